@@ -30,8 +30,7 @@ PATHS_PER_BATCH = 500
 
 async def keep_files(database: Database, scope: Scope, survey: Survey, warnings: Problems) -> int:
     """Store the attachments of a folder and return how many are new or changed; refused files become warnings."""
-    some = batches(survey, warnings)
-    return sum([await keep(database, scope, batch, warnings) async for batch in in_thread(some)])
+    return sum([await keep(database, scope, batch, warnings) async for batch in in_thread(batches(survey, warnings))])
 
 
 async def keep(database: Database, scope: Scope, files: Sequence[AttachmentDraft], warnings: Problems) -> int:
@@ -45,8 +44,8 @@ async def keep(database: Database, scope: Scope, files: Sequence[AttachmentDraft
         return 0
 
 
-async def in_thread(some: Iterator[list[AttachmentDraft]]) -> AsyncIterator[list[AttachmentDraft]]:
-    while batch := await asyncio.to_thread(next, some, None):
+async def in_thread(batches: Iterator[list[AttachmentDraft]]) -> AsyncIterator[list[AttachmentDraft]]:
+    while batch := await asyncio.to_thread(next, batches, None):
         yield batch
 
 

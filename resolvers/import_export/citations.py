@@ -69,9 +69,9 @@ async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) 
     for note in notes:
         refs.update(citation.ref for citation in note.sources)
         named = [evidence(reason) for reasons in note.reasons.values() for reason in reasons]
-        ids.update(one for one in named if isinstance(one, UUID))
-        refs.update(one.ref for one in named if isinstance(one, CitationMark))
-        refs.update(side.source[1] for one in note.contradictions for side in (one.older, one.newer) if side.source)
+        ids.update(item for item in named if isinstance(item, UUID))
+        refs.update(item.ref for item in named if isinstance(item, CitationMark))
+        refs.update(side.source[1] for mark in note.contradictions for side in (mark.older, mark.newer) if side.source)
         refs.update(
             source[1] for claim in note.superseded for source in (claim.stated_by, claim.overridden_by) if source
         )

@@ -143,8 +143,8 @@ class Export:
         """Yield every mention, with the sources that contain it."""
         async for rows in self.batches("list_mentions", MENTIONS_PER_BATCH, {"alias": "", "status": ""}):
             for row in rows:
-                async for some in self.sightings(row["id"]):
-                    yield try_part(f"{MENTIONS}: {row['name']}", mention, row, some)
+                async for batch in self.sightings(row["id"]):
+                    yield try_part(f"{MENTIONS}: {row['name']}", mention, row, batch)
 
     def attachments(self) -> AsyncIterator[AttachmentDraft]:
         """Yield every attachment, one in memory at a time."""
@@ -161,8 +161,8 @@ class Export:
             async for rows in self.batches("list_addresses", PAGES_PER_BATCH, {"type": "", "slug": ""}):
                 for row in rows:
                     path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
-                    async for some in self.states(row["id"], row["version"]):
-                        yield path, [try_part(path, revision, row, state) for state in some]
+                    async for batch in self.states(row["id"], row["version"]):
+                        yield path, [try_part(path, revision, row, state) for state in batch]
 
     async def states(self, page_id: UUID, last: int) -> AsyncIterator[list[Row]]:
         """Yield the states of a page up to its last version, in batches."""
@@ -208,12 +208,12 @@ def page_file(
     """Return the file of a page. It is the original file, as far as that still agrees with the page."""
 
     def make() -> PageFile:
-        said = note(row, known, path)
+        page_note = note(row, known, path)
         if original is None:
-            return PageFile(path, said, origin)
+            return PageFile(path, page_note, origin)
         file, now, targets = original
         place = FilePlace(path, Format(file["format"]), files, targets)
-        return PageFile(path, said, origin, export_file(said, file, now, place))
+        return PageFile(path, page_note, origin, export_file(page_note, file, now, place))
 
     return try_part(path, make)
 
@@ -244,10 +244,14 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
         parent=row["parent"] or next((name for relation, _, name in unanswered if relation == PARENT), None),
         status=row["status"],
         links=(
-            *(one["page"] for one in related),
+            *(reference["page"] for reference in related),
             *(name for relation, _, name in unanswered if relation == RELATED),
         ),
-        reasons={one["page"]: tuple(sorted(one["reasons"])) for one in related if one["reasons"] != [REASON]},
+        reasons={
+            reference["page"]: tuple(sorted(reference["reasons"]))
+            for reference in related
+            if reference["reasons"] != [REASON]
+        },
         sources=(*citation_marks(row["citations"] or ()), *uncited),
         superseded=tuple(map(superseded_claim, row["superseded"] or ())),
         contradictions=tuple(map(contradiction, row["contradictions"] or ())),
@@ -268,33 +272,33 @@ def redirect(row: Row) -> Note:
 
 def citation_marks(citations: Any) -> Iterator[CitationMark]:
     """Yield the citations of the sections, each with the version of its source if that is not the newest."""
-    for one in citations:
+    for row in citations:
         yield CitationMark(
-            ref=one["ref"],
-            kind=one["kind"],
-            section=one["section"],
-            line_start=one["line_start"],
-            line_end=one["line_end"],
-            summary=one["summary"],
-            version=None if one["is_newest"] else one["version"],
+            ref=row["ref"],
+            kind=row["kind"],
+            section=row["section"],
+            line_start=row["line_start"],
+            line_end=row["line_end"],
+            summary=row["summary"],
+            version=None if row["is_newest"] else row["version"],
         )
 
 
-def superseded_claim(one: Mapping[str, Any]) -> ClaimMark:
+def superseded_claim(row: Mapping[str, Any]) -> ClaimMark:
     """Return a superseded claim of a page, with its sources if they are known."""
-    stated, overriding = ((one[f"{name}_kind"], one[f"{name}_ref"]) for name in ("stated", "overriding"))
+    stated, overriding = ((row[f"{name}_kind"], row[f"{name}_ref"]) for name in ("stated", "overriding"))
     return ClaimMark(
-        fact=one["fact"],
-        replacement=one["replacement"],
-        superseded_on=datetime.fromisoformat(one["superseded_on"]),
-        section=one["section"],
-        heading=one["heading"],
+        fact=row["fact"],
+        replacement=row["replacement"],
+        superseded_on=datetime.fromisoformat(row["superseded_on"]),
+        section=row["section"],
+        heading=row["heading"],
         stated_by=stated if stated[0] else None,
         overridden_by=overriding if overriding[0] else None,
     )
 
 
-def contradiction(one: Mapping[str, Any]) -> ContradictionMark:
+def contradiction(row: Mapping[str, Any]) -> ContradictionMark:
     """Return a contradiction of a page, with the sources of its claims if they are known."""
     older, newer = (
         StatedMark(
@@ -304,10 +308,10 @@ def contradiction(one: Mapping[str, Any]) -> ContradictionMark:
             support=side["support"],
             source=(side["kind"], side["ref"]) if side["kind"] else None,
         )
-        for side in (one["older"], one["newer"])
+        for side in (row["older"], row["newer"])
     )
-    at = one["resolved_at"]
-    return ContradictionMark(older, newer, one["resolution"], one["reason"], at and datetime.fromisoformat(at))
+    at = row["resolved_at"]
+    return ContradictionMark(older, newer, row["resolution"], row["reason"], at and datetime.fromisoformat(at))
 
 
 def uncited_sources(metadata: Mapping[str, Any]) -> tuple[CitationMark, ...]:
@@ -335,8 +339,13 @@ def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
         "first_seen_at": format_moment(row["first_seen_at"]),
         "last_seen_at": format_moment(row["last_seen_at"]),
         "sightings": [
-            {"kind": one["kind"], "ref": one["ref"], "version": one["version"], "quote": one["quote"]}
-            for one in sightings
+            {
+                "kind": sighting["kind"],
+                "ref": sighting["ref"],
+                "version": sighting["version"],
+                "quote": sighting["quote"],
+            }
+            for sighting in sightings
         ],
     }
 

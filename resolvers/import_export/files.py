@@ -23,7 +23,7 @@ from .notes import ImportProblem
 from .results import UNWRITABLE, Problems, Progress, ignore_progress, try_part
 
 T = TypeVar("T")
-TOLD = temp_statements("originals")
+RECORDS = temp_statements("originals")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +105,20 @@ async def write_export(
     async with exporting(database, scope) as export:
         temp = ExportRemainder()
         await run_in_thread(target.begin, export.about)
-        async for some in batches(export.sources(), SOURCES_PER_BATCH, has_file):
-            lines = await render_parts(some, source_label, partial(target.record, "source"), missing)
+        async for batch in batches(export.sources(), SOURCES_PER_BATCH, has_file):
+            lines = await render_parts(batch, source_label, partial(target.record, "source"), missing)
             await run_in_thread(target.add_sources, [data for _, data in lines])
             sources += len(lines)
         async for names in batches(export.mentions(), MENTIONS_PER_BATCH):
             lines = await render_parts(names, mention_label, partial(target.record, "mention"), missing)
             await run_in_thread(target.add_mentions, [data for _, data in lines])
         async for files in batches(export.pages(), PAGES_PER_BATCH):
-            made = await render_parts(files, page_label, target.page, missing)
-            await run_in_thread(target.add_pages, made)
-            paths = {path for path, _ in made}
-            there = [one for one in files if isinstance(one, PageFile) and one.path in paths]
-            temp.keep(there)
-            pages += sum(one.note.redirect_to is None for one in there)
+            rendered = await render_parts(files, page_label, target.page, missing)
+            await run_in_thread(target.add_pages, rendered)
+            paths = {path for path, _ in rendered}
+            written_pages = [page for page in files if isinstance(page, PageFile) and page.path in paths]
+            temp.keep(written_pages)
+            pages += sum(page.note.redirect_to is None for page in written_pages)
             report("Writing", min(pages, export.total), export.total, files[-1].path)
         for records in temp.records():
             await run_in_thread(target.add_originals, records)
@@ -136,10 +136,10 @@ async def write_export(
                 )
                 await run_in_thread(target.add_states, path, [data for _, data in lines])
     if missing.count:
-        told = [target.record("error", asdict(problem)) for problem in missing.told]
-        await run_in_thread(target.add_errors, missing.told, told)
+        listed = [target.record("error", asdict(problem)) for problem in missing.listed]
+        await run_in_thread(target.add_errors, missing.listed, listed)
     await run_in_thread(target.finish)
-    return ExportResult(pages, sources, missing.count, tuple(missing.told))
+    return ExportResult(pages, sources, missing.count, tuple(missing.listed))
 
 
 async def render_parts(
@@ -159,8 +159,8 @@ async def render_parts(
         return found
 
     found = await asyncio.to_thread(render)
-    missing.extend(one for one in found if isinstance(one, ImportProblem))
-    return [one for one in found if not isinstance(one, ImportProblem)]
+    missing.extend(part for part in found if isinstance(part, ImportProblem))
+    return [part for part in found if not isinstance(part, ImportProblem)]
 
 
 def page_label(page: PageFile) -> str:
@@ -184,13 +184,15 @@ class ExportRemainder:
 
     def __init__(self) -> None:
         self.temp = TempDatabase()
-        self.temp.make(TOLD["make_tables"])
+        self.temp.make(RECORDS["make_tables"])
 
     def keep(self, files: Iterable[PageFile]) -> None:
-        self.temp.put_all(TOLD["add_record"], ({"record": line(one.exported.record)} for one in files if one.exported))
+        self.temp.put_all(
+            RECORDS["add_record"], ({"record": line(page.exported.record)} for page in files if page.exported)
+        )
 
     def records(self) -> Iterator[list[bytes]]:
-        for rows in self.temp.some(PAGES_PER_BATCH, TOLD["list_records"]):
+        for rows in self.temp.batches(PAGES_PER_BATCH, RECORDS["list_records"]):
             yield [record for (record,) in rows]
         self.temp.close()
 
@@ -216,11 +218,11 @@ async def batches(
     items: AsyncIterator[T], size: int, is_large: Callable[[T], bool] = lambda item: False
 ) -> AsyncIterator[list[T]]:
     """Yield the items in batches of `size`; a large item ends its batch."""
-    some: list[T] = []
+    batch: list[T] = []
     async for item in items:
-        some.append(item)
-        if len(some) == size or is_large(item):
-            yield some
-            some = []
-    if some:
-        yield some
+        batch.append(item)
+        if len(batch) == size or is_large(item):
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -17,7 +17,7 @@ from content.notes.notion import LINKED_ID, without_id
 
 from .disk.temp_database import TempDatabase, temp_statements
 from .formats import MARKDOWN, Format
-from .pages import NoteFound, Placed
+from .pages import NoteFound, PlacedNote
 
 NAMES = temp_statements("names")
 WRITTEN = re.compile(r"!?\[\[([^\[\]|#\\]+)")
@@ -28,7 +28,7 @@ FILE_LINK = re.compile(
 MARK = "\x01"
 
 
-class Meant(NamedTuple):
+class ResolvedNote(NamedTuple):
     """The note that a name refers to: the slug and type of its page, and the page's id once it is written."""
 
     slug: str
@@ -62,8 +62,8 @@ class Vault:
     def place_of(self, label: str, note: Note) -> tuple[str, ...]:
         """Return the folders and the name by which links refer to a file; in Logseq these are its namespaces."""
         if self.format is not Format.LOGSEQ:
-            return words(label)
-        return words(next((name for name in note.aliases if "/" in name and note.parent), note.title))
+            return path_parts(label)
+        return path_parts(next((name for name in note.aliases if "/" in name and note.parent), note.title))
 
     def marks(self, found: NoteFound) -> Iterator[tuple[str, str]]:
         """Yield the ids and paths of a Notion page, or the ids of the blocks of a Logseq page, each with its text."""
@@ -76,7 +76,7 @@ class Vault:
         elif self.format is Format.LOGSEQ:
             yield from blocks(found.note.body)
 
-    def file_name(self, note: NoteFound | Placed) -> list[str]:
+    def file_name(self, note: NoteFound | PlacedNote) -> list[str]:
         """Return the displayed name of the file, without its ending; an empty list for a note without a file."""
         if not note.is_file or self.format is Format.LOGSEQ:
             return []
@@ -87,19 +87,19 @@ class Vault:
         """Add the slugs of the pages of notes."""
         self.temp.put_all(NAMES["add_claim"], ({"slug": slug, "id": id} for id, slug in placed))
 
-    def find(self, name: str, origin: Placed) -> Meant | None:
+    def find(self, name: str, origin: PlacedNote) -> ResolvedNote | None:
         """Return the note with this file name and folders: the one in the origin's folder, else nearest to the top."""
         if not origin.is_file:
             return None
-        *wanted, last = words(name)
+        *wanted, last = path_parts(name)
         folder = join_folders(wanted)
         if self.format is Format.LOGSEQ:
-            return meaning_from(self.temp.first(NAMES["find_near"], name=last, folder=folder))
-        here = join_folders(words(origin.label)[:-1])
-        near = self.temp.first(NAMES["find_near"], name=last, folder=here) if ends(here, folder) else None
-        return meaning_from(near or self.temp.first(NAMES["find_anywhere"], name=last, folder=folder))
+            return resolved_note(self.temp.first(NAMES["find_near"], name=last, folder=folder))
+        here = join_folders(path_parts(origin.label)[:-1])
+        near = self.temp.first(NAMES["find_near"], name=last, folder=here) if ends_with(here, folder) else None
+        return resolved_note(near or self.temp.first(NAMES["find_anywhere"], name=last, folder=folder))
 
-    def find_file(self, url: str, origin: Placed) -> Meant | None:
+    def find_file(self, url: str, origin: PlacedNote) -> ResolvedNote | None:
         """Return the note that the URL of a markdown link in the file `origin` leads to."""
         written = unquote(url)
         if "://" in written:
@@ -107,17 +107,17 @@ class Vault:
             return self.find_mark(id["id"]) if id else None
         if ":" in written.partition("/")[0] or not written.lower().endswith(MARKDOWN):
             return None
-        *folders, name = words(normpath(join(dirname(origin.label), written)))
-        exact = meaning_from(self.temp.first(NAMES["find_near"], name=name, folder=join_folders(folders)))
+        *folders, name = path_parts(normpath(join(dirname(origin.label), written)))
+        exact = resolved_note(self.temp.first(NAMES["find_near"], name=name, folder=join_folders(folders)))
         if exact or self.format is Format.NOTION:
             id = LINKED_ID.search(written)
             return exact or (self.find_mark(id["id"]) if id else None)
         return self.find(written, origin) if not written.startswith(".") else None
 
-    def find_mark(self, mark: str) -> Meant | None:
-        return meaning_from(self.temp.first(NAMES["find_mark"], mark=mark))
+    def find_mark(self, mark: str) -> ResolvedNote | None:
+        return resolved_note(self.temp.first(NAMES["find_mark"], mark=mark))
 
-    def parent(self, placed: Placed) -> str | None:
+    def parent(self, placed: PlacedNote) -> str | None:
         """Return the address of the page whose folder has a file of Notion, or None."""
         folder = dirname(placed.label) if self.format is Format.NOTION and placed.is_file else ""
         while folder:
@@ -130,20 +130,20 @@ class Vault:
         """Return whether the slug may refer to several notes."""
         return self.temp.first(NAMES["find_shared"], slug=slug) is not None
 
-    def body(self, origin: Placed, text: str) -> str:
+    def body(self, origin: PlacedNote, text: str) -> str:
         """Return the text with links spelled so that the wiki finds the same page as the tool.
 
         A name is replaced by the slug of its note only if it may refer to several notes.
         """
         if not origin.is_file:
-            return self.unambiguous(origin, text)
+            return self.disambiguate(origin, text)
         if "](" in text and FILE_LINK.search(text):
-            text = self.with_pages(origin, text)
+            text = self.link_files_to_pages(origin, text)
         if self.format is Format.LOGSEQ and "((" in text:
             text = BLOCK_REFERENCE.sub(self.block_link, text)
-        return self.unambiguous(origin, text)
+        return self.disambiguate(origin, text)
 
-    def with_pages(self, origin: Placed, text: str) -> str:
+    def link_files_to_pages(self, origin: PlacedNote, text: str) -> str:
         """Return the text with markdown links to files, such as `[Text](Other%20note.md)`, as links to their pages."""
         parts, position = [], 0
         for link in FILE_LINK.finditer(mask_code(text)):
@@ -159,26 +159,26 @@ class Vault:
         row = self.temp.first(NAMES["find_mark"], mark=reference["id"])
         return f"[[{row[0]}#^{reference['id']}|{row[3] or row[0]}]]" if row else reference[0]
 
-    def unambiguous(self, origin: Placed, text: str) -> str:
-        if not self.ambiguous(text):
+    def disambiguate(self, origin: PlacedNote, text: str) -> str:
+        if not self.has_ambiguous_link(text):
             return text
-        for slug in sorted({note.slug for link in find_links(text) if (note := self.find_misled(text, link, origin))}):
+        for slug in sorted({note.slug for link in find_links(text) if (note := self.find_misread(text, link, origin))}):
             text = self.respell(text, origin, slug)
         return text
 
-    def ambiguous(self, text: str) -> bool:
+    def has_ambiguous_link(self, text: str) -> bool:
         """Return whether a link may have an ambiguous name. This is a quick check before all links are parsed."""
-        written = dict.fromkeys(slugs(words(link[1])[-1] for link in WRITTEN.finditer(text)))
+        written = dict.fromkeys(slugs(path_parts(link[1])[-1] for link in WRITTEN.finditer(text)))
         return any(self.is_shared(slug) for slug in written)
 
-    def respell(self, text: str, origin: Placed, slug: str) -> str:
-        def means_it(link: Target) -> bool:
-            note = self.find_misled(text, link, origin)
+    def respell(self, text: str, origin: PlacedNote, slug: str) -> str:
+        def leads_to_it(link: Target) -> bool:
+            note = self.find_misread(text, link, origin)
             return note is not None and note.slug == slug
 
-        return rewrite_links(text, means_it, slug)
+        return rewrite_links(text, leads_to_it, slug)
 
-    def find_misled(self, text: str, link: Target, origin: Placed) -> Meant | None:
+    def find_misread(self, text: str, link: Target, origin: PlacedNote) -> ResolvedNote | None:
         """Return the note that a link refers to if the wiki would find another page, else None."""
         written = WRITTEN.match(text, link.start)
         if link.space or not written or not self.is_shared(link.slug):
@@ -186,19 +186,19 @@ class Vault:
         note = self.find(written[1], origin)
         return note if note and note.slug != link.slug else None
 
-    def names(self, placed: Placed, note: Note) -> tuple[str, ...]:
+    def names(self, placed: PlacedNote, note: Note) -> tuple[str, ...]:
         """Return the aliases of the page: those of the note, also without their folders, and the name of the file."""
         aliases = with_bare(note.aliases, is_file=placed.is_file)
-        return tuple(dict.fromkeys(filter(None, (*aliases, *self.telling_name(placed, note)))))
+        return tuple(dict.fromkeys(filter(None, (*aliases, *self.additional_name(placed, note)))))
 
-    def telling_name(self, placed: Placed, note: Note) -> list[str]:
+    def additional_name(self, placed: PlacedNote, note: Note) -> list[str]:
         """Return the name of the file, unless it is the slug, the title or the beginning of the title."""
         named = self.file_name(placed)
         known = set(slugs([note.title])) | {placed.slug}
         cut = self.format is Format.NOTION and any(note.title.startswith(name[:40]) for name in named)
         return [] if cut or known.intersection(slugs(named)) else named
 
-    def keep_record(self, path: str, record: bytes) -> None:
+    def store_record(self, path: str, record: bytes) -> None:
         """Store the line that an export has recorded beside a file."""
         self.temp.put(NAMES["add_told"], path=path, record=record)
 
@@ -207,8 +207,8 @@ class Vault:
         return found[0] if found else None
 
 
-def meaning_from(row: Sequence[Any] | None) -> Meant | None:
-    return Meant(row[0], UUID(bytes=row[1]) if row[1] else None, row[2]) if row else None
+def resolved_note(row: Sequence[Any] | None) -> ResolvedNote | None:
+    return ResolvedNote(row[0], UUID(bytes=row[1]) if row[1] else None, row[2]) if row else None
 
 
 def with_bare(aliases: Sequence[str], *, is_file: bool) -> Iterator[str]:
@@ -226,7 +226,7 @@ def slugs(names: Iterable[str]) -> Iterator[str]:
             continue
 
 
-def words(path: str) -> tuple[str, ...]:
+def path_parts(path: str) -> tuple[str, ...]:
     """Return the normalised parts of a path for comparison; some file systems decompose accented letters."""
     path = normalize("NFC", path).casefold().strip().strip("/")
     bare = path.removesuffix(".md").removesuffix(".markdown")
@@ -238,5 +238,5 @@ def join_folders(folders: Iterable[str]) -> str:
     return "".join(f"{MARK}{folder}" for folder in folders)
 
 
-def ends(folder: str, wanted: str) -> bool:
+def ends_with(folder: str, wanted: str) -> bool:
     return folder.endswith(wanted)

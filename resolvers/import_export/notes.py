@@ -38,7 +38,7 @@ from .formats import MARKDOWN, Format, FormatReader, Survey
 WAITING = temp_statements("waiting")
 
 
-class Waiting:
+class FolderStack:
     """A stack of folders to be read. Folders are read depth-first, so that few of them are on the stack at a time."""
 
     def __init__(self, temp: TempDatabase) -> None:
@@ -101,7 +101,7 @@ class ImportProblem:
     message: str
 
 
-def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterator[Piece | ImportProblem]:
+def pieces(root: Path, waiting: FolderStack, survey: Survey | None = None) -> Iterator[Piece | ImportProblem]:
     """Yield every note and record below a path, or the problem why one cannot be read.
 
     The records of an export come first; the order of files is that of the file system. Other files are given to the
@@ -119,7 +119,7 @@ def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterat
     else:
         raise BadInput(f"There is no {root}.", "path")
     first = next(found, None)
-    if first is None and is_of_an_empty_wiki(root):
+    if first is None and is_empty_export(root):
         return
     if first is None:
         raise BadInput(f"No notes are in this: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path")
@@ -127,7 +127,7 @@ def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterat
     yield from found
 
 
-def is_of_an_empty_wiki(root: Path) -> bool:
+def is_empty_export(root: Path) -> bool:
     """Return whether the path is the export of a wiki without pages: an empty file, or a folder with a wiki record."""
     return (root / ABOUT).is_file() if root.is_dir() else root.stat().st_size == 0
 
@@ -159,7 +159,7 @@ def wiki_from(value: Any) -> WikiRecord:
     return WikiRecord(language if isinstance(language, str) else None, WikiSettings(**said))
 
 
-def export_pieces(root: Path, waiting: Waiting) -> Iterator[Piece]:
+def export_pieces(root: Path, waiting: FolderStack) -> Iterator[Piece]:
     """Yield the lines of an exported folder: errors, sources and mentions, then the histories of pages."""
     for name in (ERRORS, SOURCES, MENTIONS):
         path = os.path.join(root, name)
@@ -257,7 +257,7 @@ def from_line(piece: Piece, text: str) -> Read | ImportProblem:
 
 
 def in_folder(
-    root: Path, waiting: Waiting, survey: Survey, endings: tuple[str, ...] = MARKDOWN
+    root: Path, waiting: FolderStack, survey: Survey, endings: tuple[str, ...] = MARKDOWN
 ) -> Iterator[Piece | ImportProblem]:
     """Yield the files below a folder with one of these endings; other files are given to the survey.
 
@@ -275,7 +275,7 @@ def in_folder(
                             survey.hidden(entry.name)
                         else:
                             waiting.add(entry.path)
-                    elif is_looked_at(entry, endings):
+                    elif is_note_or_folder_link(entry, endings):
                         survey.note(label(top, entry.path))
                         yield from in_entry(entry, top, inside, endings)
                     elif not entry.name.startswith("."):
@@ -284,7 +284,7 @@ def in_folder(
             yield unreadable(label(top, folder), error)
 
 
-def is_looked_at(entry: "os.DirEntry[str]", endings: tuple[str, ...]) -> bool:
+def is_note_or_folder_link(entry: "os.DirEntry[str]", endings: tuple[str, ...]) -> bool:
     """Return whether an entry is a note, or a symbolic link to a folder, which may lead out of the import."""
     if entry.name.startswith("."):
         return False

@@ -38,10 +38,10 @@ from .disk.paths import is_own as is_own_path
 from .disk.staging import OriginalFile, Spool
 from .disk.temp_database import TempDatabase, temp_statements
 from .formats import Format, FormatReader, Survey
-from .names import Vault, join_folders, words
+from .names import Vault, join_folders, path_parts
 from .notes import NOTE_MAX, ImportProblem, NoteFile, data_of, in_lines
-from .pages import Placed
-from .relations import REASON, Written
+from .pages import PlacedNote
+from .relations import REASON, NoteWithPage
 from .results import Problems
 
 EXPORTS = statements("import_export/exports")
@@ -110,17 +110,19 @@ def split_original(note: Note) -> tuple[Note, OriginalFile | None]:
     if not isinstance(original, dict) or not isinstance(original.get("file"), str):
         return note, None
     file, start, format = original["file"].encode(), original.get("body_start"), original.get("format")
-    given = OriginalFile(
+    original_file = OriginalFile(
         file,
         start if isinstance(start, int) and 0 <= start <= len(file) else None,
         Format(format) if format in list(Format) else Format.MARKDOWN,
         is_respelled=original.get("is_respelled") is True,
         says_all=True,
     )
-    return replace(note, metadata={key: value for key, value in note.metadata.items() if key != ORIGINAL}), given
+    return replace(
+        note, metadata={key: value for key, value in note.metadata.items() if key != ORIGINAL}
+    ), original_file
 
 
-def in_line(exported: "Exported") -> dict[str, Any]:
+def line_fields(exported: "Exported") -> dict[str, Any]:
     """Return the exported file of a page as a part of the record of a line."""
     kept = {name: value for name, value in exported.record.items() if name in ("format", "body_start")}
     return {ORIGINAL: {"file": exported.file.decode(), "is_respelled": "body" in exported.record} | kept}
@@ -132,13 +134,15 @@ def start_of(read: NoteFile) -> int | None:
     return len(read.file) - len(body) if read.file.endswith(body) else None
 
 
-def draft(placed: Placed, note: Note, given: OriginalFile | None, vault: Vault, sources: SourceIds) -> PageDraft:
+def draft(
+    placed: PlacedNote, note: Note, original_file: OriginalFile | None, vault: Vault, sources: SourceIds
+) -> PageDraft:
     """Return the draft of the page of a note. The page keeps the properties that the note lacks.
 
     The name of the file is an alias of the page, except in an export, which has all names of its pages.
     """
-    says_all = says_all_of(placed, given, vault)
-    origin = {ORIGIN: placed.label} if has_origin(placed, note, vault) else {}
+    says_all = has_all_facts(placed, original_file, vault)
+    origin = {ORIGIN: placed.label} if has_original(placed, note, vault) else {}
     uncited = sources.uncited(note)
     return PageDraft(
         type=placed.type,
@@ -158,12 +162,12 @@ def draft(placed: Placed, note: Note, given: OriginalFile | None, vault: Vault, 
     )
 
 
-def says_all_of(placed: Placed, given: OriginalFile | None, vault: Vault) -> bool:
+def has_all_facts(placed: PlacedNote, original_file: OriginalFile | None, vault: Vault) -> bool:
     """Return whether an export has all facts of a page: in the file itself, or beside a file that is unchanged."""
-    return vault.is_export and (given is None or given.says_all or vault.record(placed.label) is None)
+    return vault.is_export and (original_file is None or original_file.says_all or vault.record(placed.label) is None)
 
 
-def has_origin(placed: Placed, note: Note, vault: Vault) -> bool:
+def has_original(placed: PlacedNote, note: Note, vault: Vault) -> bool:
     """Return whether a page has an original file. A file that an export has named after its page is not one."""
     if not placed.is_file:
         return False
@@ -178,55 +182,55 @@ def tags(note: Note) -> tuple[str, ...]:
 
 
 async def keep_originals(
-    database: Database, scope: Scope, vault: Vault, spool: Spool, notes: Sequence[Written]
+    database: Database, scope: Scope, vault: Vault, spool: Spool, notes: Sequence[NoteWithPage]
 ) -> None:
     """Store the files of notes unchanged, with the hashes of their pages; files that are stored already stay."""
     page_ids = [note.page_id for note in notes]
     async with database.connection() as connection:
         rows = await connection.all(IMPORTS["find_file_hashes"], **wiki(scope), page_ids=page_ids)
     known = {(row["page_id"], row["file_hash"]) for row in rows}
-    some: list[tuple[Written, OriginalFile, bool]] = []
+    batch: list[tuple[NoteWithPage, OriginalFile, bool]] = []
     size = 0
     for note in notes:
-        given = spool.take_given(note.placed.place)
-        if given is None or (note.page_id, hashlib.sha256(given.file).hexdigest()) in known:
+        original_file = spool.take_original(note.placed.place)
+        if original_file is None or (note.page_id, hashlib.sha256(original_file.file).hexdigest()) in known:
             continue
-        if note.placed.is_file and not has_origin(note.placed, note.note, vault):
+        if note.placed.is_file and not has_original(note.placed, note.note, vault):
             continue
-        some.append((note, given, given.says_all or says_all_of(note.placed, given, vault)))
-        size += len(given.file)
+        batch.append((note, original_file, original_file.says_all or has_all_facts(note.placed, original_file, vault)))
+        size += len(original_file.file)
         if size > BYTES_PER_BATCH:
-            await write_originals(database, scope, vault, some)
-            some, size = [], 0
-    if some:
-        await write_originals(database, scope, vault, some)
+            await write_originals(database, scope, vault, batch)
+            batch, size = [], 0
+    if batch:
+        await write_originals(database, scope, vault, batch)
 
 
 async def write_originals(
-    database: Database, scope: Scope, vault: Vault, kept: Sequence[tuple[Written, OriginalFile, bool]]
+    database: Database, scope: Scope, vault: Vault, kept: Sequence[tuple[NoteWithPage, OriginalFile, bool]]
 ) -> None:
     """Store files with the hashes of their pages. The flag of each file says whether its note has all of the page."""
     page_ids = [note.page_id for note, _, _ in kept]
     async with writing(database, scope) as writer:
         rows = await writer.all(EXPORTS["find_hashes"], page_ids=page_ids)
         hashes = {row["id"]: row for row in rows}
-        there = [one for one in kept if one[0].page_id in hashes]
+        stored = [file for file in kept if file[0].page_id in hashes]
         await writer.run(
             IMPORTS["write_originals"],
-            page_ids=[note.page_id for note, _, _ in there],
-            files=[given.file for _, given, _ in there],
-            body_starts=[given.body_start for _, given, _ in there],
-            are_respelled=[is_respelled(vault, *one) for one in there],
-            formats=[given.format or vault.format for _, given, _ in there],
-            fields_hashes=[hashes[note.page_id]["fields_hash"] for note, _, _ in there],
-            body_hashes=[hashes[note.page_id]["body_hash"] for note, _, _ in there],
+            page_ids=[note.page_id for note, _, _ in stored],
+            files=[original_file.file for _, original_file, _ in stored],
+            body_starts=[original_file.body_start for _, original_file, _ in stored],
+            are_respelled=[is_respelled(vault, *file) for file in stored],
+            formats=[original_file.format or vault.format for _, original_file, _ in stored],
+            fields_hashes=[hashes[note.page_id]["fields_hash"] for note, _, _ in stored],
+            body_hashes=[hashes[note.page_id]["body_hash"] for note, _, _ in stored],
         )
 
 
-def is_respelled(vault: Vault, note: Written, given: OriginalFile, says_all: bool) -> bool:
+def is_respelled(vault: Vault, note: NoteWithPage, original_file: OriginalFile, says_all: bool) -> bool:
     """Return whether the links of the page are spelled otherwise than in the file."""
-    if given.is_respelled is not None and says_all:
-        return given.is_respelled
+    if original_file.is_respelled is not None and says_all:
+        return original_file.is_respelled
     return vault.body(note.placed, note.note.body) != note.note.body
 
 
@@ -241,7 +245,7 @@ class Files:
         self.temp = temp
 
     def add(self, page_id: UUID, address: str, path: str) -> None:
-        *folders, name = words(path)
+        *folders, name = path_parts(path)
         self.temp.put(
             PATHS["keep_file"],
             page_id=page_id.bytes, address=address, path=path, name=name, folder=join_folders(folders),
@@ -260,8 +264,8 @@ class Files:
         """Return the path that a name in a link of the file `here` means to the tool, or None."""
         if format is Format.LOGSEQ:
             name = name.replace("/", "___")
-        *wanted, last = words(name)
-        folder, own = join_folders(wanted), join_folders(words(here)[:-1])
+        *wanted, last = path_parts(name)
+        folder, own = join_folders(wanted), join_folders(path_parts(here)[:-1])
         near = self.temp.first(PATHS["find_near"], name=last, folder=own) if own.endswith(folder) else None
         row = near or self.temp.first(PATHS["find_anywhere"], name=last, folder=folder)
         return row[0] if row else None
@@ -300,7 +304,7 @@ class FilePlace:
         if self.files.find(name, self.path, self.format) == path:
             return None
         shown = target.text.removesuffix(anchor) if anchor else target.text
-        found = next(one for one in self.names(shown, path) if one)
+        found = next(name for name in self.names(shown, path) if name)
         bar = "\\|" if (link.match["bar"] or "").startswith("\\") else "|"
         label = "" if target.text in (found, found + anchor) or link.match["embed"] else f"{bar}{target.text}"
         return f"{link.match['embed']}[[{found}{anchor}{label}]]"
@@ -332,23 +336,23 @@ class FilePlace:
         if len(old) != len(new) or between(before, old) != between(after, new):
             return False
         return all(
-            before[a.target.start : a.target.end] == after[b.target.start : b.target.end] or self.means_same(a, b)
+            before[a.target.start : a.target.end] == after[b.target.start : b.target.end] or self.refers_to_same(a, b)
             for a, b in zip(old, new, strict=True)
         )
 
-    def means_same(self, old: WrittenLink, new: WrittenLink) -> bool:
+    def refers_to_same(self, old: WrittenLink, new: WrittenLink) -> bool:
         """Return whether two wiki links refer to the same file and anchor, and the old one has no text of its own."""
         if old.match.re is not WIKI or new.match.re is not WIKI or old.target.anchor != new.target.anchor:
             return False
-        names = [splitext(one.match["name"])[0] for one in (old, new)]
+        names = [splitext(link.match["name"])[0] for link in (old, new)]
         paths = {self.files.find(name, self.path, self.format) for name in names}
         return len(paths) == 1 and None not in paths and not old.match["bar"]
 
 
 def between(text: str, links: Sequence[WrittenLink]) -> list[str]:
-    ends = [0, *(link.target.end for link in links)]
+    ends_with = [0, *(link.target.end for link in links)]
     starts = [*(link.target.start for link in links), len(text)]
-    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
+    return [text[end:start] for end, start in zip(ends_with, starts, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class NoteFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedNote:
     """A note with the type and slug of its page. `place` is the position of the note in the spool."""
 
     id: int
@@ -48,7 +48,7 @@ class Placed:
 class NoteSaved:
     """A note that was saved as a page, and whether the page was created or changed."""
 
-    placed: Placed
+    placed: PlacedNote
     page_id: UUID
     created: bool
     changed: bool
@@ -65,7 +65,7 @@ class Places:
         self.temp = temp
         temp.make(PLACES["make_tables"])
 
-    def know(self, pages: Iterable[Mapping[str, Any]]) -> None:
+    def add_known_pages(self, pages: Iterable[Mapping[str, Any]]) -> None:
         """Store which files are pages already; of several pages of one file, the oldest counts."""
         rows = (
             {"type": page["type"], "label": page["path"], "slug": page["slug"], "page_id": page["id"].bytes}
@@ -89,7 +89,7 @@ class Places:
 
     def place(self) -> Iterator[list[tuple[int, str] | ImportProblem]]:
         """Give each note its slug, in batches: yield the note's id and slug, or the problem why it has none."""
-        for rows in self.temp.some(NOTES_PER_BATCH, PLACES["list_notes"]):
+        for rows in self.temp.batches(NOTES_PER_BATCH, PLACES["list_notes"]):
             yield [self.place_note(row) for row in rows]
 
     def place_note(self, row: Sequence[Any]) -> tuple[int, str] | ImportProblem:
@@ -131,35 +131,35 @@ class Places:
     def total(self) -> int:
         return self.temp.count(PLACES["count_placed"])
 
-    def to_write(self, size: int) -> Iterator[list[Placed]]:
+    def placed_notes(self, size: int) -> Iterator[list[PlacedNote]]:
         """Yield all placed notes in their order, in batches of `size`."""
-        for rows in self.temp.some(size, PLACES["list_placed"]):
-            yield [make_placed(row) for row in rows]
+        for rows in self.temp.batches(size, PLACES["list_placed"]):
+            yield [placed_note(row) for row in rows]
 
-    def keep(self, kept: Iterable[NoteSaved]) -> None:
+    def store_saved(self, saved: Iterable[NoteSaved]) -> None:
         """Store the pages that some notes were saved as."""
         rows = (
-            {"id": one.placed.id, "page_id": one.page_id.bytes, "created": one.created, "changed": one.changed}
-            for one in kept
+            {"id": note.placed.id, "page_id": note.page_id.bytes, "created": note.created, "changed": note.changed}
+            for note in saved
         )
         self.temp.put_all(PLACES["keep_page"], rows)
 
-    def to_tie(self, size: int) -> Iterator[list[NoteSaved]]:
+    def saved_notes(self, size: int) -> Iterator[list[NoteSaved]]:
         """Yield the notes that were saved as pages, in the same order, in batches of `size`."""
-        for rows in self.temp.some(size, PLACES["list_pages"]):
-            yield [NoteSaved(make_placed(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
+        for rows in self.temp.batches(size, PLACES["list_pages"]):
+            yield [NoteSaved(placed_note(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
 
     def stubs(self, size: int) -> Iterator[list[tuple[str, int]]]:
         """Yield the labels and places of the stubs, which redirect a slug to a page, in batches of `size`."""
-        for rows in self.temp.some(size, PLACES["list_stubs"]):
+        for rows in self.temp.batches(size, PLACES["list_stubs"]):
             yield [(label, place) for label, place in rows]
 
     def page_ids(self, size: int) -> Iterator[list[UUID]]:
         """Yield the id of each page once, in batches of `size`."""
-        for rows in self.temp.some(size, PLACES["list_page_ids"]):
+        for rows in self.temp.batches(size, PLACES["list_page_ids"]):
             yield [UUID(bytes=page_id) for (page_id,) in rows]
 
 
-def make_placed(row: Sequence[Any]) -> Placed:
+def placed_note(row: Sequence[Any]) -> PlacedNote:
     id, label, is_file, type, slug, place = row
-    return Placed(id, label, bool(is_file), type, slug, place)
+    return PlacedNote(id, label, bool(is_file), type, slug, place)

@@ -11,7 +11,7 @@ from ..errors import CairnError
 from .formats import Format
 from .notes import ImportProblem
 
-TOLD = 10_000
+LISTED_MAX = 10_000
 UNWRITABLE = "UNWRITABLE"
 log = logging.getLogger(__name__)
 
@@ -60,22 +60,22 @@ class Problems:
     """The first TOLD problems, and the number of all problems."""
 
     def __init__(self) -> None:
-        self.told: list[ImportProblem] = []
+        self.listed: list[ImportProblem] = []
         self.count = 0
 
     def append(self, problem: ImportProblem) -> None:
         self.count += 1
-        if len(self.told) < TOLD:
-            self.told.append(problem)
+        if len(self.listed) < LISTED_MAX:
+            self.listed.append(problem)
 
     def extend(self, problems: Iterable[ImportProblem]) -> None:
         for problem in problems:
             self.append(problem)
 
-    def take(self, others: "Problems") -> None:
+    def merge(self, others: "Problems") -> None:
         """Add other problems, sorted by path, because a folder is read in an arbitrary order."""
-        room = TOLD - len(self.told)
-        self.told += sorted(others.told, key=lambda problem: problem.path)[:room]
+        room = LISTED_MAX - len(self.listed)
+        self.listed += sorted(others.listed, key=lambda problem: problem.path)[:room]
         self.count += others.count
 
 

@@ -16,7 +16,7 @@ from ..errors import BadInput
 from ..sources.sources import SourceDraft
 from .disk.temp_database import TempDatabase
 from .formats import MARKDOWN, Survey
-from .notes import LINES, NOTE_MAX, ImportProblem, Piece, Waiting, data_of, in_folder, in_lines
+from .notes import LINES, NOTE_MAX, FolderStack, ImportProblem, Piece, data_of, in_folder, in_lines
 
 DEFAULT_KIND = "document"
 TEXTS = (*MARKDOWN, ".mdx", ".txt", ".wiki", ".mediawiki")
@@ -38,7 +38,7 @@ def source_files(root: Path) -> Iterator[SourceDraft | ImportProblem]:
 
 def by_place(root: Path) -> list[Piece | ImportProblem]:
     with TempDatabase() as temp:
-        return sorted(in_folder(root, Waiting(temp), Survey(), TEXTS), key=place_of)
+        return sorted(in_folder(root, FolderStack(temp), Survey(), TEXTS), key=place_of)
 
 
 def place_of(piece: Piece | ImportProblem) -> str:

@@ -43,7 +43,7 @@ class Locked(Conflict):
         super().__init__(f"Another sync works in {root}. Wait for it to end, or stop it.")
 
 
-class Touched(Exception):
+class FileChanged(Exception):
     """A file was changed by another program while the sync used it. The next round decides what to do."""
 
 
@@ -74,7 +74,7 @@ class Listing:
     def is_left(self, path: str) -> bool:
         """Return whether the file at a path is left alone, or its folder cannot be read."""
         key = path_key(path)
-        return key in self.left or any(one.endswith("/") and key.startswith(one) for one in self.left)
+        return key in self.left or any(left_key.endswith("/") and key.startswith(left_key) for left_key in self.left)
 
     def leave(self, path: str, message: str, code: str = BadInput.code) -> None:
         self.left[path_key(path)] = ImportProblem(path, code, message)
@@ -92,21 +92,21 @@ def lock_folder(root: str) -> Iterator[None]:
         yield
 
 
-def look(root: str) -> Listing:
+def list_folder(root: str) -> Listing:
     """List the files of a folder. Symbolic links are not followed, because they may lead out of it."""
-    found, waiting = Listing(), [""]
-    while waiting:
-        folder = waiting.pop()
+    found, folders = Listing(), [""]
+    while folders:
+        folder = folders.pop()
         try:
             with os.scandir(os.path.join(root, folder)) as entries:
-                for entry in sorted(entries, key=lambda one: one.name):
+                for entry in sorted(entries, key=lambda entry: entry.name):
                     if entry.name.startswith((".", TEMPORARY)):
                         continue
                     path = f"{folder}{entry.name}"
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(f"{path}/")
+                        folders.append(f"{path}/")
                     else:
-                        look_at(found, path, entry)
+                        add_to_listing(found, path, entry)
         except OSError as error:
             if not folder:
                 raise
@@ -114,7 +114,7 @@ def look(root: str) -> Listing:
     return found
 
 
-def look_at(found: Listing, place: str, entry: "os.DirEntry[str]") -> None:
+def add_to_listing(found: Listing, place: str, entry: "os.DirEntry[str]") -> None:
     """Add a file to a listing, or the reason why it is left alone."""
     path = normalize("NFC", os.fsencode(place).decode(errors="replace"))
     is_note = path.lower().endswith(MARKDOWN)
@@ -153,25 +153,25 @@ def hash_of(data: bytes) -> str:
 
 
 def read(root: str, seen: Seen) -> bytes:
-    """Read a file. Raises Touched if it has changed since the listing, and OSError if it cannot be read."""
+    """Read a file. Raises FileChanged if it has changed since the listing, and OSError if it cannot be read."""
     try:
         file = os.open(os.path.join(root, seen.place), os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
-        raise Touched(seen.path) from None
+        raise FileChanged(seen.path) from None
     with open(file, "rb") as data:
         text = data.read(seen.size + 1)
         now = os.fstat(data.fileno())
     if (now.st_size, now.st_mtime_ns, len(text)) != (seen.size, seen.mtime, seen.size):
-        raise Touched(seen.path)
+        raise FileChanged(seen.path)
     return text
 
 
 def stat_of(root: str, path: str) -> Seen:
-    """Return the file at a path as it is now. Raises Touched if there is none."""
+    """Return the file at a path as it is now. Raises FileChanged if there is none."""
     try:
         there = os.lstat(os.path.join(root, path))
     except FileNotFoundError:
-        raise Touched(path) from None
+        raise FileChanged(path) from None
     return Seen(normalize("NFC", path), path, there.st_size, there.st_mtime_ns)
 
 
@@ -179,8 +179,8 @@ def stat_of(root: str, path: str) -> Seen:
 
 
 def write(root: str, place: str, data: bytes, before: str | None) -> None:
-    """Replace the file with the hash `before`, or write a new file if that is None. Raises Touched for another file."""
-    target, draft = inside(root, place), os.path.join(root, DRAFT)
+    """Replace the file with the hash `before`, or write a new one for None. Raises FileChanged for another file."""
+    target, draft = path_inside(root, place), os.path.join(root, DRAFT)
     os.makedirs(os.path.dirname(draft), exist_ok=True)
     with open(draft, "wb") as file:
         file.write(data)
@@ -189,18 +189,18 @@ def write(root: str, place: str, data: bytes, before: str | None) -> None:
     os.makedirs(os.path.dirname(target), exist_ok=True)
     kept = None
     if before is not None:
-        kept = keep(root, place, target, before)
+        kept = set_aside(root, place, target, before)
         with suppress(OSError):
             os.chmod(draft, stat.S_IMODE(os.stat(kept).st_mode))
     try:
         put(draft, target)
     except FileExistsError:
-        raise Touched(place) from None
+        raise FileChanged(place) from None
     finally:
         if kept and is_file(kept, before):
             drop(root, kept)
         elif kept:  # an editor wrote to it after it was moved
-            give_back(root, place, kept)
+            put_back(root, place, kept)
 
 
 def put(draft: str, target: str) -> None:
@@ -218,40 +218,40 @@ def put(draft: str, target: str) -> None:
 
 
 def move(root: str, place: str, to: str, before: str) -> None:
-    """Move a file with the hash `before` to a free path. Raises Touched if there is another file at either path."""
-    target = inside(root, to)
+    """Move a file with the hash `before` to a free path. Raises FileChanged if there is another file at either path."""
+    target = path_inside(root, to)
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    kept = keep(root, place, inside(root, place), before)
+    kept = set_aside(root, place, path_inside(root, place), before)
     try:
         put(kept, target)
     except FileExistsError:
-        put(kept, inside(root, place))
-        raise Touched(to) from None
-    clear(root, dirname(f"{KEPT}/{place}"))
-    clear(root, dirname(place))
+        put(kept, path_inside(root, place))
+        raise FileChanged(to) from None
+    remove_empty_folders(root, dirname(f"{KEPT}/{place}"))
+    remove_empty_folders(root, dirname(place))
 
 
 def remove(root: str, place: str, before: str) -> None:
-    """Remove a file with the hash `before`, and the folders that it leaves empty. Raises Touched for another file."""
-    kept = keep(root, place, inside(root, place), before)
+    """Remove a file with the hash `before`, and folders that become empty. Raises FileChanged for another file."""
+    kept = set_aside(root, place, path_inside(root, place), before)
     if not is_file(kept, before):  # an editor wrote to it after it was moved
-        give_back(root, place, kept)
-        raise Touched(place)
+        put_back(root, place, kept)
+        raise FileChanged(place)
     drop(root, kept)
-    clear(root, dirname(place))
+    remove_empty_folders(root, dirname(place))
 
 
-def keep(root: str, place: str, target: str, before: str) -> str:
-    """Move a file to `.cairn/kept` and return its path there. Raises Touched if its hash is not `before`."""
+def set_aside(root: str, place: str, target: str, before: str) -> str:
+    """Move a file to `.cairn/kept` and return its path there. Raises FileChanged if its hash is not `before`."""
     kept = os.path.join(root, KEPT, place)
     os.makedirs(os.path.dirname(kept), exist_ok=True)
     try:
         os.rename(target, kept)
     except FileNotFoundError:
-        raise Touched(place) from None
+        raise FileChanged(place) from None
     if not is_file(kept, before):
-        give_back(root, place, kept)
-        raise Touched(place)
+        put_back(root, place, kept)
+        raise FileChanged(place)
     return kept
 
 
@@ -263,23 +263,23 @@ def is_file(path: str, hash: str | None) -> bool:
         return hash_of(file.read()) == hash
 
 
-def give_back(root: str, place: str, kept: str) -> None:
+def put_back(root: str, place: str, kept: str) -> None:
     """Move a file back to its path, or to a conflict file if another file is there now."""
     try:
-        put(kept, inside(root, place))
+        put(kept, path_inside(root, place))
     except FileExistsError:
-        put(kept, inside(root, conflict_name(root, place)))
-    clear(root, dirname(f"{KEPT}/{place}"))
+        put(kept, path_inside(root, conflict_name(root, place)))
+    remove_empty_folders(root, dirname(f"{KEPT}/{place}"))
 
 
 def drop(root: str, kept: str) -> None:
     """Remove a file from `.cairn/kept`."""
     with suppress(FileNotFoundError):
         os.unlink(kept)
-    clear(root, dirname(os.path.relpath(kept, root)))
+    remove_empty_folders(root, dirname(os.path.relpath(kept, root)))
 
 
-def clear(root: str, folder: str) -> None:
+def remove_empty_folders(root: str, folder: str) -> None:
     """Remove a folder and its parents as long as they are empty."""
     while folder and folder != ".cairn":
         try:
@@ -299,15 +299,15 @@ def recover(root: str, known: Mapping[str, str]) -> None:
         for name in names:
             kept = os.path.join(folder, name)
             place = os.path.relpath(kept, top)
-            if os.path.lexists(inside(root, place)) and is_file(kept, known.get(path_key(place))):
+            if os.path.lexists(path_inside(root, place)) and is_file(kept, known.get(path_key(place))):
                 drop(root, kept)
             else:
-                give_back(root, place, kept)
+                put_back(root, place, kept)
     with suppress(FileNotFoundError):
         os.unlink(os.path.join(root, DRAFT))
 
 
-def inside(root: str, place: str) -> str:
+def path_inside(root: str, place: str) -> str:
     """Return the absolute path of a file. Raises BadInput if a symbolic link leads out of the synced folder."""
     target, top = os.path.join(root, place), os.path.realpath(root)
     folder = os.path.realpath(os.path.dirname(target))
@@ -328,7 +328,7 @@ def conflict_name(root: str, place: str) -> str:
         number += 1
 
 
-def conflict_of(root: str, place: str, data: bytes, conflicts: set[str]) -> str:
+def write_conflict_file(root: str, place: str, data: bytes, conflicts: set[str]) -> str:
     """Write the other text of a file to a conflict file, unless there is one with that text; return its name."""
     stem, ending = splitext(place)
     for name in sorted(conflicts):
@@ -336,7 +336,7 @@ def conflict_of(root: str, place: str, data: bytes, conflicts: set[str]) -> str:
             return name
     while True:
         name = conflict_name(root, place)
-        with suppress(Touched):
+        with suppress(FileChanged):
             write(root, name, data, None)
             return name
 

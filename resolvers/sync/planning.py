@@ -163,10 +163,10 @@ def find_moves(missing: Iterable[KnownFile], new: Iterable[NewFile]) -> dict[str
     A moved file is found by the address in its header, else by its hash; a file with the same name is preferred.
     """
     found: dict[str, str] = {}
-    left = {one.path: one for one in sorted(new, key=lambda one: one.path)}
-    gone = sorted(missing, key=lambda one: one.path)
+    left = {file.path: file for file in sorted(new, key=lambda file: file.path)}
+    gone = sorted(missing, key=lambda file: file.path)
     for known in gone:
-        by_address = (one for one in left.values() if known.address and one.address == known.address)
+        by_address = (file for file in left.values() if known.address and file.address == known.address)
         if match := next(by_address, None):
             found[known.item] = left.pop(match.path).path
     for same_name in (True, False):
@@ -174,11 +174,11 @@ def find_moves(missing: Iterable[KnownFile], new: Iterable[NewFile]) -> dict[str
             if known.item in found:
                 continue
             alike = (
-                one
-                for one in left.values()
-                if one.hash == known.hash
-                and one.address is None
-                and (not same_name or basename(one.path) == basename(known.path))
+                file
+                for file in left.values()
+                if file.hash == known.hash
+                and file.address is None
+                and (not same_name or basename(file.path) == basename(known.path))
             )
             if match := next(alike, None):
                 found[known.item] = left.pop(match.path).path
@@ -192,28 +192,28 @@ def match_files(new: Sequence[NewFile], pages: Sequence[NewPage]) -> dict[str, s
     the address that its title gives.
     """
     found: dict[str, str] = {}
-    left = {one.item: one for one in pages}
+    left = {page.item: page for page in pages}
     for way in (by_origin, by_address, by_name):
-        places = {place: item for item, one in reversed(left.items()) if (place := way(one))}
+        places = {place: item for item, page in reversed(left.items()) if (place := way(page))}
         for file in new:
-            item = places.get(wanted) if file.path not in found and (wanted := way(file)) else None
+            item = places.get(desired) if file.path not in found and (desired := way(file)) else None
             if item is not None and item in left:
                 found[file.path] = item
                 del left[item]
     return found
 
 
-def by_origin(one: NewFile | NewPage) -> str | None:
-    path = one.path if isinstance(one, NewFile) else one.origin
+def by_origin(item: NewFile | NewPage) -> str | None:
+    path = item.path if isinstance(item, NewFile) else item.origin
     return path_key(path) if path else None
 
 
-def by_address(one: NewFile | NewPage) -> str | None:
-    return one.address
+def by_address(item: NewFile | NewPage) -> str | None:
+    return item.address
 
 
-def by_name(one: NewFile | NewPage) -> str | None:
-    return (one.named if one.address is None else None) if isinstance(one, NewFile) else one.address
+def by_name(item: NewFile | NewPage) -> str | None:
+    return (item.named if item.address is None else None) if isinstance(item, NewFile) else item.address
 
 
 # -- merging of fields

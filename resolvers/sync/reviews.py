@@ -81,25 +81,25 @@ class Reviews:
         self.rows: dict[str, Row] = {}
         self.rules: list[PolicyRule] | None = None
 
-    async def look(self) -> None:
+    async def load_decisions(self) -> None:
         """Load the status of the open proposals, and update the state of those that were decided."""
         self.result.proposed = []
-        asked = [UUID(one.id) for one in self.state.proposed.values() if one.declined is None]
-        if not asked:
+        undecided = [UUID(proposed.id) for proposed in self.state.proposed.values() if proposed.declined is None]
+        if not undecided:
             return
         async with read_connection(self.database) as connection:
-            rows = await connection.all(SYNC["find_proposals"], **self.wiki, ids=asked)
+            rows = await connection.all(SYNC["find_proposals"], **self.wiki, ids=undecided)
         self.rows = {str(row["id"]): row for row in rows}
-        for key, one in list(self.state.proposed.items()):
-            row = self.rows.get(one.id)
-            if one.declined is not None or (row and row["status"] == "open"):
+        for key, proposed in list(self.state.proposed.items()):
+            row = self.rows.get(proposed.id)
+            if proposed.declined is not None or (row and row["status"] == "open"):
                 continue
             if row is None or row["status"] == "expired":
                 del self.state.proposed[key]
             elif row["status"] in ("declined", "withdrawn"):
-                one.declined = row["reason"] or ""
-            elif row["operation"] == "create_page" and key == one.path:
-                self.adopt(one, row)
+                proposed.declined = row["reason"] or ""
+            elif row["operation"] == "create_page" and key == proposed.path:
+                self.adopt(proposed, row)
 
     def adopt(self, proposed: Proposed, row: Row) -> None:
         """Add an entry for the page that was created by an accepted proposal."""
@@ -111,11 +111,11 @@ class Reviews:
             )
             self.state.proposed[page_id] = proposed
 
-    def of(self, key: str, path: str, hash: str | None) -> Review | None:
+    def find_review(self, key: str, path: str, hash: str | None) -> Review | None:
         """Return the review of an item, or None."""
-        if (one := self.state.proposed.get(key)) is None:
+        if (proposed := self.state.proposed.get(key)) is None:
             return None
-        return Review(one, self.rows.get(one.id), (one.path, one.file) == (path, hash))
+        return Review(proposed, self.rows.get(proposed.id), (proposed.path, proposed.file) == (path, hash))
 
     def is_waiting(self, review: Review) -> bool:
         """Return whether an item waits for a reviewer, and if so, add its proposal to the result."""
@@ -124,7 +124,7 @@ class Reviews:
             return True
         return False
 
-    def leave(self, review: Review) -> None:
+    def leave_declined(self, review: Review) -> None:
         """Add a file whose edit was declined to the items that are left unchanged."""
         self.result.left.append((review.proposed.path, "DECLINED", review.message))
 
@@ -149,13 +149,13 @@ class Reviews:
         if not self.is_active:
             return
         for key in [key for key in self.state.proposed if key not in keys and key not in self.state.pages]:
-            one = self.state.proposed[key]
+            proposed = self.state.proposed[key]
             try:
-                await self.withdraw(key, Review(one, self.rows.get(one.id), False))
+                await self.withdraw(key, Review(proposed, self.rows.get(proposed.id), False))
             except Conflict:
                 continue  # the next sync reads the decision
 
-    async def base(self, entry: Entry, review: Review) -> Entry:
+    async def merge_base(self, entry: Entry, review: Review) -> Entry:
         """Return the entry to merge from: the accepted version if it was accepted unchanged, else the given entry."""
         row = review.row
         assert row is not None
@@ -172,19 +172,19 @@ class Reviews:
             return entry
         return replace(entry, version=version)
 
-    def keep(self, key: str, path: str, hash: str | None, held: ReviewRequired) -> None:
+    def store_proposal(self, key: str, path: str, hash: str | None, error: ReviewRequired) -> None:
         """Store the proposal of an edit, or add the file to the items left unchanged if there is no proposal."""
-        if held.proposal_id is None:
-            self.result.left.append((path, held.code, held.message))
+        if error.proposal_id is None:
+            self.result.left.append((path, error.code, error.message))
             return
-        id = str(held.proposal_id)
+        id = str(error.proposal_id)
         self.state.proposed[key] = Proposed(path, hash, id)
         self.result.events.append(Event(Action.PROPOSE, path, f"proposal {id}"))
         self.result.proposed.append((path, id))
 
     # -- too many
 
-    async def fill(self) -> None:
+    async def refuse_more(self) -> None:
         """Load the write policy, because this author has too many open proposals, so that `check_room` refuses more."""
         if self.rules is None:
             async with read_connection(self.database) as connection:

@@ -72,13 +72,13 @@ def load(root: str) -> State | None:
     """Load the state of a folder; None if it is missing or unreadable, so that everything is compared again."""
     try:
         with open(os.path.join(root, STATE), "rb") as file:
-            told = orjson.loads(file.read())
-        if told.pop("format") != FORMAT["format"] or told.pop("version") != FORMAT["version"]:
+            data = orjson.loads(file.read())
+        if data.pop("format") != FORMAT["format"] or data.pop("version") != FORMAT["version"]:
             return None
-        pages, files = ({key: Entry(**one) for key, one in told.pop(name).items()} for name in ("pages", "files"))
-        found = told.pop("proposed", {}).items()
-        proposed = {key: Proposed(**one) for key, one in found if isinstance(one, dict)}
-        return State(**told, pages=pages, files=files, proposed=proposed)
+        pages, files = ({key: Entry(**entry) for key, entry in data.pop(name).items()} for name in ("pages", "files"))
+        found = data.pop("proposed", {}).items()
+        proposed = {key: Proposed(**entry) for key, entry in found if isinstance(entry, dict)}
+        return State(**data, pages=pages, files=files, proposed=proposed)
     except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

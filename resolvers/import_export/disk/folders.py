@@ -75,11 +75,11 @@ class Folder:
 
     def finish(self) -> None:
         """Move all files to their paths, and remove the files that only the earlier export wrote."""
-        for some in self.temp.some(FILES_PER_BATCH, FOLDERS["list_gone"]):
-            for (path,) in some:
+        for batch in self.temp.batches(FILES_PER_BATCH, FOLDERS["list_gone"]):
+            for (path,) in batch:
                 self.remove(path)
-        for some in self.temp.some(FILES_PER_BATCH, FOLDERS["list_now"], list=LIST):
-            self.append(LIST, "".join(f"{path}\n" for (path,) in some).encode())
+        for batch in self.temp.batches(FILES_PER_BATCH, FOLDERS["list_now"], list=LIST):
+            self.append(LIST, "".join(f"{path}\n" for (path,) in batch).encode())
         for path in list(self.growing):
             self.end(path)
         self.temp.close()

@@ -42,11 +42,11 @@ class Spool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.file.close()
 
-    def keep(self, note: Note, given: OriginalFile | None = None) -> int:
+    def keep(self, note: Note, original_file: OriginalFile | None = None) -> int:
         """Store a note with its original file, and return its position."""
         place = self.file.seek(0, 2)
         pickle.dump(note, self.file, pickle.HIGHEST_PROTOCOL)
-        pickle.dump(given, self.file, pickle.HIGHEST_PROTOCOL)
+        pickle.dump(original_file, self.file, pickle.HIGHEST_PROTOCOL)
         return place
 
     def take(self, place: int) -> Note:
@@ -54,11 +54,11 @@ class Spool:
         note: Note = pickle.load(self.file)  # noqa: S301  nobody else has the file
         return note
 
-    def take_given(self, place: int) -> OriginalFile | None:
+    def take_original(self, place: int) -> OriginalFile | None:
         """Return the original file of the note at a position; None if the note came from a line without one."""
         self.take(place)
-        given: OriginalFile | None = pickle.load(self.file)  # noqa: S301  nobody else has the file
-        return given
+        original_file: OriginalFile | None = pickle.load(self.file)  # noqa: S301  nobody else has the file
+        return original_file
 
 
 PIECES = temp_statements("pieces")
@@ -73,9 +73,9 @@ class NoteList:
 
     def fill(self, found: Iterable[Piece | ImportProblem], problems: Problems) -> None:
         """Add the pieces to the list, and the problems among them to `problems`."""
-        unsound = Problems()
-        self.temp.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
-        problems.take(unsound)
+        found_problems = Problems()
+        self.temp.put_all(PIECES["add_piece"], (row(piece) for piece in valid_pieces(found, found_problems)))
+        problems.merge(found_problems)
 
     def drop(self, folder: str) -> int:
         """Remove the notes of a folder from the list; return their number."""
@@ -83,17 +83,17 @@ class NoteList:
 
     def files(self, size: int) -> Iterator[str]:
         """Yield the paths on the disk of up to `size` notes."""
-        for rows in self.temp.some(size, PIECES["list_files"], most=size):
+        for rows in self.temp.batches(size, PIECES["list_files"], most=size):
             yield from (os.fsdecode(file) for (file,) in rows)
 
     def total(self) -> int:
         return self.temp.count(PIECES["count_pieces"])
 
-    def some(self, most: int, bytes_most: int) -> Iterator[list[Piece]]:
+    def batches(self, most: int, bytes_most: int) -> Iterator[list[Piece]]:
         """Yield the pieces in batches of at most `most` pieces and `bytes_most` bytes, but at least one piece."""
         batch: list[Piece] = []
         total = 0
-        for rows in self.temp.some(most, PIECES["list_pieces"]):
+        for rows in self.temp.batches(most, PIECES["list_pieces"]):
             for label, file, start, size, is_line in rows:
                 if batch and (len(batch) == most or total + size > bytes_most):
                     yield batch
@@ -115,9 +115,9 @@ def row(piece: Piece) -> dict[str, Any]:
     }
 
 
-def sound(found: Iterable[Piece | ImportProblem], problems: Problems) -> Iterator[Piece]:
-    for one in found:
-        if isinstance(one, ImportProblem):
-            problems.append(one)
+def valid_pieces(found: Iterable[Piece | ImportProblem], problems: Problems) -> Iterator[Piece]:
+    for piece in found:
+        if isinstance(piece, ImportProblem):
+            problems.append(piece)
         else:
-            yield one
+            yield piece

@@ -14,7 +14,7 @@ from ...sources.attachments import AttachmentDraft
 from ..attachments import record_of
 from ..exporting import ORIGIN, PageFile
 from ..notes import ImportProblem, WikiRecord
-from ..originals import in_line
+from ..originals import line_fields
 from .folders import Folder
 from .paths import ABOUT, ERRORS, FORMAT, MENTIONS, ORIGINALS, SOURCES
 from .zips import GrowingZip
@@ -214,7 +214,7 @@ def text_of(page: PageFile) -> bytes:
 def record(page: PageFile) -> dict[str, Any]:
     """Return the record of a page with its original file, so that a later export to a folder can restore the file."""
     origin = {} if page.origin is None else {ORIGIN: page.origin}
-    return to_record(page.note) | origin | (in_line(page.exported) if page.exported else {})
+    return to_record(page.note) | origin | (line_fields(page.exported) if page.exported else {})
 
 
 def line(record: dict[str, Any]) -> bytes:
@@ -223,9 +223,11 @@ def line(record: dict[str, Any]) -> bytes:
 
 def wiki_facts(wiki: WikiRecord) -> dict[str, Any]:
     """Return the wiki record of an export: its format, the language, and the settings that differ from the defaults."""
-    usual = asdict(USUAL)
-    said = {name: value for name, value in asdict(wiki.settings).items() if value not in (None, usual[name])}
-    return FORMAT | {"language": wiki.language} | said
+    defaults = asdict(USUAL)
+    changed_settings = {
+        name: value for name, value in asdict(wiki.settings).items() if value not in (None, defaults[name])
+    }
+    return FORMAT | {"language": wiki.language} | changed_settings
 
 
 def entry(path: str) -> ZipInfo:

@@ -60,7 +60,7 @@ class TempDatabase:
         """Return the number that a statement counts."""
         return int((self.first(statement, **values) or (0,))[0])
 
-    def some(self, size: int, statement: str, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
+    def batches(self, size: int, statement: str, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a statement in batches of this size."""
         cursor = self.connection.execute(statement, values)
         while rows := cursor.fetchmany(size):

@@ -65,9 +65,9 @@ def lists(file: IO[bytes], where: Directory) -> Iterator[list[bytes]]:
     at = where.start
     while at < where.end:
         file.seek(at)
-        some = entries(file.read(min(PART_SIZE, where.end - at)))
-        at += sum(map(len, some))
-        yield some
+        batch = entries(file.read(min(PART_SIZE, where.end - at)))
+        at += sum(map(len, batch))
+        yield batch
 
 
 def entries(piece: bytes) -> list[bytes]:
@@ -86,10 +86,10 @@ def entries(piece: bytes) -> list[bytes]:
     return found
 
 
-def partial_zip(file: IO[bytes], where: Directory, some: list[bytes]) -> ZipFile:
+def partial_zip(file: IO[bytes], where: Directory, batch: list[bytes]) -> ZipFile:
     """Open the zip as if it had only these entries. Raises BadZipFile, or UnicodeDecodeError for an invalid name."""
-    listed = b"".join(some)
-    offset, count = where.start - where.shift, len(some)
+    listed = b"".join(batch)
+    offset, count = where.start - where.shift, len(batch)
     record = END_64.pack(END_64_MARK, END_64.size - 12, 45, 45, 0, 0, count, count, len(listed), offset)
     locator = LOCATOR.pack(LOCATOR_MARK, 0, offset + len(listed), 1)
     end = END.pack(END_MARK, 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
@@ -160,21 +160,21 @@ def unpack_zip(
 def unpack(file: IO[bytes], unpacking: "Unpacking") -> None:
     """Unpack a zip into the folder. Raises LimitExceeded for too many entries or bytes."""
     where, count = directory(file), 0
-    for some in lists(file, where):
-        count += len(some)
+    for batch in lists(file, where):
+        count += len(batch)
         if count > ENTRIES_MAX:
             raise LimitExceeded(f"The zip has more than {ENTRIES_MAX:,} entries. Import it in parts.")
-    unpacking.run(zip for some in lists(file, where) for zip in parts(file, where, some))
+    unpacking.run(zip for batch in lists(file, where) for zip in parts(file, where, batch))
 
 
-def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipFile | ImportProblem]:
+def parts(file: IO[bytes], where: Directory, batch: list[bytes]) -> Iterator[ZipFile | ImportProblem]:
     """Yield the zip with these entries, or, if one of their names is invalid, a zip or a problem for each entry."""
     try:
-        yield partial_zip(file, where, some)
+        yield partial_zip(file, where, batch)
     except UnicodeDecodeError as error:
-        if len(some) > 1:
-            for one in some:
-                yield from parts(file, where, [one])
+        if len(batch) > 1:
+            for entry in batch:
+                yield from parts(file, where, [entry])
         else:
             name = bytes(error.object).decode(errors="replace")
             yield ImportProblem(name, BadInput.code, "its name is not UTF-8, though the zip says so: name it anew")
