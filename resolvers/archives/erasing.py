@@ -100,41 +100,41 @@ def tenant_steps(tables: Iterable[Table], tenant_id: UUID) -> list[Step]:
 
 def owner_steps(tables: Iterable[Table], tenant_id: UUID, owner_id: UUID, names: list[str]) -> list[Step]:
     """Return the steps that erase an owner from every table, and its ids from rows that it wrote in other wikis."""
-    found, own = [*reversed(moves.tenant_tables(tables))], (tenant_id, owner_id)
-    steps = [step for table in found for step in authorship_steps(table, own, names)]
+    found, owner = [*reversed(moves.tenant_tables(tables))], (tenant_id, owner_id)
+    steps = [step for table in found for step in authorship_steps(table, owner, names)]
     steps.append(
-        Step("api_keys", "tenant_id = $1 AND $2 = ANY(owner_ids[2:])", own, "owner_ids = array_remove(owner_ids, $2)")
+        Step("api_keys", "tenant_id = $1 AND $2 = ANY(owner_ids[2:])", owner, "owner_ids = array_remove(owner_ids, $2)")
     )
     # A webhook of this owner alone is deleted below: an empty list would stand for all owners.
     also = "tenant_id = $1 AND $2 = ANY(owner_ids) AND cardinality(owner_ids) > 1"
-    steps.append(Step("webhooks", also, own, "owner_ids = array_remove(owner_ids, $2)"))
+    steps.append(Step("webhooks", also, owner, "owner_ids = array_remove(owner_ids, $2)"))
     for table in found:
         where = REFERS_OTHERWISE.get(table.name) or (OF_OWNER if "owner_id" in table.columns else None)
         if where is not None:
-            steps.append(Step(table.name, where, condition_values(where, own, names)))
+            steps.append(Step(table.name, where, condition_values(where, owner, names)))
         elif table.name not in SHARED:
             raise AssertionError(f"nobody has said which rows of {table.name} belong to an owner")
     return steps
 
 
-def condition_values(where: str, own: tuple[UUID, UUID], names: list[str]) -> tuple[Any, ...]:
+def condition_values(where: str, owner: tuple[UUID, UUID], names: list[str]) -> tuple[Any, ...]:
     """Return the values of a condition: the tenant, and, if it has a second parameter, the owner or its names."""
     if "$2" not in where:
-        return own[:1]
-    return (own[0], names) if "text[]" in where else own
+        return owner[:1]
+    return (owner[0], names) if "text[]" in where else owner
 
 
-def authorship_steps(table: Table, own: tuple[UUID, UUID], names: list[str]) -> list[Step]:
+def authorship_steps(table: Table, owner: tuple[UUID, UUID], names: list[str]) -> list[Step]:
     """Return the steps that remove an owner's ids from the rows that it wrote in other wikis."""
     if "owner_id" not in table.columns:
         return []
     columns = sorted(name for name in table.collated if name.endswith(("_id", "_by")))
-    told = [name for name in names if as_id(name)]
+    ids = [name for name in names if as_id(name)]
     steps = [
         Step(
             table.name,
             f"{ELSEWHERE} AND regexp_replace({quoted(column)}, '^(agent|user|service|compiler):', '') = ANY($3)",
-            (*own, names),
+            (*owner, names),
             f"{quoted(column)} = '{ERASED}'",
         )
         for column in columns
@@ -143,7 +143,7 @@ def authorship_steps(table: Table, own: tuple[UUID, UUID], names: list[str]) -> 
         where = (
             f"{ELSEWHERE} AND EXISTS (SELECT FROM unnest(CAST($3 AS text[])) AS n WHERE strpos(detail::text, n) > 0)"
         )
-        steps.append(Step(table.name, where, (*own, told), "detail = '{}'"))
+        steps.append(Step(table.name, where, (*owner, ids), "detail = '{}'"))
     return steps
 
 
@@ -176,15 +176,15 @@ async def erase_owner(
             await begin(connection)
             tenant_id = (await moves.find_tenant(connection, tenant))["tenant_id"]
             reader, owner_id = Connection(connection), as_id(owner)
-            own = {"tenant_id": tenant_id}
+            in_tenant = {"tenant_id": tenant_id}
             if owner_id is None:
-                row = await reader.one(OWNERS["find_owner_by_slug"], slug=owner, **own)
+                row = await reader.one(OWNERS["find_owner_by_slug"], slug=owner, **in_tenant)
                 owner_id = row["id"] if row else None
-            if owner_id is None or await reader.one(OWNERS["find_owner"], owner_id=owner_id, **own) is None:
+            if owner_id is None or await reader.one(OWNERS["find_owner"], owner_id=owner_id, **in_tenant) is None:
                 raise NotFound(f"There is no owner `{owner}`. See who there is with: cairn owners list")
             if not dry_run:
-                await reader.all(ERASING["hold_owner"], owner_id=owner_id, **own)
-            names = [row["name"] for row in await reader.all(ERASING["find_names"], owner_id=owner_id, **own)]
+                await reader.all(ERASING["hold_owner"], owner_id=owner_id, **in_tenant)
+            names = [row["name"] for row in await reader.all(ERASING["find_names"], owner_id=owner_id, **in_tenant)]
             steps = owner_steps(await list_tables(connection), tenant_id, owner_id, names)
             erased = await run_steps(connection, Erased("owner", tenant_id, owner_id, {}), steps, by, dry_run=dry_run)
             if folder and not dry_run:
@@ -240,14 +240,14 @@ async def erase_sources(database: Database, tenant: str, person: str, by: str, *
     what was written from these sources from its pages and history.
     """
     tenant_id = (await find_tenant(database, tenant)).id
-    own, names = {"tenant_id": tenant_id}, [person]
+    in_tenant, names = {"tenant_id": tenant_id}, [person]
     async with database.connection() as connection:
         try:
             owner_id = (await find_owner(database, tenant_id, person)).id
-            names = [row["name"] for row in await connection.all(ERASING["find_names"], owner_id=owner_id, **own)]
+            names = [row["name"] for row in await connection.all(ERASING["find_names"], owner_id=owner_id, **in_tenant)]
         except NotFound:
             owner_id = None
-        rows = await connection.all(ERASING["find_sources_of"], names=names, **own)
+        rows = await connection.all(ERASING["find_sources_of"], names=names, **in_tenant)
     erased = Erased("sources", tenant_id, owner_id, {"sources": len(rows)} if rows else {})
     if dry_run:
         return erased

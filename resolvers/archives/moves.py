@@ -127,8 +127,8 @@ async def differing_tables(connection: asyncpg.Connection, tables: Iterable[Tabl
         if name not in known:
             found.append(name)
             continue
-        own = await copy_out(connection, known[name], columns=wanted.columns, where=OWN, arguments=(tenant_id,))
-        if own != wanted:
+        copied = await copy_out(connection, known[name], columns=wanted.columns, where=OWN, arguments=(tenant_id,))
+        if copied != wanted:
             found.append(name)
     return found
 

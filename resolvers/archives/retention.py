@@ -39,8 +39,8 @@ async def set_retention(
     for kind, number in days.items():
         if kind not in KINDS or (number is not None and not 0 <= number <= DAYS_MOST):
             raise BadInput(f"This must lie between 0 and {DAYS_MOST:,} days.", kind)
-    kept = await find_retention(database, tenant_id)
-    chosen = {kind: number for kind, number in {**kept, **days}.items() if number is not None}
+    stored = await find_retention(database, tenant_id)
+    chosen = {kind: number for kind, number in {**stored, **days}.items() if number is not None}
     async with transaction(database) as connection:
         await connection.run(PRUNING["set_retention"], tenant_id=tenant_id, days=chosen)
         await audit(connection, tenant_id, by, Event.TENANT_RETENTION, **chosen)
@@ -54,31 +54,31 @@ async def find_moment(database: Database) -> datetime:
     return moment
 
 
-async def prune(database: Database, tenant_id: UUID, kept: Mapping[str, int], now: datetime) -> dict[str, int]:
+async def prune(database: Database, tenant_id: UUID, retention: Mapping[str, int], now: datetime) -> dict[str, int]:
     """Delete the rows whose retention is over, in batches; return the number of each kind."""
     gone: dict[str, int] = {}
-    for kind, days in kept.items():
+    for kind, days in retention.items():
         if not days and kind != "audit":
             continue
         ended_before = now - timedelta(days=days) if days else BEGINNING
-        own: dict[str, Any] = {"tenant_id": tenant_id, "before": first_id(ended_before), "size": ROWS_PER_BATCH}
+        where: dict[str, Any] = {"tenant_id": tenant_id, "before": first_id(ended_before), "size": ROWS_PER_BATCH}
         if kind == "audit":
-            own["refused_before"] = first_id(max(ended_before, now - REFUSED_KEPT))
+            where["refused_before"] = first_id(max(ended_before, now - REFUSED_KEPT))
         gone[kind] = 0
-        while rows := await prune_batch(database, kind, own, ended_before):
+        while rows := await prune_batch(database, kind, where, ended_before):
             gone[kind] += rows
     return gone
 
 
-async def prune_batch(database: Database, kind: str, own: Mapping[str, Any], ended_before: datetime) -> int:
+async def prune_batch(database: Database, kind: str, where: Mapping[str, Any], ended_before: datetime) -> int:
     if kind == "sources":
-        return await forget_stale(database, own)
+        return await forget_stale(database, where)
     async with transaction(database) as connection:
         if kind == "jobs":
-            return await connection.run(PRUNING["prune_jobs"], **own, ended_before=ended_before)
+            return await connection.run(PRUNING["prune_jobs"], **where, ended_before=ended_before)
         if kind == "revisions":  # lock out writers, so that no new version is stored as a delta of a deleted one
-            await connection.all(ERASING["hold_owners_of_tenant"], tenant_id=own["tenant_id"])
-        return await connection.run(PRUNING[f"prune_{kind}"], **own)
+            await connection.all(ERASING["hold_owners_of_tenant"], tenant_id=where["tenant_id"])
+        return await connection.run(PRUNING[f"prune_{kind}"], **where)
 
 
 async def prune_authorizations(database: Database, tenant_id: UUID) -> int:
@@ -87,12 +87,12 @@ async def prune_authorizations(database: Database, tenant_id: UUID) -> int:
         return await connection.run(PRUNING["prune_authorizations"], tenant_id=tenant_id)
 
 
-async def forget_stale(database: Database, own: Mapping[str, Any]) -> int:
+async def forget_stale(database: Database, where: Mapping[str, Any]) -> int:
     """Forget a batch of old sources; a job removes from the pages what was written from them."""
     async with database.connection() as connection:
-        rows = await connection.all(PRUNING["find_stale_sources"], **own)
+        rows = await connection.all(PRUNING["find_stale_sources"], **where)
     for row in rows:
         owner_id = row["owner_id"]
-        scope = Scope(own["tenant_id"], owner_id, Role.ADMIN, ACTOR, (owner_id,))
+        scope = Scope(where["tenant_id"], owner_id, Role.ADMIN, ACTOR, (owner_id,))
         await forget_source(database, scope, row["id"], "Its time of retention is over.")
     return len(rows)

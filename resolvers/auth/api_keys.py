@@ -63,12 +63,12 @@ class KeyLimits:
 
     def role(self, role: Role | None) -> Role:
         """Return the role limited by the scopes, or that of the scopes without a role. Raises BadInput for neither."""
-        most = role_of_scopes(self.scopes)
+        scope_role = role_of_scopes(self.scopes)
         if role is None:
-            if most is None:
+            if scope_role is None:
                 raise BadInput("Give the key a role, or scopes.", "role")
-            return most
-        return role if most is None or covers(most, role) else most
+            return scope_role
+        return role if scope_role is None or covers(scope_role, role) else scope_role
 
 
 class KeyRefused(Unauthenticated):
@@ -161,8 +161,8 @@ async def create_api_key(
             scopes=limits.scopes,
             networks=limits.networks,
         )
-        told = {"name": called, "role": role, "owners": [*map(str, owners)], "expiresAt": expires_at}
-        await audit(connection, tenant_id, by, Event.KEY_CREATED, issued.id, **told, **asdict(limits))
+        details = {"name": called, "role": role, "owners": [*map(str, owners)], "expiresAt": expires_at}
+        await audit(connection, tenant_id, by, Event.KEY_CREATED, issued.id, **details, **asdict(limits))
     return issued
 
 
@@ -176,10 +176,10 @@ async def rotate_api_key(
     check_is_not_stored(database)
     if not timedelta() <= overlap <= OVERLAP_MAX:
         raise BadInput(f"The former secret may be good for {OVERLAP_MAX.days} days at most.", "overlapSeconds")
-    key, own = new_secret(), {"tenant_id": tenant_id, "id": key_id}
+    key, where = new_secret(), {"tenant_id": tenant_id, "id": key_id}
     async with transaction(database) as connection:
         until: datetime | None = await connection.value(
-            KEYS["rotate_key"], **own, key_hash=hash_key(key), overlap=overlap
+            KEYS["rotate_key"], **where, key_hash=hash_key(key), overlap=overlap
         )
         if until is None:
             raise NotFound("There is no such API key, or it has ended.")
@@ -214,12 +214,12 @@ def is_within(address: str | None, networks: Sequence[str]) -> bool:
     except ValueError:
         return False
     mapped = getattr(found, "ipv4_mapped", None) or found
-    return any(mapped in ip_network(one) for one in networks)
+    return any(mapped in ip_network(allowed) for allowed in networks)
 
 
-def role_of_scopes(given: Any) -> Role | None:
+def role_of_scopes(scopes: Any) -> Role | None:
     """Return the role of the strongest known OAuth scope in a list or in a text of words; None for no known scope."""
-    words = given.split() if isinstance(given, str) else given
+    words = scopes.split() if isinstance(scopes, str) else scopes
     if not isinstance(words, list | tuple):
         return None
     return next((role for word, role in reversed(SCOPES.items()) if word in words), None)

@@ -145,8 +145,8 @@ def mint(
         "sub": actor.id if actor else None,
         "actor_kind": actor.kind.value if actor else None,
     }
-    given = {name: value for name, value in claims.items() if value is not None}
-    return jwt.encode(given, secret_key(secret).key, algorithm="HS256")
+    set_claims = {name: value for name, value in claims.items() if value is not None}
+    return jwt.encode(set_claims, secret_key(secret).key, algorithm="HS256")
 
 
 class Signing(NamedTuple):
@@ -210,10 +210,10 @@ def scope_of(claims: Mapping[str, Any]) -> Scope:
     Known OAuth scopes in `scope` or `scp` limit the role, or replace a missing role.
     """
     owner_id = identifier(claims, "owner")
-    most = role_of_scopes(claims.get("scope") or claims.get("scp") or ())
-    role = one_of(claims, "role", Role) if most is None or "role" in claims else most
-    if most is not None and not covers(most, role):
-        role = most
+    scope_role = role_of_scopes(claims.get("scope") or claims.get("scp") or ())
+    role = one_of(claims, "role", Role) if scope_role is None or "role" in claims else scope_role
+    if scope_role is not None and not covers(scope_role, role):
+        role = scope_role
     otherwise = ActorKind.SERVICE if role is Role.SERVICE else ActorKind.USER
     kind = one_of(claims, "actor_kind", ActorKind) if "actor_kind" in claims else otherwise
     return Scope(

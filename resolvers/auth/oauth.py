@@ -112,15 +112,15 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
     """
     if not is_at_home(scope, scope.owner_id, Action.READ):
         raise Forbidden("You can connect a program to your own wiki only.")
-    asked = role_of_scopes(request.scopes) or Role.READER
-    role = asked if covers(scope.role, asked) else scope.role
+    requested_role = role_of_scopes(request.scopes) or Role.READER
+    role = requested_role if covers(scope.role, requested_role) else scope.role
     code, id = new_secret(scope.tenant_id), new_id()
     async with transaction(database) as connection:
-        own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-        await connection.run(AUTHORIZATIONS["delete_ended"], **own)
+        where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        await connection.run(AUTHORIZATIONS["delete_ended"], **where)
         await connection.run(
             AUTHORIZATIONS["add_authorization"],
-            **own,
+            **where,
             id=id,
             client_hash=hash_secret(request.client.id),
             client_name=request.client.name,
@@ -135,8 +135,8 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
             code_ttl=CODE_TTL,
             longest=LONGEST,
         )
-        told = {"client": request.client.name, "role": role, "redirectUri": request.redirect_uri}
-        await audit(connection, scope.tenant_id, scope.actor, Event.PROGRAM_AUTHORIZED, id, **told)
+        details = {"client": request.client.name, "role": role, "redirectUri": request.redirect_uri}
+        await audit(connection, scope.tenant_id, scope.actor, Event.PROGRAM_AUTHORIZED, id, **details)
     return code
 
 
@@ -217,8 +217,8 @@ async def withdraw(
     event: Event = Event.PROGRAM_WITHDRAWN,
 ) -> bool:
     """End an authorization of a wiki; return False if it does not exist or has ended already."""
-    own = {"tenant_id": tenant_id, "owner_id": owner_id, "id": id}
-    ended = await connection.value(AUTHORIZATIONS["withdraw_authorization"], **own)
+    where = {"tenant_id": tenant_id, "owner_id": owner_id, "id": id}
+    ended = await connection.value(AUTHORIZATIONS["withdraw_authorization"], **where)
     if ended is not None:
         await audit(connection, tenant_id, by, event, id)
     return ended is not None
@@ -259,13 +259,13 @@ def check_own(scope: Scope, least: Action = Action.READ) -> None:
 def issue_tokens(signing: Signing, found: Authorization, refresh_token: str, scopes: tuple[str, ...]) -> IssuedTokens:
     """Sign the tokens of an authorization. Without a known scope they have all rights of the authorization."""
     assert signing.secret is not None
-    asked = role_of_scopes(scopes) or found.role
+    requested_role = role_of_scopes(scopes) or found.role
     seconds = int(ACCESS_TTL.total_seconds())
     access_token = mint(
         signing.secret,
         tenant_id=found.tenant_id,
         owner_id=found.owner_id,
-        role=asked if covers(found.role, asked) else found.role,
+        role=requested_role if covers(found.role, requested_role) else found.role,
         ttl=seconds,
         actor=actor_of(found),
         issuer=signing.issuer,
@@ -291,12 +291,12 @@ def new_secret(tenant_id: UUID) -> str:
 def tenant_of(secret: str) -> UUID | None:
     """Return the tenant of a code or a refresh token, or None for any other text."""
     try:
-        given = urlsafe_b64decode(secret.encode("ascii"))
+        data = urlsafe_b64decode(secret.encode("ascii"))
     except ValueError:
         return None
-    if len(given) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(given).decode() != secret:
+    if len(data) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(data).decode() != secret:
         return None
-    return UUID(bytes=given[:TENANT_BYTES])
+    return UUID(bytes=data[:TENANT_BYTES])
 
 
 def hash_secret(secret: str) -> bytes:

@@ -67,10 +67,10 @@ class ClaimRules:
 
     def role_of(self, claims: Mapping[str, Any]) -> Role:
         """Return the strongest role that the claims give, else the default role. Raises Forbidden for none."""
-        given = claims.get(self.role_claim) if self.role_claim else None
-        values = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+        claim = claims.get(self.role_claim) if self.role_claim else None
+        values = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
         found = [self.roles[value] for value in values if isinstance(value, str) and value in self.roles]
-        role = max(found, key=lambda one: STRENGTH[one], default=self.role)
+        role = max(found, key=lambda candidate: STRENGTH[candidate], default=self.role)
         if role is None:
             raise Forbidden(NO_ROLE)
         return role
@@ -125,9 +125,9 @@ class Provider:
         """Begin a sign-in. The provider redirects to the address `redirect`, and that goes on to the path `next`."""
         about = await self.discover()
         state, nonce, verifier = token_urlsafe(24), token_urlsafe(24), token_urlsafe(48)
-        kept = {"use": USE, "state": state, "nonce": nonce, "verifier": verifier, "next": next, "redirect": redirect}
-        cookie = jwt.encode(kept | {"exp": int(time.time()) + ATTEMPT}, self.key.key, algorithm="HS256")
-        asked = {
+        attempt = {"use": USE, "state": state, "nonce": nonce, "verifier": verifier, "next": next, "redirect": redirect}
+        cookie = jwt.encode(attempt | {"exp": int(time.time()) + ATTEMPT}, self.key.key, algorithm="HS256")
+        parameters = {
             "response_type": "code",
             "client_id": self.client_id,
             "redirect_uri": redirect,
@@ -138,18 +138,18 @@ class Provider:
             "code_challenge_method": "S256",
         }
         address = str(about["authorization_endpoint"])
-        return Attempt(f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}", cookie)
+        return Attempt(f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}", cookie)
 
     async def finish(self, answer: Mapping[str, str], cookie: str | None) -> SignedIn:
         """Finish a sign-in with the parameters of the provider's redirect. Raises Unauthenticated or Forbidden."""
-        kept = self.read_cookie(cookie)
-        if not compare_digest(answer.get("state", "").encode(), str(kept["state"]).encode()):
+        attempt = self.read_cookie(cookie)
+        if not compare_digest(answer.get("state", "").encode(), str(attempt["state"]).encode()):
             raise Unauthenticated(BEGIN_AGAIN)
         if answer.get("iss", self.issuer) != self.issuer or "code" not in answer:
             log.info("sign_in_refused", reason=answer.get("error", "")[:100])
             raise Unauthenticated(REFUSED)
-        claims, id_token = await self.redeem(answer["code"], kept)
-        return SignedIn(await self.session(claims), int(self.seconds), str(kept["next"]), id_token)
+        claims, id_token = await self.redeem(answer["code"], attempt)
+        return SignedIn(await self.session(claims), int(self.seconds), str(attempt["next"]), id_token)
 
     async def end_session(self, id_token: str | None, back: str) -> str | None:
         """Return the provider's address for sign-out, which redirects to the address `back` (RP-initiated logout).
@@ -162,21 +162,21 @@ class Provider:
             return None
         if not isinstance(address, str) or urlsplit(address).scheme not in ("http", "https"):
             return None
-        asked = {"client_id": self.client_id, "post_logout_redirect_uri": back}
-        asked |= {"id_token_hint": id_token} if id_token else {}
-        return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
+        parameters = {"client_id": self.client_id, "post_logout_redirect_uri": back}
+        parameters |= {"id_token_hint": id_token} if id_token else {}
+        return f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}"
 
     def read_cookie(self, cookie: str | None) -> Mapping[str, Any]:
         """Return the state of a sign-in from its cookie. Raises Unauthenticated for an invalid or expired cookie."""
         try:
-            kept: dict[str, Any] = jwt.decode(
+            attempt: dict[str, Any] = jwt.decode(
                 cookie or "", self.key, algorithms=["HS256"], options={"require": ["exp"], "verify_aud": False}
             )
         except jwt.PyJWTError:
             raise Unauthenticated(BEGIN_AGAIN) from None
-        if kept.get("use") != USE:
+        if attempt.get("use") != USE:
             raise Unauthenticated(BEGIN_AGAIN)
-        return kept
+        return attempt
 
     # -- requests to the provider
 
@@ -193,7 +193,7 @@ class Provider:
             self.about, self.asked_at, self.jwks = about, time.monotonic(), Jwks(about["jwks_uri"])
         return self.about
 
-    async def redeem(self, code: str, kept: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    async def redeem(self, code: str, attempt: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
         """Redeem the code at the provider. Return the verified claims and the ID token.
 
         Claims that the ID token lacks are read from the userinfo endpoint.
@@ -202,22 +202,24 @@ class Provider:
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": str(kept["redirect"]),
-            "code_verifier": str(kept["verifier"]),
+            "redirect_uri": str(attempt["redirect"]),
+            "code_verifier": str(attempt["verifier"]),
             "client_id": self.client_id,
         }
-        said = await self.fetch_json("POST", about["token_endpoint"], data=form | self.in_form(), auth=self.in_header())
-        if not isinstance(said.get("id_token"), str):
+        response = await self.fetch_json(
+            "POST", about["token_endpoint"], data=form | self.in_form(), auth=self.in_header()
+        )
+        if not isinstance(response.get("id_token"), str):
             raise Unauthenticated(REFUSED)
-        claims = await self.verify_token(said["id_token"], str(kept["nonce"]))
+        claims = await self.verify_token(response["id_token"], str(attempt["nonce"]))
         wanted = {self.rules.owner, self.rules.role_claim or self.rules.owner}
-        if wanted <= claims.keys() or "userinfo_endpoint" not in about or "access_token" not in said:
-            return claims, said["id_token"]
-        bearer = {"authorization": f"Bearer {said['access_token']}"}
+        if wanted <= claims.keys() or "userinfo_endpoint" not in about or "access_token" not in response:
+            return claims, response["id_token"]
+        bearer = {"authorization": f"Bearer {response['access_token']}"}
         more = await self.fetch_json("GET", about["userinfo_endpoint"], headers=bearer)
         if more.get("sub") != claims["sub"]:
             raise Unauthenticated(REFUSED)
-        return {**more, **claims}, said["id_token"]
+        return {**more, **claims}, response["id_token"]
 
     def in_form(self) -> dict[str, str]:
         """Return the client secret as form fields, if the provider does not accept it in the header."""
@@ -267,11 +269,11 @@ class Provider:
             if 400 <= response.status_code < 500:
                 log.warning("oidc_refused", url=url, status=response.status_code)
                 raise Unauthenticated(REFUSED)
-            said = response.raise_for_status().json()
+            document = response.raise_for_status().json()
         except (httpx.HTTPError, ValueError, RecursionError) as error:
             log.warning("oidc_not_reached", url=url, reason=str(error)[:200] or type(error).__name__)
             raise Unavailable(UNREACHABLE) from None
-        return said if isinstance(said, dict) else {}
+        return document if isinstance(document, dict) else {}
 
     # -- the session
 

@@ -59,10 +59,10 @@ async def change_language(connection: Connection, scope: Scope, language: str) -
 
     Return False if the wiki has this language already.
     """
-    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-    row = await connection.one(OWNERS["set_language"], **own, language=language)
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    row = await connection.one(OWNERS["set_language"], **where, language=language)
     if row is not None:
-        await connection.run(REINDEXING["read_anew"], **own, now=datetime.now(UTC))
+        await connection.run(REINDEXING["read_anew"], **where, now=datetime.now(UTC))
     return row is not None
 
 
@@ -123,31 +123,31 @@ async def update_wiki_settings(database: Database, scope: Scope, settings: WikiS
     async with writing(database, scope, Action.ADMINISTER) as writer:
         changed = await change_settings(writer, scope, settings)
         if changed:
-            said = {name: value for name, value in asdict(settings).items() if value is not None}
+            changes = {name: value for name, value in asdict(settings).items() if value is not None}
             if settings.write_policy is not None:
-                said["write_policy"] = checked_rules(settings.write_policy)
-            await record(writer, "wiki.settings_updated", **said)
-            await audit(writer, scope.tenant_id, scope.actor, Event.SETTINGS_UPDATED, scope.owner_id, **said)
+                changes["write_policy"] = checked_rules(settings.write_policy)
+            await record(writer, "wiki.settings_updated", **changes)
+            await audit(writer, scope.tenant_id, scope.actor, Event.SETTINGS_UPDATED, scope.owner_id, **changes)
         return changed
 
 
 async def change_settings(connection: Connection, scope: Scope, settings: WikiSettings) -> bool:
     """Change settings; return False if nothing changed. Raises BadInput for a setting out of its bounds."""
-    boost, given = settings.score_boost, asdict(settings)
+    boost, values = settings.score_boost, asdict(settings)
     if boost is not None and not SCORE_BOOST[0] <= boost <= SCORE_BOOST[1]:
         raise BadInput("A score boost is a number between 0 and 10; pages have 0.9 unless you set it.", "scoreBoost")
     for name, (field, least, most) in BOUNDS.items():
-        if given[name] is not None and not least <= given[name] <= most:
+        if values[name] is not None and not least <= values[name] <= most:
             raise BadInput(f"This must lie between {least:,} and {most:,}.", field)
     for name, field in (("reader_ceiling", "readerCeiling"), ("member_ceiling", "memberCeiling")):
-        if given[name] is not None:
-            validation.one_of(given[name], CEILINGS, field)
+        if values[name] is not None:
+            validation.one_of(values[name], CEILINGS, field)
     if settings.decision_threshold is not None:
         validation.one_of(settings.decision_threshold, tuple(Significance), "decisionThreshold")
     if settings.write_policy is not None:
-        given["write_policy"] = checked_rules(settings.write_policy)
-    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-    return await connection.one(OWNERS["update_settings"], **own, **given) is not None
+        values["write_policy"] = checked_rules(settings.write_policy)
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    return await connection.one(OWNERS["update_settings"], **where, **values) is not None
 
 
 GRANTS = statements("access/grants")
@@ -324,8 +324,8 @@ async def set_owner_settings(
     scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
     async with transaction(database) as connection:
         if await change_settings(connection, scope, settings):
-            said = {name: value for name, value in asdict(settings).items() if value is not None}
-            await audit(connection, tenant_id, by, Event.SETTINGS_UPDATED, owner_id, **said)
+            changes = {name: value for name, value in asdict(settings).items() if value is not None}
+            await audit(connection, tenant_id, by, Event.SETTINGS_UPDATED, owner_id, **changes)
     return await find_owner(database, tenant_id, owner_id)
 
 
@@ -388,4 +388,6 @@ def owner_from(row: Row) -> Owner:
 
 def settings_from(row: Row) -> WikiSettings:
     """Return the settings that an export of a wiki includes."""
-    return WikiSettings(**{one.name: row[one.name] for one in fields(WikiSettings) if one.name not in OF_THIS_PLACE})
+    return WikiSettings(
+        **{field.name: row[field.name] for field in fields(WikiSettings) if field.name not in OF_THIS_PLACE}
+    )

@@ -130,21 +130,21 @@ def payloads(changes: Iterable[ChangeEvent]) -> list[str]:
         heading = (change.topic, change.tenant_id, change.owner_id, change.at)
         headed.setdefault(heading, []).append([change.kind, change.id, change.version])
     return [
-        orjson.dumps([*heading, told[start : start + IN_ONE]], default=str).decode()  # ids that came from Postgres
-        for heading, told in headed.items()
-        for start in range(0, len(told), IN_ONE)
+        orjson.dumps([*heading, listed[start : start + IN_ONE]], default=str).decode()  # ids that came from Postgres
+        for heading, listed in headed.items()
+        for start in range(0, len(listed), IN_ONE)
     ]
 
 
 def read_payload(text: str) -> list[ChangeEvent]:
     """Return the changes in the payload of a notification. Raises ValueError for any other payload."""
     try:
-        topic, tenant_id, owner_id, at, told = orjson.loads(text)
+        topic, tenant_id, owner_id, at, listed = orjson.loads(text)
         place = UUID(tenant_id), UUID(owner_id), Topic(topic)
         moment = datetime.fromisoformat(at)
         return [
             ChangeEvent(*place, ChangeKind(kind), UUID(id) if id else None, version, moment)
-            for kind, id, version in told
+            for kind, id, version in listed
         ]
     except (TypeError, AttributeError) as error:
         raise ValueError("not a notification of changes") from error

@@ -17,7 +17,7 @@ from ..permissions import Action, authorise
 from ..transactions.transaction import NO_PAGE, read_connection
 from .changes import ChangeEvent, ChangeKind, Topic, merge_changes
 
-WAITING_MAX = 256  # pending changes of one subscriber
+PENDING_MAX = 256  # pending changes of one subscriber
 Place = tuple[Topic, UUID, UUID]
 
 
@@ -26,29 +26,29 @@ class Subscriber:
 
     def __init__(self, feed: "Feed", place: Place, page_id: UUID | None = None) -> None:
         self.feed, self.place, self.page_id = feed, place, page_id
-        self.waiting: dict[UUID | None, ChangeEvent] = {}
-        self.heard, self.ended = Event(), False
+        self.pending: dict[UUID | None, ChangeEvent] = {}
+        self.has_changes, self.ended = Event(), False
         feed.subscribers[place].add(self)
 
     def resync(self) -> None:
         """Replace all pending and missed changes by one RESYNC, which asks the client to read everything again."""
         topic, tenant_id, owner_id = self.place
-        told = ChangeEvent(tenant_id, owner_id, topic, ChangeKind.RESYNC, self.page_id, None, datetime.now(UTC))
-        self.waiting = {self.page_id: told}
-        self.heard.set()
+        change = ChangeEvent(tenant_id, owner_id, topic, ChangeKind.RESYNC, self.page_id, None, datetime.now(UTC))
+        self.pending = {self.page_id: change}
+        self.has_changes.set()
 
-    def hear(self, change: ChangeEvent) -> None:
-        if not self.concerns(change):
+    def receive(self, change: ChangeEvent) -> None:
+        if not self.is_relevant(change):
             return
         key = self.page_id or change.id
-        before = self.waiting.get(key)
+        before = self.pending.get(key)
         change = change._replace(id=key)
-        self.waiting[key] = merge_changes(before, change) if before else change
-        if len(self.waiting) > WAITING_MAX or change.kind is ChangeKind.RESYNC:
+        self.pending[key] = merge_changes(before, change) if before else change
+        if len(self.pending) > PENDING_MAX or change.kind is ChangeKind.RESYNC:
             self.resync()
-        self.heard.set()
+        self.has_changes.set()
 
-    def concerns(self, change: ChangeEvent) -> bool:
+    def is_relevant(self, change: ChangeEvent) -> bool:
         """Return whether a change concerns the page. Changes of the whole wiki do, except new evidence."""
         if self.page_id is None or change.id == self.page_id:
             return True
@@ -59,12 +59,12 @@ class Subscriber:
 
     async def __anext__(self) -> ChangeEvent:
         """Return the next change. The iteration ends after the deletion of the page."""
-        while not (self.waiting or self.ended or self.feed.closed):
-            self.heard.clear()
-            await self.heard.wait()
+        while not (self.pending or self.ended or self.feed.closed):
+            self.has_changes.clear()
+            await self.has_changes.wait()
         if self.ended or self.feed.closed:
             raise StopAsyncIteration
-        change = self.waiting.pop(next(iter(self.waiting)))
+        change = self.pending.pop(next(iter(self.pending)))
         self.ended = self.page_id is not None and change.kind is ChangeKind.DELETED
         return change
 
@@ -85,7 +85,7 @@ class Feed:
     def tell(self, change: ChangeEvent) -> None:
         place = change.topic, change.tenant_id, change.owner_id
         for subscriber in self.subscribers.get(place, ()):
-            subscriber.hear(change)
+            subscriber.receive(change)
 
     def resync(self) -> None:
         """Send all subscribers a RESYNC, because changes of any wiki may have been missed."""
@@ -96,7 +96,7 @@ class Feed:
         """End the iteration of every subscriber now."""
         self.closed = True
         for subscriber in self.all():
-            subscriber.heard.set()
+            subscriber.has_changes.set()
 
     def all(self) -> list[Subscriber]:
         return [subscriber for subscribers in self.subscribers.values() for subscriber in subscribers]
@@ -138,7 +138,7 @@ def subscriber(
 ) -> Subscriber:
     """Return a subscriber to changes from now on. With `initial` it begins with a RESYNC, so that none is missed."""
     assert context.feed is not None, "whoever may follow has a feed"
-    made = Subscriber(context.feed, (topic, context.scope.tenant_id, owner_id), page_id)
+    created = Subscriber(context.feed, (topic, context.scope.tenant_id, owner_id), page_id)
     if initial:
-        made.resync()
-    return made
+        created.resync()
+    return created

@@ -131,7 +131,7 @@ async def inventory(database: Database) -> Inventory:
     tenants = await list_tenants(database)
     async with database.connection() as connection:
         server = await connection.one(INVENTORY["measure_server"])
-        rows = await connection.all_of_each(INVENTORY["count_tenant"], [{"tenant_id": one.id} for one in tenants])
+        rows = await connection.all_of_each(INVENTORY["count_tenant"], [{"tenant_id": tenant.id} for tenant in tenants])
     assert server is not None
     return Inventory(
         len(tenants), *(sum(row[name] for row in rows) for name in ("owners", "pages", "failed_jobs")), **server

@@ -67,7 +67,7 @@ class WebhookClient:
             machine = await pin_address(parts, self.look_up, partial(self.is_allowed, parts.scheme))
         except AddressRefused as error:
             raise NotSent(self.refusal(parts.scheme, error.reason)) from None
-        own = {"Host": parts.netloc.decode("ascii"), "User-Agent": AGENT, "Content-Type": "application/json"}
+        common_headers = {"Host": parts.netloc.decode("ascii"), "User-Agent": AGENT, "Content-Type": "application/json"}
         extensions = {"sni_hostname": parts.raw_host.decode("ascii")}  # the host that the certificate must name
         async with httpx.AsyncClient(
             trust_env=False, follow_redirects=False, timeout=self.seconds, verify=self.tls
@@ -75,7 +75,7 @@ class WebhookClient:
 
             async def post(headers: Mapping[str, str], body: bytes) -> int:
                 request = client.stream(
-                    "POST", parts.copy_with(host=machine), headers={**own, **headers}, content=body,
+                    "POST", parts.copy_with(host=machine), headers={**common_headers, **headers}, content=body,
                     extensions=extensions,
                 )  # fmt: skip
                 return await self.status_of(request)

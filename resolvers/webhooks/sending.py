@@ -58,7 +58,7 @@ class Claim:
     ends: float
 
     @property
-    def own(self) -> dict[str, Any]:
+    def key(self) -> dict[str, Any]:
         return {"tenant_id": self.tenant_id, "owner_id": self.owner_id, "webhook_id": self.webhook_id}
 
 
@@ -158,7 +158,7 @@ class Sender:
                     target = await connection.one(
                         SENDING["find_target"], tenant_id=claim.tenant_id, webhook_id=claim.webhook_id
                     )
-                    rows = await connection.all(SENDING["find_pending"], **claim.own, most=BATCH)
+                    rows = await connection.all(SENDING["find_pending"], **claim.key, most=BATCH)
                 if target is None or target["disabled_at"] is not None or not rows:
                     return timedelta()
                 for row in rows:
@@ -213,9 +213,9 @@ class Sender:
     async def disable(self, claim: Claim, target: Row, reason: str) -> None:
         """Disable a webhook whose receiver is gone or has failed for days. Its pending deliveries become dead."""
         async with transaction(self.database) as connection:
-            told = f"It was disabled because {reason}."
-            own = {"tenant_id": claim.tenant_id, "id": claim.webhook_id}
-            if await connection.run(WEBHOOKS["disable"], **own, reason=told):
+            message = f"It was disabled because {reason}."
+            where = {"tenant_id": claim.tenant_id, "id": claim.webhook_id}
+            if await connection.run(WEBHOOKS["disable"], **where, reason=message):
                 await connection.run(WEBHOOKS["rest_queues"], **webhook_key(claim))
                 await audit(
                     connection, claim.tenant_id, MACHINE, Event.WEBHOOK_DISABLED, claim.webhook_id,
@@ -223,15 +223,15 @@ class Sender:
                 )  # fmt: skip
         while True:
             async with transaction(self.database) as connection:
-                if not await connection.run(SENDING["bury"], **webhook_key(claim), error=told, size=ROWS_PER_BATCH):
+                if not await connection.run(SENDING["bury"], **webhook_key(claim), error=message, size=ROWS_PER_BATCH):
                     return
 
     async def release(self, claim: Claim, pause: timedelta) -> None:
         """Release a queue. Deliveries that were queued since the last read are considered here: see `lock_queue`."""
-        given = {**claim.own, "claimed_by": claim.token}
+        where = {**claim.key, "claimed_by": claim.token}
         async with transaction(self.database) as connection:
-            if await connection.one(SENDING["lock_queue"], **given) is not None:
-                await connection.run(SENDING["release_queue"], **given, pause=pause)
+            if await connection.one(SENDING["lock_queue"], **where) is not None:
+                await connection.run(SENDING["release_queue"], **where, pause=pause)
 
 
 class Connections:

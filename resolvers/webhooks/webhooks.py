@@ -178,11 +178,11 @@ async def create_webhook(
     draft, issued = draft.clean(), IssuedSecret(new_id(), new_secret())
     async with transaction(database) as connection:
         await hold_owners(connection, tenant_id, draft.owner_ids)
-        made = await connection.run(
+        is_added = await connection.run(
             WEBHOOKS["add_webhook"], tenant_id=tenant_id, id=issued.id, secret=issued.secret, most=WEBHOOKS_MAX,
             **values_of(draft),
         )  # fmt: skip
-        if not made:
+        if not is_added:
             raise BadInput(f"A tenant has {WEBHOOKS_MAX} webhooks at most. Delete one that nobody needs.", "url")
         await audit(connection, tenant_id, by, Event.WEBHOOK_CREATED, issued.id, host=host_of(draft.url))
     return issued
@@ -198,22 +198,24 @@ async def update_webhook(
     async with transaction(database) as connection:
         row = await lock_webhook(connection, tenant_id, webhook_id)
         stored = WebhookDraft(row["url"], row["owner_ids"], row["kinds"], row["types"], row["ceiling"])
-        given = {
+        changed = {
             name: value
             for name in ("url", "owner_ids", "kinds", "types", "ceiling")
             if (value := getattr(changes, name)) is not None
         }
-        draft = replace(stored, **given).clean()
+        draft = replace(stored, **changed).clean()
         await hold_owners(connection, tenant_id, draft.owner_ids)
         disabled_at = row["disabled_at"]
         if changes.enabled is not None:
             disabled_at = None if changes.enabled else disabled_at or datetime.now(UTC)
-        own = {"tenant_id": tenant_id, "id": webhook_id}
-        await connection.run(WEBHOOKS["update_webhook"], **own, **values_of(draft), disabled_at=disabled_at)
+        where = {"tenant_id": tenant_id, "id": webhook_id}
+        await connection.run(WEBHOOKS["update_webhook"], **where, **values_of(draft), disabled_at=disabled_at)
         about_queues = "wake_queues" if disabled_at is None else "rest_queues"
         await connection.run(WEBHOOKS[about_queues], tenant_id=tenant_id, webhook_id=webhook_id)
-        told = {"host": host_of(draft.url) if changes.url else None, "enabled": changes.enabled}
-        await audit(connection, tenant_id, by, Event.WEBHOOK_UPDATED, webhook_id, fields=sorted(given) or None, **told)
+        details = {"host": host_of(draft.url) if changes.url else None, "enabled": changes.enabled}
+        await audit(
+            connection, tenant_id, by, Event.WEBHOOK_UPDATED, webhook_id, fields=sorted(changed) or None, **details
+        )
     return await find_webhook(database, tenant_id, webhook_id)
 
 
@@ -224,10 +226,10 @@ async def rotate_webhook_secret(
     check_is_not_stored(database)
     if not timedelta() <= overlap <= OVERLAP_MAX:
         raise BadInput(f"The former secret may be used for {OVERLAP_MAX.days} days at most.", "overlapSeconds")
-    secret, own = new_secret(), {"tenant_id": tenant_id, "id": webhook_id}
+    secret, where = new_secret(), {"tenant_id": tenant_id, "id": webhook_id}
     async with transaction(database) as connection:
         until: datetime | None = await connection.value(
-            WEBHOOKS["rotate_secret"], **own, secret=secret, overlap=overlap
+            WEBHOOKS["rotate_secret"], **where, secret=secret, overlap=overlap
         )
         if until is None:
             raise NotFound(NO_WEBHOOK)
@@ -237,16 +239,16 @@ async def rotate_webhook_secret(
 
 async def delete_webhook(database: Database, tenant_id: UUID, webhook_id: UUID, *, by: Actor = MACHINE) -> None:
     """Delete a webhook with its deliveries. A killed deletion leaves it disabled, and can be repeated."""
-    own = {"tenant_id": tenant_id, "id": webhook_id}
+    where = {"tenant_id": tenant_id, "id": webhook_id}
     async with transaction(database) as connection:
         await lock_webhook(connection, tenant_id, webhook_id)
-        await connection.run(WEBHOOKS["disable"], **own, reason="It is being deleted.")
+        await connection.run(WEBHOOKS["disable"], **where, reason="It is being deleted.")
     while True:
         async with transaction(database) as connection:
-            if not await connection.run(WEBHOOKS["delete_deliveries"], **own, size=ROWS_PER_BATCH):
+            if not await connection.run(WEBHOOKS["delete_deliveries"], **where, size=ROWS_PER_BATCH):
                 break
     async with transaction(database) as connection:
-        if await connection.run(WEBHOOKS["delete_webhook"], **own):
+        if await connection.run(WEBHOOKS["delete_webhook"], **where):
             await audit(connection, tenant_id, by, Event.WEBHOOK_DELETED, webhook_id)
 
 
@@ -278,9 +280,9 @@ async def list_deliveries(
 ) -> list[Delivery]:
     """Return the newest deliveries of a webhook, optionally with one status, before the id `before`."""
     await find_webhook(database, tenant_id, webhook_id)
-    own = {"tenant_id": tenant_id, "webhook_id": webhook_id}
+    where = {"tenant_id": tenant_id, "webhook_id": webhook_id}
     async with database.connection() as connection:
-        rows = await connection.all(WEBHOOKS["list_deliveries"], **own, status=status, before=before, most=limit)
+        rows = await connection.all(WEBHOOKS["list_deliveries"], **where, status=status, before=before, most=limit)
     return [delivery_of(row) for row in rows]
 
 
@@ -304,18 +306,18 @@ async def redeliver(
     They keep their ids and their order among each other, and are tried for another three days. Raises NotFound, or
     BadInput for a disabled webhook.
     """
-    own = {"tenant_id": tenant_id, "webhook_id": webhook_id}
+    where = {"tenant_id": tenant_id, "webhook_id": webhook_id}
     async with transaction(database) as connection:
         row = await lock_webhook(connection, tenant_id, webhook_id)
         if row["disabled_at"] is not None:
             raise BadInput("This webhook is disabled. Enable it first.", "id")
         number = await connection.run(
-            WEBHOOKS["redeliver"], **own, id=delivery_id, most=REDELIVERED_MAX, retried_for=RETRIED_FOR
+            WEBHOOKS["redeliver"], **where, id=delivery_id, most=REDELIVERED_MAX, retried_for=RETRIED_FOR
         )
         if delivery_id is not None and not number:
             raise NotFound("There is no such delivery of this webhook.")
         if number:
-            await connection.run(WEBHOOKS["wake_queues"], **own)
+            await connection.run(WEBHOOKS["wake_queues"], **where)
             await audit(connection, tenant_id, by, Event.WEBHOOK_REDELIVERED, webhook_id, deliveries=number)
     return number
 
