@@ -175,8 +175,9 @@ def normalise_words(text: str) -> list[str]:
 async def passage_places(connection: Connection, scope: Scope, hits: Sequence[Hit]) -> dict[tuple[UUID, int], Row]:
     passages = [hit.found for hit in hits if isinstance(hit.found, PassageHit)]
     rows = await connection.all(
-        PACKS["find_passages"], tenant_id=scope.tenant_id, source_ids=[one.source_id for one in passages],
-        positions=[one.position for one in passages], analysers=[one.index_number for one in passages],
+        PACKS["find_passages"], tenant_id=scope.tenant_id, source_ids=[passage.source_id for passage in passages],
+        positions=[passage.position for passage in passages],
+        analysers=[passage.index_number for passage in passages],
     )  # fmt: skip
     return {(row["source_id"], row["position"]): row for row in rows}
 
