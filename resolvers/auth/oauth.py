@@ -150,8 +150,10 @@ async def find_by_code(database: Database, code: str) -> Authorization | None:
 
 
 async def redeem_code(database: Database, signing: Signing, found: Authorization) -> IssuedTokens | None:
-    """Redeem a code for the first tokens. A second attempt means that the code was stolen: it ends the authorization
-    and returns None."""
+    """Redeem a code for the first tokens.
+
+    A second attempt means that the code was stolen: it ends the authorization and returns None.
+    """
     refresh_token = new_secret(found.tenant_id)
     async with transaction(database) as connection:
         redeemed = await connection.value(
@@ -169,8 +171,10 @@ async def redeem_code(database: Database, signing: Signing, found: Authorization
 
 
 async def find_by_refresh_token(database: Database, token: str) -> Authorization | None:
-    """Return the authorization of a refresh token, or None. The use of a replaced token means that it was stolen: it
-    ends the authorization."""
+    """Return the authorization of a refresh token, or None.
+
+    The use of a replaced token means that the token was stolen: it ends the authorization.
+    """
     if (tenant_id := tenant_of(token)) is None:
         return None
     async with read_connection(database) as connection:

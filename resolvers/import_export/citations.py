@@ -29,8 +29,10 @@ class SourceIds:
             self.by_ref.setdefault(row["ref"], {}).setdefault(row["kind"], {})[row["version"]] = row["id"]
 
     def find(self, citation: CitationMark) -> UUID | None:
-        """Return the cited source, or None. A citation without a kind needs a unique ref; without a version, the newest
-        version is cited."""
+        """Return the cited source, or None.
+
+        A citation without a kind needs a unique ref. Without a version it cites the newest version.
+        """
         kinds = self.by_ref.get(citation.ref, {})
         kind = citation.kind or next(iter(kinds), None) if citation.kind or len(kinds) == 1 else None
         versions = kinds.get(kind, {}) if kind else {}

@@ -140,8 +140,10 @@ class Import:
         self.vault.format = self.reader.format
 
     async def load_known_pages(self) -> None:
-        """Load which files are pages of the wiki already. Raises Forbidden, before any note is read, if the caller may
-        not write."""
+        """Load which files are pages of the wiki already.
+
+        Raises Forbidden, before any note is read, if the caller may not write.
+        """
         await check_may_write(self.database, self.scope)
         after: tuple[str, str] = ("", "")
         while True:

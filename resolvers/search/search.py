@@ -151,7 +151,7 @@ class SearchRun:
 
     @cached_property
     def identity(self) -> str:
-        """Return the text that identifies the search to which a cursor belongs."""
+        """The text that identifies the search to which a cursor belongs."""
         return f"{self.scope.tenant_id}{self.scope.owner_id}{self.request.text}\n{self.request.filter}"
 
     @property
