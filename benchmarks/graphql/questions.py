@@ -63,7 +63,7 @@ async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str],
     try:
         for one in drawn:
             asked = SearchRequest(one.variables["query"], first=FIRST)
-            known = await cached_values(database, scope_of(one.wiki), asked, again=False)
+            known = await cached_values(database, scope_of(one.wiki), asked, is_stale=False)
             if known is not None:
                 found[one.wiki.owner_id, asked.text] = RANK.arguments(known)
     finally:

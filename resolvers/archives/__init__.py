@@ -1,1 +1,1 @@
-"""Backups of a database, and tenants that move to another one."""
+"""Backups of a database, moves of tenants to another database, erasure, and retention."""

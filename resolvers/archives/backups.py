@@ -1,4 +1,4 @@
-"""Backups: the whole database at one moment, restored, and shown to be what it was."""
+"""Backups of the whole database: write, restore and verify them."""
 
 import asyncio
 import tempfile
@@ -29,8 +29,10 @@ NAME = "cairn backup"
 async def back_up(
     dsn: str, place: Path, secret: bytes | None, report: Report, folder: BlobFolder | None = None
 ) -> Manifest:
-    """Write all that the database holds at this moment, while others write, its files that lie in a folder, and the
-    secret that signs tokens."""
+    """Write a snapshot of the database, its files in the folder of attachments, and the secret that signs tokens.
+
+    Other transactions may write meanwhile.
+    """
     with writing_archive(place) as draft:
         async with connect(dsn, NAME) as connection, snapshot(connection) as tables:
             manifest = await describe(connection, "database")
@@ -47,13 +49,13 @@ async def back_up(
 
 
 async def back_up_files(server: EmbeddedServer, dsn: str, place: Path, log: Path, secret: bytes | None) -> Manifest:
-    """Write the files of the embedded server, and let it archive its log from before then on."""
+    """Write the files of the embedded server, and make it archive its write-ahead log from before the copy on."""
     with writing_archive(place) as draft:
         await points.archive_log(server, dsn, log)
         async with connect(dsn, NAME) as connection:
             manifest = await describe(connection, "files")
         await asyncio.to_thread(points.copy_files, server, draft)
-        manifest.created_at = datetime.now(UTC).isoformat(timespec="milliseconds")  # the earliest that can be restored
+        manifest.created_at = datetime.now(UTC).isoformat(timespec="milliseconds")  # the earliest restorable moment
         if secret is not None:
             draft.write(SECRET, secret)
         draft.close(manifest)
@@ -61,7 +63,7 @@ async def back_up_files(server: EmbeddedServer, dsn: str, place: Path, log: Path
 
 
 async def describe(connection: asyncpg.Connection, kind: str) -> Manifest:
-    """Return a manifest without tables. Raises NotFound where there is nothing of Cairn."""
+    """Return a manifest without tables. Raises NotFound if the database has no tables of Cairn."""
     revision = await current_revision(connection)
     if revision is None:
         raise NotFound("This database has no tables of Cairn. Begin with: cairn migrate")
@@ -71,7 +73,7 @@ async def describe(connection: asyncpg.Connection, kind: str) -> Manifest:
 
 
 class Verified(NamedTuple):
-    """A comparison of a restored backup: counts of tables, rows and questions, and those that differ."""
+    """The comparison of a restored backup with its archive: counts of tables, rows and queries, and the differences."""
 
     tables: int
     rows: int
@@ -80,9 +82,9 @@ class Verified(NamedTuple):
     broken_questions: list[dict[str, Any]]
     missing: list[str]
     until: datetime | None = None
-    """The last moment that the log leads to."""
+    """The last moment that can be restored from the log."""
     lacking: Sequence[str] = ()
-    """Segments of the log without which later ones cannot be read."""
+    """The missing segments of the log, without which later segments cannot be read."""
 
     @property
     def is_whole(self) -> bool:
@@ -90,9 +92,9 @@ class Verified(NamedTuple):
 
 
 async def verify(place: Path, report: Report, log: Path | None = None) -> Verified:
-    """Restore a backup into a temporary server, compare every table with what it was, and ask the sample again.
+    """Restore a backup into a temporary server, compare every table with the archive, and repeat the sample queries.
 
-    Files with their log are restored to its end, where every row must be readable.
+    A backup of files is restored to the end of its log, and every row must be readable.
     """
     archive = Archive(place)
     archive.check()
@@ -109,7 +111,7 @@ async def verify(place: Path, report: Report, log: Path | None = None) -> Verifi
         missing = await restoring.load(dsn, archive, report)
         broken = await compare(dsn, archive, report)
         await restoring.finish(dsn)
-        # Another analyser takes other words of the same pages: until `cairn reindex` its answers may be others.
+        # An index by another analyser has other words, so queries may find other pages until `cairn reindex` has run.
         sample = archive.manifest.sample if archive.manifest.analyser == ANALYSER else []
         async with connect(dsn, NAME) as connection:
             await prepare_connection(connection)
@@ -119,7 +121,7 @@ async def verify(place: Path, report: Report, log: Path | None = None) -> Verifi
 
 
 async def verify_files(archive: Archive, log: Path, report: Report) -> Verified:
-    """Let a temporary server read the log to its end, and read every row of every table in it."""
+    """Restore files in a temporary server to the end of the log, and read every row of every table."""
     lacking, rows = points.missing_segments(archive, log), 0
     with tempfile.TemporaryDirectory(prefix="cairn-verify-") as folder:
         server = EmbeddedServer(Path(folder), durable=False)
@@ -132,12 +134,12 @@ async def verify_files(archive: Archive, log: Path, report: Report) -> Verified:
                 report("reading", len(tables), len(tables), "")
     until = moment or datetime.fromisoformat(archive.manifest.created_at)
     if lacking and moment:
-        until = moment - timedelta(microseconds=1)  # a restore up to a moment needs a commit after it
+        until = moment - timedelta(microseconds=1)  # a restore to a moment needs a later commit in the log
     return Verified(len(tables), rows, [], 0, [], [], until, lacking)
 
 
 async def compare(dsn: str, archive: Archive, report: Report) -> list[str]:
-    """Return the tables whose rows are not those of the archive, but for what every restore changes."""
+    """Return the tables whose rows differ from the archive, except those that every restore changes."""
     manifest, broken = archive.manifest, []
     async with connect(dsn, NAME) as connection, snapshot(connection) as tables:
         known = {table.name: table for table in tables}
@@ -145,7 +147,7 @@ async def compare(dsn: str, archive: Archive, report: Report) -> list[str]:
             report("comparing", number, len(manifest.tables), name)
             if name not in known:
                 broken.append(name)
-            elif name != "installation":  # its row names another history from now on
+            elif name != "installation":  # a restored database gets a new history id
                 found = await copy_out(connection, known[name], columns=wanted.columns)
                 broken += [] if found == wanted else [name]
     report("comparing", len(manifest.tables), len(manifest.tables), "")
@@ -155,7 +157,7 @@ async def compare(dsn: str, archive: Archive, report: Report) -> list[str]:
 async def restore(
     dsn: str, archive: Archive, report: Report, *, replace: bool, folder: BlobFolder | None = None
 ) -> list[str]:
-    """Restore a checked backup; return what could not be restored with it."""
+    """Restore a backup after checking it; return the parts that could not be restored."""
     archive.check()
     await copy_files_in(archive, folder, report)
     missing = await restoring.restore(dsn, archive, report, replace=replace)

@@ -1,7 +1,7 @@
-"""Erasure: a tenant, or an owner of one, taken out of every table that the catalogue lists.
+"""Erasure of a tenant or of an owner from every table of the catalogue.
 
-A step is a condition on one table: a dry run counts its rows, an erasure deletes or rewrites them, all steps in one
-transaction with the record of it. That record says what went, and nothing of what it said.
+A step is a condition on one table. A dry run counts its rows; an erasure deletes or rewrites them, with all steps and
+the record of the erasure in one transaction. The record has the counts of the erased rows, and none of their content.
 """
 
 import asyncio
@@ -44,18 +44,18 @@ REFERS_OTHERWISE = {
     "audit_events": "tenant_id = $1 AND EXISTS (SELECT FROM unnest(CAST($2 AS text[])) AS n "
     "WHERE n IN (actor_id, subject) OR strpos(detail::text, concat('\"', n, '\"')) > 0)",
     "webhooks": "tenant_id = $1 AND owner_ids = ARRAY[CAST($2 AS uuid)]",
-    "idempotency_keys": OF_TENANT,  # answers do not say whose wiki they show
+    "idempotency_keys": OF_TENANT,  # a stored answer does not say whose wiki it shows
 }
-"""Tables whose rows are an owner's without `owner_id`, and how they are found."""
+"""The tables whose rows belong to an owner by another column than `owner_id`, and the conditions for these rows."""
 ERASURES = {"tenant": Event.TENANT_ERASED, "owner": Event.OWNER_ERASED, "sources": Event.SOURCES_ERASED}
-"""The event of each kind, which names its record and nobody who is in that."""
+"""The audit event of each kind of erasure, which refers to the record and names no erased person."""
 SHARED = frozenset({"tenants"})
-"""Tables whose rows belong to the whole tenant: an owner that goes leaves nothing in them."""
+"""The tables whose rows belong to the whole tenant, and have no data of an owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The rows of one table, and how they are rewritten; without that they are deleted."""
+    """A condition for rows of one table. They are set to `rewritten`, or deleted if that is None."""
 
     table: str
     where: str
@@ -81,7 +81,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """An erasure, done or only counted: rows by table."""
+    """The result of an erasure or of a dry run: the number of rows by table."""
 
     kind: str
     tenant_id: UUID
@@ -94,46 +94,47 @@ class Erased:
 
 
 def tenant_steps(tables: Iterable[Table], tenant_id: UUID) -> list[Step]:
-    """Return the steps that take a tenant out of every table; rows go before those that they refer to."""
+    """Return the steps that erase a tenant from every table; rows are deleted before the rows that they reference."""
     return [Step(table.name, OF_TENANT, (tenant_id,)) for table in reversed(moves.tenant_tables(tables))]
 
 
 def owner_steps(tables: Iterable[Table], tenant_id: UUID, owner_id: UUID, names: list[str]) -> list[Step]:
-    """Return the steps that take an owner out of every table, and its ids out of what it did in other wikis."""
-    found, own = [*reversed(moves.tenant_tables(tables))], (tenant_id, owner_id)
-    steps = [step for table in found for step in authorship_steps(table, own, names)]
+    """Return the steps that erase an owner from every table, and its ids from rows that it wrote in other wikis."""
+    found, owner = [*reversed(moves.tenant_tables(tables))], (tenant_id, owner_id)
+    steps = [step for table in found for step in authorship_steps(table, owner, names)]
     steps.append(
-        Step("api_keys", "tenant_id = $1 AND $2 = ANY(owner_ids[2:])", own, "owner_ids = array_remove(owner_ids, $2)")
+        Step("api_keys", "tenant_id = $1 AND $2 = ANY(owner_ids[2:])", owner, "owner_ids = array_remove(owner_ids, $2)")
     )
-    also = "tenant_id = $1 AND $2 = ANY(owner_ids) AND cardinality(owner_ids) > 1"  # without any it would be of all
-    steps.append(Step("webhooks", also, own, "owner_ids = array_remove(owner_ids, $2)"))
+    # A webhook of this owner alone is deleted below: an empty list would stand for all owners.
+    also = "tenant_id = $1 AND $2 = ANY(owner_ids) AND cardinality(owner_ids) > 1"
+    steps.append(Step("webhooks", also, owner, "owner_ids = array_remove(owner_ids, $2)"))
     for table in found:
         where = REFERS_OTHERWISE.get(table.name) or (OF_OWNER if "owner_id" in table.columns else None)
         if where is not None:
-            steps.append(Step(table.name, where, condition_values(where, own, names)))
+            steps.append(Step(table.name, where, condition_values(where, owner, names)))
         elif table.name not in SHARED:
             raise AssertionError(f"nobody has said which rows of {table.name} belong to an owner")
     return steps
 
 
-def condition_values(where: str, own: tuple[UUID, UUID], names: list[str]) -> tuple[Any, ...]:
-    """Return the values of a condition: of the tenant, and of the owner or its names if there is a second one."""
+def condition_values(where: str, owner: tuple[UUID, UUID], names: list[str]) -> tuple[Any, ...]:
+    """Return the values of a condition: the tenant, and, if it has a second parameter, the owner or its names."""
     if "$2" not in where:
-        return own[:1]
-    return (own[0], names) if "text[]" in where else own
+        return owner[:1]
+    return (owner[0], names) if "text[]" in where else owner
 
 
-def authorship_steps(table: Table, own: tuple[UUID, UUID], names: list[str]) -> list[Step]:
-    """Return the steps by which an owner's ids leave the rows of other wikis that it has written."""
+def authorship_steps(table: Table, owner: tuple[UUID, UUID], names: list[str]) -> list[Step]:
+    """Return the steps that remove an owner's ids from the rows that it wrote in other wikis."""
     if "owner_id" not in table.columns:
         return []
     columns = sorted(name for name in table.collated if name.endswith(("_id", "_by")))
-    told = [name for name in names if as_id(name)]
+    ids = [name for name in names if as_id(name)]
     steps = [
         Step(
             table.name,
             f"{ELSEWHERE} AND regexp_replace({quoted(column)}, '^(agent|user|service|compiler):', '') = ANY($3)",
-            (*own, names),
+            (*owner, names),
             f"{quoted(column)} = '{ERASED}'",
         )
         for column in columns
@@ -142,12 +143,12 @@ def authorship_steps(table: Table, own: tuple[UUID, UUID], names: list[str]) -> 
         where = (
             f"{ELSEWHERE} AND EXISTS (SELECT FROM unnest(CAST($3 AS text[])) AS n WHERE strpos(detail::text, n) > 0)"
         )
-        steps.append(Step(table.name, where, (*own, told), "detail = '{}'"))
+        steps.append(Step(table.name, where, (*owner, ids), "detail = '{}'"))
     return steps
 
 
 async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool, folder: BlobFolder | None = None) -> Erased:
-    """Erase a tenant from every table and its files from the folder of attachments, or count what that would erase."""
+    """Erase a tenant from every table, and its files from the folder of attachments; a dry run only counts the rows."""
     async with connect(dsn, NAME) as connection:
         await prepare_connection(connection)
         async with connection.transaction():
@@ -158,7 +159,7 @@ async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool, folder: B
                 await Connection(connection).all(ERASING["hold_owners_of_tenant"], tenant_id=tenant_id)
             steps = tenant_steps(tables, tenant_id)
             erased = await run_steps(connection, Erased("tenant", tenant_id, None, {}), steps, by, dry_run=dry_run)
-            if folder and not dry_run:  # nobody writes before the commit; killed before it, the same is run again
+            if folder and not dry_run:  # writers wait for the commit; if killed before it, the erasure is repeated
                 await asyncio.to_thread(folder.drop_tree, tenant_id)
         if not dry_run:
             await vacuum(connection, erased)
@@ -168,22 +169,22 @@ async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool, folder: B
 async def erase_owner(
     dsn: str, tenant: str, owner: str, by: str, *, dry_run: bool, folder: BlobFolder | None = None
 ) -> Erased:
-    """Erase an owner with its wiki from every table, and its ids from what it did elsewhere; or count that."""
+    """Erase an owner with its wiki from every table, and its ids from other wikis; a dry run only counts the rows."""
     async with connect(dsn, NAME) as connection:
         await prepare_connection(connection)
         async with connection.transaction():
             await begin(connection)
             tenant_id = (await moves.find_tenant(connection, tenant))["tenant_id"]
             reader, owner_id = Connection(connection), as_id(owner)
-            own = {"tenant_id": tenant_id}
+            in_tenant = {"tenant_id": tenant_id}
             if owner_id is None:
-                row = await reader.one(OWNERS["find_owner_by_slug"], slug=owner, **own)
+                row = await reader.one(OWNERS["find_owner_by_slug"], slug=owner, **in_tenant)
                 owner_id = row["id"] if row else None
-            if owner_id is None or await reader.one(OWNERS["find_owner"], owner_id=owner_id, **own) is None:
+            if owner_id is None or await reader.one(OWNERS["find_owner"], owner_id=owner_id, **in_tenant) is None:
                 raise NotFound(f"There is no owner `{owner}`. See who there is with: cairn owners list")
             if not dry_run:
-                await reader.all(ERASING["hold_owner"], owner_id=owner_id, **own)
-            names = [row["name"] for row in await reader.all(ERASING["find_names"], owner_id=owner_id, **own)]
+                await reader.all(ERASING["hold_owner"], owner_id=owner_id, **in_tenant)
+            names = [row["name"] for row in await reader.all(ERASING["find_names"], owner_id=owner_id, **in_tenant)]
             steps = owner_steps(await list_tables(connection), tenant_id, owner_id, names)
             erased = await run_steps(connection, Erased("owner", tenant_id, owner_id, {}), steps, by, dry_run=dry_run)
             if folder and not dry_run:
@@ -202,7 +203,7 @@ async def begin(connection: asyncpg.Connection) -> None:
 async def run_steps(
     connection: asyncpg.Connection, erased: Erased, steps: Iterable[Step], by: str, *, dry_run: bool
 ) -> Erased:
-    """Run or count the steps, and record what was erased."""
+    """Run the steps and record the erasure, or in a dry run count the rows."""
     for step in steps:
         rows = await (step.count if dry_run else step.run)(connection)
         if rows:
@@ -227,26 +228,26 @@ async def record_erasure(connection: Connection, erased: Erased, by: str) -> Non
 
 
 async def vacuum(connection: asyncpg.Connection, erased: Erased) -> None:
-    """Let Postgres give the room of the rows to others: until then their bytes are in the files of the tables."""
+    """Vacuum the tables, because the bytes of deleted rows stay in their files until then."""
     for table in erased.counts:
         await connection.execute(f"VACUUM {quoted(table)}")
 
 
 async def erase_sources(database: Database, tenant: str, person: str, by: str, *, dry_run: bool) -> Erased:
-    """Forget every source that somebody brought into any wiki of a tenant, or count them.
+    """Forget every source that a person has added to any wiki of a tenant; a dry run only counts them.
 
-    `person` is an owner, by its slug or id, or the id of a key or the subject of a token. The job of each wiki takes
-    what they said out of pages and history.
+    `person` is the slug or id of an owner, the id of a key, or the subject of a token. The job of each wiki removes
+    what was written from these sources from its pages and history.
     """
     tenant_id = (await find_tenant(database, tenant)).id
-    own, names = {"tenant_id": tenant_id}, [person]
+    in_tenant, names = {"tenant_id": tenant_id}, [person]
     async with database.connection() as connection:
         try:
             owner_id = (await find_owner(database, tenant_id, person)).id
-            names = [row["name"] for row in await connection.all(ERASING["find_names"], owner_id=owner_id, **own)]
+            names = [row["name"] for row in await connection.all(ERASING["find_names"], owner_id=owner_id, **in_tenant)]
         except NotFound:
             owner_id = None
-        rows = await connection.all(ERASING["find_sources_of"], names=names, **own)
+        rows = await connection.all(ERASING["find_sources_of"], names=names, **in_tenant)
     erased = Erased("sources", tenant_id, owner_id, {"sources": len(rows)} if rows else {})
     if dry_run:
         return erased
@@ -260,6 +261,6 @@ async def erase_sources(database: Database, tenant: str, person: str, by: str, *
 
 
 async def list_erasures(database: Database, tenant_id: UUID) -> list[Row]:
-    """Return what was erased of a tenant, which may be gone."""
+    """Return the records of the erasures of a tenant, which may be erased itself."""
     async with database.connection() as connection:
         return await connection.all(ERASING["list_erasures"], tenant_id=tenant_id)

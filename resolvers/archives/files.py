@@ -1,4 +1,7 @@
-"""The files of the folder of attachments in an archive: `blobs/<tenant>/<owner>/<sha256>`, which `SHA256SUMS` lists."""
+"""The attachments of an archive: `blobs/<tenant>/<owner>/<sha256>`, copied from and to the folder of attachments.
+
+`SHA256SUMS` lists them.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,9 +26,9 @@ async def copy_files_out(
     report: Report,
     tenant_id: UUID | None = None,
 ) -> None:
-    """Write the files into an archive that is being written, and the names of those that are missing.
+    """Copy the files of the folder to an archive that is being written, with the list of missing files.
 
-    Raises ArchiveRefused where there are some and no folder is set.
+    Raises ArchiveRefused if there are files but no folder is configured.
     """
     rows, missing = await find_files(connection, tenant_id), list[str]()
     if rows and folder is None:
@@ -50,15 +53,15 @@ def write_file(draft: Draft, name: str, data: bytes) -> None:
 
 
 def missing_files(archive: Archive) -> list[str]:
-    """Return the files that were missing from the folder when the archive was written."""
+    """Return the files that were missing in the folder when the archive was written."""
     path = archive.folder / MISSING
     return path.read_text().splitlines() if path.exists() else []
 
 
 async def copy_files_in(archive: Archive, folder: BlobFolder | None, report: Report) -> int:
-    """Put the files of a checked archive into the folder; return how many there are.
+    """Copy the files of a checked archive to the folder; return their number.
 
-    It is done before any row is there: a file without a row harms nobody, and the next sweep deletes it.
+    This is done before rows are restored: a file without a row is harmless, and the next sweep deletes it.
     """
     paths = sorted((archive.folder / FILES).glob("*/*/*"))
     if paths and folder is None:
@@ -73,7 +76,7 @@ async def copy_files_in(archive: Archive, folder: BlobFolder | None, report: Rep
 
 
 def absent(folder: BlobFolder | None, rows: Sequence[Any]) -> list[str]:
-    """Return the files of these rows that are not in the folder."""
+    """Return the files of these rows that the folder lacks."""
     return [
         f"{row['tenant_id']}/{row['owner_id']}/{bytes(row['hash']).hex()}"
         for row in rows

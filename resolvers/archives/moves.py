@@ -1,7 +1,7 @@
-"""Tenants that move: one of them, whole, as an archive, into another database.
+"""The move of a whole tenant, as an archive, to another database.
 
-A tenant is every row of every table that has its `tenant_id`, as the catalogue lists them, but for the record of what
-was erased, which stays with the server where it was.
+The data of a tenant are all rows with its `tenant_id` in all tables of the catalogue, except the record of erasures,
+which stays on its server.
 """
 
 from collections.abc import Iterable
@@ -31,12 +31,12 @@ OWN = f"{TENANT} = $1"
 
 
 def tenant_tables(tables: Iterable[Table]) -> list[Table]:
-    """Return the tables that hold rows of tenants, each after those that it refers to."""
+    """Return the tables with rows of tenants, each after the tables that it references."""
     return [table for table in tables if table.is_of_tenant and table.name not in OF_THE_SERVER]
 
 
 async def find_tenant(connection: asyncpg.Connection, name: str) -> Any:
-    """Return the tenant of that slug or id. Raises NotFound."""
+    """Return the tenant with this slug or id. Raises NotFound."""
     named, values = (
         ("find_tenant", {"tenant_id": as_id(name)}) if as_id(name) else ("find_tenant_by_slug", {"slug": name})
     )
@@ -47,7 +47,7 @@ async def find_tenant(connection: asyncpg.Connection, name: str) -> Any:
 
 
 async def export_tenant(dsn: str, name: str, place: Path, report: Report, folder: BlobFolder | None = None) -> Manifest:
-    """Write all of a tenant as it is at this moment, while others write."""
+    """Write a snapshot of all data of a tenant to an archive; other transactions may write meanwhile."""
     with writing_archive(place) as draft:
         async with connect(dsn, NAME) as connection, snapshot(connection) as tables:
             manifest = await describe(connection, "tenant")
@@ -62,7 +62,7 @@ async def export_tenant(dsn: str, name: str, place: Path, report: Report, folder
 
 
 class Imported(NamedTuple):
-    """A tenant that was imported, or found to be there already as it is in the archive."""
+    """The result of an import. `is_new` is False if the same tenant with the same data existed already."""
 
     slug: str
     tables: int
@@ -73,10 +73,10 @@ class Imported(NamedTuple):
 async def import_tenant(
     dsn: str, archive: Archive, report: Report, *, replace: bool, folder: BlobFolder | None = None
 ) -> Imported:
-    """Import a tenant, all of it or nothing, and compare every table before it can be seen.
+    """Import a tenant in one transaction, and compare every table with the archive before the commit.
 
-    One that is there as it is in the archive is left so: whoever was killed may run the same again. One that differs is
-    replaced only if that is asked for.
+    A tenant that exists with the same data is left alone, so a killed import can be repeated. A tenant with other data
+    is overwritten only with `replace`; otherwise ArchiveRefused is raised. Raises ArchiveBroken if a table differs.
     """
     archive.check()
     manifest = archive.manifest
@@ -112,7 +112,7 @@ async def check_revision(connection: asyncpg.Connection, manifest: Manifest) -> 
 
 
 async def is_there(connection: asyncpg.Connection, tenant_id: UUID, slug: str) -> bool:
-    """Return whether the tenant is there. Raises ArchiveRefused for another one of its name."""
+    """Return whether the tenant exists. Raises ArchiveRefused if another tenant has its slug."""
     found = await Connection(connection).one(TENANTS["find_tenant_by_slug"], slug=slug)
     if found is not None and found["tenant_id"] != tenant_id:
         raise ArchiveRefused(f"Another tenant is called {slug} here. Rename one of them, then export it again.")
@@ -120,20 +120,20 @@ async def is_there(connection: asyncpg.Connection, tenant_id: UUID, slug: str) -
 
 
 async def differing_tables(connection: asyncpg.Connection, tables: Iterable[Table], manifest: Manifest) -> list[str]:
-    """Return the tables in which the tenant is not as the manifest says."""
+    """Return the tables in which the rows of the tenant differ from the manifest."""
     assert manifest.tenant is not None
     known, tenant_id, found = {table.name: table for table in tables}, UUID(manifest.tenant["id"]), list[str]()
     for name, wanted in manifest.tables.items():
         if name not in known:
             found.append(name)
             continue
-        own = await copy_out(connection, known[name], columns=wanted.columns, where=OWN, arguments=(tenant_id,))
-        if own != wanted:
+        copied = await copy_out(connection, known[name], columns=wanted.columns, where=OWN, arguments=(tenant_id,))
+        if copied != wanted:
             found.append(name)
     return found
 
 
 async def compare_tenant(dsn: str, manifest: Manifest) -> list[str]:
-    """Return the tables in which a tenant has been written since it was exported."""
+    """Return the tables in which the rows of a tenant have changed since it was exported."""
     async with connect(dsn, NAME) as connection, snapshot(connection) as tables:
         return await differing_tables(connection, tables, manifest)

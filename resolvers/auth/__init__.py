@@ -1,1 +1,1 @@
-"""Credentials: tokens, API keys and the scope of a request that follows from them."""
+"""Authentication: tokens, API keys, OAuth authorizations, and the scope that a credential gives to a request."""

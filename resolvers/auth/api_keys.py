@@ -1,4 +1,4 @@
-"""API keys: for programs that act for an owner, or for a whole tenant. Only a key's hash is kept."""
+"""API keys for programs that act for owners or for a whole tenant. Only the hash of a key is stored."""
 
 import re
 from collections.abc import Sequence
@@ -30,17 +30,17 @@ PREFIX = "cairn_"
 OWNERS_MAX = 100
 NETWORKS_MAX = 50
 OVERLAP = timedelta(hours=24)
-"""For how long the former secret of a key that is rotated is good when nothing is said."""
+"""The default time for which the former secret of a rotated key stays valid."""
 OVERLAP_MAX = timedelta(days=90)
 SCOPES: dict[str, Role] = {"wiki:read": Role.READER, "wiki:write": Role.MEMBER, "wiki:admin": Role.ADMIN}
-"""The scopes of OAuth and of API keys, from the least to the greatest, each with the role that it allows."""
+"""The scopes of OAuth and of API keys, the weakest first, each with the role that it allows."""
 Named = TypeVar("Named", str, UUID)
 KEY = re.compile(r"cairn_[A-Za-z0-9_-]{43}")
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A key as it is handed out, this once: nobody can read it again. `former_until` ends the secret before, if any."""
+    """A new key with its secret, which is shown only once. `former_until` is the expiry of a former secret."""
 
     id: UUID
     key: str = field(repr=False)
@@ -49,30 +49,30 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
-    """The bounds of a key besides its role: OAuth scopes and networks, where there are any."""
+    """The limits of a key besides its role: OAuth scopes and networks. An empty list is no limit."""
 
     scopes: Sequence[str] = ()
     networks: Sequence[str] = ()
 
     def clean(self) -> "KeyLimits":
-        """Return the same with networks as they are written usually. Raises BadInput."""
+        """Return the limits with validated scopes and normalised networks. Raises BadInput."""
         if unknown := [name for name in self.scopes if name not in SCOPES]:
             raise BadInput(f"There is no scope `{unknown[0][:50]}`. Scopes are {', '.join(SCOPES)}.", "scopes")
         networks = validation.check_count(self.networks, NETWORKS_MAX, "networks")
         return KeyLimits([name for name in SCOPES if name in self.scopes], list(dict.fromkeys(map(network, networks))))
 
     def role(self, role: Role | None) -> Role:
-        """Return what is left of a role, or that of the scopes alone. Raises BadInput where there is neither."""
-        most = role_of_scopes(self.scopes)
+        """Return the role limited by the scopes, or that of the scopes without a role. Raises BadInput for neither."""
+        scope_role = role_of_scopes(self.scopes)
         if role is None:
-            if most is None:
+            if scope_role is None:
                 raise BadInput("Give the key a role, or scopes.", "role")
-            return most
-        return role if most is None or covers(most, role) else most
+            return scope_role
+        return role if scope_role is None or covers(scope_role, role) else scope_role
 
 
 class KeyRefused(Unauthenticated):
-    """A key that exists, and is revoked, expired or replaced by another secret."""
+    """The key exists, but is revoked, expired, or was replaced by another secret."""
 
     def __init__(self, message: str, row: Row) -> None:
         super().__init__(message)
@@ -80,7 +80,7 @@ class KeyRefused(Unauthenticated):
 
 
 class NetworkRefused(Forbidden):
-    """A key that is used from where it may not be."""
+    """The key may not be used from the network address of the client."""
 
     def __init__(self, row: Row) -> None:
         super().__init__("This API key may not be used from this network address.")
@@ -126,11 +126,11 @@ async def create_api_key(
     maker: Role = Role.ADMIN,
     by: Actor = MACHINE,
 ) -> IssuedKey:
-    """Create a key that speaks for these owners; the first of them is its own scope.
+    """Create a key that acts for these owners, by default in the wiki of the first.
 
-    It may do what its role may and its scopes allow; without a role, what these allow. History names the key as an
-    author of `actor_kind`; when left out, of the kind that this owner is. `maker` is the role of the credential that
-    asks for the key: no key has more rights than that.
+    Its rights are those of the role, limited by the scopes; without a role they are those of the scopes. In the history
+    the key is an author of the kind `actor_kind`, by default the kind of the first owner. `maker` is the role of the
+    credential that creates the key. Raises Forbidden if the key would have more rights than that.
     """
     check_is_not_stored(database)
     limits = limits.clean()
@@ -161,25 +161,25 @@ async def create_api_key(
             scopes=limits.scopes,
             networks=limits.networks,
         )
-        told = {"name": called, "role": role, "owners": [*map(str, owners)], "expiresAt": expires_at}
-        await audit(connection, tenant_id, by, Event.KEY_CREATED, issued.id, **told, **asdict(limits))
+        details = {"name": called, "role": role, "owners": [*map(str, owners)], "expiresAt": expires_at}
+        await audit(connection, tenant_id, by, Event.KEY_CREATED, issued.id, **details, **asdict(limits))
     return issued
 
 
 async def rotate_api_key(
     database: Database, tenant_id: UUID, key_id: UUID, overlap: timedelta = OVERLAP, *, by: Actor = MACHINE
 ) -> IssuedKey:
-    """Give a key another secret; the one that it has now is good for the time of the overlap, and no older one is.
+    """Give a key a new secret. The current secret stays valid for the time of the overlap, and older ones do not.
 
-    Id, role, owners, limits and expiry stay. Raises NotFound for a key that has ended.
+    Id, role, owners, limits and expiry stay. Raises NotFound for a key that is revoked or expired.
     """
     check_is_not_stored(database)
     if not timedelta() <= overlap <= OVERLAP_MAX:
         raise BadInput(f"The former secret may be good for {OVERLAP_MAX.days} days at most.", "overlapSeconds")
-    key, own = new_secret(), {"tenant_id": tenant_id, "id": key_id}
+    key, where = new_secret(), {"tenant_id": tenant_id, "id": key_id}
     async with transaction(database) as connection:
         until: datetime | None = await connection.value(
-            KEYS["rotate_key"], **own, key_hash=hash_key(key), overlap=overlap
+            KEYS["rotate_key"], **where, key_hash=hash_key(key), overlap=overlap
         )
         if until is None:
             raise NotFound("There is no such API key, or it has ended.")
@@ -196,7 +196,7 @@ def check_is_not_stored(database: Database) -> None:
 
 
 def network(text: str) -> str:
-    """Return a network, or an address as the network of it alone, as it is written usually."""
+    """Return a network in its normal form; an address becomes a network of one address. Raises BadInput."""
     try:
         found = ip_network(text.strip())
     except ValueError:
@@ -208,25 +208,25 @@ def network(text: str) -> str:
 
 
 def is_within(address: str | None, networks: Sequence[str]) -> bool:
-    """Return whether an address is in one of the networks; one that is not known is in none."""
+    """Return whether an address is in one of the networks. An unknown address is in none."""
     try:
         found = ip_address(address or "")
     except ValueError:
         return False
     mapped = getattr(found, "ipv4_mapped", None) or found
-    return any(mapped in ip_network(one) for one in networks)
+    return any(mapped in ip_network(allowed) for allowed in networks)
 
 
-def role_of_scopes(given: Any) -> Role | None:
-    """Return the role that the greatest OAuth scope of ours allows, of a list or of words; None without any."""
-    words = given.split() if isinstance(given, str) else given
+def role_of_scopes(scopes: Any) -> Role | None:
+    """Return the role of the strongest known OAuth scope in a list or in a text of words; None for no known scope."""
+    words = scopes.split() if isinstance(scopes, str) else scopes
     if not isinstance(words, list | tuple):
         return None
     return next((role for word, role in reversed(SCOPES.items()) if word in words), None)
 
 
 def few_owners(owners: Sequence[Named]) -> Sequence[Named]:
-    """Return the owners of a key, one to OWNERS_MAX: counted before any of them is looked up."""
+    """Return the owners of a key. Raises BadInput, before any owner is looked up, for none or more than OWNERS_MAX."""
     if not owners:
         raise BadInput("An API key needs at least one owner.", "owners")
     return validation.check_count(owners, OWNERS_MAX, "owners")
@@ -237,7 +237,7 @@ async def list_api_keys(
 ) -> list[ApiKey]:
     """Return the keys of a tenant, the oldest first, including expired and revoked ones.
 
-    A page of the list is the keys that follow the id `after`, `limit` at most. Without them it is every key.
+    By default these are all keys, else those after the id `after`, `limit` at most.
     """
     async with database.connection() as connection:
         rows = await connection.all(KEYS["list_keys"], tenant_id=tenant_id, after=after, most=limit)
@@ -248,7 +248,7 @@ async def list_api_keys(
 
 
 async def revoke_api_key(database: Database, tenant_id: UUID, key_id: UUID, *, by: Actor = MACHINE) -> None:
-    """Revoke a key: it is refused from the next request on. Revoking it again changes nothing."""
+    """Revoke a key, which is refused from the next request on. Revoking it again changes nothing. Raises NotFound."""
     async with transaction(database) as connection:
         if not await connection.run(KEYS["revoke_key"], tenant_id=tenant_id, id=key_id):
             raise NotFound("There is no such API key.")
@@ -256,7 +256,7 @@ async def revoke_api_key(database: Database, tenant_id: UUID, key_id: UUID, *, b
 
 
 async def scope_of_key(database: Database, key: str) -> Scope:
-    """Return the scope of a key. Raises Unauthenticated, which says what is wrong with it."""
+    """Return the scope of a key. Raises Unauthenticated or NetworkRefused with the reason if the key is not valid."""
     row = await find_key(database, key)
     owners = tuple(row["owner_ids"])
     actor = Actor(ActorKind(row["actor_kind"]), str(row["id"]))
@@ -265,9 +265,9 @@ async def scope_of_key(database: Database, key: str) -> Scope:
 
 
 async def find_key(database: Database, key: str) -> Row:
-    """Return the row of a key that is valid now, by the clock of Postgres.
+    """Return the row of a key that is valid now, by the clock of Postgres. Raises Unauthenticated or NetworkRefused.
 
-    It is looked up by the hash of 256 random bits, so the time that takes tells nothing about any key.
+    A key is looked up by the hash of its 256 random bits, so the duration of the lookup reveals nothing about keys.
     """
     if not KEY.fullmatch(key):
         raise Unauthenticated("The API key is malformed.")

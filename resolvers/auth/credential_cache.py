@@ -1,4 +1,4 @@
-"""A cache of credentials that were verified: a check of a signature costs more than the request that it is for."""
+"""A cache of verified credentials, because verifying a signature takes longer than a typical request."""
 
 import time
 from collections.abc import Callable
@@ -8,20 +8,20 @@ from db.scope import Scope
 from lib.lru import LRU
 
 SIZE = 4096  # credentials
-TTL = 60.0  # seconds: for so long a key may still be accepted after its issuer has withdrawn it
+TTL = 60.0  # seconds for which a key may still be accepted after its issuer has withdrawn it
 
 
 class Verified(NamedTuple):
-    """The scope of a credential, and until when, in seconds since 1970, it need not be checked again."""
+    """The scope of a verified credential. It need not be verified again until `until`, in seconds since 1970."""
 
     scope: Scope
     until: float
     resource: str | None = None
-    """The one part of the service that it is for, as `https://wiki.example.org/mcp`; None if it is for all."""
+    """The only part of the service that accepts it, such as `https://wiki.example.org/mcp`; None stands for all."""
 
 
 class CredentialCache:
-    """Verified credentials by their value. None is returned after it has expired."""
+    """Verified credentials by their value. Expired entries are not returned."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         """`clock` counts seconds since 1970."""
@@ -33,5 +33,5 @@ class CredentialCache:
         return found if found is not None and found.until > self.clock() else None
 
     def keep(self, credential: str, scope: Scope, expires_at: float, resource: str | None = None) -> Verified:
-        """Keep it until it expires, and for TTL seconds at most."""
+        """Cache a verified credential until it expires, for at most TTL seconds."""
         return self.entries.keep(credential, Verified(scope, min(expires_at, self.clock() + TTL), resource))

@@ -1,4 +1,4 @@
-"""Authentication: signed tokens and API keys, from the Authorization header to the scope of a request."""
+"""Authentication of requests by signed tokens and API keys: from the Authorization header to the scope."""
 
 import time
 from base64 import urlsafe_b64encode
@@ -22,7 +22,7 @@ from .credential_cache import TTL, CredentialCache, Verified
 from .jwks import ALGORITHMS, Jwks
 from .owners import Owner, usual_actor
 
-SECRET_MIN = 32  # bytes: as many as HS256 has
+SECRET_MIN = 32  # bytes, the length of a hash of HS256
 LEEWAY = 30.0  # seconds that an issuer's clock may run ahead of ours
 TTL_MAX = 10 * 365 * 86_400
 
@@ -41,7 +41,7 @@ Choice = TypeVar("Choice", Role, ActorKind)
 
 
 class Tokens:
-    """Checks tokens against one secret of ours, an issuer's public keys, or both: each with its own algorithms."""
+    """Verifies tokens by our own secret, an issuer's public keys, or both; each key has its own algorithm."""
 
     def __init__(
         self,
@@ -53,9 +53,9 @@ class Tokens:
         resource: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Accept tokens for the `audience`, and those for the `resource` there alone (RFC 8707).
+        """Accept tokens for the `audience` everywhere, and tokens for the `resource` only at this resource (RFC 8707).
 
-        `clock` counts seconds since 1970.
+        `clock` returns seconds since 1970.
         """
         self.secret = None if secret is None else secret_key(secret)
         self.jwks, self.issuer, self.audience, self.resource = jwks, issuer, audience, resource
@@ -63,11 +63,11 @@ class Tokens:
         self.cache = CredentialCache(clock)
 
     async def scope(self, token: str) -> Scope:
-        """Return the scope of a token. Raises Unauthenticated, which says what is wrong with it."""
+        """Return the scope of a token. Raises Unauthenticated with the reason if it is not valid."""
         return (await self.find(token)).scope
 
     async def find(self, token: str) -> Verified:
-        """Return the scope of a token, and until when it need not be checked again."""
+        """Return the scope of a token, and the time until which it need not be verified again."""
         found = self.cache.find(token)
         if found is None:
             claims = await self.claims(token)
@@ -75,13 +75,13 @@ class Tokens:
         return found
 
     def resource_of(self, claims: Mapping[str, Any]) -> str | None:
-        """Return the one resource that a token is for, or None if it is for the whole service."""
+        """Return the only resource that a token is valid for, or None if it is valid for the whole service."""
         audiences = claims.get("aud")
         named = [audiences] if isinstance(audiences, str) else list(audiences or ())
         return self.resource if self.resource in named and self.audience not in named else None
 
     async def claims(self, token: str) -> dict[str, Any]:
-        """Return the claims of a token, once all of its conditions hold."""
+        """Verify a token and return its claims. Raises Unauthenticated."""
         try:
             key = await self.key(jwt.get_unverified_header(token))
             claims: dict[str, Any] = jwt.decode(
@@ -95,20 +95,22 @@ class Tokens:
             )
         except jwt.PyJWTError as error:
             raise Unauthenticated(reason(error)) from None
-        # The leeway is for what begins. A token that its issuer has ended has ended.
+        # The leeway is meant for `nbf` and `iat` only: an expired token is refused at once.
         if int(claims["exp"]) <= self.clock():
             raise Unauthenticated(REASONS[jwt.ExpiredSignatureError])
         return claims
 
     def audiences(self, token: str) -> list[str] | None:
-        """Return the audiences of which a token must name one. A token without any is for nobody in particular, which
-        is accepted where no audience is set."""
+        """Return the audiences of which a token must name at least one; None to accept any.
+
+        A token without an audience is accepted if no audience is configured.
+        """
         if self.audience is None and "aud" not in jwt.decode(token, options={"verify_signature": False}):
             return None
         return [audience for audience in (self.audience, self.resource) if audience] or None
 
     async def key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
-        """Return the key that the token chooses among ours. Each has one algorithm, so none is used as another."""
+        """Return the key that the header of a token selects. Each key is bound to one algorithm."""
         algorithm = header.get("alg")
         if algorithm == "HS256" and self.secret is not None:
             return self.secret
@@ -128,7 +130,7 @@ def mint(
     issuer: str | None = None,
     audience: str | None = None,
 ) -> str:
-    """A token for `ttl` seconds. Without an actor it acts as its owner."""
+    """Sign a token that is valid for `ttl` seconds. Without an actor it acts as its owner."""
     if not 1 <= ttl <= TTL_MAX:
         raise BadInput("The lifetime of a token must be between 1 second and 10 years.", "ttl")
     now = time.time()
@@ -143,12 +145,12 @@ def mint(
         "sub": actor.id if actor else None,
         "actor_kind": actor.kind.value if actor else None,
     }
-    given = {name: value for name, value in claims.items() if value is not None}
-    return jwt.encode(given, secret_key(secret).key, algorithm="HS256")
+    set_claims = {name: value for name, value in claims.items() if value is not None}
+    return jwt.encode(set_claims, secret_key(secret).key, algorithm="HS256")
 
 
 class Signing(NamedTuple):
-    """The settings with which this service signs tokens. There is no secret if all tokens come from another issuer."""
+    """The settings for signing tokens. The secret is None if all tokens come from another issuer."""
 
     secret: str | None
     issuer: str | None
@@ -156,9 +158,9 @@ class Signing(NamedTuple):
 
 
 def issue_token(signing: Signing, owner: Owner, role: Role, ttl: float, actor_kind: ActorKind | None = None) -> str:
-    """A token for an owner, for `ttl` seconds. Raises Forbidden where tokens are not signed here.
+    """Sign a token for an owner that is valid for `ttl` seconds. Raises Forbidden if this service does not sign tokens.
 
-    History names the owner as the author, of `actor_kind` or else of the kind that the owner is.
+    In the history the owner is the author, of the kind `actor_kind` or by default of its own kind.
     """
     if signing.secret is None:
         raise Forbidden("Tokens come from the issuer behind CAIRN_JWKS_URL. Set CAIRN_JWT_SECRET to sign some here.")
@@ -177,7 +179,7 @@ def issue_token(signing: Signing, owner: Owner, role: Role, ttl: float, actor_ki
 
 
 def secret_key(secret: str) -> jwt.PyJWK:
-    """Return the signing key. A weak secret is refused when the server starts, before somebody can guess it."""
+    """Return the signing key of a secret. Raises BadInput for a weak secret, so that no server starts with one."""
     data = secret.encode(errors="surrogateescape")
     if len(data) < SECRET_MIN:
         raise BadInput(
@@ -196,22 +198,22 @@ def secret_key(secret: str) -> jwt.PyJWK:
 
 
 def reason(error: jwt.PyJWTError) -> str:
-    """Return what is wrong, in words that hold nothing of the token."""
+    """Return the reason why a token is refused, without any part of the token."""
     if isinstance(error, jwt.MissingRequiredClaimError):
         return f"The token lacks the claim `{error.claim}`."
     return next((words for kind, words in REASONS.items() if isinstance(error, kind)), MALFORMED)
 
 
 def scope_of(claims: Mapping[str, Any]) -> Scope:
-    """Return the scope of the claims tenant, owner and role; actor_kind and sub name another author for history.
+    """Return the scope of the claims tenant, owner and role. The claims actor_kind and sub set another author.
 
-    OAuth scopes of ours (`scope`, or `scp`) take away what the role may do besides, or stand for the role.
+    Known OAuth scopes in `scope` or `scp` limit the role, or replace a missing role.
     """
     owner_id = identifier(claims, "owner")
-    most = role_of_scopes(claims.get("scope") or claims.get("scp") or ())
-    role = one_of(claims, "role", Role) if most is None or "role" in claims else most
-    if most is not None and not covers(most, role):
-        role = most
+    scope_role = role_of_scopes(claims.get("scope") or claims.get("scp") or ())
+    role = one_of(claims, "role", Role) if scope_role is None or "role" in claims else scope_role
+    if scope_role is not None and not covers(scope_role, role):
+        role = scope_role
     otherwise = ActorKind.SERVICE if role is Role.SERVICE else ActorKind.USER
     kind = one_of(claims, "actor_kind", ActorKind) if "actor_kind" in claims else otherwise
     return Scope(
@@ -238,7 +240,7 @@ def one_of(claims: Mapping[str, Any], name: str, kind: type[Choice]) -> Choice:
 
 
 def subject(value: str) -> str:
-    """Return the author's id, which is written into history and so must be printable and of limited length."""
+    """Return the id of the author, which is stored in the history and must therefore be printable and short."""
     if not 0 < len(value) <= AUTHOR.most or not value.isprintable():
         raise Unauthenticated(f"The token's claim `sub` must be 1 to {AUTHOR.most} printable characters.")
     return value
@@ -249,15 +251,16 @@ NOT_YOURS = "X-Cairn-Owner names no owner whose wiki this credential may read."
 
 
 class Credentials:
-    """A check of a caller's credential: a signed token, or an API key. A token costs no statement, a key costs one."""
+    """Authenticates callers by a signed token, which takes no statement, or by an API key, which takes one."""
 
     def __init__(self, database: Database, tokens: Tokens) -> None:
         self.database, self.tokens, self.log = database, tokens, CredentialLog(database)
 
     async def scope(self, authorization: str | None, owner: str | None = None, resource: str | None = None) -> Scope:
-        """The scope of the credential, at work in the wiki of `owner` (an id) when it asks for one that it may read.
+        """Return the scope of the credential, in the wiki of the owner with the id `owner` if that is given.
 
-        `resource` is the part of the service that is asked: a token that is for one part alone holds nowhere else.
+        `resource` is the part of the service that got the request; a token for another part is refused. Raises
+        Unauthenticated, or Forbidden for a wiki that the credential may not read. Refusals are logged.
         """
         try:
             scope = await self.authenticate(authorization, resource)
@@ -285,7 +288,10 @@ class Credentials:
         return found.scope
 
     async def good_until(self, authorization: str | None) -> float:
-        """Seconds since 1970 until which it need not be looked at again; Unauthenticated once it is good no more."""
+        """Return the time, in seconds since 1970, until which the credential need not be verified again.
+
+        Raises Unauthenticated if it is not valid any more.
+        """
         shown = bearer(authorization)
         if not shown.startswith(PREFIX):
             return (await self.tokens.find(shown)).until
@@ -298,7 +304,7 @@ class Credentials:
         return time.time() + min([TTL, *left])
 
     async def at_work(self, scope: Scope, owner: str) -> Scope:
-        """Move the scope to another owner's wiki. Unknown, foreign and unreadable owners get the same message."""
+        """Return the scope in another owner's wiki. Raises Forbidden, with the same message for an unknown owner."""
         try:
             owner_id = UUID(owner)
             with translated_db_errors():
@@ -310,7 +316,7 @@ class Credentials:
 
 
 def bearer(authorization: str | None) -> str:
-    """Return the credential that follows the word Bearer."""
+    """Return the credential after the word Bearer. Raises NoCredential or Unauthenticated."""
     if not authorization:
         raise NoCredential("A credential is needed: send `Authorization: Bearer` with a token or an API key.")
     if len(authorization) > HEADER_MAX:

@@ -1,4 +1,4 @@
-"""The public keys of an issuer of tokens, fetched without blocking and kept for a while."""
+"""The public keys of a token issuer, which are fetched without blocking and cached."""
 
 import asyncio
 import math
@@ -15,18 +15,18 @@ from ..errors import BadInput, Unauthenticated, Unavailable
 
 ALGORITHMS: Final = ("RS256", "ES256")
 TTL = 600.0  # seconds before the keys are fetched again
-KEEP = 3600.0  # seconds that they serve when the issuer cannot be reached
-PAUSE = 30.0  # seconds between two fetches: nobody can make us ask more often by sending unknown keys
+KEEP = 3600.0  # seconds for which cached keys are used when the issuer cannot be reached
+PAUSE = 30.0  # seconds between two fetches, so that tokens with unknown keys cannot cause more requests
 TIMEOUT = 5.0
 
 log = structlog.get_logger(__name__)
 
 
 class Jwks:
-    """One JWKS URL."""
+    """The cached keys of one JWKS URL."""
 
     def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` counts seconds."""
+        """`clock` returns seconds."""
         self.url = checked(url)
         self.clock = clock
         self.keys: list[PyJWK] = []
@@ -34,7 +34,10 @@ class Jwks:
         self.fetching: asyncio.Task[None] | None = None
 
     async def key(self, kid: str | None, algorithm: str) -> PyJWK:
-        """The key of that id, made for that algorithm. A token need not name the only key there is."""
+        """Return the key with this id for this algorithm. The id may be None if there is only one key.
+
+        Raises Unauthenticated for an unknown key, and Unavailable if the keys cannot be fetched.
+        """
         found = self.find(kid, algorithm)
         if found is None or self.age > TTL:
             await self.refresh()
@@ -56,7 +59,7 @@ class Jwks:
         return fitting[0] if fitting and (kid is not None or len(fitting) == 1) else None
 
     async def refresh(self) -> None:
-        """Fetch the keys once for all who wait; a caller who goes away does not end it."""
+        """Fetch the keys once for all waiting requests. The cancellation of one request does not cancel the fetch."""
         if self.fetching is None:
             if self.clock() - self.tried_at < PAUSE:
                 return
@@ -64,7 +67,7 @@ class Jwks:
         await asyncio.shield(self.fetching)
 
     async def fetch(self) -> None:
-        """Replace the keys, or keep those there are and say why in the log."""
+        """Replace the keys; if the fetch fails, keep the old ones and log the reason."""
         try:
             async with asyncio.timeout(TIMEOUT), httpx.AsyncClient(timeout=TIMEOUT) as client:
                 response = await client.get(self.url)
@@ -78,7 +81,7 @@ class Jwks:
 
 
 def checked(url: str) -> str:
-    """Return the URL. A bad one is refused when the server starts, rather than when the first token comes."""
+    """Return the URL. Raises BadInput for an invalid one, when the server starts and not with the first token."""
     try:
         parts = httpx.URL(url)
     except httpx.InvalidURL:
@@ -89,7 +92,7 @@ def checked(url: str) -> str:
 
 
 def read_keys(document: Any) -> list[PyJWK]:
-    """Return the keys of a JWKS document that can check a signature of ours; other keys are ignored."""
+    """Return the keys of a JWKS document that can verify signatures by our algorithms; other keys are ignored."""
     entries = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(entries, list):
         raise ValueError("the document is not a JSON Web Key Set")
@@ -98,12 +101,12 @@ def read_keys(document: Any) -> list[PyJWK]:
 
 
 def is_public_signing_key(entry: Any) -> bool:
-    """Return whether it is a public key for signatures: a private one that anybody can read proves nothing."""
+    """Return whether an entry is a public signing key. A published private key is refused: anybody can sign with it."""
     return isinstance(entry, Mapping) and entry.get("use", "sig") == "sig" and "d" not in entry
 
 
 def read_key(entry: dict[str, Any]) -> PyJWK | None:
-    """Return the key, never a symmetric one: whoever can read the document could sign with it."""
+    """Return the key of an entry, or None. Symmetric keys are refused: a reader of the document could sign by them."""
     try:
         key = PyJWK(entry)
     except (PyJWTError, ValueError, TypeError, AttributeError, KeyError):

@@ -1,6 +1,7 @@
-"""Authorizations: programs that people let into their wiki by OAuth 2.1. Codes and refresh tokens are kept as hashes.
+"""OAuth 2.1 authorizations of programs that people connect to their wiki.
 
-Each of them begins with its tenant, so that looking it up is bound to the tenant as every other statement is.
+Codes and refresh tokens are stored as hashes. They begin with the id of their tenant, so that the lookup is bound to
+the tenant like every other statement.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -29,16 +30,16 @@ from .credentials import Signing, mint
 AUTHORIZATIONS = statements("access/oauth_authorizations")
 CODE_TTL: Final = timedelta(minutes=1)
 ACCESS_TTL: Final = timedelta(minutes=15)
-"""An access token cannot be withdrawn, so it is short; what is withdrawn are the tokens that come after it."""
+"""The lifetime of an access token. It is short because an access token cannot be withdrawn, only its successors."""
 LONGEST: Final = timedelta(days=90)
-"""After so long the person is asked again."""
+"""The lifetime of an authorization, after which the person has to authorize the program again."""
 LISTED_MOST: Final = 200
 TENANT_BYTES, SECRET_BYTES = 16, 32
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A program as it has registered itself: nothing of it is verified but its redirect URI."""
+    """A program as it has registered itself. Only its redirect URI is verified."""
 
     id: str
     name: str
@@ -46,7 +47,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
-    """A request of a program. `resource` is the part of the service that its tokens are to be for (RFC 8707)."""
+    """An authorization request of a program. `resource` is the part of the service for its tokens (RFC 8707)."""
 
     client: Client
     scopes: tuple[str, ...]
@@ -56,13 +57,13 @@ class AuthorizationRequest:
     code_challenge: str
 
     def reading(self) -> "AuthorizationRequest":
-        """Return the same request for reading alone."""
+        """Return the same request with only the scope for reading."""
         return replace(self, scopes=("wiki:read",))
 
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """A program that was let in, and how long its code and it still hold, by the clock of Postgres."""
+    """An authorization of a program. Its remaining lifetime and that of its code are by the clock of Postgres."""
 
     tenant_id: UUID
     owner_id: UUID
@@ -83,7 +84,7 @@ class Authorization:
 
 
 class ConnectedProgram(NamedTuple):
-    """A program that may act in a wiki, as its owner sees it."""
+    """A program that is connected to a wiki, as its owner sees it."""
 
     id: UUID
     client_name: str
@@ -95,7 +96,7 @@ class ConnectedProgram(NamedTuple):
 
 
 class IssuedTokens(NamedTuple):
-    """Tokens as they are handed out, this once. `expires_in` counts the seconds of the access token."""
+    """New tokens, which are shown only once. `expires_in` is the lifetime of the access token in seconds."""
 
     access_token: str
     refresh_token: str
@@ -104,22 +105,22 @@ class IssuedTokens(NamedTuple):
 
 
 async def authorize(database: Database, scope: Scope, request: AuthorizationRequest, person: str) -> str:
-    """Let a program into the scope's own wiki, and return the code by which it fetches its tokens within a minute.
+    """Authorize a program for the scope's own wiki; return the code, which the program must redeem within a minute.
 
-    The program may do what its OAuth scopes allow, and no more than the credential that lets it in. History names it
-    as an agent of the `person`.
+    The program gets the rights of its OAuth scopes, limited to those of the caller's credential. In the history it is
+    an agent of the `person`. Raises Forbidden for another wiki than the caller's own.
     """
     if not is_at_home(scope, scope.owner_id, Action.READ):
         raise Forbidden("You can connect a program to your own wiki only.")
-    asked = role_of_scopes(request.scopes) or Role.READER
-    role = asked if covers(scope.role, asked) else scope.role
+    requested_role = role_of_scopes(request.scopes) or Role.READER
+    role = requested_role if covers(scope.role, requested_role) else scope.role
     code, id = new_secret(scope.tenant_id), new_id()
     async with transaction(database) as connection:
-        own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-        await connection.run(AUTHORIZATIONS["delete_ended"], **own)
+        where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        await connection.run(AUTHORIZATIONS["delete_ended"], **where)
         await connection.run(
             AUTHORIZATIONS["add_authorization"],
-            **own,
+            **where,
             id=id,
             client_hash=hash_secret(request.client.id),
             client_name=request.client.name,
@@ -134,13 +135,13 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
             code_ttl=CODE_TTL,
             longest=LONGEST,
         )
-        told = {"client": request.client.name, "role": role, "redirectUri": request.redirect_uri}
-        await audit(connection, scope.tenant_id, scope.actor, Event.PROGRAM_AUTHORIZED, id, **told)
+        details = {"client": request.client.name, "role": role, "redirectUri": request.redirect_uri}
+        await audit(connection, scope.tenant_id, scope.actor, Event.PROGRAM_AUTHORIZED, id, **details)
     return code
 
 
 async def find_by_code(database: Database, code: str) -> Authorization | None:
-    """Return the authorization of a code, redeemed or not; None for any other text."""
+    """Return the authorization of a code, whether it is redeemed or not; None for an unknown code."""
     if (tenant_id := tenant_of(code)) is None:
         return None
     async with read_connection(database) as connection:
@@ -149,7 +150,10 @@ async def find_by_code(database: Database, code: str) -> Authorization | None:
 
 
 async def redeem_code(database: Database, signing: Signing, found: Authorization) -> IssuedTokens | None:
-    """Return the first tokens for a code. A code that comes again was stolen: the authorization ends, with None."""
+    """Redeem a code for the first tokens.
+
+    A second attempt means that the code was stolen: it ends the authorization and returns None.
+    """
     refresh_token = new_secret(found.tenant_id)
     async with transaction(database) as connection:
         redeemed = await connection.value(
@@ -167,7 +171,10 @@ async def redeem_code(database: Database, signing: Signing, found: Authorization
 
 
 async def find_by_refresh_token(database: Database, token: str) -> Authorization | None:
-    """Return the authorization of a refresh token. One that was replaced before was stolen: the authorization ends."""
+    """Return the authorization of a refresh token, or None.
+
+    The use of a replaced token means that the token was stolen: it ends the authorization.
+    """
     if (tenant_id := tenant_of(token)) is None:
         return None
     async with read_connection(database) as connection:
@@ -186,7 +193,7 @@ async def find_by_refresh_token(database: Database, token: str) -> Authorization
 async def refresh(
     database: Database, signing: Signing, found: Authorization, token: str, scopes: Sequence[str]
 ) -> IssuedTokens | None:
-    """Return new tokens for a refresh token, which is replaced; None where that was done before, or it has ended."""
+    """Return new tokens and replace the refresh token; None if either has ended already."""
     following = new_secret(found.tenant_id)
     async with transaction(database) as connection:
         rotated = await connection.value(
@@ -213,16 +220,16 @@ async def withdraw(
     by: Actor,
     event: Event = Event.PROGRAM_WITHDRAWN,
 ) -> bool:
-    """End an authorization of a wiki; false if there is none that has not ended."""
-    own = {"tenant_id": tenant_id, "owner_id": owner_id, "id": id}
-    ended = await connection.value(AUTHORIZATIONS["withdraw_authorization"], **own)
+    """End an authorization of a wiki; return False if it does not exist or has ended already."""
+    where = {"tenant_id": tenant_id, "owner_id": owner_id, "id": id}
+    ended = await connection.value(AUTHORIZATIONS["withdraw_authorization"], **where)
     if ended is not None:
         await audit(connection, tenant_id, by, event, id)
     return ended is not None
 
 
 async def find_programs(database: Database, scope: Scope) -> list[ConnectedProgram]:
-    """Return the programs that have been let into the scope's own wiki, the newest first, 200 at most."""
+    """Return the programs that are connected to the scope's own wiki, the newest first, 200 at most."""
     check_own(scope)
     async with read_connection(database) as connection:
         rows = await connection.all(
@@ -237,9 +244,9 @@ async def find_programs(database: Database, scope: Scope) -> list[ConnectedProgr
 async def disconnect_program(
     database: Database, scope: Scope, authorization_id: UUID, *, least: Action = Action.READ
 ) -> None:
-    """End an authorization of the scope's own wiki: no new tokens from now on. Raises NotFound.
+    """End an authorization of the scope's own wiki, so that the program gets no new tokens. Raises NotFound.
 
-    A person may, whatever their role is there; `least` is what a credential has to be allowed elsewhere.
+    `least` is the action that a caller who is not an admin must be allowed in its own wiki. Raises Forbidden otherwise.
     """
     check_own(scope, least)
     async with transaction(database) as connection:
@@ -254,15 +261,15 @@ def check_own(scope: Scope, least: Action = Action.READ) -> None:
 
 
 def issue_tokens(signing: Signing, found: Authorization, refresh_token: str, scopes: tuple[str, ...]) -> IssuedTokens:
-    """Return the tokens of an authorization; without a scope of ours it may do what was allowed."""
+    """Sign the tokens of an authorization. Without a known scope they have all rights of the authorization."""
     assert signing.secret is not None
-    asked = role_of_scopes(scopes) or found.role
+    requested_role = role_of_scopes(scopes) or found.role
     seconds = int(ACCESS_TTL.total_seconds())
     access_token = mint(
         signing.secret,
         tenant_id=found.tenant_id,
         owner_id=found.owner_id,
-        role=asked if covers(found.role, asked) else found.role,
+        role=requested_role if covers(found.role, requested_role) else found.role,
         ttl=seconds,
         actor=actor_of(found),
         issuer=signing.issuer,
@@ -272,7 +279,7 @@ def issue_tokens(signing: Signing, found: Authorization, refresh_token: str, sco
 
 
 def actor_of(found: Authorization) -> Actor:
-    """Return as whom the program acts."""
+    """Return the actor of a program."""
     return Actor(ActorKind.AGENT, found.author)
 
 
@@ -286,14 +293,14 @@ def new_secret(tenant_id: UUID) -> str:
 
 
 def tenant_of(secret: str) -> UUID | None:
-    """Return the tenant of a code or a refresh token, or None for a text that is none."""
+    """Return the tenant of a code or a refresh token, or None for any other text."""
     try:
-        given = urlsafe_b64decode(secret.encode("ascii"))
+        data = urlsafe_b64decode(secret.encode("ascii"))
     except ValueError:
         return None
-    if len(given) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(given).decode() != secret:
+    if len(data) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(data).decode() != secret:
         return None
-    return UUID(bytes=given[:TENANT_BYTES])
+    return UUID(bytes=data[:TENANT_BYTES])
 
 
 def hash_secret(secret: str) -> bytes:

@@ -1,7 +1,7 @@
-"""Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, whom its claims mean, sign-out.
+"""Sign-in and sign-out through an OpenID Connect provider, by the authorization code flow with PKCE.
 
-The browser carries what one attempt needs in a signed cookie. The code is redeemed from here, and nothing that the
-provider says counts before its signature, issuer, audience, time and nonce are checked.
+The state of a sign-in is in a signed cookie of the browser. This service redeems the code itself, and uses a claim of
+the provider only after it has verified the signature, issuer, audience, times and nonce of the ID token.
 """
 
 import time
@@ -31,8 +31,8 @@ from .jwks import ALGORITHMS, Jwks
 from .owners import OwnerKind, ensure_owner, find_owner
 
 DISCOVERY = "/.well-known/openid-configuration"
-KNOWN_FOR = 3_600.0  # seconds that what the provider says of itself is believed
-ATTEMPT = 600  # seconds in which a sign-in has to be finished
+KNOWN_FOR = 3_600.0  # seconds for which the provider's configuration is cached
+ATTEMPT = 600  # seconds within which a sign-in has to be finished
 TIMEOUT = 10.0
 USE = "sign-in"
 STRENGTH = {Role.READER: 1, Role.MEMBER: 2, Role.ADMIN: 3}
@@ -47,7 +47,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ClaimRules:
-    """The rules by which claims of the provider give a person a wiki and a role."""
+    """The rules by which the claims of the provider determine the owner and the role of a person."""
 
     owner: str = "preferred_username"
     creates_owners: bool = False
@@ -56,18 +56,21 @@ class ClaimRules:
     roles: Mapping[str, Role] = field(default_factory=dict)
 
     def slug_of(self, claims: Mapping[str, Any]) -> str:
-        """Return the slug of the person's owner. It is taken as it is: two people never become one by its spelling."""
+        """Return the slug of the person's owner. The claim is not normalised, so that two people never get one owner.
+
+        Raises Forbidden if the claim is no slug.
+        """
         slug = claims.get(self.owner)
         if not isinstance(slug, str) or not is_slug(slug):
             raise Forbidden(f"{NOT_KNOWN} The claim `{self.owner}` of the provider is not the slug of one.")
         return slug
 
     def role_of(self, claims: Mapping[str, Any]) -> Role:
-        """Return the strongest role that the claims give, else the one of everybody."""
-        given = claims.get(self.role_claim) if self.role_claim else None
-        values = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+        """Return the strongest role that the claims give, else the default role. Raises Forbidden for none."""
+        claim = claims.get(self.role_claim) if self.role_claim else None
+        values = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
         found = [self.roles[value] for value in values if isinstance(value, str) and value in self.roles]
-        role = max(found, key=lambda one: STRENGTH[one], default=self.role)
+        role = max(found, key=lambda candidate: STRENGTH[candidate], default=self.role)
         if role is None:
             raise Forbidden(NO_ROLE)
         return role
@@ -75,7 +78,7 @@ class ClaimRules:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A sign-in that has begun: where the browser has to go, and the cookie that brings it back."""
+    """A sign-in that has begun: the address that the browser is sent to, and the cookie with its state."""
 
     address: str
     cookie: str = field(repr=False)
@@ -83,9 +86,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A person who has signed in: the token of the session, for how long, and where they wanted to go.
+    """A finished sign-in: the token of the session, its lifetime in seconds, and the path to go on to.
 
-    `id_token` is the provider's, by which it knows at sign-out whose session is meant.
+    `id_token` is the provider's ID token, by which the provider identifies the session at sign-out.
     """
 
     token: str = field(repr=False)
@@ -95,7 +98,7 @@ class SignedIn:
 
 
 class Provider:
-    """One provider, and this service as its client."""
+    """An OpenID Connect provider, with this service as its client."""
 
     def __init__(
         self,
@@ -119,12 +122,12 @@ class Provider:
         self.jwks: Jwks | None = None
 
     async def begin(self, redirect: str, next: str) -> Attempt:
-        """Begin a sign-in that comes back to the address `redirect`, and then goes on to the path `next`."""
+        """Begin a sign-in. The provider redirects to the address `redirect`, and that goes on to the path `next`."""
         about = await self.discover()
         state, nonce, verifier = token_urlsafe(24), token_urlsafe(24), token_urlsafe(48)
-        kept = {"use": USE, "state": state, "nonce": nonce, "verifier": verifier, "next": next, "redirect": redirect}
-        cookie = jwt.encode(kept | {"exp": int(time.time()) + ATTEMPT}, self.key.key, algorithm="HS256")
-        asked = {
+        attempt = {"use": USE, "state": state, "nonce": nonce, "verifier": verifier, "next": next, "redirect": redirect}
+        cookie = jwt.encode(attempt | {"exp": int(time.time()) + ATTEMPT}, self.key.key, algorithm="HS256")
+        parameters = {
             "response_type": "code",
             "client_id": self.client_id,
             "redirect_uri": redirect,
@@ -135,23 +138,23 @@ class Provider:
             "code_challenge_method": "S256",
         }
         address = str(about["authorization_endpoint"])
-        return Attempt(f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}", cookie)
+        return Attempt(f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}", cookie)
 
     async def finish(self, answer: Mapping[str, str], cookie: str | None) -> SignedIn:
-        """Return who has signed in, by what the provider sent the browser back with."""
-        kept = self.read_cookie(cookie)
-        if not compare_digest(answer.get("state", "").encode(), str(kept["state"]).encode()):
+        """Finish a sign-in with the parameters of the provider's redirect. Raises Unauthenticated or Forbidden."""
+        attempt = self.read_cookie(cookie)
+        if not compare_digest(answer.get("state", "").encode(), str(attempt["state"]).encode()):
             raise Unauthenticated(BEGIN_AGAIN)
         if answer.get("iss", self.issuer) != self.issuer or "code" not in answer:
             log.info("sign_in_refused", reason=answer.get("error", "")[:100])
             raise Unauthenticated(REFUSED)
-        claims, id_token = await self.redeem(answer["code"], kept)
-        return SignedIn(await self.session(claims), int(self.seconds), str(kept["next"]), id_token)
+        claims, id_token = await self.redeem(answer["code"], attempt)
+        return SignedIn(await self.session(claims), int(self.seconds), str(attempt["next"]), id_token)
 
     async def end_session(self, id_token: str | None, back: str) -> str | None:
-        """Return where the browser signs out at the provider, to come back to the address `back` (RP-initiated logout).
+        """Return the provider's address for sign-out, which redirects to the address `back` (RP-initiated logout).
 
-        None where the provider offers no such address, or cannot be asked.
+        Return None if the provider has no such address or cannot be reached.
         """
         try:
             address = (await self.discover()).get("end_session_endpoint")
@@ -159,26 +162,26 @@ class Provider:
             return None
         if not isinstance(address, str) or urlsplit(address).scheme not in ("http", "https"):
             return None
-        asked = {"client_id": self.client_id, "post_logout_redirect_uri": back}
-        asked |= {"id_token_hint": id_token} if id_token else {}
-        return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
+        parameters = {"client_id": self.client_id, "post_logout_redirect_uri": back}
+        parameters |= {"id_token_hint": id_token} if id_token else {}
+        return f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}"
 
     def read_cookie(self, cookie: str | None) -> Mapping[str, Any]:
-        """Return what the cookie of an attempt holds."""
+        """Return the state of a sign-in from its cookie. Raises Unauthenticated for an invalid or expired cookie."""
         try:
-            kept: dict[str, Any] = jwt.decode(
+            attempt: dict[str, Any] = jwt.decode(
                 cookie or "", self.key, algorithms=["HS256"], options={"require": ["exp"], "verify_aud": False}
             )
         except jwt.PyJWTError:
             raise Unauthenticated(BEGIN_AGAIN) from None
-        if kept.get("use") != USE:
+        if attempt.get("use") != USE:
             raise Unauthenticated(BEGIN_AGAIN)
-        return kept
+        return attempt
 
-    # -- what the provider says
+    # -- requests to the provider
 
     async def discover(self) -> Mapping[str, Any]:
-        """Return what the provider says of itself, which is asked once an hour."""
+        """Return the provider's configuration, which is fetched once an hour."""
         if time.monotonic() - self.asked_at > KNOWN_FOR:
             about = await self.fetch_json("GET", self.issuer.rstrip("/") + DISCOVERY)
             wanted = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -190,42 +193,47 @@ class Provider:
             self.about, self.asked_at, self.jwks = about, time.monotonic(), Jwks(about["jwks_uri"])
         return self.about
 
-    async def redeem(self, code: str, kept: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-        """Return the claims for which the provider takes the code, and its ID token."""
+    async def redeem(self, code: str, attempt: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+        """Redeem the code at the provider. Return the verified claims and the ID token.
+
+        Claims that the ID token lacks are read from the userinfo endpoint.
+        """
         about = await self.discover()
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": str(kept["redirect"]),
-            "code_verifier": str(kept["verifier"]),
+            "redirect_uri": str(attempt["redirect"]),
+            "code_verifier": str(attempt["verifier"]),
             "client_id": self.client_id,
         }
-        said = await self.fetch_json("POST", about["token_endpoint"], data=form | self.in_form(), auth=self.in_header())
-        if not isinstance(said.get("id_token"), str):
+        response = await self.fetch_json(
+            "POST", about["token_endpoint"], data=form | self.in_form(), auth=self.in_header()
+        )
+        if not isinstance(response.get("id_token"), str):
             raise Unauthenticated(REFUSED)
-        claims = await self.verify_token(said["id_token"], str(kept["nonce"]))
+        claims = await self.verify_token(response["id_token"], str(attempt["nonce"]))
         wanted = {self.rules.owner, self.rules.role_claim or self.rules.owner}
-        if wanted <= claims.keys() or "userinfo_endpoint" not in about or "access_token" not in said:
-            return claims, said["id_token"]
-        bearer = {"authorization": f"Bearer {said['access_token']}"}
+        if wanted <= claims.keys() or "userinfo_endpoint" not in about or "access_token" not in response:
+            return claims, response["id_token"]
+        bearer = {"authorization": f"Bearer {response['access_token']}"}
         more = await self.fetch_json("GET", about["userinfo_endpoint"], headers=bearer)
         if more.get("sub") != claims["sub"]:
             raise Unauthenticated(REFUSED)
-        return {**more, **claims}, said["id_token"]
+        return {**more, **claims}, response["id_token"]
 
     def in_form(self) -> dict[str, str]:
-        """Return the client's secret for the form, where the provider takes it there alone."""
+        """Return the client secret as form fields, if the provider does not accept it in the header."""
         ways = self.about.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         is_there = self.client_secret is not None and "client_secret_basic" not in ways
         return {"client_secret": self.client_secret or ""} if is_there else {}
 
     def in_header(self) -> httpx.BasicAuth | None:
-        """Return the client's id and secret for the header, escaped as RFC 6749 wants it in 2.3.1."""
+        """Return the client's id and secret for the Authorization header, escaped as in RFC 6749, section 2.3.1."""
         secret = None if self.in_form() else self.client_secret
         return httpx.BasicAuth(quote_plus(self.client_id), quote_plus(secret)) if secret else None
 
     async def verify_token(self, token: str, nonce: str) -> dict[str, Any]:
-        """Return the claims of an ID token, once all that has to hold does."""
+        """Verify an ID token and return its claims. Raises Unauthenticated."""
         assert self.jwks is not None
         try:
             header = jwt.get_unverified_header(token)
@@ -251,23 +259,26 @@ class Provider:
         return claims
 
     async def fetch_json(self, method: str, url: str, **more: Any) -> Mapping[str, Any]:
-        """Return the JSON object that the provider answers with."""
+        """Send a request to the provider and return the JSON object of its response.
+
+        Raises Unauthenticated if the provider refuses the request, and Unavailable if it cannot be reached.
+        """
         try:
             async with httpx.AsyncClient(timeout=TIMEOUT) as client:
                 response = await client.request(method, url, **more)
             if 400 <= response.status_code < 500:
                 log.warning("oidc_refused", url=url, status=response.status_code)
                 raise Unauthenticated(REFUSED)
-            said = response.raise_for_status().json()
+            document = response.raise_for_status().json()
         except (httpx.HTTPError, ValueError, RecursionError) as error:
             log.warning("oidc_not_reached", url=url, reason=str(error)[:200] or type(error).__name__)
             raise Unavailable(UNREACHABLE) from None
-        return said if isinstance(said, dict) else {}
+        return document if isinstance(document, dict) else {}
 
-    # -- who it is here
+    # -- the session
 
     async def session(self, claims: Mapping[str, Any]) -> str:
-        """Return a token for the person whom the claims mean. Only an owner that is a user is anybody's."""
+        """Return a token for the person of these claims, who must be an owner of the kind user. Raises Forbidden."""
         slug, role = self.rules.slug_of(claims), self.rules.role_of(claims)
         tenant = await find_tenant(self.database, self.tenant)
         try:

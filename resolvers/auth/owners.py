@@ -1,4 +1,4 @@
-"""Owners of wikis inside a tenant, and what they let each other do there."""
+"""The owners of wikis in a tenant, the settings of their wikis, and the grants between owners."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -33,7 +33,7 @@ TRIGGER = "reindex"
 
 @dataclass(frozen=True, slots=True)
 class LanguageSet:
-    """The result of a change of language. `job_id` is the job that reads the pages again; none if nothing changed."""
+    """The result of a change of language. `job_id` is the job that reindexes the wiki; None if nothing changed."""
 
     owner_id: UUID
     language: str
@@ -41,9 +41,9 @@ class LanguageSet:
 
 
 async def set_wiki_language(database: Database, scope: Scope, language: str) -> LanguageSet:
-    """Set the language of the scope's wiki; pages are in it from now on, unless they say otherwise. For admins.
+    """Set the language of the scope's wiki, which applies to all pages that specify no other. For admins.
 
-    Search finds them by the stems of the former one until the job has read them. Raises BadInput.
+    Until the job has reindexed the pages, search finds them by stems of the former language. Raises BadInput.
     """
     async with writing(database, scope, Action.ADMINISTER) as writer:
         language = await find_language(writer, language)
@@ -55,16 +55,19 @@ async def set_wiki_language(database: Database, scope: Scope, language: str) -> 
 
 
 async def change_language(connection: Connection, scope: Scope, language: str) -> bool:
-    """Set the wiki's language, as its only writer. False when it had that one; else every page is to be read again."""
-    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-    row = await connection.one(OWNERS["set_language"], **own, language=language)
+    """Set the language of the wiki, which the caller has locked, and mark all pages to be reindexed.
+
+    Return False if the wiki has this language already.
+    """
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    row = await connection.one(OWNERS["set_language"], **where, language=language)
     if row is not None:
-        await connection.run(REINDEXING["read_anew"], **own, now=datetime.now(UTC))
+        await connection.run(REINDEXING["read_anew"], **where, now=datetime.now(UTC))
     return row is not None
 
 
 async def find_language(connection: Connection, text: str) -> str:
-    """Return the name that Postgres has for a language, in whatever way it was written: `de`, `de-AT`, `German`."""
+    """Return the Postgres name of a language, written such as `de`, `de-AT` or `German`. Raises BadInput."""
     language = find_configuration(text)
     if language is None:
         raise BadInput(f"The language is not supported. Choose one of {', '.join(sorted(LANGUAGES))}.", "language")
@@ -78,7 +81,7 @@ async def find_language(connection: Connection, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WikiSettings:
-    """Settings of a wiki; None leaves one as it is."""
+    """The settings of a wiki. In a change, None leaves a setting as it is."""
 
     score_boost: float | None = None
     min_sources_for_synthesis: int | None = None
@@ -89,12 +92,13 @@ class WikiSettings:
     lint_after_sources: int | None = None
     requires_sensitivity: bool | None = None
     write_policy: Sequence[PolicyRule] | None = None
-    """All rules anew; every role may write where there is none for it."""
+    """The complete list of rules, which replaces the former one. A role without a rule may write."""
     reader_ceiling: str | None = None
+    """The highest sensitivity of pages, sections and sources that readers see."""
     member_ceiling: str | None = None
-    """The most sensitive pages, sections and sources that readers see, and members by grant."""
+    """The highest sensitivity of pages, sections and sources that members by grant see."""
     decision_threshold: str | None = None
-    """Minimum significance of a decision that gets a page."""
+    """The lowest significance at which a decision gets a page."""
 
 
 USUAL = WikiSettings(0.9, 3, 90, 20_000, 3, 7, 5, False)
@@ -106,49 +110,49 @@ BOUNDS: Mapping[str, tuple[str, int, int]] = {
     "lint_every_days": ("lintEveryDays", 0, 365),
     "lint_after_sources": ("lintAfterSources", 0, 1_000),
 }
-"""The field, the least and the most of each setting that is a whole number; no days, or no sources, are never."""
+"""The API field, minimum and maximum of each integer setting. A 0 for days or sources means never."""
 
 
 OF_THIS_PLACE = frozenset({"write_policy", "reader_ceiling", "member_ceiling", "decision_threshold"})
-"""Settings that do not travel with a wiki: who may read and write what is for each place to say."""
+"""The settings that an export of a wiki leaves out, because each server decides itself who may read and write."""
 CEILINGS = ("internal", "confidential", "secret")
 
 
 async def update_wiki_settings(database: Database, scope: Scope, settings: WikiSettings) -> bool:
-    """Change settings of the scope's wiki; false if all were so before. For admins. Raises BadInput."""
+    """Change settings of the scope's wiki; return False if nothing changed. For admins. Raises BadInput."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
         changed = await change_settings(writer, scope, settings)
         if changed:
-            said = {name: value for name, value in asdict(settings).items() if value is not None}
+            changes = {name: value for name, value in asdict(settings).items() if value is not None}
             if settings.write_policy is not None:
-                said["write_policy"] = checked_rules(settings.write_policy)
-            await record(writer, "wiki.settings_updated", **said)
-            await audit(writer, scope.tenant_id, scope.actor, Event.SETTINGS_UPDATED, scope.owner_id, **said)
+                changes["write_policy"] = checked_rules(settings.write_policy)
+            await record(writer, "wiki.settings_updated", **changes)
+            await audit(writer, scope.tenant_id, scope.actor, Event.SETTINGS_UPDATED, scope.owner_id, **changes)
         return changed
 
 
 async def change_settings(connection: Connection, scope: Scope, settings: WikiSettings) -> bool:
-    """Change settings; false if all were so before. Raises BadInput for one out of its bounds."""
-    boost, given = settings.score_boost, asdict(settings)
+    """Change settings; return False if nothing changed. Raises BadInput for a setting out of its bounds."""
+    boost, values = settings.score_boost, asdict(settings)
     if boost is not None and not SCORE_BOOST[0] <= boost <= SCORE_BOOST[1]:
         raise BadInput("A score boost is a number between 0 and 10; pages have 0.9 unless you set it.", "scoreBoost")
     for name, (field, least, most) in BOUNDS.items():
-        if given[name] is not None and not least <= given[name] <= most:
+        if values[name] is not None and not least <= values[name] <= most:
             raise BadInput(f"This must lie between {least:,} and {most:,}.", field)
     for name, field in (("reader_ceiling", "readerCeiling"), ("member_ceiling", "memberCeiling")):
-        if given[name] is not None:
-            validation.one_of(given[name], CEILINGS, field)
+        if values[name] is not None:
+            validation.one_of(values[name], CEILINGS, field)
     if settings.decision_threshold is not None:
         validation.one_of(settings.decision_threshold, tuple(Significance), "decisionThreshold")
     if settings.write_policy is not None:
-        given["write_policy"] = checked_rules(settings.write_policy)
-    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-    return await connection.one(OWNERS["update_settings"], **own, **given) is not None
+        values["write_policy"] = checked_rules(settings.write_policy)
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    return await connection.one(OWNERS["update_settings"], **where, **values) is not None
 
 
 GRANTS = statements("access/grants")
 ENGLISH = "english"
-SCORE_BOOST = (0.0, 10.0)  # the least and the most
+SCORE_BOOST = (0.0, 10.0)  # minimum and maximum
 
 
 class OwnerKind(StrEnum):
@@ -158,7 +162,7 @@ class OwnerKind(StrEnum):
 
 
 class Grant(StrEnum):
-    """A grant says what an owner may do in another's wiki, as far as its credential allows: see permissions."""
+    """The role of an owner in another owner's wiki, limited by the role of its credential: see permissions."""
 
     READER = "reader"
     MEMBER = "member"
@@ -192,7 +196,10 @@ async def create_owner(
     *,
     by: Actor = MACHINE,
 ) -> Owner:
-    """A new owner, with an empty wiki. Its pages are in that language unless they say otherwise."""
+    """Create an owner with an empty wiki, whose pages are in this language unless they specify another.
+
+    Raises SlugTaken.
+    """
     async with transaction(database) as connection:
         row = await add_owner(connection, tenant_id, kind, slug, name, language, by)
     if row is None:
@@ -203,7 +210,10 @@ async def create_owner(
 async def ensure_owner(
     database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, *, by: Actor = MACHINE
 ) -> Owner:
-    """The owner of that slug, made when there is none. One that exists keeps its name, and must be of that kind."""
+    """Return the owner with this slug, which is created if there is none. An existing owner keeps its name.
+
+    Raises Conflict if it is of another kind.
+    """
     async with transaction(database) as connection:
         row = await add_owner(connection, tenant_id, kind, slug, name, ENGLISH, by)
     owner = await find_owner(database, tenant_id, slug) if row is None else owner_from(row)
@@ -215,14 +225,14 @@ async def ensure_owner(
 async def list_owners(
     database: Database, tenant_id: UUID, *, after: str | None = None, limit: int | None = None
 ) -> list[Owner]:
-    """The owners of a tenant by slug: those whose slug follows `after`, `limit` at most. Every owner without them."""
+    """Return the owners of a tenant by slug, by default all: those after the slug `after`, `limit` at most."""
     async with database.connection() as connection:
         rows = await connection.all(OWNERS["list_owners"], tenant_id=tenant_id, after=after, most=limit)
     return [owner_from(row) for row in rows]
 
 
 async def find_owners(database: Database, tenant_id: UUID, names: Sequence[str | UUID]) -> list[Owner]:
-    """The owners of these ids or slugs, in this order, by one statement. Raises NotFound for the first unknown one."""
+    """Return the owners with these ids or slugs, in this order. Takes one statement. Raises NotFound."""
     ids = [owner_id for name in names if (owner_id := as_id(name))]
     slugs = [str(name) for name in names if not as_id(name) and is_slug(str(name))]
     with translated_db_errors():
@@ -240,7 +250,7 @@ async def find_owners(database: Database, tenant_id: UUID, names: Sequence[str |
 
 
 async def find_owner(database: Database, tenant_id: UUID, name: str | UUID) -> Owner:
-    """The owner of that id or slug."""
+    """Return the owner with this id or slug. Raises NotFound."""
     row = None
     async with database.connection() as connection:
         if owner_id := as_id(name):
@@ -255,7 +265,7 @@ async def find_owner(database: Database, tenant_id: UUID, name: str | UUID) -> O
 async def grant(
     database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID, role: Grant, by: Actor = MACHINE
 ) -> None:
-    """Let the grantee into the owner's wiki. A second grant replaces the first."""
+    """Grant the grantee a role in the owner's wiki. A second grant replaces the first."""
     if owner_id == grantee_id:
         raise BadInput("An owner needs no grant in its own wiki.", "grantee")
     async with transaction(database) as connection:
@@ -267,7 +277,7 @@ async def grant(
 
 
 async def revoke(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID, by: Actor = MACHINE) -> bool:
-    """Take a grant back. False when there was none."""
+    """Revoke a grant. Return False if there was none."""
     async with transaction(database) as connection:
         removed = await connection.run(
             GRANTS["remove_grant"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id
@@ -279,7 +289,7 @@ async def revoke(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """A grant as it stands: `owner` and `grantee` are slugs."""
+    """A stored grant. `owner` and `grantee` are slugs."""
 
     owner: str
     grantee: str
@@ -290,7 +300,7 @@ class Granted:
 async def list_grants(
     database: Database, tenant_id: UUID, *, owner_id: UUID | None = None, grantee_id: UUID | None = None
 ) -> list[Granted]:
-    """The grants of a tenant by slug of the owner, then of the grantee; only those of one owner or grantee if named."""
+    """Return the grants of a tenant, or of one owner or grantee, by the slugs of the owner and the grantee."""
     async with database.connection() as connection:
         rows = await connection.all(
             GRANTS["list_grants"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id
@@ -299,7 +309,7 @@ async def list_grants(
 
 
 async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, language: str) -> Owner:
-    """The owner's pages are in that language from now on. Search has to read all of them again: see reindexing."""
+    """Set the language of an owner's wiki. Its pages must be reindexed afterwards: see reindexing."""
     scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
@@ -310,12 +320,12 @@ async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, lang
 async def set_owner_settings(
     database: Database, tenant_id: UUID, owner_id: UUID, settings: WikiSettings, *, by: Actor = MACHINE
 ) -> Owner:
-    """Settings of the owner's wiki, by an operator."""
+    """Change the settings of an owner's wiki on behalf of an operator."""
     scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
     async with transaction(database) as connection:
         if await change_settings(connection, scope, settings):
-            said = {name: value for name, value in asdict(settings).items() if value is not None}
-            await audit(connection, tenant_id, by, Event.SETTINGS_UPDATED, owner_id, **said)
+            changes = {name: value for name, value in asdict(settings).items() if value is not None}
+            await audit(connection, tenant_id, by, Event.SETTINGS_UPDATED, owner_id, **changes)
     return await find_owner(database, tenant_id, owner_id)
 
 
@@ -338,7 +348,7 @@ async def add_owner(
 
 
 async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collection[UUID]) -> dict[UUID, OwnerKind]:
-    """The kinds of these owners, which exist until the transaction ends. Raises NotFound for one that does not."""
+    """Lock these owners against deletion until the transaction ends; return their kinds. Raises NotFound."""
     rows = await connection.all(OWNERS["hold_owners"], tenant_id=tenant_id, owner_ids=list(owner_ids))
     kinds = {row["id"]: OwnerKind(row["kind"]) for row in rows}
     if missing := set(owner_ids) - kinds.keys():
@@ -347,9 +357,10 @@ async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collec
 
 
 def usual_actor(kind: OwnerKind, role: Role) -> ActorKind:
-    """Return the kind of actor that a credential of such an owner acts as, unless it says so itself.
+    """Return the default kind of actor for the credentials of an owner of this kind.
 
-    Services act for a whole tenant, and a shared space is nobody in particular: both are a service in history.
+    A credential with the role SERVICE acts for a whole tenant, and a shared space is no single actor: both are a
+    service in the history.
     """
     if role is Role.SERVICE or kind is OwnerKind.SHARED:
         return ActorKind.SERVICE
@@ -376,5 +387,7 @@ def owner_from(row: Row) -> Owner:
 
 
 def settings_from(row: Row) -> WikiSettings:
-    """Return the settings that travel with a wiki."""
-    return WikiSettings(**{one.name: row[one.name] for one in fields(WikiSettings) if one.name not in OF_THIS_PLACE})
+    """Return the settings that an export of a wiki includes."""
+    return WikiSettings(
+        **{field.name: row[field.name] for field in fields(WikiSettings) if field.name not in OF_THIS_PLACE}
+    )

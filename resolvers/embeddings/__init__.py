@@ -1,1 +1,1 @@
-"""The semantic leg of search, which is off unless an embedding server is set: vectors, their job, and their use."""
+"""Semantic search, which is off unless an embedding server is configured: vectors, their job and their use."""

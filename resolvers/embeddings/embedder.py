@@ -1,6 +1,6 @@
-"""The protocol by which searches and jobs get vectors, and which database has an embedder.
+"""The protocol by which searches and jobs get vectors, and the registry of the embedder of each database.
 
-It imports no HTTP client: commands that read load it.
+This module imports no HTTP client, because commands that only read import it.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ Vector = list[float]
 
 
 class Embedder(Protocol):
-    """Says what texts mean, as vectors of a fixed number of dimensions. Other models' vectors are not comparable."""
+    """Computes vectors of texts, with a fixed number of dimensions. Vectors of different models are not comparable."""
 
     @property
     def model(self) -> str: ...
@@ -26,20 +26,20 @@ class Embedder(Protocol):
     def batch(self) -> int: ...
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return a vector for each text. Raises Unavailable, which says what is wrong with the server."""
+        """Return a vector for each text. Raises Unavailable, with the reason, if the server fails."""
 
     async def of_question(self, text: str) -> Vector | None:
-        """Return the vector of a question within a bounded time, or None: then its words have to do."""
+        """Return the vector of a query within a bounded time, or None, in which case the query is searched by words."""
 
 
 USED: WeakKeyDictionary[Database, Embedder] = WeakKeyDictionary()
 
 
 def use(database: Database, embedder: Embedder) -> None:
-    """Let searches of this database ask that embedder."""
+    """Register the embedder that searches of this database use."""
     USED[database] = embedder
 
 
 def embedder_of(database: Database) -> Embedder | None:
-    """Return the embedder of a database, or None where search knows words alone."""
+    """Return the embedder of a database, or None if semantic search is off."""
     return USED.get(pooled(database))

@@ -1,7 +1,7 @@
-"""Rankings by meaning, fused with those by words where that pays: docs/decisions/0005-full-text-search-in-postgres.md.
+"""Fusion of semantic ranking with ranking by words; see docs/decisions/0005-full-text-search-in-postgres.md.
 
-Reciprocal ranks say only in which order hits come: their scores are those of the words' ranking, place by place, so
-that scores stay comparable with those of other searches.
+Hits are ordered by the sum of their reciprocal ranks. The hit at each place gets the score that the ranking by words
+has at that place, so that scores stay comparable with those of other searches.
 """
 
 import logging
@@ -27,12 +27,12 @@ from ..search.request import MOST, Filter, SearchHit, SearchRequest, SearchResul
 from .embedder import embedder_of
 
 DEPTH = 60  # hits of either ranking that are fused
-STEADY = 60  # the constant of reciprocal ranks: the larger, the less the first places count
-WORDS_LEAST = 4  # of a question; fewer are a name, or the beginning of one
-# A name in code, an identifier with digits, an operator: whoever writes these means them letter by letter.
+RANK_CONSTANT = 60  # the constant of reciprocal rank fusion: the larger, the less the first places count
+WORDS_MIN = 4  # words of a query; fewer are a name, or the beginning of a name
+# A name in code, an identifier with digits, or an operator: a query with these must match literally.
 EXACT = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|_|[a-z][A-Z]|[^\w\s'’‘\"“”?!.,;:()…–—-]")
 
-# An index holds all wikis: it is read on until there are enough of this one that the filters let through.
+# An index has the vectors of all wikis, so it is scanned until enough vectors of this wiki satisfy the filters.
 UNTIL_ENOUGH = "SET LOCAL hnsw.iterative_scan = 'strict_order'"
 
 K = TypeVar("K", bound=Hashable)
@@ -40,116 +40,121 @@ log = logging.getLogger(__name__)
 
 
 def is_about_meaning(query: SearchQuery) -> bool:
-    """Return whether a question says in several words what is wanted, without quotes, exclusions, names or codes."""
+    """Return whether a query is several plain words, without phrases, exclusions, tags, identifiers or operators."""
     if query.phrases or query.excluded or query.title_only or query.tags or query.excluded_tags:
         return False
-    return not EXACT.search(query.words) and len(words(query.words)) >= WORDS_LEAST
+    return not EXACT.search(query.words) and len(words(query.words)) >= WORDS_MIN
 
 
 @cache
 def ranking(name: str, dimensions: int) -> Statement:
-    """Return a ranking of embeddings.sql for vectors of so many dimensions, which an index must be named by."""
+    """Return a ranking statement of embeddings.sql for vectors of so many dimensions, so that it uses their index."""
     statement = statements("search/embeddings")[name]
     text = statement.sql.replace("halfvec(1)", f"halfvec({dimensions})")
     return statement._replace(sql=text.replace("dimensions = 1\n", f"dimensions = {dimensions}\n"))
 
 
-async def is_meant(database: Database, query: SearchQuery) -> bool:
-    """Return whether rankings by meaning have something to say to a question: then its vector is at hand."""
+async def has_query_vector(database: Database, query: SearchQuery) -> bool:
+    """Return whether semantic search is on, suits the query, and the embedder has returned a vector for it."""
     embedder = embedder_of(database)
     if embedder is None or not is_about_meaning(query):
         return False
     return await embedder.of_question(query.words) is not None
 
 
-async def nearest(
+async def find_nearest(
     database: Database, scope: Scope, query: SearchQuery, name: str, values: dict[str, Any]
 ) -> Sequence[Row]:
-    """Return the hits of a ranking for a question, the nearest first; none where words alone have to do."""
+    """Return the hits of a semantic ranking for a query, the nearest first; none if the query has no vector.
+
+    A missing extension or a timeout is logged, and there are no hits.
+    """
     embedder = embedder_of(database)
     if embedder is None or not is_about_meaning(query):
         return []
     vector = await embedder.of_question(query.words)
     if vector is None:
         return []
-    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "model": embedder.model, "question": vector}
+    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "model": embedder.model, "question": vector}
     try:
         with on_the_primary():
             async with database.transaction(UNTIL_ENOUGH) as connection:
-                return await connection.all(ranking(name, embedder.dimensions), **own, **values, most=DEPTH)
+                return await connection.all(ranking(name, embedder.dimensions), **where, **values, most=DEPTH)
     except (asyncpg.UndefinedObjectError, asyncpg.QueryCanceledError) as error:
         log.warning("Semantic search is unavailable: %s.", type(error).__name__)
         return []
 
 
-def fuse(some: Sequence[K], others: Sequence[K]) -> list[K]:
-    """Return what two rankings have, by the sum of reciprocal ranks; of equals what the first one has comes first."""
+def fuse(first: Sequence[K], second: Sequence[K]) -> list[K]:
+    """Return the hits of two rankings by the sum of reciprocal ranks; the first ranking wins ties."""
     score: dict[K, float] = {}
-    for hits in (some, others):
+    for hits in (first, second):
         for place, hit in enumerate(hits[:DEPTH], start=1):
-            score[hit] = score.get(hit, 0.0) + 1 / (STEADY + place)
+            score[hit] = score.get(hit, 0.0) + 1 / (RANK_CONSTANT + place)
     best = sorted(score, key=lambda hit: -score[hit])
-    return best + [hit for hit in some if hit not in score]
+    return best + [hit for hit in first if hit not in score]
 
 
 def scores(by_words: Sequence[float], count: int) -> list[float]:
-    """Return so many scores: those of the words' ranking by their place, then ever less than the last of these."""
+    """Return `count` scores: those of the ranking by words, continued by falling scores below its last one."""
     last = by_words[-1] if by_words else 1.0
-    more = (last * STEADY / (STEADY + place) for place in range(1, count + 1))
+    more = (last * RANK_CONSTANT / (RANK_CONSTANT + place) for place in range(1, count + 1))
     return [*by_words, *more][:count]
 
 
-async def near_passages(database: Database, scope: Scope, query: SearchQuery, filters: dict[str, Any]) -> Sequence[Row]:
-    """Return the passages that mean most nearly the same as a question, under these filters."""
-    return await nearest(database, scope, query, "rank_passages", filters)
+async def find_nearest_passages(
+    database: Database, scope: Scope, query: SearchQuery, filters: dict[str, Any]
+) -> Sequence[Row]:
+    """Return the passages that are semantically nearest to a query and satisfy the filters."""
+    return await find_nearest(database, scope, query, "rank_passages", filters)
 
 
-def fuse_passages(rows: Sequence[Row], near: Sequence[Row], analyser: int) -> Sequence[Any]:
-    """Return the passages that words have ranked, fused with those that mean the same, in the form of the former."""
-    near = [row for row in near if row["analyser"] == analyser]
-    if not near:
+def fuse_passages(rows: Sequence[Row], nearest: Sequence[Row], analyser: int) -> Sequence[Any]:
+    """Return the rows of the ranking by words fused with the semantically nearest passages, in the same form."""
+    nearest = [row for row in nearest if row["analyser"] == analyser]
+    if not nearest:
         return rows
-    known = {(row["source_id"], row["position"]): dict(row) for row in (*near, *rows)}
-    order = fuse(*([(row["source_id"], row["position"]) for row in some] for some in (rows, near)))
+    known = {(row["source_id"], row["position"]): dict(row) for row in (*nearest, *rows)}
+    order = fuse(*([(row["source_id"], row["position"]) for row in ranked] for ranked in (rows, nearest)))
     total = max(rows[0]["found"] if rows else 0, len(order))
-    ranked = zip(order, scores([row["score"] for row in rows], len(order)), strict=True)
-    return [known[place] | {"score": score, "found": total} for place, score in ranked]
+    scored = zip(order, scores([row["score"] for row in rows], len(order)), strict=True)
+    return [known[place] | {"score": score, "found": total} for place, score in scored]
 
 
-async def with_meaning(
-    database: Database, scope: Scope, asked: SearchRequest, query: SearchQuery, wanted: Filter, found: SearchResult
+async def add_semantic_hits(
+    database: Database, scope: Scope, request: SearchRequest, query: SearchQuery, filters: Filter, result: SearchResult
 ) -> SearchResult:
-    """Return the first hits of a search of pages fused with pages that mean the same, where no name has matched.
+    """Return the first page of results fused with the semantically nearest pages, unless the best hit matches by name.
 
-    The pages that follow are ranked by words, without those that were shown.
+    Later pages of results are ranked by words alone, without the pages that were shown.
     """
-    if asked.after or found.finds_names or wanted.tags or wanted.excluded_tags or wanted.title_only:
-        return found
+    if request.after or result.finds_names or filters.tags or filters.excluded_tags or filters.title_only:
+        return result
     values = {
-        "statuses": list(wanted.statuses),
-        "types": list(wanted.types) or None,
-        "excluded_types": list(wanted.excluded_types) or None,
-        "since": wanted.updated_after,
-        "until": wanted.updated_before,
+        "statuses": list(filters.statuses),
+        "types": list(filters.types) or None,
+        "excluded_types": list(filters.excluded_types) or None,
+        "since": filters.updated_after,
+        "until": filters.updated_before,
     }
-    near = await nearest(database, scope, query, "rank_pages", values)
-    return merge_hits(found, [row["page_id"] for row in near], max(1, min(asked.first, MOST)))
+    rows = await find_nearest(database, scope, query, "rank_pages", values)
+    return merge_hits(result, [row["page_id"] for row in rows], max(1, min(request.first, MOST)))
 
 
-def merge_hits(found: SearchResult, near: Sequence[UUID], size: int) -> SearchResult:
-    """Return the result with the nearest pages among its hits, as many as before or as were asked for."""
-    if not near:
-        return found
-    by_words = {hit.page_id: hit for hit in found.hits}
-    order = fuse(list(by_words), near[: max(size, len(found.hits))])
+def merge_hits(result: SearchResult, nearest: Sequence[UUID], size: int) -> SearchResult:
+    """Return the result with the nearest pages fused into its hits, cut to `size` hits."""
+    if not nearest:
+        return result
+    by_words = {hit.page_id: hit for hit in result.hits}
+    order = fuse(list(by_words), nearest[: max(size, len(result.hits))])
     shown = order[:size]
-    values = scores([hit.score for hit in found.hits], len(shown))
-    cursor = found.hits[0].cursor if found.hits else ""
+    values = scores([hit.score for hit in result.hits], len(shown))
+    cursor = result.hits[0].cursor if result.hits else ""
     hits = tuple(
         by_words.get(page_id, SearchHit(page_id, 0.0, ""))._replace(
             score=score, cursor=cursor and cursor_after(cursor, shown[:place])
         )
         for place, (page_id, score) in enumerate(zip(shown, values, strict=True), start=1)
     )
-    has_more = found.has_next_page or (bool(cursor) and len(order) > len(shown) and bool(by_words.keys() - set(shown)))
-    return replace(found, hits=hits, has_next_page=has_more, total=max(found.total, len(hits)))
+    has_more = result.has_next_page or (bool(cursor) and len(order) > len(shown) and bool(by_words.keys() - set(shown)))
+    return replace(result, hits=hits, has_next_page=has_more, total=max(result.total, len(hits)))

@@ -1,4 +1,4 @@
-"""A server of embeddings, as most of them speak: `POST /v1/embeddings` of OpenAI, Ollama, TEI or vLLM."""
+"""The client of an embedding server with the API `POST /v1/embeddings` of OpenAI, Ollama, TEI and vLLM."""
 
 import asyncio
 import math
@@ -20,19 +20,19 @@ TEXT_LONGEST = 4_000  # characters of a text that is embedded
 ANSWER_LARGEST = 64_000_000  # bytes
 TRIES = 3
 PAUSE = 0.2  # seconds before the second try; twice as long before the third
-WAIT_LONGEST = 5.0  # seconds of a Retry-After that are waited
+WAIT_LONGEST = 5.0  # seconds that a Retry-After header may delay the next try
 QUESTIONS_KEPT = 200
 
 
 class Counts:
-    """The questions that the embedding server was asked, by what came of them, since the process began."""
+    """The numbers of queries that needed a vector since the process started, by outcome."""
 
     def __init__(self) -> None:
         self.embedded = self.cached = self.late = self.failed = 0
 
 
 class EmbeddingServer:
-    """An `Embedder` that asks a server over HTTP, a batch at a time, and tries again where that may help."""
+    """An `Embedder` that sends texts to a server over HTTP in batches, and retries failures that may be temporary."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class EmbeddingServer:
         wait: float = 1.0,
         batch: int = 32,
     ) -> None:
-        """`timeout` bounds a request of the job, `wait` the one of a question, both in seconds."""
+        """`timeout` bounds a request of the job, and `wait` that of a query, both in seconds."""
         self.url, self.model, self.dimensions = endpoint(url), model, dimensions
         self.timeout, self.wait, self.batch = timeout, wait, max(1, min(batch, BATCH_MOST))
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -80,7 +80,7 @@ class EmbeddingServer:
         return vector
 
     async def request_with_retries(self, texts: Sequence[str]) -> list[Vector]:
-        """Ask up to three times: a busy server is given the time that it asks for."""
+        """Return the vectors of these texts, with up to three tries and the pauses that a busy server asks for."""
         for attempt in range(TRIES):
             try:
                 async with asyncio.timeout(self.timeout):
@@ -97,7 +97,7 @@ class EmbeddingServer:
         raise AssertionError("the last attempt returns or raises")
 
     async def request_vectors(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the vectors of these texts, which one request takes. Raises Busy, Unavailable and HTTPError."""
+        """Return the vectors of these texts by one request. Raises Busy, Unavailable, or an HTTPError of httpx."""
         body = {"model": self.model, "input": list(texts)}
         async with (
             httpx.AsyncClient(timeout=self.timeout, follow_redirects=False, trust_env=False, verify=self.tls) as client,
@@ -118,7 +118,7 @@ class EmbeddingServer:
         return self.vectors(bytes(content), len(texts))
 
     def vectors(self, content: bytes, count: int) -> list[Vector]:
-        """Return the vectors of an answer in the order of the texts; raise Unavailable if it is none."""
+        """Return the vectors of a response in the order of the texts. Raises Unavailable for an invalid response."""
         try:
             items = orjson.loads(content)["data"]
             placed = {item["index"]: item["embedding"] for item in items}
@@ -143,7 +143,7 @@ class EmbeddingServer:
 
 
 class Busy(Unavailable):
-    """A server that asks to come back, after so many seconds if it says so."""
+    """The server is busy or broken. `after` is the number of seconds in its Retry-After header, if any."""
 
     def __init__(self, status: int, after: float | None) -> None:
         super().__init__(f"The embedding server is busy or broken: it answers with status {status}.")
@@ -151,7 +151,7 @@ class Busy(Unavailable):
 
 
 def endpoint(url: str) -> str:
-    """Return the address of the embeddings, of a server that is given as `http://host:11434` or `…/v1`."""
+    """Return the URL of the embeddings endpoint of a server such as `http://host:11434` or `…/v1`. Raises BadInput."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise BadInput("Give an address such as http://localhost:11434/v1.", "CAIRN_EMBEDDING_URL")

@@ -1,6 +1,7 @@
-"""Vectors of pages and passages: which are lacking, how they are filled in batch by batch, and the indexes for them.
+"""The vectors of pages and passages: find missing ones, write them in batches, and create the indexes for them.
 
-A write drops the vectors of what it changes in its own transaction, and no write waits for a server: a job asks it.
+A write deletes the vectors of the pages and passages that it changes, in its own transaction. The vectors are computed
+by a job, so no write waits for the embedding server.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from .server import TEXT_LONGEST
 
 EMBEDDINGS = statements("search/embeddings")
 TRIGGER = "embed"
-DIMENSIONS_MOST = 4_000  # that an index of pgvector takes, as half precision
+DIMENSIONS_MOST = 4_000  # the limit of a pgvector index with half precision
 FIRST = UUID(int=0)
 KINDS = ("page", "passage")
 NO_VECTOR = (
@@ -36,7 +37,7 @@ NO_VECTOR = (
 
 @dataclass(slots=True)
 class Progress:
-    """The place of a pass over a wiki: the last page, then the last passage; `end` is how far the wiki was at first."""
+    """The position of a pass over a wiki: its last page, then its last passage. `end` is the end of the wiki."""
 
     end: Row
     page: UUID | None = FIRST
@@ -45,7 +46,10 @@ class Progress:
 
 
 async def enable(database: Database, dimensions: int) -> None:
-    """Make the extension and the indexes for vectors of so many dimensions; safe to repeat, and while others write."""
+    """Create the extension, and the indexes for vectors with this number of dimensions.
+
+    It can be repeated, and does not block writes. Raises BadInput for an invalid number, Unavailable without pgvector.
+    """
     if not 1 <= dimensions <= DIMENSIONS_MOST:
         raise BadInput(f"This must lie between 1 and {DIMENSIONS_MOST:,}.", "CAIRN_EMBEDDING_DIMENSIONS")
     async with database.administering() as connection:
@@ -58,7 +62,7 @@ async def enable(database: Database, dimensions: int) -> None:
         for kind in KINDS:
             name = f"{kind}_embeddings_{dimensions}_ix"
             broken = "SELECT NOT i.indisvalid FROM pg_index AS i WHERE i.indexrelid = to_regclass($1)"
-            if await connection.fetchval(broken, name):  # what an interrupted build has left
+            if await connection.fetchval(broken, name):  # left by an interrupted build
                 await connection.execute(f"DROP INDEX CONCURRENTLY {name}")
             await connection.execute(
                 f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {kind}_embeddings"
@@ -68,7 +72,7 @@ async def enable(database: Database, dimensions: int) -> None:
 
 
 async def disable(database: Database) -> None:
-    """Drop every vector and the indexes for them. The extension stays: others may use it."""
+    """Delete all vectors and drop their indexes. The extension stays, because other tables may use it."""
     for tenant in await list_tenants(database):
         async with transaction(database) as connection:
             for name in ("drop_pages", "drop_passages", "drop_cursors"):
@@ -82,9 +86,9 @@ async def disable(database: Database) -> None:
 
 
 async def ask_where_lacking(database: Database, embedder: Embedder) -> int:
-    """Enqueue a job for each wiki in which something has no vector yet, one open job each; return how many wikis.
+    """Enqueue a job for each wiki that lacks vectors, at most one open job each; return the number of wikis.
 
-    One small statement a tenant, all in one round trip: none reads across two of them.
+    Takes one round trip with a small statement per tenant, so that no statement reads two tenants.
     """
     wanted = [{"tenant_id": tenant.id, **model_parameters(embedder)} for tenant in await list_tenants(database)]
     async with read_connection(database) as connection:
@@ -130,7 +134,7 @@ def page_text(row: Row) -> str:
 
 
 def passage_text(row: Row) -> str:
-    """Return a passage with the heading that it stands under; who speaks is in its text."""
+    """Return the heading and the text of a passage; the speaker is in its text."""
     return "\n".join(filter(None, (row["heading"], row["text"])))
 
 
@@ -164,7 +168,7 @@ async def write_passages(
 
 
 async def finish(writer: Writer, embedder: Embedder, progress: Progress) -> None:
-    """Say that the wiki is embedded as far as it was when the pass began."""
+    """Store that the wiki is embedded up to its end at the start of the pass."""
     end = {name: progress.end[name] for name in ("position", "source_id", "analyser")}
     await writer.run(EMBEDDINGS["drop_older"], analyser=end["analyser"])
     await writer.run(EMBEDDINGS["move_cursor"], **model_parameters(embedder), **end)
@@ -172,7 +176,7 @@ async def finish(writer: Writer, embedder: Embedder, progress: Progress) -> None
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The numbers of a wiki's pages and passages, and of those that have a vector."""
+    """The numbers of pages and passages of a wiki, and of those that have a vector."""
 
     pages: int
     embedded_pages: int
@@ -192,6 +196,6 @@ async def coverage(database: Database, scope: Scope, embedder: Embedder) -> Cove
 
 
 async def is_enabled(connection: Connection, dimensions: int) -> bool:
-    """Return whether the indexes for vectors of so many dimensions are there."""
+    """Return whether the indexes for vectors with this number of dimensions exist."""
     found = await connection.raw.fetchval("SELECT to_regclass($1)", f"passage_embeddings_{dimensions}_ix")
     return found is not None

@@ -1,4 +1,4 @@
-"""Attachments of a folder of notes: kept beside the pages of an import, and written out again where they lay."""
+"""Import and export of attachments, which keep their paths in the folder."""
 
 import asyncio
 import os
@@ -29,13 +29,12 @@ PATHS_PER_BATCH = 500
 
 
 async def keep_files(database: Database, scope: Scope, survey: Survey, warnings: Problems) -> int:
-    """Keep the attachments that a folder holds. Return how many are new or changed; the others are told of."""
-    some = batches(survey, warnings)
-    return sum([await keep(database, scope, batch, warnings) async for batch in in_thread(some)])
+    """Store the attachments of a folder and return how many are new or changed; refused files become warnings."""
+    return sum([await keep(database, scope, batch, warnings) async for batch in in_thread(batches(survey, warnings))])
 
 
 async def keep(database: Database, scope: Scope, files: Sequence[AttachmentDraft], warnings: Problems) -> int:
-    """Keep some attachments, but for those that are there already."""
+    """Store attachments that the wiki lacks and return how many; if the caller may not, each file becomes a warning."""
     same = await find_same(database, scope, {file.path: file.hash for file in files})
     wanted = [file for file in files if file.path not in same]
     try:
@@ -45,13 +44,13 @@ async def keep(database: Database, scope: Scope, files: Sequence[AttachmentDraft
         return 0
 
 
-async def in_thread(some: Iterator[list[AttachmentDraft]]) -> AsyncIterator[list[AttachmentDraft]]:
-    while batch := await asyncio.to_thread(next, some, None):
+async def in_thread(batches: Iterator[list[AttachmentDraft]]) -> AsyncIterator[list[AttachmentDraft]]:
+    while batch := await asyncio.to_thread(next, batches, None):
         yield batch
 
 
 def batches(survey: Survey, warnings: Problems) -> Iterator[list[AttachmentDraft]]:
-    """Yield the files that can be kept, few enough at once to be in memory."""
+    """Yield the files that can be stored, in batches that fit into memory."""
     batch: list[AttachmentDraft] = []
     size = 0
     for path in sorted(survey.attachments):
@@ -70,7 +69,7 @@ def batches(survey: Survey, warnings: Problems) -> Iterator[list[AttachmentDraft
 
 
 def read_file(path: str, file: str) -> AttachmentDraft | ImportProblem:
-    """Return a file, or why it is left out. A link is not followed: it may lead out of the folder."""
+    """Read a file, or return the problem why it is skipped. Symbolic links are not followed: they may lead anywhere."""
     if not is_safe_attachment(path):
         return ImportProblem(path, BadInput.code, "its path is not the same on every system: rename the file")
     try:
@@ -84,7 +83,7 @@ def read_file(path: str, file: str) -> AttachmentDraft | ImportProblem:
 
 
 def draft(path: str, data: bytes) -> AttachmentDraft | ImportProblem:
-    """Return a file to be kept, or why it is not."""
+    """Return the draft of an attachment, or the problem why it cannot be stored."""
     if not is_safe_attachment(path):
         return ImportProblem(path, BadInput.code, "this is no path of an attachment")
     if not 0 < len(data) <= ATTACHMENT.most:
@@ -107,5 +106,5 @@ async def exported_files(
 
 
 def record_of(file: AttachmentDraft) -> dict[str, Any]:
-    """An attachment as a line holds it."""
+    """Return an attachment as the record of a line."""
     return {"path": file.path, "sha256": file.hash.hex(), "data": b64encode(file.data).decode()}

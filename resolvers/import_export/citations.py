@@ -1,4 +1,4 @@
-"""Sources that notes cite: which of them the wiki has, and what its pages rest on already."""
+"""The sources that notes cite: which of them the wiki has, and which citations its pages have already."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,24 +19,27 @@ LEAD = "overview"
 
 
 class SourceIds:
-    """Sources that the wiki has, by ref, kind and version."""
+    """The ids of sources of the wiki, by ref, kind and version."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], ids: Iterable[UUID] = ()) -> None:
-        """`rows` come with the newest version last; `ids` are of sources that are known by those alone."""
+        """Take the rows of sources, the newest version last, and the ids of further sources that exist."""
         self.ids = set(ids)
         self.by_ref: dict[str, dict[str, dict[int, UUID]]] = {}
         for row in rows:
             self.by_ref.setdefault(row["ref"], {}).setdefault(row["kind"], {})[row["version"]] = row["id"]
 
     def find(self, citation: CitationMark) -> UUID | None:
-        """Return the source of that kind, or the only one of that ref; its newest version, if none is given."""
+        """Return the cited source, or None.
+
+        A citation without a kind needs a unique ref. Without a version it cites the newest version.
+        """
         kinds = self.by_ref.get(citation.ref, {})
         kind = citation.kind or next(iter(kinds), None) if citation.kind or len(kinds) == 1 else None
         versions = kinds.get(kind, {}) if kind else {}
         return versions.get(citation.version) if citation.version else next(reversed(versions.values()), None)
 
     def reason(self, given: str) -> str | None:
-        """Return the reason of a link as this wiki has it: evidence by its id. None where the wiki lacks the source."""
+        """Return the reason of a link, with evidence as the id of a source; None if the wiki lacks the source."""
         match evidence(given):
             case None:
                 return given
@@ -47,7 +50,7 @@ class SourceIds:
                 return f"{CO_MENTION}{found}" if found else None
 
     def find_citations(self, note: Note) -> dict[tuple[str, UUID], CitationMark]:
-        """Return what can be cited, by section and source: a section rests on a source once."""
+        """Return the citations whose sources the wiki has, by section and source; a section cites a source once."""
         found: dict[tuple[str, UUID], CitationMark] = {}
         beginning = first_section(note) if any(not citation.section for citation in note.sources) else LEAD
         for citation in note.sources:
@@ -57,20 +60,20 @@ class SourceIds:
         return found
 
     def uncited(self, note: Note) -> list[dict[str, Any]]:
-        """Return the other citations, as metadata."""
+        """Return the citations whose sources the wiki lacks, as metadata."""
         cited = set(self.find_citations(note).values())
         return [citation.fields() for citation in note.sources if citation not in cited]
 
 
 async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> SourceIds:
-    """Return the sources that these notes cite, as far as the wiki has them."""
+    """Return the sources of the wiki that these notes cite or name."""
     refs, ids = set[str](), set[UUID]()
     for note in notes:
         refs.update(citation.ref for citation in note.sources)
         named = [evidence(reason) for reasons in note.reasons.values() for reason in reasons]
-        ids.update(one for one in named if isinstance(one, UUID))
-        refs.update(one.ref for one in named if isinstance(one, CitationMark))
-        refs.update(side.source[1] for one in note.contradictions for side in (one.older, one.newer) if side.source)
+        ids.update(item for item in named if isinstance(item, UUID))
+        refs.update(item.ref for item in named if isinstance(item, CitationMark))
+        refs.update(side.source[1] for mark in note.contradictions for side in (mark.older, mark.newer) if side.source)
         refs.update(
             source[1] for claim in note.superseded for source in (claim.stated_by, claim.overridden_by) if source
         )
@@ -87,12 +90,12 @@ def wiki(scope: Scope) -> Mapping[str, Any]:
 
 
 def first_section(note: Note) -> str:
-    """Return the section in which a citation for the whole page stands."""
+    """Return the slug of the first section, which gets the citations of the whole page."""
     return next((section.slug for section in parse(note.body)), LEAD)
 
 
 Cited = tuple[int | None, int | None, str | None]
-"""The lines of a source that a section rests on, and what they say."""
+"""The first and last line of a source that a section cites, and a summary of them."""
 
 
 def as_kept(citation: CitationMark) -> Cited:
@@ -101,7 +104,7 @@ def as_kept(citation: CitationMark) -> Cited:
 
 
 async def find_cited(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> dict[tuple[UUID, str, UUID], Cited]:
-    """Return what these pages rest on, by page, section and source."""
+    """Return the citations of these pages, by page, section and source."""
     if not page_ids:
         return {}
     async with database.connection() as connection:

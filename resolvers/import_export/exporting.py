@@ -1,4 +1,4 @@
-"""A wiki written out: its pages as notes and its sources unchanged, all of one moment."""
+"""Export of a wiki: its pages as notes, its sources unchanged, all from one snapshot of the database."""
 
 import asyncio
 from base64 import b64encode
@@ -34,7 +34,7 @@ from .originals import Exported, FilePlace, Files, export_file
 from .results import try_part
 
 Original = tuple[Row, Row, dict[str, UUID]]
-"""The file that a page came from, what the page is now, and what its links mean where it was changed."""
+"""The stored original file of a page, the hashes of the page now, and the targets of the links of a changed page."""
 
 BLOBS = statements("import_export/blobs")
 EXPORTS = statements("import_export/exports")
@@ -47,7 +47,7 @@ SOURCES_PER_BATCH = 20
 MENTIONS_PER_BATCH = 200
 REVISIONS_PER_BATCH = 20
 SIGHTINGS_PER_BATCH = 1_000
-"""Also at most in one line: a name that more sources say has several."""
+"""The most sightings in one line, too; a mention with more sightings has several lines."""
 EMPTY = Note(
     slug=None, type=None, title="", summary=None, body="", aliases=(), tags=(), parent=None, status="active", links=(),
     sources=(), metadata={},
@@ -56,28 +56,28 @@ EMPTY = Note(
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """One page: where its file lies in the folder, and what it says."""
+    """A page as a file of the export: its path in the folder and its note."""
 
     path: str
     note: Note
     origin: Any = None
-    """The file that it was imported from, as its metadata has it."""
+    """The file that the page was imported from, as stored in its metadata."""
     exported: Exported | None = None
-    """What is written where the page came from a file that is kept."""
+    """The content of the file, if the original file of the page is stored."""
 
 
 class Export:
-    """A wiki as it was when the export began; writers go on meanwhile, and are not seen."""
+    """A snapshot of a wiki at the beginning of the export. Later writes are not in it."""
 
     def __init__(self, database: Database, connection: Connection, scope: Scope, total: int, about: WikiRecord) -> None:
-        """`total` is the number of its pages."""
+        """`total` is the number of pages, and `about` the language and settings of the wiki."""
         self.database, self.connection, self.total, self.about = database, connection, total, about
         self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
     async def pages(self) -> AsyncIterator[PageFile | ImportProblem]:
-        """Every page, by type and slug, or why it cannot be read, then redirects without a page.
+        """Yield every page by type and slug, or the reason why it cannot be written, then redirects without a page.
 
-        Takes no more memory for more of them.
+        Takes constant memory, whatever the number of pages.
         """
         with TempDatabase() as temp:
             paths, files = Paths(temp), Files(temp)
@@ -96,7 +96,7 @@ class Export:
                     yield PageFile(path, redirect(row), row["path"])
 
     async def originals(self, rows: Sequence[Row]) -> dict[UUID, Original]:
-        """The files that pages came from, what the pages are now, and what the links of changed ones mean."""
+        """Return the original files of these pages, their hashes now, and the link targets of changed pages."""
         page_ids = [row["id"] for row in rows]
         found = {row["page_id"]: row for row in await self.find_rows("find_originals", page_ids)}
         now = {row["id"]: row for row in await self.find_rows("find_hashes", list(found))}
@@ -110,7 +110,7 @@ class Export:
         return await self.connection.all(EXPORTS[name], **self.wiki, page_ids=page_ids) if page_ids else ()
 
     async def batches(self, name: str, size: int, start: Mapping[str, Any], **given: Any) -> AsyncIterator[list[Row]]:
-        """Yield batches of rows, one at least. `start` has the columns of the order and what lies before the first."""
+        """Yield at least one batch of rows. `start` has the columns of the order, with values before the first row."""
         place = start
         while True:
             after = {f"after_{column}": value for column, value in place.items()}
@@ -122,13 +122,13 @@ class Export:
             place = {column: rows[-1][column] for column in place}
 
     async def find_known_sources(self, rows: Sequence[Row]) -> frozenset[str]:
-        """Return the sources that these pages name without citing them and that the wiki has after all."""
+        """Return the refs of existing sources that the metadata of these pages names but the pages do not cite."""
         refs = sorted({citation.ref for row in rows for citation in uncited_sources(row["metadata"])})
         found = await self.connection.all(IMPORTS["find_sources"], **self.wiki, refs=refs) if refs else ()
         return frozenset(row["ref"] for row in found)
 
     async def sources(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
-        """Every version of every source, an older one before a newer."""
+        """Yield every version of every source, the oldest version first."""
         async for rows in self.batches("list_sources", SOURCES_PER_BATCH, {"kind": "", "ref": "", "version": 0}):
             for row in rows:
                 given = {**self.wiki, "source_id": row["id"]}
@@ -140,32 +140,32 @@ class Export:
                 )
 
     async def mentions(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
-        """Every mention, with the sources that say it."""
+        """Yield every mention, with the sources that contain it."""
         async for rows in self.batches("list_mentions", MENTIONS_PER_BATCH, {"alias": "", "status": ""}):
             for row in rows:
-                async for some in self.sightings(row["id"]):
-                    yield try_part(f"{MENTIONS}: {row['name']}", mention, row, some)
+                async for batch in self.sightings(row["id"]):
+                    yield try_part(f"{MENTIONS}: {row['name']}", mention, row, batch)
 
     def attachments(self) -> AsyncIterator[AttachmentDraft]:
-        """Every file that is kept beside the pages, one in memory at a time."""
+        """Yield every attachment, one in memory at a time."""
         return exported_files(self.database, self.connection, self.wiki)
 
     def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
-        """Yield batches of the sources that say a name: one batch at least, though it be empty."""
+        """Yield batches of the sources that contain a mention: at least one batch, which may be empty."""
         return self.batches("list_sightings", SIGHTINGS_PER_BATCH, {"kind": "", "ref": ""}, mention_id=mention_id)
 
     async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any] | ImportProblem]]]:
-        """Some states of a page at once, oldest first, and where they lie in a folder."""
+        """Yield batches of the former states of each page, the oldest first, with the path of their file."""
         with TempDatabase() as temp:
             paths = Paths(temp)
             async for rows in self.batches("list_addresses", PAGES_PER_BATCH, {"type": "", "slug": ""}):
                 for row in rows:
                     path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
-                    async for some in self.states(row["id"], row["version"]):
-                        yield path, [try_part(path, revision, row, state) for state in some]
+                    async for batch in self.states(row["id"], row["version"]):
+                        yield path, [try_part(path, revision, row, state) for state in batch]
 
     async def states(self, page_id: UUID, last: int) -> AsyncIterator[list[Row]]:
-        """Yield the states of a page up to its last version."""
+        """Yield the states of a page up to its last version, in batches."""
         every = range(1, last + 1)
         for start in range(0, last, REVISIONS_PER_BATCH):
             versions = every[start : start + REVISIONS_PER_BATCH]
@@ -174,7 +174,7 @@ class Export:
 
 @asynccontextmanager
 async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
-    """Open an export of the scope's wiki, for those who may read it."""
+    """Open an export of the scope's wiki. Raises Forbidden or NotFound if the caller may not read it."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         async with connection.raw.transaction(isolation="repeatable_read", readonly=True):
@@ -186,14 +186,14 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
 
 
 def is_changed(original: Row, now: Row) -> bool:
-    """Return whether a page differs from what it was when it was imported."""
+    """Return whether a page was changed since it was imported."""
     return (original["fields_hash"], original["body_hash"]) != (now["fields_hash"], now["body_hash"])
 
 
 def page_files(
     rows: Sequence[Row], known: frozenset[str], originals: Mapping[UUID, Original], files: Files
 ) -> list[PageFile | ImportProblem]:
-    """Return the files of some pages. A name can take a millisecond to compare: this belongs in a thread."""
+    """Return the files of some pages. Call it in a thread: comparing a name can take a millisecond."""
     found = []
     for row in rows:
         path, origin = files.of_page(row["id"]), row["metadata"].get(ORIGIN)
@@ -205,23 +205,24 @@ def page_files(
 def page_file(
     path: str, row: Row, known: frozenset[str], origin: Any, original: Original | None, files: Files
 ) -> PageFile | ImportProblem:
-    """The file of a page: the one that it came from, as far as it still says what the page does."""
+    """Return the file of a page. It is the original file, as far as that still agrees with the page."""
 
     def make() -> PageFile:
-        said = note(row, known, path)
+        page_note = note(row, known, path)
         if original is None:
-            return PageFile(path, said, origin)
+            return PageFile(path, page_note, origin)
         file, now, targets = original
         place = FilePlace(path, Format(file["format"]), files, targets)
-        return PageFile(path, said, origin, export_file(said, file, now, place))
+        return PageFile(path, page_note, origin, export_file(page_note, file, now, place))
 
     return try_part(path, make)
 
 
 def note(row: Row, known: frozenset[str], path: str) -> Note:
-    """The note of a page's row. What names a known source without citing it stays metadata, or it would be cited.
+    """Return the note of a page's row.
 
-    So does the file that the page came from, where its own cannot lie there.
+    Sources in the metadata stay metadata if the wiki has one of them, because an import would cite it otherwise. The
+    path of the original file stays metadata if the exported file has another path.
     """
     metadata = {key: value for key, value in row["metadata"].items() if (key, value) != (ORIGIN, path)}
     uncited = uncited_sources(metadata)
@@ -243,10 +244,14 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
         parent=row["parent"] or next((name for relation, _, name in unanswered if relation == PARENT), None),
         status=row["status"],
         links=(
-            *(one["page"] for one in related),
+            *(reference["page"] for reference in related),
             *(name for relation, _, name in unanswered if relation == RELATED),
         ),
-        reasons={one["page"]: tuple(sorted(one["reasons"])) for one in related if one["reasons"] != [REASON]},
+        reasons={
+            reference["page"]: tuple(sorted(reference["reasons"]))
+            for reference in related
+            if reference["reasons"] != [REASON]
+        },
         sources=(*citation_marks(row["citations"] or ()), *uncited),
         superseded=tuple(map(superseded_claim, row["superseded"] or ())),
         contradictions=tuple(map(contradiction, row["contradictions"] or ())),
@@ -261,40 +266,40 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
 
 
 def redirect(row: Row) -> Note:
-    """The note of a slug that leads to a page which is not there."""
+    """Return the stub of a slug that redirects to a page that does not exist yet."""
     return replace(EMPTY, slug=row["slug"], title=row["slug"].replace("-", " "), redirect_to=row["target"])
 
 
 def citation_marks(citations: Any) -> Iterator[CitationMark]:
-    """Yield what the sections cite, each with its version where a newer one exists."""
-    for one in citations:
+    """Yield the citations of the sections, each with the version of its source if that is not the newest."""
+    for row in citations:
         yield CitationMark(
-            ref=one["ref"],
-            kind=one["kind"],
-            section=one["section"],
-            line_start=one["line_start"],
-            line_end=one["line_end"],
-            summary=one["summary"],
-            version=None if one["is_newest"] else one["version"],
+            ref=row["ref"],
+            kind=row["kind"],
+            section=row["section"],
+            line_start=row["line_start"],
+            line_end=row["line_end"],
+            summary=row["summary"],
+            version=None if row["is_newest"] else row["version"],
         )
 
 
-def superseded_claim(one: Mapping[str, Any]) -> ClaimMark:
-    """Return a claim that a page used to make, with its sources where they are known."""
-    stated, overriding = ((one[f"{name}_kind"], one[f"{name}_ref"]) for name in ("stated", "overriding"))
+def superseded_claim(row: Mapping[str, Any]) -> ClaimMark:
+    """Return a superseded claim of a page, with its sources if they are known."""
+    stated, overriding = ((row[f"{name}_kind"], row[f"{name}_ref"]) for name in ("stated", "overriding"))
     return ClaimMark(
-        fact=one["fact"],
-        replacement=one["replacement"],
-        superseded_on=datetime.fromisoformat(one["superseded_on"]),
-        section=one["section"],
-        heading=one["heading"],
+        fact=row["fact"],
+        replacement=row["replacement"],
+        superseded_on=datetime.fromisoformat(row["superseded_on"]),
+        section=row["section"],
+        heading=row["heading"],
         stated_by=stated if stated[0] else None,
         overridden_by=overriding if overriding[0] else None,
     )
 
 
-def contradiction(one: Mapping[str, Any]) -> ContradictionMark:
-    """Return a contradiction of a page, with the sources of its claims where they are known."""
+def contradiction(row: Mapping[str, Any]) -> ContradictionMark:
+    """Return a contradiction of a page, with the sources of its claims if they are known."""
     older, newer = (
         StatedMark(
             claim=side["claim"],
@@ -303,14 +308,17 @@ def contradiction(one: Mapping[str, Any]) -> ContradictionMark:
             support=side["support"],
             source=(side["kind"], side["ref"]) if side["kind"] else None,
         )
-        for side in (one["older"], one["newer"])
+        for side in (row["older"], row["newer"])
     )
-    at = one["resolved_at"]
-    return ContradictionMark(older, newer, one["resolution"], one["reason"], at and datetime.fromisoformat(at))
+    at = row["resolved_at"]
+    return ContradictionMark(older, newer, row["resolution"], row["reason"], at and datetime.fromisoformat(at))
 
 
 def uncited_sources(metadata: Mapping[str, Any]) -> tuple[CitationMark, ...]:
-    """Return the sources that a note named and the wiki did not know, if they read as they stand in the metadata."""
+    """Return the citations in the metadata, which an import left there because the wiki lacked the sources.
+
+    Return none unless writing them out gives the same metadata.
+    """
     named = metadata.get("sources")
     if not named or not isinstance(named, list):
         return ()
@@ -322,7 +330,7 @@ def uncited_sources(metadata: Mapping[str, Any]) -> tuple[CitationMark, ...]:
 
 
 def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
-    """A name as a line holds it."""
+    """Return a mention with some of its sightings as the record of a line."""
     return {
         "name": row["name"],
         "status": row["status"],
@@ -331,14 +339,19 @@ def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
         "first_seen_at": format_moment(row["first_seen_at"]),
         "last_seen_at": format_moment(row["last_seen_at"]),
         "sightings": [
-            {"kind": one["kind"], "ref": one["ref"], "version": one["version"], "quote": one["quote"]}
-            for one in sightings
+            {
+                "kind": sighting["kind"],
+                "ref": sighting["ref"],
+                "version": sighting["version"],
+                "quote": sighting["quote"],
+            }
+            for sighting in sightings
         ],
     }
 
 
 def revision(page: Row, row: Row) -> dict[str, Any]:
-    """A state of a page as a line holds it."""
+    """Return a state of a page as the record of a line."""
     return {
         "page": f"/wiki/{page['type']}/{page['slug']}",
         "version": row["version"],
@@ -357,7 +370,7 @@ def revision(page: Row, row: Row) -> dict[str, Any]:
 
 
 def source_record(row: Row, file: Row | None) -> dict[str, Any]:
-    """A source's version as a line holds it, with the file that it was read from."""
+    """Return a version of a source as the record of a line, with the file that it was read from."""
     original = {} if file is None else {"original": original_file(file)}
     return original | {
         "kind": row["kind"],
@@ -371,7 +384,7 @@ def source_record(row: Row, file: Row | None) -> dict[str, Any]:
 
 
 def original_file(file: Row) -> dict[str, Any]:
-    """Return the file that a source was read from as a line holds it."""
+    """Return the file that a source was read from as a part of the record of a line."""
     return {
         "media_type": file["media_type"],
         "address": file["address"],

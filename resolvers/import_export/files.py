@@ -1,4 +1,4 @@
-"""An export as files: a folder that can be edited and imported again, a zip of it, or lines of JSON."""
+"""Write an export as a folder that can be edited and imported again, as a zip of it, or as lines of JSON."""
 
 import asyncio
 import os
@@ -23,14 +23,15 @@ from .notes import ImportProblem
 from .results import UNWRITABLE, Problems, Progress, ignore_progress, try_part
 
 T = TypeVar("T")
-TOLD = temp_statements("originals")
+RECORDS = temp_statements("originals")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """The result of an export: how many pages and versions of sources were written, and what could not be.
+    """The result of an export: the numbers of pages and of versions of sources that were written.
 
-    `failed` counts what is missing, `errors` tell of the first ten thousand; an export lists what is missing as well.
+    `failed` is the number of parts that could not be written; `errors` has the first ten thousand of them. The export
+    lists its missing parts as well.
     """
 
     pages: int
@@ -42,7 +43,7 @@ class ExportResult:
 async def export_path(
     database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = ignore_progress
 ) -> ExportResult:
-    """Write the form that the name asks for: `.zip`, `.jsonl`, else a folder. A file is there when it is whole."""
+    """Write a `.zip` or a `.jsonl` file, or else a folder. A file appears at its path only when it is complete."""
     write = FORMS.get(path.suffix.lower())
     if write is None:
         return await export_folder(database, scope, path, history=history, report=report)
@@ -53,7 +54,7 @@ async def export_path(
 async def export_folder(
     database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = ignore_progress
 ) -> ExportResult:
-    """Write the wiki as a folder of markdown, which is new, empty, or an earlier export that is brought up to date."""
+    """Write the wiki as a folder of markdown. The folder is new, empty, or an earlier export, which is updated."""
     return await write_export(database, scope, FolderTarget(Folder(path)), history, report)
 
 
@@ -80,7 +81,7 @@ FORMS = {".zip": export_zip, ".jsonl": export_lines}
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of the path's once all of it is written."""
+    """Open a temporary file that replaces the file at `path` at the end of the block, unless the block raises."""
     if path.is_dir() or not path.parent.is_dir():
         raise BadInput(f"{path} cannot be written: give a file in a folder that is there.", "path")
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".cairn-")
@@ -95,27 +96,29 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 async def write_export(
     database: Database, scope: Scope, target: ExportTarget, history: bool, report: Progress
 ) -> ExportResult:
-    """Write everything into the target. Files are written in a thread. A part that cannot be written is listed as
-    missing, and stops no other."""
+    """Write all parts of the wiki to the target. A part that cannot be rendered is listed as missing.
+
+    Files are written in a thread.
+    """
     pages = sources = 0
     missing = Problems()
     async with exporting(database, scope) as export:
         temp = ExportRemainder()
         await run_in_thread(target.begin, export.about)
-        async for some in batches(export.sources(), SOURCES_PER_BATCH, has_file):
-            lines = await render_parts(some, source_label, partial(target.record, "source"), missing)
+        async for batch in batches(export.sources(), SOURCES_PER_BATCH, has_file):
+            lines = await render_parts(batch, source_label, partial(target.record, "source"), missing)
             await run_in_thread(target.add_sources, [data for _, data in lines])
             sources += len(lines)
         async for names in batches(export.mentions(), MENTIONS_PER_BATCH):
             lines = await render_parts(names, mention_label, partial(target.record, "mention"), missing)
             await run_in_thread(target.add_mentions, [data for _, data in lines])
         async for files in batches(export.pages(), PAGES_PER_BATCH):
-            made = await render_parts(files, page_label, target.page, missing)
-            await run_in_thread(target.add_pages, made)
-            paths = {path for path, _ in made}
-            there = [one for one in files if isinstance(one, PageFile) and one.path in paths]
-            temp.keep(there)
-            pages += sum(one.note.redirect_to is None for one in there)
+            rendered = await render_parts(files, page_label, target.page, missing)
+            await run_in_thread(target.add_pages, rendered)
+            paths = {path for path, _ in rendered}
+            written_pages = [page for page in files if isinstance(page, PageFile) and page.path in paths]
+            temp.keep(written_pages)
+            pages += sum(page.note.redirect_to is None for page in written_pages)
             report("Writing", min(pages, export.total), export.total, files[-1].path)
         for records in temp.records():
             await run_in_thread(target.add_originals, records)
@@ -133,16 +136,16 @@ async def write_export(
                 )
                 await run_in_thread(target.add_states, path, [data for _, data in lines])
     if missing.count:
-        told = [target.record("error", asdict(problem)) for problem in missing.told]
-        await run_in_thread(target.add_errors, missing.told, told)
+        listed = [target.record("error", asdict(problem)) for problem in missing.listed]
+        await run_in_thread(target.add_errors, missing.listed, listed)
     await run_in_thread(target.finish)
-    return ExportResult(pages, sources, missing.count, tuple(missing.told))
+    return ExportResult(pages, sources, missing.count, tuple(missing.listed))
 
 
 async def render_parts(
     parts: Sequence[T | ImportProblem], label: Callable[[T], str], make: Callable[[T], bytes], missing: Problems
 ) -> list[tuple[str, bytes]]:
-    """Yield label and bytes of each, made in a thread; the reason why one has none is added to what is missing."""
+    """Return the label and bytes of each part, made in a thread; a part that cannot be made is added to `missing`."""
 
     def render() -> list[tuple[str, bytes] | ImportProblem]:
         found: list[tuple[str, bytes] | ImportProblem] = []
@@ -156,8 +159,8 @@ async def render_parts(
         return found
 
     found = await asyncio.to_thread(render)
-    missing.extend(one for one in found if isinstance(one, ImportProblem))
-    return [one for one in found if not isinstance(one, ImportProblem)]
+    missing.extend(part for part in found if isinstance(part, ImportProblem))
+    return [part for part in found if not isinstance(part, ImportProblem)]
 
 
 def page_label(page: PageFile) -> str:
@@ -177,23 +180,25 @@ def mention_label(mention: dict[str, Any]) -> str:
 
 
 class ExportRemainder:
-    """A store of what the files of pages do not say, until all of these are written."""
+    """A store of the facts that the files of pages lack, which are written after all these files."""
 
     def __init__(self) -> None:
         self.temp = TempDatabase()
-        self.temp.make(TOLD["make_tables"])
+        self.temp.make(RECORDS["make_tables"])
 
     def keep(self, files: Iterable[PageFile]) -> None:
-        self.temp.put_all(TOLD["add_record"], ({"record": line(one.exported.record)} for one in files if one.exported))
+        self.temp.put_all(
+            RECORDS["add_record"], ({"record": line(page.exported.record)} for page in files if page.exported)
+        )
 
     def records(self) -> Iterator[list[bytes]]:
-        for rows in self.temp.some(PAGES_PER_BATCH, TOLD["list_records"]):
+        for rows in self.temp.batches(PAGES_PER_BATCH, RECORDS["list_records"]):
             yield [record for (record,) in rows]
         self.temp.close()
 
 
 async def run_in_thread(step: Callable[..., None], *given: Any) -> None:
-    """Run a step in a thread. An OSError of the disk becomes Unavailable; elsewhere one is taken for the database's."""
+    """Run a step in a thread. An OSError becomes Unavailable, so that callers do not take it for the database's."""
     try:
         await asyncio.to_thread(step, *given)
     except OSError as error:
@@ -205,19 +210,19 @@ def unwritable(error: OSError) -> Unavailable:
 
 
 def has_file(source: dict[str, Any] | ImportProblem) -> bool:
-    """Return whether a source has the file that it was read from: no two of these need be in memory together."""
+    """Return whether a source includes its original file. Such a source ends its batch, to save memory."""
     return isinstance(source, dict) and "original" in source
 
 
 async def batches(
     items: AsyncIterator[T], size: int, is_large: Callable[[T], bool] = lambda item: False
 ) -> AsyncIterator[list[T]]:
-    """Yield the items in batches of `size`, as many as are written together; a large one ends its batch."""
-    some: list[T] = []
+    """Yield the items in batches of `size`; a large item ends its batch."""
+    batch: list[T] = []
     async for item in items:
-        some.append(item)
-        if len(some) == size or is_large(item):
-            yield some
-            some = []
-    if some:
-        yield some
+        batch.append(item)
+        if len(batch) == size or is_large(item):
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,4 +1,4 @@
-"""Formats of folders: the tool that made one, what of it an import leaves out, and how a note of it is read."""
+"""The formats of folders: recognise the tool that made a folder, find its attachments, and read its notes."""
 
 import csv
 import re
@@ -33,7 +33,7 @@ CATEGORIES = {
     "project": "project", "projects": "project", "reference": "reference", "references": "reference",
     "theme": "theme", "themes": "theme",
 }  # fmt: skip
-"""The type of the pages in a folder of this name, where their files do not say one."""
+"""The type of the pages in a folder of this name, if their files specify no type."""
 
 
 class Format(StrEnum):
@@ -50,27 +50,27 @@ class Format(StrEnum):
 
 @dataclass(slots=True)
 class Survey:
-    """A survey of what a folder or a zip holds besides notes, as it is met on the way to them."""
+    """The files of a folder or a zip that are not notes, and signs of the tool that made it."""
 
     left: Counter[str] = field(default_factory=Counter)
     databases: dict[str, frozenset[str]] = field(default_factory=dict)
     attachments: dict[str, str] = field(default_factory=dict)
-    """The files that are kept beside the notes, by their paths in the folder, with where they lie."""
+    """The paths on the disk of the attachments, by their paths in the folder."""
     is_obsidian: bool = False
     graph: str | None = None
-    """The folder of a Logseq graph, with a slash at its end, or nothing."""
+    """The folder of a Logseq graph, with a slash at its end or empty; None if there is no graph."""
     notes: int = 0
     notion_notes: int = 0
     has_journals: bool = False
 
     def note(self, path: str) -> None:
-        """A file of markdown."""
+        """Count a markdown file."""
         self.notes += 1
         self.notion_notes += without_id(splitext(basename(path))[0])[1] is not None
         self.has_journals = self.has_journals or JOURNAL.match(path) is not None
 
     def other(self, path: str, file: str | None = None) -> None:
-        """A file that is no note. `file` is where it lies, if it can be read."""
+        """Register a file that is not a note. `file` is its path on the disk, if it can be read."""
         if path.endswith(LOGSEQ_CONFIG):
             self.graph = path.removesuffix(LOGSEQ_CONFIG)
             return
@@ -82,17 +82,17 @@ class Survey:
             self.databases[without_notion_ids(splitext(path)[0])] = columns(file)
 
     def leave(self, path: str) -> None:
-        """A file that is left out: it is counted by what it ends in."""
+        """Count a file that is skipped, by its ending."""
         ending = ENDING.search(path)
         kind = f".{ending[1].lower()}" if ending else "other"
         self.left[kind if kind in self.left or len(self.left) < ENDINGS_MAX else "other"] += 1
 
     def hidden(self, path: str) -> None:
-        """A folder that no import looks into."""
+        """Register a hidden folder, which is not imported."""
         self.is_obsidian = self.is_obsidian or basename(path) == OBSIDIAN_FOLDER
 
     def recognise(self, files: Iterable[str]) -> Format:
-        """The tool that made it; `files` are some of the notes, to be looked into where nothing else tells."""
+        """Return the tool that made the folder. `files` are some notes, which are read if there are no other signs."""
         if self.graph is not None or (self.has_journals and not self.is_obsidian):
             return Format.LOGSEQ
         if self.is_obsidian:
@@ -104,12 +104,12 @@ class Survey:
 
 
 def without_notion_ids(path: str) -> str:
-    """A path without the ids of Notion in the names of its folders."""
+    """Return a path without the ids of Notion in its parts."""
     return "/".join(without_id(part)[0] for part in path.removesuffix("_all").split("/"))
 
 
 def columns(file: str) -> frozenset[str]:
-    """The names of a database's properties; none where it cannot be read."""
+    """Return the names of the properties of a Notion database; none if its file cannot be read."""
     try:
         with open(file, "rb") as data:
             first = data.read(HEADER_MAX).removeprefix(BOM_UTF8).decode(errors="replace")
@@ -128,18 +128,18 @@ def has_wiki_links(file: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FormatReader:
-    """Reads the files of one folder as the tool meant them that made it."""
+    """Reads the notes of one folder by the rules of the tool that made the folder."""
 
     format: Format
     survey: Survey
 
     def note(self, path: str, text: str) -> Note:
-        """The note of a file, by its path in the folder, dated as a source of that file would be. Raises BadNote."""
+        """Parse the note of a file; a note without a date gets that of its metadata, path or text. Raises BadNote."""
         note = self.undated(path, text)
         return note if note.created else replace(note, created=date_of(note.metadata, path, note.body))
 
     def undated(self, path: str, text: str) -> Note:
-        """The note of a file with the dates of its own fields alone."""
+        """Parse the note of a file, with only the dates in its own fields."""
         stem = splitext(basename(path))[0]
         if self.format is Format.NOTION:
             return from_notion(
@@ -150,7 +150,7 @@ class FormatReader:
         return from_markdown(stem, text)
 
     def type_of_folder(self, path: str) -> str | None:
-        """The type that the nearest folder named after a category gives."""
+        """Return the type that the nearest parent folder is named after, or None."""
         if self.format not in (Format.MARKDOWN, Format.OBSIDIAN):
             return None
         named = (CATEGORIES.get(part.casefold()) for part in reversed(path.split("/")[:-1]))

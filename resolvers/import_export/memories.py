@@ -1,4 +1,4 @@
-"""Files of memories and insights made into pages: each file is kept as a source, and its page cites it."""
+"""Migration of files with memories and insights to pages: each file is stored as a source, which its page cites."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,11 @@ TRIGGER = "migrate"
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """The result of a migration: pages by slug, files that are no memories, and those that were refused, and why."""
+    """The result of a migration.
+
+    `pages` and `unchanged` are addresses of pages, `proposed` ids of proposals, `left_out` names of files that are not
+    memories, and `refused` names of refused files with the reasons.
+    """
 
     pages: Sequence[str]
     unchanged: Sequence[str]
@@ -36,19 +40,19 @@ class Migrated:
 
 
 async def migrate_typed_memories(database: Database, scope: Scope, folder: Path) -> Migrated:
-    """Make pages of files like `feedback_small-batches.md`. The same again changes nothing."""
+    """Make pages of files such as `feedback_small-batches.md`. Repeating a migration changes nothing."""
     return await migrate(database, scope, folder, memory_of)
 
 
 async def migrate_insights(database: Database, scope: Scope, folder: Path) -> Migrated:
-    """Make themes of the markdown files in a folder of insights. The same again changes nothing."""
+    """Make a page of the type theme from each markdown file of a folder of insights. Repeating it changes nothing."""
     return await migrate(database, scope, folder, insight_of)
 
 
 async def migrate(
     database: Database, scope: Scope, folder: Path, read: Callable[[str, str], Memory | None]
 ) -> Migrated:
-    """Make a page of each file, by itself: one that is refused keeps no other from it."""
+    """Make a page of each file, in a transaction of its own, so that a refused file does not stop the others."""
     await check_may_write(database, scope)
     paths = await read_in_thread(FILES_MAX, files, folder)
     pages: list[str] = []
@@ -74,7 +78,7 @@ async def migrate(
 
 
 def files(folder: Path) -> list[Path]:
-    """Return the markdown files right in a folder, by name. Raises BadInput."""
+    """Return the markdown files directly in a folder, by name. Raises BadInput for no folder or too many files."""
     if not folder.is_dir():
         raise BadInput(f"There is no folder {folder}.", "path")
     found = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".md" and path.is_file())
@@ -84,7 +88,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def text_of(path: Path) -> str:
-    """Return what a file says. Raises BadInput."""
+    """Return the text of a file. Raises BadInput if it cannot be read or is not UTF-8."""
     try:
         data = path.read_bytes()
         return data.decode("utf-8-sig")
@@ -93,7 +97,10 @@ def text_of(path: Path) -> str:
 
 
 async def write(database: Database, scope: Scope, name: str, text: str, found: Memory) -> bool:
-    """Keep the file and write its page, together; false where both are there already."""
+    """Store the file as a source and write its page in one transaction; return False if the source is stored already.
+
+    If the page has to be reviewed, the source is stored with the proposal and ReviewRequired is raised.
+    """
     headings = dict(TEMPLATES[found.type])
     sections = [SectionDraft(found.sections.get(slug, ""), slug, heading) for slug, heading in headings.items()]
     async with OneTransaction(database) as whole:

@@ -1,4 +1,4 @@
-"""Mentions as an export has them: seen in the same sources again, and ignored or promoted where they were."""
+"""Import of mentions from an export: their sightings, and whether they were ignored or promoted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,45 +26,59 @@ MENTIONS_PER_BATCH = 1_000
 ADDRESS = "/wiki/"
 IGNORED = "ignored"
 Sources = Mapping[SightingRecord, Mapping[str, Any]]
-Told = tuple[str, MentionRecord]
-"""A record, and the label of its line."""
+LabelledMention = tuple[str, MentionRecord]
+"""The label of a line, and its record."""
 
 
-async def count_sightings(database: Database, scope: Scope, told: Sequence[Told]) -> list[ImportProblem]:
-    """Count every sighting that is not counted yet, in one transaction; return what cannot be held, and why."""
+async def count_sightings(database: Database, scope: Scope, labelled: Sequence[LabelledMention]) -> list[ImportProblem]:
+    """Store all sightings that the wiki lacks, in one transaction; return the problems of refused records."""
     problems: list[ImportProblem] = []
-    sound: list[Told] = []
-    for label, one in told:
+    valid: list[LabelledMention] = []
+    for label, mention_record in labelled:
         try:
-            sound.append((label, check_record(one)))
+            valid.append((label, check_record(mention_record)))
         except BadInput as error:
             problems.append(ImportProblem(label, error.code, error.message))
     async with writing(database, scope) as writer:
-        sources = await find_sources(writer, [seen for _, one in sound for seen in one.sightings])
-        problems += [lacking(label, one) for label, one in sound if not sources.keys() >= set(one.sightings)]
-        await count(writer, [one for _, one in sound if one.status == IGNORED or sightings_of(one, sources)], sources)
+        sources = await find_sources(
+            writer, [sighting for _, mention_record in valid for sighting in mention_record.sightings]
+        )
+        problems += [
+            missing_source_problem(label, mention_record)
+            for label, mention_record in valid
+            if not sources.keys() >= set(mention_record.sightings)
+        ]
+        await count(
+            writer,
+            [
+                mention_record
+                for _, mention_record in valid
+                if mention_record.status == IGNORED or sightings_of(mention_record, sources)
+            ],
+            sources,
+        )
     return problems
 
 
 class Promotions:
-    """The names that became pages: they are promoted again once the pages are there."""
+    """The promoted mentions of an export, which are promoted again once their pages are imported."""
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
         temp.make(PROMOTIONS["make_tables"])
 
-    def add(self, one: MentionRecord) -> None:
-        if one.status == PROMOTED:
-            self.temp.put(PROMOTIONS["add"], alias=normalise(one.name), page=one.page)
+    def add(self, record: MentionRecord) -> None:
+        if record.status == PROMOTED:
+            self.temp.put(PROMOTIONS["add"], alias=normalise(record.name), page=record.page)
 
     async def write(self, database: Database, scope: Scope) -> None:
-        """Promote each name whose page came along and has the name; others stay open, and may earn a page."""
-        for some in self.temp.some(MENTIONS_PER_BATCH, PROMOTIONS["list"]):
-            pages = [page.removeprefix(ADDRESS).partition("/") for _, page in some]
+        """Promote each mention whose page was imported and has the name; other mentions stay open."""
+        for batch in self.temp.batches(MENTIONS_PER_BATCH, PROMOTIONS["list"]):
+            pages = [page.removeprefix(ADDRESS).partition("/") for _, page in batch]
             async with writing(database, scope) as writer:
                 rows = await writer.all(
                     IMPORTS["promote_each"],
-                    aliases=[alias for alias, _ in some],
+                    aliases=[alias for alias, _ in batch],
                     types=[type for type, _, _ in pages],
                     slugs=[slug for _, _, slug in pages],
                 )
@@ -72,52 +86,58 @@ class Promotions:
                     await record(writer, "mention.promoted", row["page_id"], mentionId=row["id"])
 
 
-def check_record(one: MentionRecord) -> MentionRecord:
-    """Return the record with its values checked. Raises BadInput."""
-    if one.suggested_type is not None:
-        validation.one_of(one.suggested_type, PAGE_TYPES, "suggested_type")
+def check_record(mention_record: MentionRecord) -> MentionRecord:
+    """Return the record with validated values. Raises BadInput."""
+    if mention_record.suggested_type is not None:
+        validation.one_of(mention_record.suggested_type, PAGE_TYPES, "suggested_type")
     return replace(
-        one,
-        name=validation.alias(one.name, restored=True),
-        first_seen_at=one.first_seen_at and validation.timestamp(one.first_seen_at, "first_seen_at"),
-        last_seen_at=one.last_seen_at and validation.timestamp(one.last_seen_at, "last_seen_at"),
+        mention_record,
+        name=validation.alias(mention_record.name, restored=True),
+        first_seen_at=mention_record.first_seen_at
+        and validation.timestamp(mention_record.first_seen_at, "first_seen_at"),
+        last_seen_at=mention_record.last_seen_at and validation.timestamp(mention_record.last_seen_at, "last_seen_at"),
         sightings=tuple(
-            replace(each, quote=validation.optional(each.quote, "quote", QUOTE.stored)) for each in one.sightings
+            replace(each, quote=validation.optional(each.quote, "quote", QUOTE.stored))
+            for each in mention_record.sightings
         ),
     )
 
 
-async def find_sources(writer: Writer, seen: Sequence[SightingRecord]) -> Sources:
+async def find_sources(writer: Writer, sighting_records: Sequence[SightingRecord]) -> Sources:
     rows = await writer.all(
         IMPORTS["find_sighting_sources"],
-        kinds=[one.kind for one in seen],
-        refs=[one.ref for one in seen],
-        versions=[one.version for one in seen],
+        kinds=[sighting.kind for sighting in sighting_records],
+        refs=[sighting.ref for sighting in sighting_records],
+        versions=[sighting.version for sighting in sighting_records],
     )
-    return {seen[row["n"] - 1]: row for row in rows}
+    return {sighting_records[row["n"] - 1]: row for row in rows}
 
 
-def lacking(label: str, one: MentionRecord) -> ImportProblem:
-    message = f'the wiki does not have every source that says "{one.name}": import those sources too'
+def missing_source_problem(label: str, mention_record: MentionRecord) -> ImportProblem:
+    message = f'the wiki does not have every source that says "{mention_record.name}": import those sources too'
     return ImportProblem(label, BadInput.code, message)
 
 
-def sightings_of(one: MentionRecord, sources: Sources) -> list[Sighted]:
+def sightings_of(mention_record: MentionRecord, sources: Sources) -> list[Sighted]:
     return [
-        Sighted(one.name, sources[each], each.quote, one.suggested_type) for each in one.sightings if each in sources
+        Sighted(mention_record.name, sources[each], each.quote, mention_record.suggested_type)
+        for each in mention_record.sightings
+        if each in sources
     ]
 
 
-async def count(writer: Writer, told: Sequence[MentionRecord], sources: Sources) -> None:
-    """Count as `sight_all` does, and store what no sighting says: since when a name is held, and that it is ignored."""
-    seen = [(one, sightings_of(one, sources)) for one in told]
-    held = await find_held(writer, [first(writer, one, some) for one, some in seen])
-    await find_standing(writer, [each for _, some in seen for each in some], held)
+async def count(writer: Writer, labelled: Sequence[MentionRecord], sources: Sources) -> None:
+    """Store the sightings as `sight_all` does, and when the names were seen and whether they are ignored."""
+    with_sightings = [(mention_record, sightings_of(mention_record, sources)) for mention_record in labelled]
+    held = await find_held(
+        writer, [first(writer, mention_record, sightings) for mention_record, sightings in with_sightings]
+    )
+    await find_standing(writer, [each for _, sightings in with_sightings for each in sightings], held)
     ignored = set()
-    for one, some in seen:
-        mention = held[normalise(one.name)]
-        bring_up(mention, one, some)
-        if one.status == IGNORED and mention.values.get("status", "open") == "open":
+    for mention_record, sightings in with_sightings:
+        mention = held[normalise(mention_record.name)]
+        update_mention(mention, mention_record, sightings)
+        if mention_record.status == IGNORED and mention.values.get("status", "open") == "open":
             ignored.add(mention.id)
             mention.is_changed = True
     changed = [mention for mention in held.values() if mention.is_changed]
@@ -129,17 +149,17 @@ async def count(writer: Writer, told: Sequence[MentionRecord], sources: Sources)
         await record(writer, action, mentionId=mention.id)
 
 
-def first(writer: Writer, one: MentionRecord, some: Sequence[Sighted]) -> Sighted:
-    """Return the name as it begins, when no source has said it yet: without a source, at its first moment."""
-    at = one.first_seen_at or (some[0].source["captured_at"] if some else writer.now)
-    return Sighted(one.name, {"captured_at": at}, suggested_type=one.suggested_type)
+def first(writer: Writer, mention_record: MentionRecord, sightings: Sequence[Sighted]) -> Sighted:
+    """Return the sighting that begins a mention: without a source, at the moment when the name was first seen."""
+    at = mention_record.first_seen_at or (sightings[0].source["captured_at"] if sightings else writer.now)
+    return Sighted(mention_record.name, {"captured_at": at}, suggested_type=mention_record.suggested_type)
 
 
-def bring_up(mention: Held, one: MentionRecord, some: Sequence[Sighted]) -> None:
+def update_mention(mention: Held, mention_record: MentionRecord, sightings: Sequence[Sighted]) -> None:
     values = mention.values
-    for sighted in some:
+    for sighted in sightings:
         mention.see(sighted)
-    since = min(values["first_seen_at"], one.first_seen_at or values["first_seen_at"])
-    until = max(values["last_seen_at"], one.last_seen_at or values["last_seen_at"])
+    since = min(values["first_seen_at"], mention_record.first_seen_at or values["first_seen_at"])
+    until = max(values["last_seen_at"], mention_record.last_seen_at or values["last_seen_at"])
     if (since, until) != (values["first_seen_at"], values["last_seen_at"]):
         values["first_seen_at"], values["last_seen_at"], mention.is_changed = since, until, True

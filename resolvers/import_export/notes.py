@@ -1,7 +1,7 @@
-"""Notes are read from a folder of markdown files, or from a `.jsonl` file with a page on each line.
+"""Read notes from a folder of markdown files, or from a `.jsonl` file with a page on each line.
 
-Files are named as the system names them, in plain text: `pathlib` would put each part of each path into Python's table
-of known strings, which is then made anew again and again (docs/decisions/0017-imports-in-constant-memory.md).
+Paths are plain strings: `pathlib` would intern each part of each path, so that Python's table of interned strings would
+be rebuilt again and again (docs/decisions/0017-imports-in-constant-memory.md).
 """
 
 import os
@@ -38,8 +38,8 @@ from .formats import MARKDOWN, Format, FormatReader, Survey
 WAITING = temp_statements("waiting")
 
 
-class Waiting:
-    """A stack of folders: the last one is taken first, so only folders beside those on the way to it wait."""
+class FolderStack:
+    """A stack of folders to be read. Folders are read depth-first, so that few of them are on the stack at a time."""
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
@@ -56,7 +56,7 @@ class Waiting:
         return None
 
 
-NOTE_MAX = 16_000_000  # bytes: all that a page may hold, escaped where need be, and thousands of citations
+NOTE_MAX = 16_000_000  # bytes: enough for the largest page with all its text escaped and thousands of citations
 ABOUT_MAX = 10_000  # bytes
 LINES = ".jsonl"
 MISSING = "MISSING"
@@ -64,7 +64,7 @@ MISSING = "MISSING"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The bytes of one note. `label` is what people call it: the path in the folder, or `pages.jsonl:12`."""
+    """The place of one note on the disk. `label` is its name in messages, such as its path or `pages.jsonl:12`."""
 
     label: str
     file: str
@@ -75,7 +75,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class WikiRecord:
-    """A record of what an export says of the wiki itself."""
+    """The language and settings of a wiki, as an export records them."""
 
     language: str | None = None
     settings: WikiSettings = field(default_factory=WikiSettings)
@@ -83,7 +83,7 @@ class WikiRecord:
 
 @dataclass(frozen=True, slots=True)
 class NoteFile:
-    """A note, and the unchanged file that it was read from."""
+    """A note with the bytes of the file that it was read from."""
 
     note: Note
     file: bytes
@@ -101,12 +101,12 @@ class ImportProblem:
     message: str
 
 
-def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterator[Piece | ImportProblem]:
-    """Every note there is, and what is no note but looks like one: sources first, else as they come. The survey gets
-    all that is passed over.
+def pieces(root: Path, waiting: FolderStack, survey: Survey | None = None) -> Iterator[Piece | ImportProblem]:
+    """Yield every note and record below a path, or the problem why one cannot be read.
 
-    Folders that are still to be looked into are `waiting`; at the end none is. Raises BadInput, when the first one is
-    asked for, where there are none and it is no export of an empty wiki: as lines, that is an empty file.
+    The records of an export come first; the order of files is that of the file system. Other files are given to the
+    survey. `waiting` has the folders that are still to be read, and is empty at the end. Raises BadInput, when the
+    first item is requested, if there is no note and the path is not the export of an empty wiki.
     """
     if root.is_dir():
         found: Iterator[Piece | ImportProblem] = chain(
@@ -119,7 +119,7 @@ def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterat
     else:
         raise BadInput(f"There is no {root}.", "path")
     first = next(found, None)
-    if first is None and is_of_an_empty_wiki(root):
+    if first is None and is_empty_export(root):
         return
     if first is None:
         raise BadInput(f"No notes are in this: they end in {' or '.join(MARKDOWN)}, or are lines of a {LINES}.", "path")
@@ -127,13 +127,13 @@ def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterat
     yield from found
 
 
-def is_of_an_empty_wiki(root: Path) -> bool:
-    """An export without pages: no line at all, or a folder that only says what it is."""
+def is_empty_export(root: Path) -> bool:
+    """Return whether the path is the export of a wiki without pages: an empty file, or a folder with a wiki record."""
     return (root / ABOUT).is_file() if root.is_dir() else root.stat().st_size == 0
 
 
 def read_wiki_record(root: Path) -> WikiRecord | None:
-    """Return what an export says of its wiki; in a folder that an export made links mean what they meant there."""
+    """Return the wiki record of an exported folder; None if an export did not make the folder."""
     try:
         with (root / ABOUT).open("rb") as file:
             return wiki_from(orjson.loads(file.read(ABOUT_MAX)))
@@ -144,13 +144,13 @@ def read_wiki_record(root: Path) -> WikiRecord | None:
 
 
 def error_from(value: Any) -> ImportProblem:
-    """Return one of an export's errors as a problem: what the export lacks, the import lacks, too."""
+    """Return an error of an export as a problem of the import, which lacks the same part."""
     path, message = (value.get(name) if isinstance(value, dict) else None for name in ("path", "message"))
     return ImportProblem(str(path)[:1_000], MISSING, f"the export does not hold it: {str(message)[:1_000]}")
 
 
 def wiki_from(value: Any) -> WikiRecord:
-    """Read what an export says of its wiki; a setting of another kind than its usual value is not taken."""
+    """Return the wiki record in a JSON value. A setting whose type differs from that of its default is ignored."""
     given = value if isinstance(value, dict) else {}
     language, boost = given.get("language"), given.get("score_boost")
     said = {name: given.get(name) for name, usual in asdict(USUAL).items() if type(given.get(name)) is type(usual)}
@@ -159,8 +159,8 @@ def wiki_from(value: Any) -> WikiRecord:
     return WikiRecord(language if isinstance(language, str) else None, WikiSettings(**said))
 
 
-def export_pieces(root: Path, waiting: Waiting) -> Iterator[Piece]:
-    """Yield an export's lines beside its pages: its errors, sources and mentions, then the histories of pages."""
+def export_pieces(root: Path, waiting: FolderStack) -> Iterator[Piece]:
+    """Yield the lines of an exported folder: errors, sources and mentions, then the histories of pages."""
     for name in (ERRORS, SOURCES, MENTIONS):
         path = os.path.join(root, name)
         if os.path.isfile(path):
@@ -183,7 +183,7 @@ def read_all(pieces: Iterable[Piece], reader: FormatReader = PLAIN) -> list[Read
 
 
 def readable(piece: Piece, reader: FormatReader = PLAIN) -> Read | ImportProblem:
-    """Return what the piece holds, or a problem that says why it cannot be read."""
+    """Return the note or record of a piece, or the problem why it cannot be read."""
     try:
         return read(piece, reader)
     except BadNote as error:
@@ -195,9 +195,9 @@ def readable(piece: Piece, reader: FormatReader = PLAIN) -> Read | ImportProblem
 
 
 def read(piece: Piece, reader: FormatReader = PLAIN) -> Read | ImportProblem:
-    """Return what the piece holds. Raises BadNote, LimitExceeded or OSError when that cannot be read.
+    """Return the note or record of a piece. Raises BadNote, LimitExceeded or OSError if it cannot be read.
 
-    Anything too large to be stored is refused here, in a thread, before anything else works on it.
+    A note that is too large to be stored is refused here, in a thread, before any other code processes it.
     """
     found = parse_piece(piece, reader)
     if isinstance(found, NoteFile):
@@ -221,14 +221,14 @@ def parse_piece(piece: Piece, reader: FormatReader) -> Read | ImportProblem:
 
 
 def data_of(piece: Piece) -> bytes:
-    """Return the bytes of a piece, which must not be asked of one that is too long. Raises OSError."""
+    """Return the bytes of a piece. The caller checks its size first. Raises OSError."""
     with open(piece.file, "rb") as file:
         file.seek(piece.start)
         return file.read(piece.size)
 
 
 def from_line(piece: Piece, text: str) -> Read | ImportProblem:
-    """Read a line: a page, or another record, which has files of its own in an export and elsewhere says its kind."""
+    """Return the note or record of a line. The kind of a record is known by its file in an export, else by its key."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -257,10 +257,13 @@ def from_line(piece: Piece, text: str) -> Read | ImportProblem:
 
 
 def in_folder(
-    root: Path, waiting: Waiting, survey: Survey, endings: tuple[str, ...] = MARKDOWN
+    root: Path, waiting: FolderStack, survey: Survey, endings: tuple[str, ...] = MARKDOWN
 ) -> Iterator[Piece | ImportProblem]:
-    """Yield the files of a folder with one of these endings. Hidden files and folders are not looked at; links to
-    folders are not followed. No list is made of what a folder holds."""
+    """Yield the files below a folder with one of these endings; other files are given to the survey.
+
+    Hidden files and folders are skipped, and symbolic links to folders are not followed. Entries are read one by one,
+    so that a folder with many files takes no more memory.
+    """
     top, inside = os.path.join(root, ""), os.path.realpath(root)
     waiting.add(top)
     while folder := waiting.take():
@@ -272,7 +275,7 @@ def in_folder(
                             survey.hidden(entry.name)
                         else:
                             waiting.add(entry.path)
-                    elif is_looked_at(entry, endings):
+                    elif is_note_or_folder_link(entry, endings):
                         survey.note(label(top, entry.path))
                         yield from in_entry(entry, top, inside, endings)
                     elif not entry.name.startswith("."):
@@ -281,8 +284,8 @@ def in_folder(
             yield unreadable(label(top, folder), error)
 
 
-def is_looked_at(entry: "os.DirEntry[str]", endings: tuple[str, ...]) -> bool:
-    """Return whether an import looks at the file: a note, or a link to a folder, which might lead out."""
+def is_note_or_folder_link(entry: "os.DirEntry[str]", endings: tuple[str, ...]) -> bool:
+    """Return whether an entry is a note, or a symbolic link to a folder, which may lead out of the import."""
     if entry.name.startswith("."):
         return False
     return entry.name.lower().endswith(endings) or (entry.is_symlink() and os.path.isdir(entry.path))
@@ -301,7 +304,7 @@ def in_entry(
 
 
 def is_utf_8(path: str) -> bool:
-    """Return whether a name is UTF-8. Another can be opened, but neither be shown nor be a page's title."""
+    """Return whether a path is UTF-8. Other paths can be opened, but neither shown nor used as a title."""
     try:
         return bool(path.encode())
     except UnicodeEncodeError:
@@ -309,7 +312,7 @@ def is_utf_8(path: str) -> bool:
 
 
 def leads_inside(path: str, inside: str) -> bool:
-    """Return whether a link leads inside the folder. One that leads to itself leads nowhere."""
+    """Return whether a symbolic link leads to a file inside the folder. A link to itself does not."""
     end = os.path.realpath(path)
     return os.path.commonpath((inside, end)) == inside and not os.path.islink(end)
 
@@ -324,7 +327,7 @@ def in_file(entry: "os.DirEntry[str]", name: str) -> Piece | ImportProblem:
 
 
 def in_lines(path: str) -> Iterator[Piece]:
-    """Yield the lines that are not blank, by their positions: one may be longer than memory."""
+    """Yield the non-blank lines of a file as positions, because a line may be larger than the memory."""
     name = label("", basename(path))
     size, number, blank = 0, 1, True
     with open(path, "rb") as file:
@@ -345,5 +348,5 @@ def unreadable(path: str, error: OSError) -> ImportProblem:
 
 
 def label(top: str, path: str) -> str:
-    """The path in the folder, whose own ends in a slash. A name that is not UTF-8 is shown as far as it can be."""
+    """Return a path relative to `top`, which ends in a slash. Bytes that are not UTF-8 are replaced."""
     return os.fsencode(path.removeprefix(top)).decode(errors="replace") or "."

@@ -1,7 +1,8 @@
-"""The files that pages were imported from: stored unchanged, and written out again while their pages are the same.
+"""The original files of imported pages, which are stored, and exported unchanged as long as their pages are unchanged.
 
-A page that was changed gets a new file, whose links mean the same for the tool that made the folder. What such files do
-not say is in `.cairn/originals.jsonl`, a line each, so that an import of the export makes the very same wiki.
+A changed page is exported as a new file whose links lead to the same pages for the tool that made the folder. The facts
+of a page that its file does not contain are a line of `.cairn/originals.jsonl`, so that an import of the export gives
+the same wiki.
 """
 
 import hashlib
@@ -37,10 +38,10 @@ from .disk.paths import is_own as is_own_path
 from .disk.staging import OriginalFile, Spool
 from .disk.temp_database import TempDatabase, temp_statements
 from .formats import Format, FormatReader, Survey
-from .names import Vault, join_folders, words
+from .names import Vault, join_folders, path_parts
 from .notes import NOTE_MAX, ImportProblem, NoteFile, data_of, in_lines
-from .pages import Placed
-from .relations import REASON, Written
+from .pages import PlacedNote
+from .relations import REASON, NoteWithPage
 from .results import Problems
 
 EXPORTS = statements("import_export/exports")
@@ -58,7 +59,7 @@ BYTES_PER_BATCH = 2_000_000
 
 
 def records(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
-    """Yield the path of each file of an export with the line that says more of it."""
+    """Yield the path of each file of an export with its line of `.cairn/originals.jsonl`."""
     file = join(root, ORIGINALS)
     if not isfile(file):
         return
@@ -71,9 +72,9 @@ def records(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
 
 
 def with_exported_facts(read: NoteFile | Note, line: bytes | None) -> tuple[Note, OriginalFile | None]:
-    """The note of a file with what an export says of it besides, which counts while nobody has changed the file.
+    """Return the note of a file with the facts that an export recorded beside it, and its original file.
 
-    Raises BadNote.
+    If the file was changed since the export, its own facts take precedence. Raises BadNote.
     """
     if isinstance(read, Note):
         return split_original(read)
@@ -104,40 +105,44 @@ def with_exported_facts(read: NoteFile | Note, line: bytes | None) -> tuple[Note
 
 
 def split_original(note: Note) -> tuple[Note, OriginalFile | None]:
-    """The note of a line, and the file that its page once came from, if the line has it."""
+    """Return the note of a line, and the original file of its page if the line has one."""
     original = note.metadata.get(ORIGINAL)
     if not isinstance(original, dict) or not isinstance(original.get("file"), str):
         return note, None
     file, start, format = original["file"].encode(), original.get("body_start"), original.get("format")
-    given = OriginalFile(
+    original_file = OriginalFile(
         file,
         start if isinstance(start, int) and 0 <= start <= len(file) else None,
         Format(format) if format in list(Format) else Format.MARKDOWN,
         is_respelled=original.get("is_respelled") is True,
         says_all=True,
     )
-    return replace(note, metadata={key: value for key, value in note.metadata.items() if key != ORIGINAL}), given
+    return replace(
+        note, metadata={key: value for key, value in note.metadata.items() if key != ORIGINAL}
+    ), original_file
 
 
-def in_line(exported: "Exported") -> dict[str, Any]:
-    """The file of a page as its line holds it."""
+def line_fields(exported: "Exported") -> dict[str, Any]:
+    """Return the exported file of a page as a part of the record of a line."""
     kept = {name: value for name, value in exported.record.items() if name in ("format", "body_start")}
     return {ORIGINAL: {"file": exported.file.decode(), "is_respelled": "body" in exported.record} | kept}
 
 
 def start_of(read: NoteFile) -> int | None:
-    """The byte of a file with which its text begins."""
+    """Return the byte at which the body of a note begins in its file; None if the file does not end with the body."""
     body = read.note.body.encode()
     return len(read.file) - len(body) if read.file.endswith(body) else None
 
 
-def draft(placed: Placed, note: Note, given: OriginalFile | None, vault: Vault, sources: SourceIds) -> PageDraft:
-    """The page that a note asks for. What the note does not have stays as it is on the page.
+def draft(
+    placed: PlacedNote, note: Note, original_file: OriginalFile | None, vault: Vault, sources: SourceIds
+) -> PageDraft:
+    """Return the draft of the page of a note. The page keeps the properties that the note lacks.
 
-    An export has told every name of its pages, in their files or beside them; of other files the name is one too.
+    The name of the file is an alias of the page, except in an export, which has all names of its pages.
     """
-    says_all = says_all_of(placed, given, vault)
-    origin = {ORIGIN: placed.label} if has_origin(placed, note, vault) else {}
+    says_all = has_all_facts(placed, original_file, vault)
+    origin = {ORIGIN: placed.label} if has_original(placed, note, vault) else {}
     uncited = sources.uncited(note)
     return PageDraft(
         type=placed.type,
@@ -157,13 +162,13 @@ def draft(placed: Placed, note: Note, given: OriginalFile | None, vault: Vault, 
     )
 
 
-def says_all_of(placed: Placed, given: OriginalFile | None, vault: Vault) -> bool:
-    """Return whether an export says all of a page: in a file of its own, or beside one that is unchanged since."""
-    return vault.is_export and (given is None or given.says_all or vault.record(placed.label) is None)
+def has_all_facts(placed: PlacedNote, original_file: OriginalFile | None, vault: Vault) -> bool:
+    """Return whether an export has all facts of a page: in the file itself, or beside a file that is unchanged."""
+    return vault.is_export and (original_file is None or original_file.says_all or vault.record(placed.label) is None)
 
 
-def has_origin(placed: Placed, note: Note, vault: Vault) -> bool:
-    """Return whether a page came from a file. One that an export named after its page is not its origin."""
+def has_original(placed: PlacedNote, note: Note, vault: Vault) -> bool:
+    """Return whether a page has an original file. A file that an export has named after its page is not one."""
     if not placed.is_file:
         return False
     is_own = note.slug is not None and is_own_path(placed.label, placed.type, placed.slug)
@@ -171,61 +176,61 @@ def has_origin(placed: Placed, note: Note, vault: Vault) -> bool:
 
 
 def tags(note: Note) -> tuple[str, ...]:
-    """Return the tags of the header, then those that stand in the text."""
+    """Return the tags of the header, then the tags in the text."""
     told = {tag.casefold() for tag in note.tags}
     return (*note.tags, *(tag for tag in inline_tags(note.body) if tag.casefold() not in told))[: TAGS.most]
 
 
 async def keep_originals(
-    database: Database, scope: Scope, vault: Vault, spool: Spool, notes: Sequence[Written]
+    database: Database, scope: Scope, vault: Vault, spool: Spool, notes: Sequence[NoteWithPage]
 ) -> None:
-    """Store the files of notes unchanged, with what their pages are now; those that are kept already stay."""
+    """Store the files of notes unchanged, with the hashes of their pages; files that are stored already stay."""
     page_ids = [note.page_id for note in notes]
     async with database.connection() as connection:
         rows = await connection.all(IMPORTS["find_file_hashes"], **wiki(scope), page_ids=page_ids)
     known = {(row["page_id"], row["file_hash"]) for row in rows}
-    some: list[tuple[Written, OriginalFile, bool]] = []
+    batch: list[tuple[NoteWithPage, OriginalFile, bool]] = []
     size = 0
     for note in notes:
-        given = spool.take_given(note.placed.place)
-        if given is None or (note.page_id, hashlib.sha256(given.file).hexdigest()) in known:
+        original_file = spool.take_original(note.placed.place)
+        if original_file is None or (note.page_id, hashlib.sha256(original_file.file).hexdigest()) in known:
             continue
-        if note.placed.is_file and not has_origin(note.placed, note.note, vault):
+        if note.placed.is_file and not has_original(note.placed, note.note, vault):
             continue
-        some.append((note, given, given.says_all or says_all_of(note.placed, given, vault)))
-        size += len(given.file)
+        batch.append((note, original_file, original_file.says_all or has_all_facts(note.placed, original_file, vault)))
+        size += len(original_file.file)
         if size > BYTES_PER_BATCH:
-            await write_originals(database, scope, vault, some)
-            some, size = [], 0
-    if some:
-        await write_originals(database, scope, vault, some)
+            await write_originals(database, scope, vault, batch)
+            batch, size = [], 0
+    if batch:
+        await write_originals(database, scope, vault, batch)
 
 
 async def write_originals(
-    database: Database, scope: Scope, vault: Vault, kept: Sequence[tuple[Written, OriginalFile, bool]]
+    database: Database, scope: Scope, vault: Vault, kept: Sequence[tuple[NoteWithPage, OriginalFile, bool]]
 ) -> None:
-    """Store files with what their pages are now, and whether the note of each says all of its page."""
+    """Store files with the hashes of their pages. The flag of each file says whether its note has all of the page."""
     page_ids = [note.page_id for note, _, _ in kept]
     async with writing(database, scope) as writer:
         rows = await writer.all(EXPORTS["find_hashes"], page_ids=page_ids)
         hashes = {row["id"]: row for row in rows}
-        there = [one for one in kept if one[0].page_id in hashes]
+        stored = [file for file in kept if file[0].page_id in hashes]
         await writer.run(
             IMPORTS["write_originals"],
-            page_ids=[note.page_id for note, _, _ in there],
-            files=[given.file for _, given, _ in there],
-            body_starts=[given.body_start for _, given, _ in there],
-            are_respelled=[is_respelled(vault, *one) for one in there],
-            formats=[given.format or vault.format for _, given, _ in there],
-            fields_hashes=[hashes[note.page_id]["fields_hash"] for note, _, _ in there],
-            body_hashes=[hashes[note.page_id]["body_hash"] for note, _, _ in there],
+            page_ids=[note.page_id for note, _, _ in stored],
+            files=[original_file.file for _, original_file, _ in stored],
+            body_starts=[original_file.body_start for _, original_file, _ in stored],
+            are_respelled=[is_respelled(vault, *file) for file in stored],
+            formats=[original_file.format or vault.format for _, original_file, _ in stored],
+            fields_hashes=[hashes[note.page_id]["fields_hash"] for note, _, _ in stored],
+            body_hashes=[hashes[note.page_id]["body_hash"] for note, _, _ in stored],
         )
 
 
-def is_respelled(vault: Vault, note: Written, given: OriginalFile, says_all: bool) -> bool:
-    """Return whether the text of the page has other links than the file."""
-    if given.is_respelled is not None and says_all:
-        return given.is_respelled
+def is_respelled(vault: Vault, note: NoteWithPage, original_file: OriginalFile, says_all: bool) -> bool:
+    """Return whether the links of the page are spelled otherwise than in the file."""
+    if original_file.is_respelled is not None and says_all:
+        return original_file.is_respelled
     return vault.body(note.placed, note.note.body) != note.note.body
 
 
@@ -233,14 +238,14 @@ def is_respelled(vault: Vault, note: Written, given: OriginalFile, says_all: boo
 
 
 class Files:
-    """The places of an export's files: found by page, and by what a link in one of them says."""
+    """The paths of the files of an export, found by page, by address, or by the name in a link."""
 
     def __init__(self, temp: TempDatabase) -> None:
-        """The tables are those of `Paths`."""
+        """Use a temporary database in which `Paths` has made the tables."""
         self.temp = temp
 
     def add(self, page_id: UUID, address: str, path: str) -> None:
-        *folders, name = words(path)
+        *folders, name = path_parts(path)
         self.temp.put(
             PATHS["keep_file"],
             page_id=page_id.bytes, address=address, path=path, name=name, folder=join_folders(folders),
@@ -256,11 +261,11 @@ class Files:
         return row[0] if row else None
 
     def find(self, name: str, here: str, format: Format) -> str | None:
-        """The file that a name means in a link of a file, as the tool looks for it."""
+        """Return the path that a name in a link of the file `here` means to the tool, or None."""
         if format is Format.LOGSEQ:
             name = name.replace("/", "___")
-        *wanted, last = words(name)
-        folder, own = join_folders(wanted), join_folders(words(here)[:-1])
+        *wanted, last = path_parts(name)
+        folder, own = join_folders(wanted), join_folders(path_parts(here)[:-1])
         near = self.temp.first(PATHS["find_near"], name=last, folder=own) if own.endswith(folder) else None
         row = near or self.temp.first(PATHS["find_anywhere"], name=last, folder=folder)
         return row[0] if row else None
@@ -268,7 +273,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A file that is written: where it lies, the tool that reads it, and what the links of its page mean."""
+    """A file to be written: its path, the tool that reads it, and the pages that the links of its page lead to."""
 
     path: str
     format: Format
@@ -276,7 +281,7 @@ class FilePlace:
     targets: Mapping[str, UUID]
 
     def respell(self, body: str) -> str:
-        """The text of a page with links as the tool reads them; those that it would read rightly stay."""
+        """Return the text with links spelled so that the tool finds the same files; links that it finds stay."""
         parts, position = [], 0
         for link in match_links(body):
             page_id = self.targets.get(link.target.target)
@@ -287,7 +292,7 @@ class FilePlace:
         return "".join(parts) + body[position:]
 
     def link(self, body: str, link: WrittenLink, path: str) -> str | None:
-        """A link to that file; None where it is one as it is written."""
+        """Return the link spelled as a link to the file at `path`, or None if it leads there as it is written."""
         target, anchor = link.target, f"#{link.target.anchor}" if link.target.anchor else ""
         if link.match.re is not WIKI:
             return f"[{target.text}]({self.url(path)}{body[link.match.end('name') : target.end]}"
@@ -299,13 +304,13 @@ class FilePlace:
         if self.files.find(name, self.path, self.format) == path:
             return None
         shown = target.text.removesuffix(anchor) if anchor else target.text
-        found = next(one for one in self.names(shown, path) if one)
+        found = next(name for name in self.names(shown, path) if name)
         bar = "\\|" if (link.match["bar"] or "").startswith("\\") else "|"
         label = "" if target.text in (found, found + anchor) or link.match["embed"] else f"{bar}{target.text}"
         return f"{link.match['embed']}[[{found}{anchor}{label}]]"
 
     def names(self, shown: str, path: str) -> Iterator[str]:
-        """Yield what a link may say to mean the file, the best first; the last one always does."""
+        """Yield names by which a link finds the file, the best first; the last one, its whole path, always does."""
         whole = splitext(path)[0]
         names = [shown, basename(whole), whole]
         if self.format is Format.LOGSEQ:
@@ -321,45 +326,45 @@ class FilePlace:
         return quote(relpath(path, dirname(self.path) or "."), safe="/()!'*,;@&=+$~")
 
     def address(self, name: str) -> str:
-        """A page in a header, by the name of its file."""
+        """Return the address of a page as a link to its file, for a header; other names stay."""
         path = self.files.of_address(name) if name.startswith(ADDRESS) else None
         return f"[[{next(self.names('', path))}]]" if path else name
 
     def is_same(self, before: str, after: str) -> bool:
-        """Return whether two texts differ only in the names by which links call the same files."""
+        """Return whether two texts differ only in the names by which their links refer to the same files."""
         old, new = match_links(before), match_links(after)
         if len(old) != len(new) or between(before, old) != between(after, new):
             return False
         return all(
-            before[a.target.start : a.target.end] == after[b.target.start : b.target.end] or self.means_same(a, b)
+            before[a.target.start : a.target.end] == after[b.target.start : b.target.end] or self.refers_to_same(a, b)
             for a, b in zip(old, new, strict=True)
         )
 
-    def means_same(self, old: WrittenLink, new: WrittenLink) -> bool:
-        """Return whether two links mean the same. The shown text may differ where it is the name alone."""
+    def refers_to_same(self, old: WrittenLink, new: WrittenLink) -> bool:
+        """Return whether two wiki links refer to the same file and anchor, and the old one has no text of its own."""
         if old.match.re is not WIKI or new.match.re is not WIKI or old.target.anchor != new.target.anchor:
             return False
-        names = [splitext(one.match["name"])[0] for one in (old, new)]
+        names = [splitext(link.match["name"])[0] for link in (old, new)]
         paths = {self.files.find(name, self.path, self.format) for name in names}
         return len(paths) == 1 and None not in paths and not old.match["bar"]
 
 
 def between(text: str, links: Sequence[WrittenLink]) -> list[str]:
-    ends = [0, *(link.target.end for link in links)]
+    ends_with = [0, *(link.target.end for link in links)]
     starts = [*(link.target.start for link in links), len(text)]
-    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
+    return [text[end:start] for end, start in zip(ends_with, starts, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The file of a page that came from one, and what it does not say."""
+    """The file of a page that was imported from a file, and the record of the facts that the file lacks."""
 
     file: bytes
     record: dict[str, Any]
 
 
 def export_file(note: Note, original: Row, now: Row, place: FilePlace) -> Exported:
-    """The original file, if its page is what it was; else with its header, if only the text has changed."""
+    """Return the original file if its page is unchanged, else a new file; the header stays if only the text differs."""
     is_kept = original["fields_hash"] == now["fields_hash"]
     has_text = original["body_hash"] == now["body_hash"]
     record = to_record(note)
@@ -373,7 +378,7 @@ def export_file(note: Note, original: Row, now: Row, place: FilePlace) -> Export
 
 
 def rewrite_file(note: Note, original: Row, place: FilePlace, *, keeps_header: bool) -> bytes:
-    """The file of a page that was changed."""
+    """Return a new file for a changed page."""
     body, start = place.respell(note.body), original["body_start"]
     file: bytes = original["file"]
     if not keeps_header or start is None:

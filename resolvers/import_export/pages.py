@@ -1,4 +1,4 @@
-"""A page for each note: its type and its slug, the same ones whenever the note is imported."""
+"""The assignment of a type and a slug to each note, which is the same whenever the note is imported."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ PLACES = temp_statements("places")
 
 @dataclass(frozen=True, slots=True)
 class NoteFound:
-    """A note as it was read. The label of one from a file is its path in the folder."""
+    """A note that was read. The label of a note from a file is its path in the folder."""
 
     id: int
     label: str
     note: Note
     is_file: bool = False
     folder_type: str | None = None
-    """The type that its folder gives, where the note says none."""
+    """The type that the folder of the file implies; it applies to a note without a type."""
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A note, and the type and slug of its page. What it says waits at `place`."""
+class PlacedNote:
+    """A note with the type and slug of its page. `place` is the position of the note in the spool."""
 
     id: int
     label: str
@@ -46,27 +46,27 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class NoteSaved:
-    """A note that is a page now, and what became of that page when it was written."""
+    """A note that was saved as a page, and whether the page was created or changed."""
 
-    placed: Placed
+    placed: PlacedNote
     page_id: UUID
     created: bool
     changed: bool
 
 
 class Places:
-    """A page for each note. A file that became a page before stays that page.
+    """The types and slugs of the notes. A file that was imported before keeps its page.
 
-    A slug that a note gives comes first, then those that are known, then titles, the least deep file first. Of two
-    notes with one title the second gets the name of its folder into its slug, or a number.
+    Slugs are taken in this order: those that notes specify, those of earlier imports, then those made from titles,
+    files near the top first. If the slug of a title is taken, the folder or a number is added to it.
     """
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
         temp.make(PLACES["make_tables"])
 
-    def know(self, pages: Iterable[Mapping[str, Any]]) -> None:
-        """Remember which file became which page before: of several pages the oldest."""
+    def add_known_pages(self, pages: Iterable[Mapping[str, Any]]) -> None:
+        """Store which files are pages already; of several pages of one file, the oldest counts."""
         rows = (
             {"type": page["type"], "label": page["path"], "slug": page["slug"], "page_id": page["id"].bytes}
             for page in pages
@@ -74,7 +74,7 @@ class Places:
         self.temp.put_all(PLACES["know_page"], rows)
 
     def add(self, found: NoteFound, place: int) -> None:
-        """Add a note that was found; what it says waits at `place`."""
+        """Add a note that was read; `place` is its position in the spool."""
         note, here = found.note, {"id": found.id, "label": found.label, "place": place}
         if note.redirect_to:
             self.temp.put(PLACES["add_stub"], **here)
@@ -83,13 +83,13 @@ class Places:
         self.temp.put(PLACES["add_note"], **here, is_file=found.is_file, **facts)
 
     def known_type(self, found: NoteFound) -> str | None:
-        """The type of the page that the file is already, else what its folder gives: a page's type never changes."""
+        """Return the type of the page that the file is already, which never changes, else the type of its folder."""
         row = self.temp.first(PLACES["find_known_type"], label=found.label) if found.is_file else None
         return row[0] if row else found.folder_type
 
     def place(self) -> Iterator[list[tuple[int, str] | ImportProblem]]:
-        """Place the notes in their order, in batches: yield their numbers and slugs, or why one has none."""
-        for rows in self.temp.some(NOTES_PER_BATCH, PLACES["list_notes"]):
+        """Give each note its slug, in batches: yield the note's id and slug, or the problem why it has none."""
+        for rows in self.temp.batches(NOTES_PER_BATCH, PLACES["list_notes"]):
             yield [self.place_note(row) for row in rows]
 
     def place_note(self, row: Sequence[Any]) -> tuple[int, str] | ImportProblem:
@@ -108,7 +108,7 @@ class Places:
             raise BadNote(f'{first[0]} has the slug "{slug}" already: give one of them another')
 
     def free(self, known: str | None, title: str, folder: str) -> str:
-        """Return a slug that is free in every type, so that a name in a link means one page."""
+        """Return a slug that no note of any type has, so that a name in a link is unambiguous."""
         if known and not self.is_taken(known):
             return known
         slug = slugify(title)
@@ -119,7 +119,7 @@ class Places:
         return self.first_free(slug)
 
     def first_free(self, slug: str) -> str:
-        """Return the slug with the first free number; those before the last one that was given are not free."""
+        """Return the slug with the first free number, counting from the number that was given last."""
         (start,) = self.temp.first(PLACES["find_number"], slug=slug) or (2,)
         number = next(n for n in count(start) if not self.is_taken(numbered_slug(slug, n)))
         self.temp.put(PLACES["keep_number"], slug=slug, next=number + 1)
@@ -131,35 +131,35 @@ class Places:
     def total(self) -> int:
         return self.temp.count(PLACES["count_placed"])
 
-    def to_write(self, size: int) -> Iterator[list[Placed]]:
+    def placed_notes(self, size: int) -> Iterator[list[PlacedNote]]:
         """Yield all placed notes in their order, in batches of `size`."""
-        for rows in self.temp.some(size, PLACES["list_placed"]):
-            yield [make_placed(row) for row in rows]
+        for rows in self.temp.batches(size, PLACES["list_placed"]):
+            yield [placed_note(row) for row in rows]
 
-    def keep(self, kept: Iterable[NoteSaved]) -> None:
-        """Store what became of some notes."""
+    def store_saved(self, saved: Iterable[NoteSaved]) -> None:
+        """Store the pages that some notes were saved as."""
         rows = (
-            {"id": one.placed.id, "page_id": one.page_id.bytes, "created": one.created, "changed": one.changed}
-            for one in kept
+            {"id": note.placed.id, "page_id": note.page_id.bytes, "created": note.created, "changed": note.changed}
+            for note in saved
         )
         self.temp.put_all(PLACES["keep_page"], rows)
 
-    def to_tie(self, size: int) -> Iterator[list[NoteSaved]]:
-        """Yield the notes that are pages now, in the same order, in batches of `size`."""
-        for rows in self.temp.some(size, PLACES["list_pages"]):
-            yield [NoteSaved(make_placed(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
+    def saved_notes(self, size: int) -> Iterator[list[NoteSaved]]:
+        """Yield the notes that were saved as pages, in the same order, in batches of `size`."""
+        for rows in self.temp.batches(size, PLACES["list_pages"]):
+            yield [NoteSaved(placed_note(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
 
     def stubs(self, size: int) -> Iterator[list[tuple[str, int]]]:
-        """Labels and places of those that are no pages, but say where a name leads."""
-        for rows in self.temp.some(size, PLACES["list_stubs"]):
+        """Yield the labels and places of the stubs, which redirect a slug to a page, in batches of `size`."""
+        for rows in self.temp.batches(size, PLACES["list_stubs"]):
             yield [(label, place) for label, place in rows]
 
     def page_ids(self, size: int) -> Iterator[list[UUID]]:
-        """Each page once."""
-        for rows in self.temp.some(size, PLACES["list_page_ids"]):
+        """Yield the id of each page once, in batches of `size`."""
+        for rows in self.temp.batches(size, PLACES["list_page_ids"]):
             yield [UUID(bytes=page_id) for (page_id,) in rows]
 
 
-def make_placed(row: Sequence[Any]) -> Placed:
+def placed_note(row: Sequence[Any]) -> PlacedNote:
     id, label, is_file, type, slug, place = row
-    return Placed(id, label, bool(is_file), type, slug, place)
+    return PlacedNote(id, label, bool(is_file), type, slug, place)

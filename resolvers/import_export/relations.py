@@ -1,4 +1,4 @@
-"""Relations that a note names beside its text: the page above it, related pages, sources that it rests on."""
+"""The relations that a note has besides its text: its parent page, related pages, and cited sources."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from ..transactions.transaction import writing
 from .citations import Cited, SourceIds, as_kept, find_cited, find_sources, wiki
 from .names import Vault
 from .notes import ImportProblem
-from .pages import Placed
+from .pages import PlacedNote
 from .results import problem, unresolved
 
 IMPORTS = statements("import_export/imports")
@@ -46,25 +46,25 @@ class RelationChange(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A note that is a page now."""
+class NoteWithPage:
+    """A note that was saved as a page."""
 
-    placed: Placed
+    placed: PlacedNote
     note: Note
     page_id: UUID
 
 
 @dataclass(frozen=True, slots=True)
-class Tied:
-    """The result for one note: whether its page changed, what went wrong, which names nobody answers to yet."""
+class RelationResult:
+    """The result of relating one note: whether its page changed, the problems, and the names without a page yet."""
 
     changed: bool
     problems: list[ImportProblem]
     broken: list[ImportProblem]
 
 
-class Ties:
-    """Ties the pages of one import to each other and to the rest of their wiki."""
+class RelationWriter:
+    """Writes the relations of the pages of one import: parents, related pages, citations, claims and redirects."""
 
     def __init__(self, database: Database, scope: Scope, vault: Vault) -> None:
         self.database, self.scope, self.vault, self.sources = database, scope, vault, SourceIds(())
@@ -72,9 +72,9 @@ class Ties:
         self.before: dict[UUID, Row] = {}
         self.cited: dict[tuple[UUID, str, UUID], Cited] = {}
 
-    async def prepare(self, notes: Sequence[Written]) -> None:
-        """Find every page that these name and every tie that they have, in a few statements."""
-        names = {name for note in notes for _, name in self.wanted_ties(note)}
+    async def prepare(self, notes: Sequence[NoteWithPage]) -> None:
+        """Load the pages that these notes name, and the relations and citations that their pages have already."""
+        names = {name for note in notes for _, name in self.named_relations(note)}
         names.update(note.note.merged_into for note in notes if note.note.merged_into)
         self.named = await find_named(self.database, self.scope, sorted(names))
         page_ids = [note.page_id for note in notes]
@@ -84,31 +84,31 @@ class Ties:
         self.cited = await find_cited(self.database, self.scope, [n.page_id for n in notes if n.note.sources])
         self.sources = await find_sources(self.database, self.scope, [note.note for note in notes])
 
-    async def tie(self, note: Written) -> Tied:
+    async def relate(self, note: NoteWithPage) -> RelationResult:
         changed, problems = False, []
-        for change in self.missing(note):
+        for change in self.missing_changes(note):
             try:
                 changed = (await change()).changed or changed
             except (BadInput, Conflict, NotFound) as error:
                 problems.append(problem(note.placed.label, error))
         broken = [
             unresolved(note.placed.label, relation, name)
-            for relation, name in self.wanted_ties(note)
+            for relation, name in self.named_relations(note)
             if self.find(name, note) is None
         ]
-        return Tied(changed, problems, broken)
+        return RelationResult(changed, problems, broken)
 
-    def wanted_ties(self, note: Written) -> list[tuple[str, str]]:
-        """Return the ties to other pages that a note asks for: the relation and the name of each."""
+    def named_relations(self, note: NoteWithPage) -> list[tuple[str, str]]:
+        """Return the relations to other pages that a note has: the kind and the name of each."""
         parent = self.parent(note)
         return [*([(PARENT, parent)] if parent else []), *((RELATED, name) for name in note.note.links)]
 
-    def parent(self, note: Written) -> str | None:
-        """The page above it, by what the note says or where its file lies."""
+    def parent(self, note: NoteWithPage) -> str | None:
+        """Return the name of the parent page, from the note or from the folder of its file."""
         return note.note.parent or self.vault.parent(note.placed)
 
-    async def relate(self, notes: Sequence[Written]) -> set[UUID]:
-        """Remember all that the notes name, found or not, and link what is found; the pages that changed by it."""
+    async def store_related(self, notes: Sequence[NoteWithPage]) -> set[UUID]:
+        """Store all relations of the notes and link the pages that exist; return the ids of the pages that changed."""
         relations = [relation for note in notes for relation in self.relations(note)]
         page_ids = [note.page_id for note in notes]
         if not relations and not any(self.before[page_id]["is_related"] for page_id in page_ids):
@@ -116,8 +116,11 @@ class Ties:
         async with writing(self.database, self.scope) as writer:
             return await write_relations(writer, page_ids, relations)
 
-    async def propose(self, note: Written) -> list[ImportProblem]:
-        """Link what a note names page by page, where links are reviewed: each is a proposal. Return what each says."""
+    async def propose_links(self, note: NoteWithPage) -> list[ImportProblem]:
+        """Link the pages that a note names one by one, as each is a proposal where links are reviewed.
+
+        Return a problem for each link that was proposed or refused.
+        """
         problems: list[ImportProblem] = []
         standing = self.before[note.page_id]["linked"] or {}
         for other, reasons in self.related_pages(note).items():
@@ -128,28 +131,28 @@ class Ties:
                     problems.append(problem(note.placed.label, error))
         return problems
 
-    def relations(self, note: Written) -> Iterator[NamedRelation]:
-        """Yield all relations except references that an export gives for other reasons: those are not the file's."""
-        for relation, name in self.wanted_ties(note):
+    def relations(self, note: NoteWithPage) -> Iterator[NamedRelation]:
+        """Yield the relations of a note, except existing related pages for which an export gives only other reasons."""
+        for relation, name in self.named_relations(note):
             reasons = note.note.reasons.get(name, (REASON,)) if relation == RELATED else (REASON,)
             if REASON in reasons or self.find(name, note) is None:
                 meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
                 type, slug, alias = (meant.type, meant.slug, normalise(meant.slug)) if meant else address(name)
                 yield NamedRelation(note.page_id, relation, name, type, slug, alias)
 
-    async def supersede(self, notes: Sequence[Written]) -> None:
-        """Record the claims that the pages make no more, and those that contradict each other.
-
-        Those that a page has already stay as they are.
-        """
+    async def store_claims(self, notes: Sequence[NoteWithPage]) -> None:
+        """Store the superseded claims and the contradictions of the notes; those that a page has already stay."""
         rows = [
-            self.claim(note, one) for note in notes for one in note.note.superseded if fits(one.fact, one.replacement)
+            self.claim(note, claim)
+            for note in notes
+            for claim in note.note.superseded
+            if fits(claim.fact, claim.replacement)
         ]
         contradictions = [
-            self.contradiction(note, one)
+            self.contradiction(note, contradiction)
             for note in notes
-            for one in note.note.contradictions
-            if fits(one.older.claim, one.newer.claim, one.reason or "")
+            for contradiction in note.note.contradictions
+            if fits(contradiction.older.claim, contradiction.newer.claim, contradiction.reason or "")
         ]
         if rows or contradictions:
             async with writing(self.database, self.scope) as writer:
@@ -158,8 +161,8 @@ class Ties:
                 if contradictions:
                     await write_contradictions(writer, contradictions)
 
-    async def merge(self, notes: Sequence[Written]) -> None:
-        """Record of archived pages which ones they became a part of, and of others that they were brought back."""
+    async def store_merges(self, notes: Sequence[NoteWithPage]) -> None:
+        """Store which pages the archived pages were merged into, and which pages were restored after a merge."""
         found = {
             note.page_id: into
             for note in notes
@@ -172,17 +175,17 @@ class Ties:
                 await writer.later(IMPORTS["write_merged"], page_ids=list(found), into_ids=list(found.values()))
                 await writer.later(IMPORTS["mark_merged"], page_ids=back)
 
-    def contradiction(self, note: Written, one: ContradictionMark) -> dict[str, Any]:
-        """Return a contradiction of a page as its row."""
+    def contradiction(self, note: NoteWithPage, mark: ContradictionMark) -> dict[str, Any]:
+        """Return the row of a contradiction of a page."""
         row: dict[str, Any] = {
             "id": new_id(),
             "page_id": note.page_id,
-            "digest": contradiction_digest(one.older.claim, one.newer.claim),
-            "resolution": one.resolution,
-            "reason": one.reason,
-            "resolved_at": one.resolved_at,
+            "digest": contradiction_digest(mark.older.claim, mark.newer.claim),
+            "resolution": mark.resolution,
+            "reason": mark.reason,
+            "resolved_at": mark.resolved_at,
         }
-        for name, side in (("older", one.older), ("newer", one.newer)):
+        for name, side in (("older", mark.older), ("newer", mark.newer)):
             row |= {
                 f"{name}_claim": side.claim,
                 f"{name}_section_slug": side.section,
@@ -192,27 +195,27 @@ class Ties:
             }
         return row
 
-    def claim(self, note: Written, one: ClaimMark) -> dict[str, Any]:
-        """Return a claim of a page as its row."""
+    def claim(self, note: NoteWithPage, mark: ClaimMark) -> dict[str, Any]:
+        """Return the row of a superseded claim of a page."""
         stated, overriding = (
             source and self.sources.find(CitationMark(source[1], source[0]))
-            for source in (one.stated_by, one.overridden_by)
+            for source in (mark.stated_by, mark.overridden_by)
         )
         return {
             "id": new_id(),
             "page_id": note.page_id,
-            "section_slug": one.section,
-            "heading": one.heading,
-            "fact": one.fact,
-            "replacement": one.replacement,
+            "section_slug": mark.section,
+            "heading": mark.heading,
+            "fact": mark.fact,
+            "replacement": mark.replacement,
             "stated_by_id": stated,
             "overridden_by_id": overriding,
-            "superseded_on": one.superseded_on,
-            "digest": digest(one.fact, *(one.overridden_by or ("", ""))),
+            "superseded_on": mark.superseded_on,
+            "digest": digest(mark.fact, *(mark.overridden_by or ("", ""))),
         }
 
-    async def keep_dates(self, notes: Sequence[Written]) -> None:
-        """A page that says what its file says is as old as its file."""
+    async def store_dates(self, notes: Sequence[NoteWithPage]) -> None:
+        """Set the dates of the pages to those of their files, unless the pages were changed since."""
         dated = [note for note in notes if note.note.created or note.note.updated]
         if dated:
             async with writing(self.database, self.scope) as writer:
@@ -223,8 +226,8 @@ class Ties:
                     updated=[note.note.updated for note in dated],
                 )
 
-    async def redirect(self, label: str, stub: Note) -> Tied | None:
-        """Let the page that a stub leads to answer to the stub's slug. None where there is no such page."""
+    async def redirect(self, label: str, stub: Note) -> RelationResult | None:
+        """Add the slug of a stub to the former slugs of its target page; return None if there is no such page."""
         name = stub.redirect_to or ""
         page_id = (await find_named(self.database, self.scope, [name])).get(name)
         if page_id is None:
@@ -233,22 +236,22 @@ class Ties:
             slug = stub.slug or title_slug(stub.title)
             saved = await add_former_slugs(self.database, self.scope, page_id, [slug])
         except BadInput as error:
-            return Tied(False, [problem(label, error)], [])
-        return Tied(saved.changed, [], [])
+            return RelationResult(False, [problem(label, error)], [])
+        return RelationResult(saved.changed, [], [])
 
-    async def remember_redirect(self, label: str, stub: Note) -> Tied:
-        """Keep where a stub leads until there is such a page."""
+    async def remember_redirect(self, label: str, stub: Note) -> RelationResult:
+        """Store the redirect of a stub for a page that does not exist yet."""
         name = stub.redirect_to or ""
         try:
             slug = stub.slug or title_slug(stub.title)
         except BadInput as error:
-            return Tied(False, [problem(label, error)], [])
+            return RelationResult(False, [problem(label, error)], [])
         async with writing(self.database, self.scope) as writer:
             await write_redirect(writer, slug, label, name, *address(name))
-        return Tied(False, [], [unresolved(label, "redirectTo", name)])
+        return RelationResult(False, [], [unresolved(label, "redirectTo", name)])
 
-    def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[RelationChange]]]:
-        """Yield the calls that would make the page as its note has it. Ties that exist already stay."""
+    def missing_changes(self, note: NoteWithPage) -> Iterator[Callable[[], Awaitable[RelationChange]]]:
+        """Yield the calls that add the relations and citations of the note that its page lacks."""
         page_id, here = note.page_id, (self.database, self.scope)
         before, parent = self.before[page_id], self.parent(note)
         parent_id = self.find(parent, note) if parent else None
@@ -267,8 +270,8 @@ class Ties:
                 restored=True,
             )  # fmt: skip
 
-    def related_pages(self, note: Written) -> dict[UUID, set[str]]:
-        """The pages that the note is related to, and why: because it says so, or for the reasons that it gives."""
+    def related_pages(self, note: NoteWithPage) -> dict[UUID, set[str]]:
+        """Return the pages that the note is related to, with the reasons: those that it gives, or the import itself."""
         found: dict[UUID, set[str]] = {}
         for name in note.note.links:
             other = self.find(name, note)
@@ -277,8 +280,8 @@ class Ties:
                 found.setdefault(other, set()).update(filter(None, reasons))
         return found
 
-    def find(self, name: str, note: Written) -> UUID | None:
-        """The page that a name means: a file of the folder, else whatever the wiki has by that name."""
+    def find(self, name: str, note: NoteWithPage) -> UUID | None:
+        """Return the page that a name refers to: that of a file of the folder, else a page of the wiki."""
         meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
         return meant.page_id if meant else self.named.get(name)
 
@@ -289,7 +292,7 @@ def fits(*texts: str) -> bool:
 
 
 async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> dict[str, UUID]:
-    """The page of each name that has one."""
+    """Return the id of the page of each name that has one."""
     parsed = [(name, *address(name)) for name in names]
     async with database.connection() as connection:
         rows = await connection.all(
@@ -303,7 +306,10 @@ async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> 
 
 
 def address(name: str) -> tuple[str | None, str, str]:
-    """`/wiki/topic/austin-texas`, `topic/austin-texas`, `austin-texas`, `Austin, Texas` → type, slug, alias."""
+    """Return the type, slug and alias in a name: `/wiki/topic/austin`, `topic/austin`, `austin` or `Austin, Texas`.
+
+    The type is None if the name has none.
+    """
     type, slash, rest = name.removeprefix(EXACT).partition("/")
     typed = bool(slash) and type in TEMPLATES
     bare = (rest if typed else name.rpartition("/")[2]).removesuffix(".md").strip()

@@ -11,7 +11,7 @@ from ..errors import CairnError
 from .formats import Format
 from .notes import ImportProblem
 
-TOLD = 10_000
+LISTED_MAX = 10_000
 UNWRITABLE = "UNWRITABLE"
 log = logging.getLogger(__name__)
 
@@ -20,21 +20,22 @@ T = TypeVar("T")
 
 
 class Progress(Protocol):
-    """Hears how far a step is; `current` is the note that is next."""
+    """A callback that is told the progress of a step; `current` is the note that is processed next."""
 
     def __call__(self, step: str, done: int, total: int, current: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """`created`, `changed`, `unchanged` and `failed` count notes, and every note is in one of them. `sources` counts
-    those that are new, or say something new.
+    """The result of an import.
 
-    `links` are the references that the imported pages have now; `broken_links` the names in texts and in `parent`,
-    `related` and `links` that no page answers to. `errors` may also tell of a page that was imported without a tie.
-    `warnings` tell of what was imported and should be looked at, such as a relation to a page that is not there yet.
-    `format` is the tool that the folder was taken for; `left_out` counts other files, by what they end in.
-    `attachments` counts the files that were kept beside the pages and are new, or changed.
+    `created`, `changed`, `unchanged` and `failed` count notes; every note is counted in one of them. `sources` counts
+    the new sources and new versions. `links` is the number of references that the imported pages have now, and
+    `broken_links` the number of names in texts and in `parent`, `related` and `links` that no page has. `errors` may
+    include pages that were imported without one of their relations. `warnings` are about imported notes that somebody
+    should check, such as a relation to a page that does not exist yet. `format` is the tool that the folder was
+    recognised as, `left_out` counts the skipped files by their ending, and `attachments` counts the new or changed
+    attachments.
     """
 
     created: int
@@ -52,34 +53,34 @@ class ImportResult:
 
 
 def ignore_progress(step: str, done: int, total: int, current: str) -> None:
-    """Progress that nobody hears."""
+    """Ignore the progress of a step."""
 
 
 class Problems:
-    """The first problems, and how many there are in all."""
+    """The first TOLD problems, and the number of all problems."""
 
     def __init__(self) -> None:
-        self.told: list[ImportProblem] = []
+        self.listed: list[ImportProblem] = []
         self.count = 0
 
     def append(self, problem: ImportProblem) -> None:
         self.count += 1
-        if len(self.told) < TOLD:
-            self.told.append(problem)
+        if len(self.listed) < LISTED_MAX:
+            self.listed.append(problem)
 
     def extend(self, problems: Iterable[ImportProblem]) -> None:
         for problem in problems:
             self.append(problem)
 
-    def take(self, others: "Problems") -> None:
-        """Add the problems that were gathered elsewhere, by path: a folder is read in no known order."""
-        room = TOLD - len(self.told)
-        self.told += sorted(others.told, key=lambda problem: problem.path)[:room]
+    def merge(self, others: "Problems") -> None:
+        """Add other problems, sorted by path, because a folder is read in an arbitrary order."""
+        room = LISTED_MAX - len(self.listed)
+        self.listed += sorted(others.listed, key=lambda problem: problem.path)[:room]
         self.count += others.count
 
 
 def try_part(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | ImportProblem:
-    """Return what `make` makes of one part of a wiki, or the reason why an export lacks it: the others are written."""
+    """Return the result of `make`, or a problem if it raises, so that an export continues without this part."""
     try:
         return make(*args, **kwargs)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Sources as files: a `.jsonl` with one on each line, or a folder of texts, each with or without frontmatter."""
+"""Read sources from a `.jsonl` file with a source on each line, or from a folder of texts with or without a header."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ from ..errors import BadInput
 from ..sources.sources import SourceDraft
 from .disk.temp_database import TempDatabase
 from .formats import MARKDOWN, Survey
-from .notes import LINES, NOTE_MAX, ImportProblem, Piece, Waiting, data_of, in_folder, in_lines
+from .notes import LINES, NOTE_MAX, FolderStack, ImportProblem, Piece, data_of, in_folder, in_lines
 
 DEFAULT_KIND = "document"
 NO_TIME = datetime(1980, 1, 2, tzinfo=UTC)
@@ -27,7 +27,10 @@ TEXTS = (*MARKDOWN, ".mdx", ".txt", ".wiki", ".mediawiki")
 
 
 def source_files(root: Path) -> Iterator[SourceDraft | ImportProblem]:
-    """Each source, or why a file or line is none, in the order of their names; read when asked for."""
+    """Yield each source, or the problem why a file or line is none, in the order of their paths or lines.
+
+    Raises BadInput if the path is neither a folder nor a `.jsonl` file.
+    """
     if not root.exists():
         raise BadInput(f"There is no {root}. Give a {LINES} file of sources, or a folder of texts.", "path")
     if not root.is_dir() and root.suffix != LINES:
@@ -38,7 +41,7 @@ def source_files(root: Path) -> Iterator[SourceDraft | ImportProblem]:
 
 def by_place(root: Path) -> list[Piece | ImportProblem]:
     with TempDatabase() as temp:
-        return sorted(in_folder(root, Waiting(temp), Survey(), TEXTS), key=place_of)
+        return sorted(in_folder(root, FolderStack(temp), Survey(), TEXTS), key=place_of)
 
 
 def place_of(piece: Piece | ImportProblem) -> str:
@@ -89,7 +92,7 @@ def from_line(text: str) -> Any:
 
 
 def from_text(piece: Piece, text: str) -> dict[str, Any]:
-    """Return a source by what its frontmatter says; without a ref there, the file is known by its path."""
+    """Return the record of a text: the fields of its frontmatter, and by default its path as the ref."""
     values, content = split_any(text)
     given = {name: str(values.pop(name)) for name in ("kind", "ref", "title", "captured_at") if values.get(name)}
     metadata = values.pop("metadata", None)

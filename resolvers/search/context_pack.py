@@ -1,4 +1,4 @@
-"""The context pack: what a wiki and its shared spaces know for a task, within a budget of tokens."""
+"""The context pack: the sections and passages of several wikis that are useful for a task, within a token budget."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,14 +43,17 @@ from .spaces import Space
 PACKS = statements("search/context_pack")
 BUDGET, BUDGET_MAX = 4_000, 100_000  # tokens
 QUERY_MAX, TASK_MAX, ROLE_MAX = 10_000, 20_000, 200  # characters
-LOADED_MAX = 50  # pages of a wiki that rules load, by type, and that a task names
+LOADED_MAX = 50  # pages of a wiki that are loaded by a rule: by their type, or because the task names them
 SECTION_MAX = 20_000  # characters of a section
-NAME_WORDS, TASK_WORDS = 6, 400  # words of a name, and of a task in which names are looked for
+NAME_WORDS, TASK_WORDS = 6, 400  # words of the longest name, and of the part of a task that is searched for names
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """A question, the task behind it, and the role of whoever does it. `spaces` as in a search."""
+    """The request of a context pack: a query, the task that it serves, and the role of the agent or person who does it.
+
+    `spaces` are slugs or ids of wikis; None stands for all that the caller may read.
+    """
 
     query: str
     task: str | None = None
@@ -60,7 +63,7 @@ class ContextRequest:
 
 
 class Origin(NamedTuple):
-    """The rows that a piece was made of: a section of a page, or a passage."""
+    """The origin of a piece: a section of a page, or a passage of a source."""
 
     owner_id: UUID
     page_id: UUID | None = None
@@ -69,7 +72,7 @@ class Origin(NamedTuple):
 
 
 class ContextItem(NamedTuple):
-    """A piece of a pack, and where it comes from."""
+    """A piece of a pack with its origin."""
 
     packed: Packed
     origin: Origin
@@ -77,7 +80,7 @@ class ContextItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContextPack:
-    """A pack as items and as one text; `omitted` pieces did not fit."""
+    """A context pack as items and as one text. `omitted` is the number of pieces that did not fit into the budget."""
 
     items: tuple[ContextItem, ...]
     text: str
@@ -86,19 +89,20 @@ class ContextPack:
     did_you_mean: str | None
 
 
-async def context_pack(database: Database, scope: Scope, asked: ContextRequest) -> ContextPack:
-    """Return what fits into the budget.
+async def context_pack(database: Database, scope: Scope, request: ContextRequest) -> ContextPack:
+    """Build the context pack for a request.
 
     Takes three statements besides those of the search: for pages that rules load, for sections and for passages.
-    Raises BadInput for a budget out of bounds or a text that is too long, NotFound for a wiki that is not to be read.
+    Raises BadInput for a budget out of bounds or a text that is too long, NotFound for a wiki that the caller may not
+    read.
     """
-    check(asked)
+    check(request)
     found = await search_all(
-        database, scope, SearchAllRequest(asked.query, spaces=asked.spaces, first=MOST, with_snippets=True)
+        database, scope, SearchAllRequest(request.query, spaces=request.spaces, first=MOST, with_snippets=True)
     )
     slugs = {space.id: space.slug for space in found.spaces}
     async with database.searching() as connection:
-        kinds = await find_loaded_pages(connection, scope, asked, found.spaces)
+        kinds = await find_loaded_pages(connection, scope, request, found.spaces)
         pages = [hit.found.page_id for hit in found.hits if isinstance(hit.found, SearchHit)]
         sections = await connection.all(
             PACKS["find_sections"], tenant_id=scope.tenant_id, page_ids=list(dict.fromkeys([*kinds, *pages])),
@@ -109,9 +113,9 @@ async def context_pack(database: Database, scope: Scope, asked: ContextRequest) 
     loaded = list(pieces_of_pages(sections, kinds, slugs, origins))
     hits = list(pieces_of_hits(found.hits, sections, kinds, places, origins))
     snippets = [hit.found.snippet for hit in found.hits]
-    packing = await run_in_thread(pack_pieces, loaded, hits, snippets, asked.budget)
+    packing = await run_in_thread(pack_pieces, loaded, hits, snippets, request.budget)
     return ContextPack(
-        items=tuple(ContextItem(one, origins[one.piece.key]) for one in packing.packed),
+        items=tuple(ContextItem(packed, origins[packed.piece.key]) for packed in packing.packed),
         text=text_of(packing.packed),
         omitted=packing.omitted,
         spaces=found.spaces,
@@ -119,25 +123,27 @@ async def context_pack(database: Database, scope: Scope, asked: ContextRequest) 
     )
 
 
-def check(asked: ContextRequest) -> None:
-    """Raise BadInput for what is out of bounds."""
-    if not 1 <= asked.budget <= BUDGET_MAX:
+def check(request: ContextRequest) -> None:
+    """Raise BadInput if the budget is out of bounds or a text is too long."""
+    if not 1 <= request.budget <= BUDGET_MAX:
         raise BadInput(f"A budget is between 1 and {BUDGET_MAX:,} tokens.", "budgetTokens")
-    for text, name, most in (
-        (asked.query, "query", QUERY_MAX), (asked.task or "", "task", TASK_MAX), (asked.role or "", "role", ROLE_MAX),
-    ):  # fmt: skip
-        validation.text(text, name, most)
+    validation.text(request.query, "query", QUERY_MAX)
+    validation.text(request.task or "", "task", TASK_MAX)
+    validation.text(request.role or "", "role", ROLE_MAX)
 
 
 async def find_loaded_pages(
-    connection: Connection, scope: Scope, asked: ContextRequest, spaces: Sequence[Space]
+    connection: Connection, scope: Scope, request: ContextRequest, spaces: Sequence[Space]
 ) -> dict[UUID, str]:
-    """Return the pages that rules load, each with its rule: context always, standards by role, others when named."""
+    """Return the pages that are loaded without a search, each with the rule that loads it.
+
+    Pages of the type context are always loaded, standards by role, and other pages if the task names them.
+    """
     rows = await connection.all(
         PACKS["find_loaded_pages"], tenant_id=scope.tenant_id, owner_ids=[space.id for space in spaces],
-        names=list(names_in(asked.task or asked.query)), most=LOADED_MAX,
+        names=list(names_in(request.task or request.query)), most=LOADED_MAX,
     )  # fmt: skip
-    rules = {row["id"]: rule for row in rows if (rule := rule_of(row, asked.role))}
+    rules = {row["id"]: rule for row in rows if (rule := rule_of(row, request.role))}
     return {page_id: rule for wanted in ORDER for page_id, rule in rules.items() if rule == wanted}
 
 
@@ -151,13 +157,13 @@ def rule_of(row: Row, role: str | None) -> str | None:
 
 
 def names_in(task: str) -> set[str]:
-    """Return every name that a task may say: its words, and those that stand side by side."""
+    """Return every possible name in a task: each run of up to NAME_WORDS adjacent words."""
     said = normalise_words(task)
     return {" ".join(said[start : start + length]) for length in range(1, NAME_WORDS + 1) for start in range(len(said))}
 
 
 def normalise_words(text: str) -> list[str]:
-    """Return the words of a text as names are kept. A name is normalised as a whole, a long text by its words."""
+    """Return the words of a text, normalised like names. A long text is normalised word by word."""
     found: list[str] = []
     for word in text.split():
         found += normalise(word).split()
@@ -169,8 +175,9 @@ def normalise_words(text: str) -> list[str]:
 async def passage_places(connection: Connection, scope: Scope, hits: Sequence[Hit]) -> dict[tuple[UUID, int], Row]:
     passages = [hit.found for hit in hits if isinstance(hit.found, PassageHit)]
     rows = await connection.all(
-        PACKS["find_passages"], tenant_id=scope.tenant_id, source_ids=[one.source_id for one in passages],
-        positions=[one.position for one in passages], analysers=[one.index_number for one in passages],
+        PACKS["find_passages"], tenant_id=scope.tenant_id, source_ids=[passage.source_id for passage in passages],
+        positions=[passage.position for passage in passages],
+        analysers=[passage.index_number for passage in passages],
     )  # fmt: skip
     return {(row["source_id"], row["position"]): row for row in rows}
 
@@ -178,7 +185,7 @@ async def passage_places(connection: Connection, scope: Scope, hits: Sequence[Hi
 def pieces_of_pages(
     sections: Sequence[Row], kinds: Mapping[UUID, str], slugs: Mapping[UUID, str], origins: dict[str, Origin]
 ) -> Iterator[Piece]:
-    """Yield the sections of the pages that rules load, page by page."""
+    """Yield the sections of the pages that are loaded by rules, page by page."""
     for page_id, kind in kinds.items():
         for row in sections:
             if row["page_id"] == page_id and row["owner_id"] in slugs:
@@ -192,14 +199,19 @@ def pieces_of_hits(
     places: Mapping[tuple[UUID, int], Row],
     origins: dict[str, Origin],
 ) -> Iterator[Piece]:
-    """Yield what the search found, best first: of a page the section that answers best, else its first."""
+    """Yield a piece for each hit, the best first: the passage, or the section of the page that has the snippet.
+
+    A page without a snippet gives its first section. Pages that a rule has loaded are left out.
+    """
     for hit in hits:
         if isinstance(hit.found, PassageHit):
             if (row := places.get((hit.found.source_id, hit.found.position))) is not None:
                 yield passage_piece(hit, hit.found, row, origins)
         elif hit.found.page_id not in kinds:
-            own = [row for row in sections if row["page_id"] == hit.found.page_id and row["owner_id"] == hit.space.id]
-            best = next((row for row in own if row["id"] == hit.found.section_id), own[0] if own else None)
+            of_page = [
+                row for row in sections if (row["page_id"], row["owner_id"]) == (hit.found.page_id, hit.space.id)
+            ]
+            best = next((row for row in of_page if row["id"] == hit.found.section_id), of_page[0] if of_page else None)
             if best is not None:
                 yield piece(best, SECTION, hit.space.slug, hit.score, origins)
 
@@ -207,11 +219,12 @@ def pieces_of_hits(
 def pack_pieces(
     loaded: Sequence[Piece], hits: Sequence[Piece], snippets: Sequence[Snippet | None], budget: int
 ) -> Packing:
-    """Pack the pieces: of a long list in a section that was found, or on a page that the task names, what answers.
+    """Pack the pieces into the budget.
 
-    The words of the question are those that are highlighted in a hit, as the pages and sources write them.
+    Long lists in found sections and on pages that the task names are shortened to the items that match the query. They
+    match by the words that snippets highlight, because those are spelled as pages and sources write them.
     """
-    asked = {
+    query_words = {
         word
         for shown in snippets if shown
         for start, length in shown.highlights
@@ -219,7 +232,7 @@ def pack_pieces(
     }  # fmt: skip
 
     def shortened(piece: Piece) -> Piece:
-        return replace(piece, excerpt=excerpt(piece.text, asked)) if piece.kind in (SECTION, NAMED) else piece
+        return replace(piece, excerpt=excerpt(piece.text, query_words)) if piece.kind in (SECTION, NAMED) else piece
 
     return pack(list(map(shortened, loaded)), list(map(shortened, hits)), budget)
 

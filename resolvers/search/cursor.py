@@ -1,4 +1,4 @@
-"""The cursor of a search of pages: from which place on the same question is answered, by the same statistics."""
+"""The cursor of a search of pages: the position after which the search continues, and the statistics that it uses."""
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -11,17 +11,18 @@ from zlib import crc32
 import orjson
 
 from ..errors import BadInput
-from .interpretation import ReadQuery
+from .interpretation import InterpretedQuery
 
 LONGEST = 20_000  # characters
-MARK = 8  # hexadecimal digits of an id, all of them random: few hundred pages are told apart
+MARK = 8  # hexadecimal digits of an id, all of them random: enough to distinguish a few hundred pages
 
 
 @dataclass(frozen=True, slots=True)
 class SearchCursor:
-    """A position behind the page with this score. `found` and `pages` are the statistics of the first question.
+    """The position after the page with this id and score.
 
-    `shown` are the marks of all pages so far, where words were asked for: a list is in an order of its own.
+    `found`, `pages` and `mean_length` are the statistics of the first page of results. `shown` are the marks of all
+    pages that were shown so far; it is empty for a query without words, whose list has a fixed order.
     """
 
     score: float
@@ -38,22 +39,31 @@ def page_mark(page_id: UUID) -> str:
 
 
 def make_cursor(
-    question: str, reading: ReadQuery, score: float, page_id: UUID, shown: Sequence[str] = (), *, is_wide: bool = False
+    search: str,
+    interpreted: InterpretedQuery,
+    score: float,
+    page_id: UUID,
+    shown: Sequence[str] = (),
+    *,
+    is_wide: bool = False,
 ) -> str:
-    """`question` is all that was asked, filters included; `is_wide` when its words were not looked for together."""
-    asked = crc32(question.encode(errors="surrogatepass"))
-    statistics = reading.pages, float(reading.mean_length), reading.found
-    state = [asked, float(score), page_id.hex, *statistics, is_wide, "".join(shown)]
+    """Return a cursor. `search` is a text that identifies the search, including its filters.
+
+    `is_wide` says that the pages were found by one of the common words of the query.
+    """
+    search_hash = crc32(search.encode(errors="surrogatepass"))
+    statistics = interpreted.pages, float(interpreted.mean_length), interpreted.found
+    state = [search_hash, float(score), page_id.hex, *statistics, is_wide, "".join(shown)]
     return urlsafe_b64encode(orjson.dumps(state)).decode()
 
 
-def read_cursor(question: str, text: str) -> SearchCursor:
-    """Return the place of a cursor. Raises BadInput for what is no cursor of this question."""
+def read_cursor(search: str, text: str) -> SearchCursor:
+    """Parse a cursor. Raises BadInput for a text that is not a cursor of this search."""
     try:
         if len(text) > LONGEST:
             raise ValueError
         state = orjson.loads(urlsafe_b64decode(text.encode("ascii")))
-        asked, score, page_id, pages, length, found, is_wide, shown = state
+        search_hash, score, page_id, pages, length, found, is_wide, shown = state
         if type(shown) is not str or not (type(score) is type(length) is float and isfinite(score)):
             raise ValueError
         if not 1 <= length < 2**31:
@@ -61,20 +71,20 @@ def read_cursor(question: str, text: str) -> SearchCursor:
         if not (is_count(pages) and pages > 0 and all(map(is_count, found.values()))):
             raise ValueError
         marks = tuple(shown[at : at + MARK] for at in range(0, len(shown), MARK))
-        behind = SearchCursor(score, UUID(page_id), pages, length, found, is_wide is True, marks)
+        cursor = SearchCursor(score, UUID(page_id), pages, length, found, is_wide is True, marks)
     except (ValueError, TypeError, AttributeError, binascii.Error) as error:
         raise BadInput("This is not a cursor of a search.", "after") from error
-    if asked != crc32(question.encode(errors="surrogatepass")):
+    if search_hash != crc32(search.encode(errors="surrogatepass")):
         raise BadInput("This cursor belongs to another search: ask the same question with the same filters.", "after")
-    return behind
+    return cursor
 
 
 def is_count(value: object) -> bool:
-    """Return whether it is a number of things: JSON's true is no number here."""
+    """Return whether the value is a non-negative integer of 31 bits, and not a boolean."""
     return type(value) is int and 0 <= value < 2**31
 
 
 def cursor_after(cursor: str, shown: Sequence[UUID]) -> str:
-    """Return the cursor of the same search behind these pages."""
+    """Return a cursor of the same search after these pages."""
     *state, _ = orjson.loads(urlsafe_b64decode(cursor))
     return urlsafe_b64encode(orjson.dumps([*state, "".join(map(page_mark, shown))])).decode()

@@ -1,4 +1,4 @@
-"""The rows that search reads of a page, in step with it."""
+"""The search index of pages, written in the transaction that writes a page."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ SHORTEST, LONGEST = 2, 32  # characters of a word that can be completed or corre
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """The index of a wiki as one analyser makes it, and what was last counted."""
+    """The index of a wiki by one analyser. Queries use it once it is ready."""
 
     analyser: int
     is_ready: bool
@@ -37,7 +37,7 @@ class Edition:
 
 @dataclass(frozen=True, slots=True)
 class IndexedPage:
-    """The text by which a page can be found; `words` are those of its body."""
+    """The texts of a page that are indexed; `words` are the analysed words of its body."""
 
     page_id: UUID
     type: str
@@ -52,7 +52,7 @@ class IndexedPage:
 
 
 class Findable(NamedTuple):
-    """A page, the names that it answers to, and the words of its body, if they are known."""
+    """A page to index, with its names and, if they are known already, the analysed words of its body."""
 
     page: Page
     names: Names
@@ -60,25 +60,25 @@ class Findable(NamedTuple):
 
 
 async def write_search(writer: Writer, *pages: Findable, later: bool = False) -> None:
-    """Write what can be found of these pages, whether or not they may be found now.
+    """Index these pages, whatever their status.
 
-    `later` when their words are soon to be counted together with others', by `count_words`.
+    `later` says that the caller will call `count_words` after more pages, so that their words need not be counted now.
     """
     if writer.gathered is not None:
-        writer.gathered.update({one.page.id: one for one in pages})
+        writer.gathered.update({found.page.id: found for found in pages})
         return
-    known = [one if one.words is not None else one._replace(words=await words_of(one.page)) for one in pages]
-    page_ids = [one.page.id for one in pages]
+    known = [found if found.words is not None else found._replace(words=await words_of(found.page)) for found in pages]
+    page_ids = [found.page.id for found in pages]
     language, editions = await find_editions(writer, page_ids)
     for edition in editions:
         if edition.analyser in ANALYSERS:
             await write_pages(writer, known, language, edition, later)
         else:
-            await leave_pages(writer, page_ids)
+            await remove_pages(writer, page_ids)
 
 
 async def find_editions(writer: Writer, page_ids: Sequence[UUID]) -> tuple[str, list[Edition]]:
-    """The wiki's language and what there is to write; the first pages of a wiki open its index."""
+    """Return the language of the wiki and its indexes. The first pages of a wiki open its index."""
     language, found = writer.editions or await read_editions(writer)
     if not found:
         state = await writer.value(INDEX["open_scope"], page_ids=page_ids, analyser=ANALYSER)
@@ -95,28 +95,30 @@ async def read_editions(writer: Writer) -> tuple[str, list[tuple[int, str]]]:
 async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, edition: Edition, later: bool) -> None:
     analyser = edition.analyser
     if analyser != ANALYSER:
-        pages = [one._replace(words=await words_of(one.page, analyser)) for one in pages]
-    said = [index_values(one, language) for one in pages]
-    size = sum(len(one.words) + sum(map(len, [one.title, one.summary, *one.names, *one.headings])) for one in said)
-    values = await read_in_thread(size, rows_of, writer.scope, analyser, said)
+        pages = [found._replace(words=await words_of(found.page, analyser)) for found in pages]
+    indexed = [indexed_page(found, language) for found in pages]
+    size = sum(
+        len(page.words) + sum(map(len, [page.title, page.summary, *page.names, *page.headings])) for page in indexed
+    )
+    values = await read_in_thread(size, rows_of, writer.scope, analyser, indexed)
     row = await writer.one(INDEX["write_pages"], **values)
     if row is not None and edition.is_ready:
         waiting = row["waiting"] + len(pages)
-        if row["is_in_new_language"]:  # its stems are found from now on: what a folding says of languages cannot wait
+        if row["is_in_new_language"]:  # queries are stemmed in a language only after a fold has recorded it
             await fold(writer, analyser)
         else:
             await fold_when_due(writer, analyser, pages=row["pages"], waiting=waiting, later=later)
 
 
 async def count_words(writer: Writer) -> list[int]:
-    """Count all words that wait, in one go; return the analysers that have counted."""
+    """Fold all pending changes into the word counts; return the analysers whose indexes were folded."""
     others = [other for other in await fold(writer, ANALYSER) if other in ANALYSERS]
     for other in others:
         await fold(writer, other)
     return [ANALYSER, *others]
 
 
-async def leave_pages(writer: Writer, page_ids: Sequence[UUID]) -> None:
+async def remove_pages(writer: Writer, page_ids: Sequence[UUID]) -> None:
     for page_id in page_ids:
         await writer.run(INDEX["leave_page"], page_id=page_id, change_id=new_id(), analysers=list(ANALYSERS))
 
@@ -125,8 +127,8 @@ async def words_of(page: Page, analyser: int = ANALYSER) -> str:
     return await read_in_thread(len(page.body), searchable, page.body, analyser)
 
 
-def index_values(one: Findable, language: str) -> IndexedPage:
-    page, names, words = one
+def indexed_page(found: Findable, language: str) -> IndexedPage:
+    page, names, words = found
     return IndexedPage(
         page_id=page.id,
         type=page.type,
@@ -142,39 +144,39 @@ def index_values(one: Findable, language: str) -> IndexedPage:
 
 
 def rows_of(scope: Scope, analyser: int, pages: Sequence[IndexedPage]) -> dict[str, Any]:
-    """Return the parameters of the statement, except the scope: lists with an item for each page."""
+    """Return the parameters of `write_pages` except the scope: lists with an item for each page."""
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
-    rows = [row_of(letter, analyser, said) for said in pages]
+    rows = [row_of(letter, analyser, page) for page in pages]
     return {"analyser": analyser, "letter": letter, **{name: [row[name] for row in rows] for name in rows[0]}}
 
 
-def row_of(letter: str, analyser: int, said: IndexedPage) -> dict[str, Any]:
-    """Return one page's item in each of the lists. Tags and marks hold no control characters, words no spaces."""
+def row_of(letter: str, analyser: int, page: IndexedPage) -> dict[str, Any]:
+    """Return the item of one page for each of the lists. Tags and marks have no control characters, words no spaces."""
     analyse, parts = ANALYSERS[analyser], list[str]()
 
     def words_of_name(name: str) -> list[str]:
-        """Its parts find a page as its headings do: a name begins and ends with whole words."""
+        """Return the whole words of a name, and add the parts of compounds to `parts`, indexed like headings."""
         found = whole_words(name, analyser)
         parts.extend(part for word in found for part in word[1:])
         return [word[0] for word in found]
 
-    title, summary = words_of_name(said.title), analyse(said.summary)
-    others = other_words(title, map(words_of_name, said.names))
-    headings = [heading for given in said.headings if (heading := " ".join(words_of_name(given)))]
-    tags = [word for tag in said.tags for word in analyse(tag)] if analyser >= TAGGED else []
-    body = said.words.split(" ") if said.words else []
+    title, summary = words_of_name(page.title), analyse(page.summary)
+    others = other_words(title, map(words_of_name, page.names))
+    headings = list(filter(None, (" ".join(words_of_name(heading)) for heading in page.headings)))
+    tags = [word for tag in page.tags for word in analyse(tag)] if analyser >= TAGGED else []
+    body = page.words.split(" ") if page.words else []
     return {
-        "page_ids": said.page_id,
+        "page_ids": page.page_id,
         "change_ids": new_id(),
-        "languages": said.language,
-        "statuses": said.status,
-        "types": said.type,
-        "tags": APART.join(said.tags),
+        "languages": page.language,
+        "statuses": page.status,
+        "types": page.type,
+        "tags": APART.join(page.tags),
         "titles": " ".join(title),
         "names": " ".join(others),
         "leads": " ".join([*headings, *dict.fromkeys(parts), *tags, *summary]),
-        "bodies": said.words,
-        "marks": APART.join(marks(letter, said.type, said.tags, headings)),
+        "bodies": page.words,
+        "marks": APART.join(marks(letter, page.type, page.tags, headings)),
         "title_words": len(title),
         "words": len(title) + len(summary) + len(body),
         "text_words": " ".join(vocabulary([*parts, *tags, *summary, *body])),
@@ -183,13 +185,13 @@ def row_of(letter: str, analyser: int, said: IndexedPage) -> dict[str, Any]:
 
 
 def other_words(title: list[str], names: Iterable[list[str]]) -> list[str]:
-    """Return the words of names that say something else: a slug says what the title says, and would count again."""
+    """Return the words of the names that differ from the title. A slug repeats the title and would count twice."""
     different = {tuple(name): name for name in names if name != title}
     return [word for name in different.values() for word in name]
 
 
 async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
-    """Mark the pages with their new status: their words are the same."""
+    """Write the new status of the pages to the index; their words have not changed."""
     for page in pages:
         if writer.gathered and (found := writer.gathered.get(page.id)):
             writer.gathered[page.id] = found._replace(page=page)
@@ -199,22 +201,25 @@ async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
 
 
 async def forget_search(writer: Writer, page_id: UUID) -> None:
-    """Remove a page from the index before it goes. With fewer pages fewer may wait to be counted, so that is done."""
+    """Remove a page from the index before it is deleted.
+
+    The words of the wiki are counted at once, because fewer changes may be pending in a smaller wiki.
+    """
     await writer.run(INDEX["leave_page"], page_id=page_id, change_id=new_id(), analysers=[])
     await count_words(writer)
 
 
 def vocabulary(words: Sequence[str]) -> list[str]:
-    """Each word once that people may complete or mistype."""
+    """Return the distinct words that queries can complete or correct."""
     return sorted({word for word in words if SHORTEST <= len(word) <= LONGEST})
 
 
 def searchable(text: str, analyser: int = ANALYSER) -> str:
-    """The words of a body, as many as a tsvector can hold."""
+    """Return the words of a body, cut to what a tsvector can hold."""
     words = ANALYSERS[analyser](strip_comments(text) if analyser >= UNCOMMENTED else text)
     joined = " ".join(words)
     if 2 * len(words) + (LETTER_BYTES + 8) * len(set(words)) + 4 * len(joined) <= VECTOR_MAX:
-        return joined  # without looking at each: even letters of four bytes would not fill it
+        return joined  # it fits even if all letters have four bytes
     seen: set[str] = set()
     size = 0
     for count, word in enumerate(words):
@@ -227,10 +232,7 @@ def searchable(text: str, analyser: int = ANALYSER) -> str:
 
 @asynccontextmanager
 async def index_together(writer: Writer) -> AsyncIterator[None]:
-    """Write what can be found of the pages saved in here at the end, as it is then.
-
-    No page may be deleted meanwhile.
-    """
+    """Index all pages that are saved inside the block once, at its end. No page may be deleted inside the block."""
     gathered = writer.gathered = {}
     yield
     writer.gathered = None
@@ -239,7 +241,7 @@ async def index_together(writer: Writer) -> AsyncIterator[None]:
 
 
 async def has_unsearchable(database: Database, tenant_id: UUID) -> bool:
-    """Return whether a wiki of the tenant has pages and no whole index: cheaper than counting them."""
+    """Return whether a wiki of the tenant has pages or sources but no complete index. Cheaper than counting them."""
     async with database.connection() as connection:
         found: bool = await connection.value(INDEX["has_unsearchable"], tenant_id=tenant_id, analyser=ANALYSER)
     return found

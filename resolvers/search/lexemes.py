@@ -1,4 +1,4 @@
-"""Lexemes as the index has them, and the statistics of the words of a wiki."""
+"""The lexemes in the index, and the word counts of a wiki."""
 
 from collections.abc import Iterable
 from math import ceil, log2
@@ -12,8 +12,8 @@ from db.sql import statements
 from ..transactions.writer import Writer
 
 LETTERS = range(0x1000, 0xD000)  # 49,152 characters of three bytes each
-MARK = ":"  # no word has one
-PASSAGES = 100  # and the number of an analyser is the number of an index of passages; an index of pages has the latter
+MARK = ":"  # no word has a colon
+PASSAGES = 100  # added to the number of an analyser, it is the number of the analyser's index of passages
 
 
 def scope_letter(tenant_id: UUID, owner_id: UUID, analyser: int) -> str:
@@ -21,7 +21,7 @@ def scope_letter(tenant_id: UUID, owner_id: UUID, analyser: int) -> str:
 
 
 def marks(letter: str, type_: str, tags: Iterable[str], headings: Iterable[str]) -> list[str]:
-    """Return what a page is, and the words of its headings, as lexemes beside its words: found by the same index."""
+    """Return the marks of a page: lexemes for its type, tags and headings, found by the same index as its words."""
     found = {tag_mark(letter, tag) for tag in tags} | {heading_mark(letter, heading) for heading in headings}
     return [letter + MARK, type_mark(letter, type_), *sorted(found)]
 
@@ -31,7 +31,7 @@ def type_mark(letter: str, type_: str) -> str:
 
 
 def tag_mark(letter: str, tag: str) -> str:
-    """Return the mark of a tag. Capitals, spaces and ways to encode an accent make no difference."""
+    """Return the mark of a tag. Tags that differ in case, spacing or Unicode encoding have the same mark."""
     said = " ".join(normalize("NFC", tag).casefold().split())
     return f"{letter}{MARK}tag{MARK}{said[:200]}"
 
@@ -41,33 +41,36 @@ def heading_mark(letter: str, heading: str) -> str:
 
 
 def quoted(lexeme: str) -> str:
-    """Quote the lexeme for a tsquery: nothing in it is an operator."""
+    """Quote the lexeme for a tsquery, so that its characters are not operators."""
     return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def one_of(lexemes: Iterable[str], tag: str = "") -> str:
-    """Return a tsquery for any of them. `tag` is what tsquery has behind a lexeme: `:*`, `:A`."""
+    """Return a tsquery for any of the lexemes. `tag` is a suffix of a lexeme in a tsquery, such as `:*` or `:A`."""
     return "(" + "|".join(quoted(lexeme) + tag for lexeme in lexemes) + ")"
 
 
 STATISTICS = statements("search/statistics")
-SHARE, MOST = 10, 400  # a tenth of the pages, and never more than so many
-USUAL, LARGE = 500, 1_500  # bytes of a partition of counts when made, and when there are too few
+SHARE, MOST = 10, 400  # pages with pending changes: one in SHARE of all pages, and at most MOST
+USUAL, LARGE = 500, 1_500  # bytes of a partition of counts after a split, and bytes above which it is split
 
 
 def pending_limit(pages: int) -> int:
-    """Return how many changed pages may wait to be counted."""
+    """Return how many changed pages may be pending before they are folded into the counts."""
     return min(MOST, pages // SHARE)
 
 
 async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: int, later: bool = False) -> None:
-    """Fold when enough pages wait. `later` if more follow and then `fold`: they wait, but for a wiki's first."""
+    """Fold if enough changed pages are pending.
+
+    `later` says that the caller writes more pages and folds then: pages wait longer, except the first ones of a wiki.
+    """
     if waiting > (MOST if later and pages else pending_limit(pages)):
         await fold(writer, analyser)
 
 
 async def fold(writer: Writer, analyser: int) -> list[int]:
-    """Count what the log says, and empty it. When the counts of words have grown large, they are split further.
+    """Fold the pending changes of pages into the word counts, and split the counts further if they have grown large.
 
     Returns the other analysers that have an index of the wiki.
     """

@@ -1,4 +1,4 @@
-"""Names that a question may mean: as a whole, in another form of its last word, and said among other words."""
+"""The page names that a query may stand for: the whole query, other forms of its last word, and names inside it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,88 +8,90 @@ from typing import NamedTuple
 from content.names import normalise
 from content.search.words import words
 
-from .interpretation import LAST, ReadQuery
+from .interpretation import LAST, InterpretedQuery
 from .weights import ALMOST, AMONG, APART, LARGE, USUAL
 
 COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last part is a name, too
-SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though its name is kept as that
+SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though both have the same normalised name
 SIGN = re.compile(r"\w(?:\+\+|#)")  # somewhere in a word
-WHOLE = "\x01"  # no name has a character so small: what goes on is another name
-NEXT_WORD = "!"  # the first character behind the space: the name goes on with another word, not with more letters
-PART, PART_TRUST, MENDED_TRUST = 8.0, 0.9, 0.95
-FORM = 16.0  # behind every name that is asked for as it is written
-MOST_AMONG, LONGEST = 12, 4  # words of a question that is read for names among them, and of such a name
-LETTERS = 500  # of a question that is read so: nobody writes a dozen words with more
+WHOLE = "\x01"  # end of a range with exactly one name: no name has a character so small
+NEXT_WORD = "!"  # end of a range of names that may have further words: the character after the space
+PART, PART_TRUST, CORRECTED_TRUST = 8.0, 0.9, 0.95
+FORM = 16.0  # bonus of another form of the name: less than that of any name as it was typed
+AMONG_MAX, LONGEST = 12, 4  # words of the longest query that is searched for names inside it, and of such a name
+LETTERS = 500  # characters of the longest such query: a dozen words have fewer
 
 
 class NameRange(NamedTuple):
-    """Names from `start` to before `end`. `worth` is the bonus of the name itself; none: the kind of name decides."""
+    """The names from `start` up to, but without, `end`. `bonus` is the bonus; None leaves it to the kind of name."""
 
     start: str
     end: str
     trust: float = 1.0
-    worth: float | None = None
+    bonus: float | None = None
 
 
-def keys(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> list[NameRange]:
-    """Each name once, with what it is worth as the first of these."""
+def unique_names(interpreted: InterpretedQuery, text: str, weights: Mapping[str, float]) -> list[NameRange]:
+    """Return the possible names, each once with the bonus of its first occurrence."""
     found: dict[str, NameRange] = {}
-    for key in possible_names(reading, text, weights):
-        if key.start:
-            found.setdefault(key.start, key)
+    for name_range in possible_names(interpreted, text, weights):
+        if name_range.start:
+            found.setdefault(name_range.start, name_range)
     return list(found.values())
 
 
-def possible_names(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
-    whole, end = normalise(text), NEXT_WORD if text[-1:].isspace() else LAST
+def possible_names(interpreted: InterpretedQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
+    """Yield the names that the query may stand for, the most trusted first."""
+    whole = normalise(text)
+    end = NEXT_WORD if text[-1:].isspace() else LAST
     if not SIGNED.fullmatch(text):
         yield NameRange(whole, whole + end)
-    if reading.corrected:
-        yield NameRange(reading.mended_text, reading.mended_text + end, MENDED_TRUST)
+    if interpreted.corrected:
+        yield NameRange(interpreted.corrected_text, interpreted.corrected_text + end, CORRECTED_TRUST)
     if part := COMPOUND.search(text):
         name = normalise(part[1])
         yield NameRange(name, name + end, PART_TRUST, PART)
-    for form in reading.forms:
-        if whole.endswith(reading.words[-1]):
-            yield exactly(whole.removesuffix(reading.words[-1]) + form, FORM)
-    if reading.relative:
-        yield exactly(reading.relative, PART)
-    yield from names_inside(reading, text, weights)
+    for form in interpreted.forms:
+        if whole.endswith(interpreted.words[-1]):
+            yield exactly(whole.removesuffix(interpreted.words[-1]) + form, FORM)
+    if interpreted.nearby_name:
+        yield exactly(interpreted.nearby_name, PART)
+    yield from names_inside(interpreted, text, weights)
 
 
-def exactly(name: str, worth: float) -> NameRange:
-    return NameRange(name, name + WHOLE, worth=worth)
+def exactly(name: str, bonus: float) -> NameRange:
+    return NameRange(name, name + WHOLE, bonus=bonus)
 
 
-def names_inside(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
-    """Names of a few words inside the question: worth a share of what their words weigh."""
+def names_inside(interpreted: InterpretedQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
+    """Yield names of a few words inside the query. Their bonus is a share of the weight of their words."""
     runs = name_words(text) if len(text) <= LETTERS else []
-    if not 1 < sum(map(len, runs)) <= MOST_AMONG:
+    if not 1 < sum(map(len, runs)) <= AMONG_MAX:
         return
-    weight = {word: weight_of(reading, place, weights) for place, word in enumerate(reading.words)}
-    telling = those_that_tell(reading)
+    weight = {word: weight_of(interpreted, place, weights) for place, word in enumerate(interpreted.words)}
+    distinctive = distinctive_words(interpreted)
     for run in runs:
         for start in range(len(run)):
             for end in range(start + 1, min(start + LONGEST, len(run)) + 1):
                 name = run[start:end]
-                spoken = {one for part in name for one in words(part)}
-                if worth := sum(weight.get(one, 0.0) for one in spoken):
-                    share = len(spoken) / len(weight)
-                    is_apart = telling <= spoken and share >= ALMOST
-                    yield exactly(" ".join(name), AMONG * worth + APART * share * is_apart)
+                covered = {word for part in name for word in words(part)}
+                if total := sum(weight.get(word, 0.0) for word in covered):
+                    share = len(covered) / len(weight)
+                    has_distinctive = distinctive <= covered and share >= ALMOST
+                    yield exactly(" ".join(name), AMONG * total + APART * share * has_distinctive)
 
 
-def those_that_tell(reading: ReadQuery) -> set[str]:
-    """Words of the question that tell pages apart: not those that most pages say, unless all are so."""
-    known = {word: reading.stems[word] for word in reading.words if word in reading.stems}
-    found = {word: max(reading.found[lexeme] for lexeme in lexemes) for word, lexemes in known.items()}
-    usual = USUAL * reading.pages if reading.pages >= LARGE else inf
+def distinctive_words(interpreted: InterpretedQuery) -> set[str]:
+    """Return the distinctive words of the query: those that not most pages have, and always the rarest."""
+    known = {word: interpreted.stems[word] for word in interpreted.words if word in interpreted.stems}
+    found = {word: max(interpreted.found[lexeme] for lexeme in lexemes) for word, lexemes in known.items()}
+    usual = USUAL * interpreted.pages if interpreted.pages >= LARGE else inf
     rarest = min(found.values(), default=0)
     return {word for word, pages in found.items() if pages < usual or pages == rarest}
 
 
 def name_words(text: str) -> list[list[str]]:
-    """The words of names, in runs: a signed word is no name as it is kept, so none goes past it."""
+    """Return the normalised words of a text, in runs that end at words such as `C++`, whose sign normalising drops."""
     runs: list[list[str]] = [[]]
     for token in text.split():
         if SIGN.search(token):
@@ -99,5 +101,5 @@ def name_words(text: str) -> list[list[str]]:
     return runs
 
 
-def weight_of(reading: ReadQuery, place: int, weights: Mapping[str, float]) -> float:
-    return max((weights[lexeme] for option in reading.options[place][:1] for lexeme in option.lexemes), default=0.0)
+def weight_of(interpreted: InterpretedQuery, place: int, weights: Mapping[str, float]) -> float:
+    return max((weights[lexeme] for option in interpreted.options[place][:1] for lexeme in option.lexemes), default=0.0)

@@ -1,6 +1,7 @@
-"""The index of passages: what search reads of sources, written in the transaction that keeps them.
+"""The index of passages, by which sources are searched. It is written in the transaction that stores the sources.
 
-It stands in the tables of the index of pages, under numbers of its own: that of the analyser and 100.
+Its statistics are in the tables of the index of pages. The number of an index of passages is that of its analyser plus
+PASSAGES.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,13 +25,13 @@ from .lexemes import PASSAGES, fold, fold_when_due, scope_letter
 
 INDEX, REINDEXING = statements("search/passages"), statements("search/reindexing")
 CURRENT, SUPERSEDED = "current", "superseded"
-BATCH, CHARACTERS = 200, 1_000_000  # sources that are read in one transaction, and the most that they say together
+BATCH, CHARACTERS = 200, 1_000_000  # sources that one transaction indexes, and the characters of all of them
 OLDER = ("drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")
 FIRST = UUID(int=0)
 
 
 class IndexedSource(NamedTuple):
-    """A source as search reads it. Its metadata may name the language of its words; `is_current` if none is newer."""
+    """The part of a source that is indexed. Its metadata may name its language; `is_current` if no version is newer."""
 
     id: UUID
     kind: str
@@ -41,7 +42,7 @@ class IndexedSource(NamedTuple):
 
 
 async def write_passages(writer: Writer, sources: Sequence[IndexedSource], superseded: Sequence[UUID] = ()) -> None:
-    """Write the passages of new sources, and mark those of the versions that they supersede."""
+    """Index the passages of new sources, and mark the passages of the versions that they supersede."""
     if superseded:
         await writer.run(INDEX["supersede_passages"], source_ids=list(superseded))
     if not sources:
@@ -50,23 +51,23 @@ async def write_passages(writer: Writer, sources: Sequence[IndexedSource], super
     for number, is_ready in indexes:
         row = await insert(writer, number, sources, language)
         if row and is_ready:
-            if row["is_in_new_language"]:  # its stems are found from now on: what is counted of languages cannot wait
+            if row["is_in_new_language"]:  # queries are stemmed in a language only after a fold has recorded it
                 await fold(writer, number)
             else:
                 await fold_when_due(writer, number, pages=row["pages"], waiting=row["waiting"] + row["written"])
 
 
 async def find_indexes(writer: Writer, source_ids: Sequence[UUID]) -> tuple[str, list[tuple[int, bool]]]:
-    """Return the language of the wiki, and the numbers of the indexes to write with whether each is whole.
+    """Return the language of the wiki, and the number of each index to write with whether the index is complete.
 
-    The first sources of a wiki open one.
+    Open an index if the wiki has none.
     """
     rows = await writer.all(INDEX["find_indexes"])
     found = [(row["analyser"], row["state"] == "ready") for row in rows if row["analyser"] is not None]
     if not found:
         state = await writer.value(INDEX["open_index"], analyser=PASSAGES + ANALYSER, source_ids=list(source_ids))
         found = [(PASSAGES + ANALYSER, state == "ready")]
-    return rows[0]["language"], [one for one in found if one[0] - PASSAGES in ANALYSERS]
+    return rows[0]["language"], [(number, is_ready) for number, is_ready in found if number - PASSAGES in ANALYSERS]
 
 
 async def insert(writer: Writer, number: int, sources: Sequence[IndexedSource], language: str) -> Any:
@@ -76,13 +77,13 @@ async def insert(writer: Writer, number: int, sources: Sequence[IndexedSource], 
 
 
 async def drop_passages(writer: Writer, source_ids: Sequence[UUID], number: int | None = None) -> None:
-    """Remove the passages of sources, from one index or from all; their words are counted no more."""
+    """Remove the passages of sources from one index or from all, and their words from the counts."""
     changes = [new_id() for _ in source_ids]
     await writer.run(INDEX["drop_passages"], source_ids=list(source_ids), change_ids=changes, analyser=number)
 
 
 async def count_passage_words(writer: Writer) -> list[int]:
-    """Count all words that wait, and return the numbers of the indexes."""
+    """Fold all pending changes into the word counts, and return the numbers of the indexes."""
     rows = await writer.all(INDEX["find_indexes"])
     numbers = [row["analyser"] for row in rows if row["analyser"] is not None]
     for number in numbers:
@@ -91,9 +92,9 @@ async def count_passage_words(writer: Writer) -> list[int]:
 
 
 def rows_of(scope: Scope, number: int, sources: Sequence[IndexedSource], language: str) -> dict[str, Any]:
-    """Return the parameters of `write_passages`, except the scope: lists for the sources, and for their passages."""
-    rows = [(source, [row_of(source, one, number) for one in passages(source.content)]) for source in sources]
-    each = [row for _, own in rows for row in own]
+    """Return the parameters of `write_passages` except the scope: lists with an item per source, and per passage."""
+    rows = [(source, [row_of(source, passage, number) for passage in passages(source.content)]) for source in sources]
+    passage_rows = [row for _, source_rows in rows for row in source_rows]
     return {
         "analyser": number,
         "letter": scope_letter(scope.tenant_id, scope.owner_id, number),
@@ -103,16 +104,16 @@ def rows_of(scope: Scope, number: int, sources: Sequence[IndexedSource], languag
         "kinds": [source.kind for source in sources],
         "captured_ats": [source.captured_at for source in sources],
         "languages": [language_of(source.metadata, language) for source in sources],
-        "text_words": [words_in(own, "heading_words", "bodies") for _, own in rows],
-        "name_words": [words_in(own, "speaker_words") for _, own in rows],
-        "owners_of": [source.id for source, own in rows for _ in own],
-        "positions": [position for _, own in rows for position, _ in enumerate(own)],
-        **{name: [row[name] for row in each] for name in ROW},
+        "text_words": [words_in(source_rows, "heading_words", "bodies") for _, source_rows in rows],
+        "name_words": [words_in(source_rows, "speaker_words") for _, source_rows in rows],
+        "owners_of": [source.id for source, source_rows in rows for _ in source_rows],
+        "positions": [position for _, source_rows in rows for position, _ in enumerate(source_rows)],
+        **{name: [row[name] for row in passage_rows] for name in ROW},
     }
 
 
 def words_in(rows: Sequence[dict[str, Any]], *names: str) -> str:
-    """Return the words of these rows that people may complete or mistype."""
+    """Return the words of these columns that queries can complete or correct."""
     return " ".join(vocabulary([word for row in rows for name in names for word in row[name].split()]))
 
 
@@ -143,8 +144,8 @@ def row_of(source: IndexedSource, passage: Passage, number: int) -> dict[str, An
 Progress = Callable[[int], None]
 
 
-async def demand_passages_again(database: Database, scope: Scope) -> None:
-    """Let whoever reindexes the wiki next read every source again."""
+async def request_passage_reindex(database: Database, scope: Scope) -> None:
+    """Request that the next reindexing of the wiki reads every source again."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         await Writer(connection, scope).run(INDEX["read_again"], analyser=PASSAGES + ANALYSER)
@@ -153,10 +154,10 @@ async def demand_passages_again(database: Database, scope: Scope) -> None:
 async def reindex_passages(
     database: Database, scope: Scope, progress: Progress = lambda _: None, *, keep_older: bool = False
 ) -> int:
-    """Read the sources whose passages today's index lacks, and let questions read it.
+    """Index the sources that the current index lacks, let queries use that index, and return the number of sources.
 
-    Any number of times, stopped anywhere: what has been read stays read. Returns how many sources that were.
-    `keep_older` while servers of the release before still answer by the index that it made.
+    It may be interrupted and repeated: sources that are indexed stay indexed. `keep_older` keeps the indexes of older
+    analysers, which servers of the release before still read.
     """
     done, after = 0, FIRST
     while source_ids := await read_sources(database, scope, after):
@@ -169,14 +170,16 @@ async def reindex_passages(
 
 
 async def read_sources(database: Database, scope: Scope, after: UUID) -> list[UUID]:
-    """Read a batch of sources behind that one and return them, all or none. After the last one questions read the
-    index, and there is nothing to return."""
+    """Index the next batch of sources after this id, in one transaction, and return their ids.
+
+    When no source is left, let queries use the index and return an empty list.
+    """
     number = PASSAGES + ANALYSER
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         writer = Writer(connection, scope)
         if not await writer.value(INDEX["has_sources"]):
-            await writer.run(INDEX["end_building"], analyser=number)  # all that was there is forgotten
+            await writer.run(INDEX["end_building"], analyser=number)  # every source was forgotten meanwhile
             return []
         await writer.run(INDEX["begin_building"], analyser=number)
         rows = await writer.all(INDEX["find_unread"], analyser=number, after=after, size=BATCH, characters=CHARACTERS)
@@ -198,7 +201,7 @@ def index_source(row: Any) -> IndexedSource:
 
 
 async def finish_passages(database: Database, scope: Scope) -> None:
-    """Drop the indexes of passages that older analysers made, some rows at a time."""
+    """Drop the indexes of passages of older analysers, a batch of rows per transaction."""
     values = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "analyser": PASSAGES + ANALYSER}
     is_left = True
     while is_left:

@@ -1,7 +1,7 @@
-"""Questions that were understood, for as long as the words of their wiki are counted as they were.
+"""A cache of interpreted queries, each valid until the words of its wiki are counted again.
 
-The statement that ranks says when was counted what holds now. What was understood by other counts is forgotten and
-understood anew, so no clock decides what is still true, and servers need not tell each other.
+The ranking statement returns the time of the current word counts. An entry that was made by older counts is dropped and
+made anew, so entries need no expiry time, and servers need not notify each other.
 """
 
 from collections.abc import Mapping
@@ -13,79 +13,83 @@ from db.restricted import restriction_of, unrestricted
 from db.scope import Scope
 from lib.lru import WeighedLRU
 
-from .interpretation import ReadQuery
-from .ranking_query import CACHE_SIZE, LONGEST, RankedQuery
+from .interpretation import InterpretedQuery
+from .ranking_query import CACHE_SIZE, LONGEST, RankingQuery
 from .request import Filter
 
 
-class Understood(NamedTuple):
-    """A question as a wiki understands it; `values` are the parameters of the statements that answer it."""
+class PreparedQuery(NamedTuple):
+    """A query as interpreted in one wiki; `values` are the parameters of its statements."""
 
-    reading: ReadQuery
-    question: RankedQuery
+    interpreted: InterpretedQuery
+    ranking_query: RankingQuery
     values: dict[str, Any]
 
 
 CHARACTERS_MAX = 40_000
-"""Characters of the questions of one cache: understood, one takes some 600 bytes for each, so that all take 24 MB."""
+"""The characters of all queries in one cache. An entry takes some 600 bytes for each, so a full cache takes 24 MB."""
 
 
-class PassageQuestion(NamedTuple):
-    """A question as the passages of a wiki understand it: what its lexemes weigh, and the words to compare passages by.
+class PreparedPassageQuery(NamedTuple):
+    """A query as interpreted for the passages of one wiki.
 
-    `lexical` are the parameters that stand for its words. `rare` finds passages, and `wide` more when that finds few.
+    `weights` are those of its lexemes, `words` the words by which passages are compared, and `word_parameters` the
+    parameters for its words. The tsquery `rare` finds passages, and `wide` finds more if `rare` finds too few.
     """
 
-    reading: ReadQuery
+    interpreted: InterpretedQuery
     weights: dict[str, float]
-    lexical: dict[str, Any]
+    word_parameters: dict[str, Any]
     words: Mapping[str, frozenset[str]]
     rare: str | None
     wide: str | None
 
 
-class Memory:
-    """A cache of the questions of one database."""
+class QueryCache:
+    """The cached queries of one database."""
 
     def __init__(self) -> None:
-        self.understood: WeighedLRU[Understood] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
-        self.passages: WeighedLRU[PassageQuestion] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
-        """Questions to passages, without the times that they name: those depend on the day."""
+        self.page_queries: WeighedLRU[PreparedQuery] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
+        self.passage_queries: WeighedLRU[PreparedPassageQuery] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
+        """Queries for passages, without the times that they name, which depend on the current day."""
 
-    def find(self, scope: Scope, text: str, wanted: Filter) -> Understood | None:
-        return self.understood.find(key_of(scope, text, wanted))
+    def find(self, scope: Scope, text: str, filters: Filter) -> PreparedQuery | None:
+        return self.page_queries.find(key_of(scope, text, filters))
 
-    def keep(self, scope: Scope, text: str, wanted: Filter, understood: Understood) -> None:
-        """Keep it unless it is long, or was corrected: whether a page still has what was meant is to be asked again."""
-        if len(text) > LONGEST or understood.reading.corrected or understood.reading.relative:
-            self.understood.drop(key_of(scope, text, wanted))
+    def store(self, scope: Scope, text: str, filters: Filter, prepared: PreparedQuery) -> None:
+        """Cache a query, or drop it if it is long or was corrected.
+
+        A correction is not cached, because the page that has the corrected word may be deleted or hidden.
+        """
+        if len(text) > LONGEST or prepared.interpreted.corrected or prepared.interpreted.nearby_name:
+            self.page_queries.drop(key_of(scope, text, filters))
         else:
-            self.understood.keep(key_of(scope, text, wanted), understood)
+            self.page_queries.keep(key_of(scope, text, filters), prepared)
 
-    def find_for_passages(self, scope: Scope, text: str, besides: str) -> PassageQuestion | None:
-        return self.passages.find(key_of(scope, text, besides))
+    def find_passage_query(self, scope: Scope, text: str, condition_text: str) -> PreparedPassageQuery | None:
+        return self.passage_queries.find(key_of(scope, text, condition_text))
 
-    def keep_for_passages(self, scope: Scope, text: str, besides: str, question: PassageQuestion) -> None:
-        """Keep how the passages of a wiki understand a question, with the same exceptions."""
-        if len(text) + len(besides) > LONGEST or question.reading.corrected:
-            self.passages.drop(key_of(scope, text, besides))
+    def store_passage_query(self, scope: Scope, text: str, condition_text: str, prepared: PreparedPassageQuery) -> None:
+        """Cache a query for passages, or drop it if it is long or was corrected."""
+        if len(text) + len(condition_text) > LONGEST or prepared.interpreted.corrected:
+            self.passage_queries.drop(key_of(scope, text, condition_text))
         else:
-            self.passages.keep(key_of(scope, text, besides), question)
+            self.passage_queries.keep(key_of(scope, text, condition_text), prepared)
 
 
 def characters(key: tuple[Any, ...], _: object) -> int:
-    """Return how long the question is that is kept under a key."""
-    _, _, text, besides, _ = key
-    return len(text) + (len(besides) if isinstance(besides, str) else 0)
+    """Return the number of characters of the query in a cache key."""
+    _, _, text, conditions, _ = key
+    return len(text) + (len(conditions) if isinstance(conditions, str) else 0)
 
 
-def key_of(scope: Scope, text: str, wanted: Filter | str) -> tuple[Any, ...]:
-    """Return what a question is kept under: who may not read everything is understood by what it may read."""
-    return scope.tenant_id, scope.owner_id, text, wanted, restriction_of(scope)
+def key_of(scope: Scope, text: str, conditions: Filter | str) -> tuple[Any, ...]:
+    """Return the cache key of a query. It has the caller's restriction, because that decides which words are known."""
+    return scope.tenant_id, scope.owner_id, text, conditions, restriction_of(scope)
 
 
-MEMORIES: WeakKeyDictionary[Database, Memory] = WeakKeyDictionary()
+CACHES: WeakKeyDictionary[Database, QueryCache] = WeakKeyDictionary()
 
 
-def memory_of(database: Database) -> Memory:
-    return MEMORIES.setdefault(unrestricted(database), Memory())
+def query_cache_of(database: Database) -> QueryCache:
+    return CACHES.setdefault(unrestricted(database), QueryCache())

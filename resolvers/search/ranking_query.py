@@ -1,4 +1,4 @@
-"""A question as ranking takes it: tsqueries that find the candidates, and a weight for each lexeme."""
+"""The parameters of ranking: tsqueries that find the candidate pages, and a weight for each lexeme."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -13,23 +13,27 @@ from content.search.words import ANALYSERS, words
 from db.sql import Statement, statements
 from lib.threads import read_in_thread
 
-from .interpretation import FEW_WORDS, ReadQuery, is_contracted
+from .interpretation import FEW_WORDS, InterpretedQuery, is_contracted
 from .lexemes import MARK, PASSAGES, heading_mark, one_of, quoted, tag_mark, type_mark
-from .names import COMPOUND, NameRange, keys
+from .names import COMPOUND, NameRange, unique_names
 from .request import Filter, SearchRequest
-from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
+from .weights import BUDGET, COMPLETION_TRUST, FEEDBACK, FEEDBACK_PAGES, HEAVIEST
 
 RANKING = statements("search/ranking")
-MOST_COMBINED = 7  # of the rarest lexemes, where pairs and triples are looked for
-FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a question has a topic
+COMBINED_MAX = 7  # rarest lexemes that are combined to pairs and triples
+FULL_QUESTION = 6  # words from which on a query is ranked by topic
+SHORT_QUESTION, STOP_WORDS = 5, 3  # words and stop words with which a shorter query is, too
 
 
 @dataclass(slots=True)
-class RankedQuery:
-    """A missing tsquery is None and finds nothing. `wide` is for when `rare` asks for too much at once; `agreed` when
-    pages are found, too, that say none of it, but to which the first ones link."""
+class RankingQuery:
+    """The tsqueries, name ranges and weights by which the pages for a query are found and ranked.
 
-    keys: Sequence[NameRange]
+    A missing tsquery is None and finds nothing. `wide` replaces `rare` if that finds too few pages. `agreed` adds pages
+    that have no word of the query but to which the best pages link.
+    """
+
+    name_ranges: Sequence[NameRange]
     weights: dict[str, float]
     total: float
     rare: str | None = None
@@ -47,27 +51,27 @@ class RankedQuery:
 
     @property
     def finds_words(self) -> bool:
-        """Return whether there are words to find. Without words there is nothing to rank by."""
-        return bool(self.weights or self.keys)
+        """Return whether the query has words or names. Without them pages are listed, not ranked."""
+        return bool(self.weights or self.name_ranges)
 
     @property
-    def is_ranked_at_once(self) -> bool:
-        """Return whether the plain statement ranks it, and once, whatever that finds."""
+    def is_ranked_by_one_statement(self) -> bool:
+        """Return whether one run of the plain ranking statement is enough, whatever it finds."""
         return self.finds_words and self.wide is None and not self.feedback
 
     @property
-    def ranking(self) -> Statement:
-        """Return the statement that finds its pages."""
+    def statement(self) -> Statement:
+        """Return the statement that ranks the pages."""
         return RANKING["rank_pages_by_topic" if self.feedback else "rank_pages"]
 
     def values(self) -> dict[str, Any]:
-        """Return the parameters of the statements."""
+        """Return the parameters of the ranking statements."""
         lexemes = sorted(self.weights, key=lambda lexeme: (-self.weights[lexeme], lexeme))[:HEAVIEST]
         return {
-            "keys": [key.start for key in self.keys],
-            "key_ends": [key.end for key in self.keys],
-            "key_trusts": [key.trust for key in self.keys],
-            "key_worths": [key.worth for key in self.keys],
+            "keys": [names.start for names in self.name_ranges],
+            "key_ends": [names.end for names in self.name_ranges],
+            "key_trusts": [names.trust for names in self.name_ranges],
+            "key_worths": [names.bonus for names in self.name_ranges],
             "heading": self.heading,
             "lexemes": [quoted(lexeme) for lexeme in lexemes],
             "weights": [self.weights[lexeme] for lexeme in lexemes],
@@ -86,84 +90,104 @@ class RankedQuery:
         }
 
 
-def question(reading: ReadQuery, text: str, required: str | None, title_only: bool) -> RankedQuery:
-    """`required` is a tsquery that a page must satisfy in any case."""
-    groups = [tuple(dict.fromkeys(x for option in options for x in option.lexemes)) for options in reading.options]
-    idle = reading.idle_among(reading.words)
-    spoken = [(place, group) for place, group in enumerate(groups) if group and reading.words[place] not in idle]
-    weights, terms = weigh(reading)
-    every = "&".join(one_of(group) for _, group in spoken) or None
-    rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
-    rare, wide = rare_enough(reading, rarest, BUDGET), rarest_lexemes(reading, rarest, BUDGET)
-    asked = RankedQuery(
-        keys=keys(reading, text, weights),
+def build_ranking_query(
+    interpreted: InterpretedQuery, text: str, required: str | None, title_only: bool
+) -> RankingQuery:
+    """Build the ranking query. `required` is a tsquery that every page must satisfy."""
+    groups = [tuple(dict.fromkeys(x for option in options for x in option.lexemes)) for options in interpreted.options]
+    stop_words = interpreted.stop_words_among(interpreted.words)
+    significant = [
+        group for word, group in zip(interpreted.words, groups, strict=True) if group and word not in stop_words
+    ]
+    weights, terms = weigh(interpreted)
+    every = "&".join(one_of(group) for group in significant) or None
+    rarest = sorted(weights, key=lambda lexeme: (max(1, interpreted.found[lexeme]), lexeme))
+    rare = rare_enough(interpreted, rarest, BUDGET)
+    wide = rarest_lexeme(interpreted, rarest, BUDGET)
+    ranking_query = RankingQuery(
+        name_ranges=unique_names(interpreted, text, weights),
         weights=weights,
-        total=sum(max(weights[lexeme] for lexeme in group) for group in {group for _, group in spoken}) or 1.0,
-        rare=both(rare, required),
-        wide=both(wide, required) if wide else None,
+        total=sum(max(weights[lexeme] for lexeme in group) for group in set(significant)) or 1.0,
+        rare=all_of(rare, required),
+        wide=all_of(wide, required) if wide else None,
         required=required,
         every=every,
-        all=every if len(spoken) > 1 else None,
-        phrase=phrase(reading),
-        heading=quoted(heading_mark(reading.letter, reading.mended_text)) if reading.words else None,
-        agreed=not (title_only or reading.corrected),
+        all=every if len(significant) > 1 else None,
+        phrase=phrase_query(interpreted),
+        heading=quoted(heading_mark(interpreted.letter, interpreted.corrected_text)) if interpreted.words else None,
+        agreed=not (title_only or interpreted.corrected),
         terms=terms,
     )
     if title_only and weights:
-        asked.every, asked.rare, asked.wide = "|".join(map(quoted, weights)) or None, None, None
-    asked.open, asked.open_title = unfinished_names(reading, text)
-    stop_words = sum(not group for group in groups)
-    if len(spoken) >= FULL_QUESTION or (len(spoken) >= SHORT_QUESTION and stop_words >= STOP_WORDS):
-        asked.feedback = FEEDBACK / (1 - FEEDBACK) * sum(map(len, groups))
-    return asked
+        ranking_query.every = "|".join(map(quoted, weights)) or None
+        ranking_query.rare = ranking_query.wide = None
+    ranking_query.open, ranking_query.open_title = unfinished_names(interpreted, text)
+    without_lexemes = sum(not group for group in groups)
+    if len(significant) >= FULL_QUESTION or (len(significant) >= SHORT_QUESTION and without_lexemes >= STOP_WORDS):
+        ranking_query.feedback = FEEDBACK / (1 - FEEDBACK) * sum(map(len, groups))
+    return ranking_query
 
 
-def weigh(reading: ReadQuery) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Return each lexeme's weight, rarity times its uses in the question times trust, and terms that explain it."""
+def weigh(interpreted: InterpretedQuery) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Return the weight of each lexeme, and the terms that explain the weights.
+
+    A weight is the sum, over the uses of the lexeme in the query, of rarity times trust.
+    """
     weights: defaultdict[str, float] = defaultdict(float)
     terms = []
-    for word, options in zip(reading.words, reading.options, strict=True):
-        own = max((reading.rarity(x) for option in options[:1] for x in option.lexemes), default=0.0)
+    for word, options in zip(interpreted.words, interpreted.options, strict=True):
+        typed_rarity = max((interpreted.rarity(x) for option in options[:1] for x in option.lexemes), default=0.0)
         for option in options:
             for lexeme in option.lexemes:
-                # What an unfinished word may become counts for no more than the word as it stands.
-                rarity = reading.rarity(lexeme)
-                weight = option.trust * (min(rarity, own) if option.trust == OPEN and own else rarity)
+                # A completion of an unfinished word weighs no more than the word as it was typed.
+                rarity = interpreted.rarity(lexeme)
+                if option.trust == COMPLETION_TRUST and typed_rarity:
+                    rarity = min(rarity, typed_rarity)
+                weight = option.trust * rarity
                 weights[lexeme] += weight
                 terms.append(
-                    {"word": word, "lexeme": lexeme[1:], "pages": reading.found[lexeme], "weight": round(weight, 4)}
+                    {"word": word, "lexeme": lexeme[1:], "pages": interpreted.found[lexeme], "weight": round(weight, 4)}
                 )
     return dict(weights), terms
 
 
-def rare_enough(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str | None:
-    """Return single lexemes, else pairs, else triples: as many as are expected in no more pages than can be weighed.
+def rare_enough(interpreted: InterpretedQuery, lexemes: Sequence[str], budget: int) -> str | None:
+    """Return a tsquery of single lexemes, else of pairs, else of triples, that finds no more pages than the budget.
 
-    What nobody has counted yet may still be in the newest pages, and costs nothing to look for.
+    The rarest come first, as many as are expected to stay within the budget. Lexemes that are not counted yet are
+    always included: the newest pages may have them, and looking for them costs nothing.
     """
-    known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
-    uncounted = [quoted(lexeme) for lexeme in lexemes if reading.found[lexeme] <= 0]
-    return "|".join([*combine(reading, known, budget), *uncounted]) or None
+    known = [lexeme for lexeme in lexemes if interpreted.found[lexeme] > 0]
+    uncounted = [quoted(lexeme) for lexeme in lexemes if interpreted.found[lexeme] <= 0]
+    return "|".join([*combine(interpreted, known, budget), *uncounted]) or None
 
 
-def rarest_lexemes(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str | None:
-    """Return the rarest of them alone, if pages are looked for that have several of them; else None."""
-    known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
-    return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > budget else None
+def rarest_lexeme(interpreted: InterpretedQuery, lexemes: Sequence[str], budget: int) -> str | None:
+    """Return the rarest lexeme if it exceeds the budget, so that `rare_enough` combines lexemes; else None."""
+    known = [lexeme for lexeme in lexemes if interpreted.found[lexeme] > 0]
+    return quoted(known[0]) if len(known) > 1 and interpreted.found[known[0]] > budget else None
 
 
-def both(some: str | None, others: str | None) -> str | None:
-    return "&".join(f"({part})" for part in (some, others) if part) or None
+def all_of(first: str | None, second: str | None) -> str | None:
+    """Return a tsquery that requires both tsqueries, of which one or both may be missing."""
+    return "&".join(f"({part})" for part in (first, second) if part) or None
 
 
-def combine(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> list[str]:
+def combine(interpreted: InterpretedQuery, lexemes: Sequence[str], budget: int) -> list[str]:
+    """Return tsqueries of one, else two, else three lexemes each, in all for no more pages than the budget.
+
+    Of the largest size at least one combination is returned, whatever the budget.
+    """
     for size in (1, 2, 3):
-        some = lexemes if size == 1 else lexemes[:MOST_COMBINED]
+        combined = lexemes if size == 1 else lexemes[:COMBINED_MAX]
         is_last = size == min(3, len(lexemes))
-        expected, taken = 0.0, list[str]()
-        for pages, group in sorted((expectation(reading, group), group) for group in combinations(some, size)):
-            expected += pages
-            if expected > budget and (taken or not is_last):
+        total = 0.0
+        taken: list[str] = []
+        for pages, group in sorted(
+            (expected_pages(interpreted, group), group) for group in combinations(combined, size)
+        ):
+            total += pages
+            if total > budget and (taken or not is_last):
                 break
             taken.append("&".join(map(quoted, group)))
         if taken:
@@ -171,148 +195,167 @@ def combine(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> list[str
     return []
 
 
-def expectation(reading: ReadQuery, group: Sequence[str]) -> float:
-    """Pages that have all of them, if words that are asked together come together."""
-    first, *others = (reading.found[lexeme] / reading.pages for lexeme in group)
-    return reading.pages * first * prod(min(1.0, len(group) * share) for share in others)
+def expected_pages(interpreted: InterpretedQuery, group: Sequence[str]) -> float:
+    """Return the expected number of pages with all lexemes of the group.
+
+    Words of one query are assumed to occur together more often than chance, so the shares are raised.
+    """
+    first, *others = (interpreted.found[lexeme] / interpreted.pages for lexeme in group)
+    return interpreted.pages * first * prod(min(1.0, len(group) * share) for share in others)
 
 
-def phrase(reading: ReadQuery) -> str | None:
-    """The words at their distances; those that stand for nothing leave their place open."""
+def phrase_query(interpreted: InterpretedQuery) -> str | None:
+    """Return a tsquery of the words at their distances, or None for fewer than two words with lexemes.
+
+    A word without lexemes may be any word.
+    """
     places = [
-        (place, [lexeme for option in options if option.trust > OPEN for lexeme in option.lexemes])
-        for place, options in enumerate(reading.options)
+        (place, [lexeme for option in options if option.trust > COMPLETION_TRUST for lexeme in option.lexemes])
+        for place, options in enumerate(interpreted.options)
     ]
-    spoken = [(place, lexemes) for place, lexemes in places if lexemes]
-    if len(spoken) < 2:
+    significant = [(place, lexemes) for place, lexemes in places if lexemes]
+    if len(significant) < 2:
         return None
-    rest = "".join(f"<{after - before}>{one_of(lexemes)}" for (before, _), (after, lexemes) in pairwise(spoken))
-    return one_of(spoken[0][1]) + rest
+    rest = "".join(f"<{after - before}>{one_of(lexemes)}" for (before, _), (after, lexemes) in pairwise(significant))
+    return one_of(significant[0][1]) + rest
 
 
-def unfinished_names(reading: ReadQuery, text: str) -> tuple[str | None, str | None]:
-    """Names that go on where the question ends: any name, and the title."""
-    if not 0 < len(reading.words) <= FEW_WORDS or not text[-1:].isalnum():
+def unfinished_names(interpreted: InterpretedQuery, text: str) -> tuple[str | None, str | None]:
+    """Return tsqueries for names that the text is the beginning of: for any name, and for the title only."""
+    if not 0 < len(interpreted.words) <= FEW_WORDS or not text[-1:].isalnum():
         return None, None
-    last, is_whole = reading.words[-1], is_contracted(text)
-    if (len(last) < 2 and last.isascii() and not is_whole) or (COMPOUND.search(text) and last not in reading.unknown):
+    last, is_whole = interpreted.words[-1], is_contracted(text)
+    if (len(last) < 2 and last.isascii() and not is_whole) or (
+        COMPOUND.search(text) and last not in interpreted.unknown
+    ):
         return None, None
-    spelled = [[reading.letter + word] for word in reading.words]
-    for place, options in enumerate(reading.options):
-        spelled[place] += [reading.letter + option.word for option in options if OPEN < option.trust < 1]
-    return going_on(spelled, is_whole=is_whole), going_on(spelled, "A", is_whole=is_whole)
+    spelled = [[interpreted.letter + word] for word in interpreted.words]
+    for place, options in enumerate(interpreted.options):
+        corrections = [option.word for option in options if COMPLETION_TRUST < option.trust < 1]
+        spelled[place] += [interpreted.letter + word for word in corrections]
+    return prefix_query(spelled, is_whole=is_whole), prefix_query(spelled, "A", is_whole=is_whole)
 
 
-def going_on(spelled: Sequence[Sequence[str]], weight: str = "", *, is_whole: bool = False) -> str:
-    """Return a tsquery of all these words in places of that weight; the last may be longer unless it `is_whole`."""
+def prefix_query(spelled: Sequence[Sequence[str]], weight: str = "", *, is_whole: bool = False) -> str:
+    """Return a tsquery of all the words with this weight label; the last is a prefix unless it `is_whole`."""
     tag = weight and f":{weight}"
     whole = [one_of(words, tag) for words in spelled[:-1]]
     return "&".join([*whole, one_of(spelled[-1], tag if is_whole else f":*{weight}")])
 
 
-NOTHING = ("nothing",)  # neither a type nor a status
+NOTHING = ("nothing",)  # neither a type nor a status: no page matches it
 
 
-def merge_filters(query: SearchQuery, given: Filter) -> Filter:
-    """Merge what the question says and what the client asked for: all of it holds."""
+def merge_filters(query: SearchQuery, client_filter: Filter) -> Filter:
+    """Return a filter that requires both the conditions in the text of the query and the filter of the client."""
     return replace(
-        given,
-        types=common(query.types, given.types),
-        excluded_types=(*query.excluded_types, *given.excluded_types),
-        tags=(*query.tags, *given.tags),
-        excluded_tags=(*query.excluded_tags, *given.excluded_tags),
-        statuses=common(query.statuses, given.statuses) or ("active",),
-        updated_after=max(filter(None, (query.updated_after, given.updated_after)), default=None),
-        updated_before=min(filter(None, (query.updated_before, given.updated_before)), default=None),
-        title_only=query.title_only or given.title_only,
-        strict=given.strict,
+        client_filter,
+        types=common(query.types, client_filter.types),
+        excluded_types=(*query.excluded_types, *client_filter.excluded_types),
+        tags=(*query.tags, *client_filter.tags),
+        excluded_tags=(*query.excluded_tags, *client_filter.excluded_tags),
+        statuses=common(query.statuses, client_filter.statuses) or ("active",),
+        updated_after=max(filter(None, (query.updated_after, client_filter.updated_after)), default=None),
+        updated_before=min(filter(None, (query.updated_before, client_filter.updated_before)), default=None),
+        title_only=query.title_only or client_filter.title_only,
+        strict=client_filter.strict,
     )
 
 
-def common(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what two lists of alternatives both allow; an empty one allows everything."""
-    return tuple(one for one in some if one in others) or NOTHING if some and others else some or others
+def common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the values that both lists of alternatives allow; an empty list allows everything."""
+    if not first or not second:
+        return first or second
+    return tuple(value for value in first if value in second) or NOTHING
 
 
-def required_query(reading: ReadQuery, wanted: Filter, query: SearchQuery) -> str | None:
-    """Return the tsquery that a page must satisfy; None when any page that says the words will do. Without words
-    there is always something that finds pages."""
-    demands = list(positive(reading, wanted, query.phrases))
-    refusals = list(negative(reading, wanted, query.excluded))
-    if not demands and not reading.words:
-        demands = [quoted(reading.letter + MARK)]
-    return "&".join([*demands, *(f"!{refusal}" for refusal in refusals)]) or None
+def required_query(interpreted: InterpretedQuery, filters: Filter, query: SearchQuery) -> str | None:
+    """Return the tsquery of the filters, phrases and exclusions, or None if there are none.
+
+    A query without words gets a condition that all pages of the wiki satisfy, so that a tsquery of exclusions alone
+    still finds pages.
+    """
+    positive_queries = list(required_queries(interpreted, filters, query.phrases))
+    negative_queries = list(excluded_queries(interpreted, filters, query.excluded))
+    if not positive_queries and not interpreted.words:
+        positive_queries = [quoted(interpreted.letter + MARK)]
+    return "&".join([*positive_queries, *(f"!{refusal}" for refusal in negative_queries)]) or None
 
 
-def positive(reading: ReadQuery, wanted: Filter, phrases: Sequence[str]) -> Iterator[str]:
-    if wanted.types:
-        yield one_of(type_mark(reading.letter, type_) for type_ in wanted.types)
-    for tag in wanted.tags:
-        yield quoted(tag_mark(reading.letter, tag))
+def required_queries(interpreted: InterpretedQuery, filters: Filter, phrases: Sequence[str]) -> Iterator[str]:
+    if filters.types:
+        yield one_of(type_mark(interpreted.letter, type_) for type_ in filters.types)
+    for tag in filters.tags:
+        yield quoted(tag_mark(interpreted.letter, tag))
     for text in phrases:
-        yield from phrase_queries(reading, text)
+        yield from phrase_queries(interpreted, text)
 
 
-def negative(reading: ReadQuery, wanted: Filter, excluded: Sequence[str]) -> Iterator[str]:
-    for type_ in wanted.excluded_types:
-        yield quoted(type_mark(reading.letter, type_))
-    for tag in wanted.excluded_tags:
-        yield quoted(tag_mark(reading.letter, tag))
+def excluded_queries(interpreted: InterpretedQuery, filters: Filter, excluded: Sequence[str]) -> Iterator[str]:
+    for type_ in filters.excluded_types:
+        yield quoted(type_mark(interpreted.letter, type_))
+    for tag in filters.excluded_tags:
+        yield quoted(tag_mark(interpreted.letter, tag))
     for text in excluded:
-        yield from phrase_queries(reading, text)
+        yield from phrase_queries(interpreted, text)
 
 
-def phrase_queries(reading: ReadQuery, text: str) -> Iterator[str]:
-    """Yield a tsquery for these words at these distances, whatever stands where a word means nothing."""
-    words = ANALYSERS[reading.analyser % PASSAGES](text)
-    idle = reading.idle_among(words)
-    spoken = [
-        (place, lexemes) for place, word in enumerate(words) if word not in idle and (lexemes := reading.meant(word))
+def phrase_queries(interpreted: InterpretedQuery, text: str) -> Iterator[str]:
+    """Yield a tsquery for the words of a phrase at their distances; a stop word of the phrase may be any word."""
+    words = ANALYSERS[interpreted.analyser % PASSAGES](text)
+    stop_words = interpreted.stop_words_among(words)
+    significant = [
+        (place, lexemes)
+        for place, word in enumerate(words)
+        if word not in stop_words and (lexemes := interpreted.lexemes_of(word))
     ]
-    if spoken:
-        rest = "".join(f"<{after - before}>{one_of(group)}" for (before, _), (after, group) in pairwise(spoken))
-        yield f"({one_of(spoken[0][1])}{rest})"
+    if significant:
+        rest = "".join(f"<{after - before}>{one_of(group)}" for (before, _), (after, group) in pairwise(significant))
+        yield f"({one_of(significant[0][1])}{rest})"
 
 
-CACHE_SIZE, LONGEST = 2_000, 200  # questions of a process that are kept, and characters of one
+CACHE_SIZE, LONGEST = 2_000, 200  # queries that a process caches, and characters of the longest
 
 
-class Meaning(NamedTuple):
-    """`wanted` is what the question and its filter demand together, `words` how many there are to look
-    for, and `narrows` whether there is anything else to find pages by."""
+class ParsedRequest(NamedTuple):
+    """A search request with its text parsed.
+
+    `filter` merges the conditions in the text with the filter of the request. `has_conditions` says whether there are
+    phrases, exclusions or filters.
+    """
 
     query: SearchQuery
-    wanted: Filter
-    words: int
-    narrows: bool
+    filter: Filter
+    word_count: int
+    has_conditions: bool
 
     @property
-    def says_anything(self) -> bool:
-        """Return whether there is anything to find pages by."""
-        return self.words > 0 or self.narrows
+    def is_searchable(self) -> bool:
+        """Return whether the request has words, phrases, exclusions or filters."""
+        return self.word_count > 0 or self.has_conditions
 
 
-async def meaning(asked: SearchRequest) -> Meaning:
-    """Return the meaning of a question; short ones are cached, because the same come again and again."""
-    if len(asked.text) <= LONGEST:
-        return kept(asked.text, asked.filter)
-    return await read_in_thread(len(asked.text), read, asked.text, asked.filter)
+async def parse_request(request: SearchRequest) -> ParsedRequest:
+    """Parse the text of a request. Short texts are cached, because the same ones are searched often."""
+    if len(request.text) <= LONGEST:
+        return parse_cached_request(request.text, request.filter)
+    return await read_in_thread(len(request.text), parse_text_and_filter, request.text, request.filter)
 
 
-async def query_of(text: str) -> SearchQuery:
-    """Return a question in its parts; pages and passages are often asked the same at once."""
-    return await read_in_thread(len(text), in_parts, text)
+async def parse_query(text: str) -> SearchQuery:
+    """Parse the text of a query. It is cached, because pages and passages are often searched by the same text."""
+    return await read_in_thread(len(text), parse_text, text)
 
 
-def in_parts(text: str) -> SearchQuery:
-    return kept_parts(text) if len(text) <= LONGEST else understand(text)
+def parse_text(text: str) -> SearchQuery:
+    return understand_cached(text) if len(text) <= LONGEST else understand(text)
 
 
-def read(text: str, given: Filter) -> Meaning:
-    query = in_parts(text)
-    narrows = replace(query, words="") != SearchQuery() or given != Filter()
-    return Meaning(query, merge_filters(query, given), len(words(query.words)), narrows)
+def parse_text_and_filter(text: str, client_filter: Filter) -> ParsedRequest:
+    query = parse_text(text)
+    has_conditions = replace(query, words="") != SearchQuery() or client_filter != Filter()
+    return ParsedRequest(query, merge_filters(query, client_filter), len(words(query.words)), has_conditions)
 
 
-kept = lru_cache(maxsize=CACHE_SIZE)(read)
-kept_parts = lru_cache(maxsize=CACHE_SIZE)(understand)
+parse_cached_request = lru_cache(maxsize=CACHE_SIZE)(parse_text_and_filter)
+understand_cached = lru_cache(maxsize=CACHE_SIZE)(understand)

@@ -1,8 +1,9 @@
-"""The index of a wiki made by today's analyser, beside the one that questions read; when it is whole they read it.
+"""Reindexing: build the index of a wiki by the current analyser beside the index in use, then switch queries to it.
 
-Any number of times, stopped anywhere: what has been read stays read. Writers go on meanwhile, and write both.
-What is read again is counted again, beside the counts that questions use: a batch at a time, and what is written to a
-page behind the last batch is counted twice. So nobody waits for a count of everything, and it ends exact.
+It may be interrupted and repeated: pages that are indexed stay indexed. Writers continue meanwhile, and write both
+indexes. When pages that are indexed already are read again, their words are counted again, batch by batch, into a
+second edition of the counts. A write to a page that was recounted goes into both editions, so that the second edition
+is exact at the end without one long count of everything.
 """
 
 from collections.abc import Callable
@@ -23,19 +24,22 @@ from ..transactions.transaction import lock_wiki, transaction
 from ..transactions.writer import Writer
 from .index import INDEX, IndexedPage, rows_of, searchable
 from .lexemes import fold
-from .passages import OLDER, demand_passages_again, reindex_passages
+from .passages import OLDER, reindex_passages, request_passage_reindex
 
 REINDEXING = statements("search/reindexing")
 READ = ("aliases", "old_slugs", "pages", "sections")
-BATCH, BYTES = 200, 2_000_000  # pages that are read in one transaction; bytes of text after which it ends, too
+BATCH, BYTES = 200, 2_000_000  # pages that one transaction indexes, and the bytes of text after which it ends
 FIRST = UUID(int=0)
 
 Progress = Callable[[int], None]
 
 
 async def unread(database: Database, tenant_id: UUID, owner_id: UUID | None = None) -> list[Row]:
-    """The wikis of a tenant, or one: how many of their `pages` are `unread`, how many of their `sources` are
-    `unread_sources`, whether a reindexing `is_due`, and whether one `has_older` indexes that it would drop."""
+    """Return the state of the index of each wiki of a tenant, or of one wiki.
+
+    A row has the number of `pages` and of those that are `unread`, the number of `sources` and `unread_sources`,
+    whether a reindexing `is_due`, and whether the wiki `has_older` indexes that a reindexing drops.
+    """
     async with database.connection() as connection:
         return await connection.all(REINDEXING["list_wikis"], tenant_id=tenant_id, owner_id=owner_id, analyser=ANALYSER)
 
@@ -49,16 +53,15 @@ async def reindex(
     again: bool = False,
     keep_older: bool = False,
 ) -> int:
-    """Read the pages and sources that have not been read, or all `again`, and return how many pages that were.
+    """Index the pages and sources that the current index lacks, or all of them `again`; return the number of pages.
 
-    `progress` hears how many pages or sources each batch has.
-
-    `keep_older` while servers of the release before still answer by the index that it made.
+    `progress` is called with the number of pages or sources of each batch. `keep_older` keeps the indexes of older
+    analysers, which servers of the release before still read.
     """
     scope = scope_of(tenant_id, owner_id)
     await begin(database, scope, again)
     if again:
-        await demand_passages_again(database, scope)
+        await request_passage_reindex(database, scope)
     (wiki,) = await unread(database, tenant_id, owner_id)
     await measure(database, READ, owner_id, wiki["pages"])
     done, after = 0, FIRST
@@ -72,9 +75,9 @@ async def reindex(
 
 
 async def demand_again(database: Database, tenant_id: UUID, owner_id: UUID) -> None:
-    """Let whoever reindexes the wiki next read everything again."""
+    """Request that the next reindexing of the wiki reads all pages and sources again."""
     await begin(database, scope_of(tenant_id, owner_id), again=True)
-    await demand_passages_again(database, scope_of(tenant_id, owner_id))
+    await request_passage_reindex(database, scope_of(tenant_id, owner_id))
 
 
 def scope_of(tenant_id: UUID, owner_id: UUID) -> Scope:
@@ -92,14 +95,14 @@ async def begin(database: Database, scope: Scope, again: bool = False) -> None:
 
 
 async def read_batch(database: Database, scope: Scope, after: UUID) -> list[UUID]:
-    """Read a batch and return its pages, all or none; nothing when there are no more."""
+    """Index the next batch of pages in one transaction and return their ids; an empty list when no page is left."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         return await read_next(connection, scope, after)
 
 
 async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[UUID]:
-    """Read the pages behind that one, or behind where a second reading is, if somebody began it anew meanwhile."""
+    """Index the pages after this id, or after an earlier position if another process restarted the reindexing."""
     begun = await run_all(connection, scope, "find_reached")
     start = min(after, *(row["reached"] for row in begun)) if begun else after
     rows = await run_all(connection, scope, "find_unread", after=start, size=BATCH, bytes=BYTES)
@@ -115,7 +118,7 @@ async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[U
 
 
 async def finish(database: Database, scope: Scope, *, keep_older: bool = False) -> None:
-    """Switch to the new index, and drop the older ones."""
+    """Switch queries to the new index, and drop the older ones."""
     while not await switch(database, scope):
         pass
     while not keep_older and await drop_older(database, scope):
@@ -123,7 +126,10 @@ async def finish(database: Database, scope: Scope, *, keep_older: bool = False) 
 
 
 async def switch(database: Database, scope: Scope) -> bool:
-    """Let questions read this index, and with it what came in since the last batch; false when that is too much."""
+    """Index the pages that were written since the last batch, and switch queries to this index.
+
+    Return False if the new pages do not fit into one batch; the caller then tries again.
+    """
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         await read_next(connection, scope, FIRST)
@@ -139,7 +145,7 @@ async def switch(database: Database, scope: Scope) -> bool:
 
 
 async def drop_older(database: Database, scope: Scope) -> bool:
-    """Some rows of older analysers, and with the last of them all else that is theirs; false when nothing is left."""
+    """Drop a batch of rows of older analysers, and at the end their statistics; return whether rows may be left."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
         if await run(connection, scope, "drop_older_pages", size=BATCH) == BATCH:

@@ -1,4 +1,4 @@
-"""Pages that speak of the same: found by the words that make a page what it is."""
+"""Related pages, found by the most characteristic words of a page."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -11,21 +11,21 @@ from db.sql import statements
 
 from ..errors import NotFound
 from ..permissions import Action, authorise
-from .interpretation import ReadQuery
+from .interpretation import InterpretedQuery
 from .lexemes import scope_letter
-from .ranking_query import RankedQuery, rare_enough
+from .ranking_query import RankingQuery, rare_enough
 from .request import MOST
 from .weights import BUDGET, WEIGHTS
 
 PAGES = statements("pages/pages")
 WORDS = statements("search/words")
-TOPIC = 16  # lexemes that say what a page is about
+TOPIC = 16  # lexemes that describe the topic of a page
 
 
 async def find_related(database: Database, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
-    """Return (page id, score) of active pages in the same wiki, the nearest first; none for a page out of sight.
+    """Return the id and score of related active pages in the same wiki, the most similar first.
 
-    A page that was merged into another is a part of that one, which is not related to it.
+    The list is empty for a page that the caller may not read. The page that this one was merged into is not related.
     """
     async with database.searching() as connection:
         place = await connection.one(PAGES["find_merged"], tenant_id=scope.tenant_id, id=page_id)
@@ -45,21 +45,23 @@ async def find_near(connection: Connection, scope: Scope, page_id: UUID, size: i
     topic = await connection.all(WORDS["find_topic"], **where, page_id=page_id, analysers=list(ANALYSERS), size=TOPIC)
     if not topic:
         return []
-    reading, weights = read_topic(scope, topic)
-    asked = RankedQuery(keys=(), weights=weights, total=sum(weights.values()))
-    asked.rare = rare_enough(reading, sorted(weights, key=lambda lexeme: (reading.found[lexeme], lexeme)), BUDGET)
+    interpreted, weights = read_topic(scope, topic)
+    ranking_query = RankingQuery(name_ranges=(), weights=weights, total=sum(weights.values()))
+    ranking_query.rare = rare_enough(
+        interpreted, sorted(weights, key=lambda lexeme: (interpreted.found[lexeme], lexeme)), BUDGET
+    )
     rows = await connection.all(
-        asked.ranking, **where, **WEIGHTS | {"w_linked": 0.0}, **asked.values(), analyser=reading.analyser,
-        analysers=list(ANALYSERS), statuses=["active"], strict=False, since=None, until=None, pages=reading.pages,
-        length=reading.mean_length, size=size,
+        ranking_query.statement, **where, **WEIGHTS | {"w_linked": 0.0}, **ranking_query.values(),
+        analyser=interpreted.analyser, analysers=list(ANALYSERS), statuses=["active"], strict=False, since=None,
+        until=None, pages=interpreted.pages, length=interpreted.mean_length, size=size,
     )  # fmt: skip
     return [(row["page_id"], row["score"]) for row in rows]
 
 
-def read_topic(scope: Scope, topic: Sequence[Row]) -> tuple[ReadQuery, dict[str, float]]:
-    """Return a reading as if someone had asked for these lexemes, and their weights."""
+def read_topic(scope: Scope, topic: Sequence[Row]) -> tuple[InterpretedQuery, dict[str, float]]:
+    """Return an interpreted query for the lexemes of a topic, and their weights."""
     analyser, pages, words = topic[0]["analyser"], max(topic[0]["pages"], 1), max(topic[0]["words"], 1)
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
-    reading = ReadQuery(letter, analyser, pages, words / pages, [])
-    reading.found = {row["lexeme"]: row["found"] for row in topic}
-    return reading, {row["lexeme"]: float(row["weight"]) for row in topic}
+    interpreted = InterpretedQuery(letter, analyser, pages, words / pages, [])
+    interpreted.found = {row["lexeme"]: row["found"] for row in topic}
+    return interpreted, {row["lexeme"]: float(row["weight"]) for row in topic}

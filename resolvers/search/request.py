@@ -1,4 +1,4 @@
-"""The request of a search, and its result."""
+"""The request and the result of a search of pages."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,14 +7,16 @@ from uuid import UUID
 
 from content.search.snippets import Snippet
 
-DEFAULT, MOST, DEEPEST = 20, 50, 200  # hits of one answer, and how far a search can be followed
+DEFAULT, MOST = 20, 50  # hits of one result: by default, and at most
+DEEPEST = 200  # hits that a client can read of one search by its cursors
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The conditions on a page besides saying the words. Empty: anything goes; no status means active pages only.
+    """The conditions that a page must satisfy besides having the words.
 
-    `strict` demotes pages by the share of their sentences that no cited source supports.
+    An empty field is no condition, except that without `statuses` only active pages are found. `strict` demotes pages
+    by the share of their sentences that no cited source supports.
     """
 
     types: tuple[str, ...] = ()
@@ -30,7 +32,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One question. `text` is in the grammar of content.search.search_query; it and `filter` hold together."""
+    """A search of pages that satisfy `text`, in the grammar of content.search.search_query, and `filter`."""
 
     text: str
     first: int = DEFAULT
@@ -44,9 +46,9 @@ class SearchRequest:
 
 
 class SearchHit(NamedTuple):
-    """A page that was found. `matched_alias` says by which name, `section_id` where the snippet stands.
+    """A page that was found. `matched_alias` is the name that matched, and `section_id` the section of the snippet.
 
-    `cursor` is empty where none was asked for.
+    `cursor` is empty if the request did not ask for cursors.
     """
 
     page_id: UUID
@@ -60,7 +62,7 @@ class SearchHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, the best first. When `total` is not exact there are at least so many."""
+    """The hits of a search, the best first. If `total` is not exact, it is a lower bound."""
 
     hits: tuple[SearchHit, ...] = ()
     has_next_page: bool = False
@@ -68,8 +70,8 @@ class SearchResult:
     total: int = 0
     total_is_exact: bool = True
     finds_names: bool = True
-    """Whether the best page is called by words of the question."""
+    """Whether words of the query are a name of the best page."""
     types: tuple[tuple[str, int], ...] = ()
     tags: tuple[tuple[str, int], ...] = ()
-    understood: Any = None
-    """How the wiki understood the question: an Understood of query_cache."""
+    prepared: Any = None
+    """The interpreted query: a PreparedQuery of query_cache."""

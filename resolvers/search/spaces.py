@@ -1,4 +1,4 @@
-"""The wikis that a caller may read, and those of them that one search goes through."""
+"""The wikis that a caller may read, and the wikis that a search covers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ LISTED_MAX = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A wiki that is searched, and by what the scores of its pages are multiplied."""
+    """A wiki that is searched. The scores of its pages are multiplied by `score_boost`."""
 
     id: UUID
     slug: str
@@ -31,10 +31,10 @@ class Space:
 
 
 async def find_spaces(connection: Connection, scope: Scope, names: Sequence[str] | None) -> list[Space]:
-    """Return the wikis of these slugs or ids, or the caller's own and the shared spaces that it may read.
+    """Return the wikis with these slugs or ids, or by default the caller's wiki and the shared spaces that it may read.
 
-    Takes one statement. Raises NotFound for a wiki that there is not or that the caller may not read, BadInput for
-    none or too many.
+    Takes one statement. Raises NotFound for a wiki that does not exist or that the caller may not read, and BadInput
+    for an empty list or more than SPACES_MAX wikis.
     """
     caller = {"tenant_id": scope.tenant_id, "owners": list(scope.owners), "spans_tenant": scope.spans_tenant}
     if names is None:
@@ -59,7 +59,7 @@ async def find_spaces(connection: Connection, scope: Scope, names: Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class ReadableSpace:
-    """A wiki that the caller may read: `role` is what it may do there, `pages` counts its active pages by type."""
+    """A wiki that the caller may read in the given `role`. `pages` has the number of active pages by type."""
 
     id: UUID
     kind: str
@@ -84,7 +84,7 @@ async def list_spaces(database: Database, scope: Scope) -> list[ReadableSpace]:
 
 
 def role_in(scope: Scope, row: Row) -> str:
-    """Return the role in a wiki: the caller's own role, or what a grant gives it and its role allows."""
+    """Return the caller's role in a wiki: its own role, or the role of a grant if its own role is not just READER."""
     if scope.spans_tenant or row["is_own"] or scope.role is Role.READER:
         return scope.role.value
     return str(row["role"])

@@ -1,1 +1,1 @@
-"""Changes that writes announce, and the clients that follow them."""
+"""Notifications of changes, and the subscribers that follow them."""

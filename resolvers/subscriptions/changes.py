@@ -1,4 +1,4 @@
-"""Changes that a write announces, ids and a kind, in its own transaction: others hear of what was committed only."""
+"""The changes that a write announces, as ids and kinds. They are sent with its COMMIT, so never for a rollback."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -13,12 +13,12 @@ from db.connection import Connection
 from db.sql import statements
 
 NOTIFY = statements("webhooks/changes")["notify"]
-MOST = 1000  # pages of one transaction that are told apart
-IN_ONE = 100  # changes in one notification: Postgres takes 8000 bytes
+MOST = 1000  # pages of one transaction that are announced one by one; more are announced as one RESYNC
+IN_ONE = 100  # changes in one notification, of which Postgres accepts 8000 bytes
 
 
 class Topic(StrEnum):
-    """A topic of changes."""
+    """The subject of a change: pages, compile jobs, or proposals."""
 
     PAGES = "pages"
     JOBS = "jobs"
@@ -26,7 +26,7 @@ class Topic(StrEnum):
 
 
 class ChangeKind(StrEnum):
-    """The kind of a change, from the least to the most: where several things happened, the most is told."""
+    """The kind of a change, in ascending order: of several changes of one page the highest kind is announced."""
 
     EVIDENCE = "evidence"
     UPDATED = "updated"
@@ -39,7 +39,8 @@ class ChangeKind(StrEnum):
     RESYNC = "resync"
 
 
-WEIGHTS = {kind: weight for weight, kind in enumerate(ChangeKind)} | {ChangeKind.RESTORED: 4}  # the later of the two
+# ARCHIVED and RESTORED have the same weight, so that the later of the two is announced.
+WEIGHTS = {kind: weight for weight, kind in enumerate(ChangeKind)} | {ChangeKind.RESTORED: 4}
 OF_PAGES: Mapping[str, ChangeKind] = {
     "created": ChangeKind.CREATED,
     "renamed": ChangeKind.RENAMED,
@@ -51,7 +52,7 @@ OF_PAGES: Mapping[str, ChangeKind] = {
 
 
 class ChangeEvent(NamedTuple):
-    """Something that happened in a wiki. Without an id it happened to the wiki as a whole."""
+    """A change in a wiki. A change without an id is about the wiki as a whole."""
 
     tenant_id: UUID
     owner_id: UUID
@@ -63,14 +64,14 @@ class ChangeEvent(NamedTuple):
 
 
 def merge_changes(earlier: ChangeEvent, later: ChangeEvent) -> ChangeEvent:
-    """Return two changes of one thing as one."""
+    """Merge two changes of the same page, job or proposal."""
     kind = later.kind if WEIGHTS[later.kind] >= WEIGHTS[earlier.kind] else earlier.kind
     version = earlier.version if later.version is None else later.version
     return later._replace(kind=kind, version=version)
 
 
 class ChangeLog:
-    """The changes of one transaction so far, each page once."""
+    """The changes of one transaction so far, with one change for each page."""
 
     def __init__(self, tenant_id: UUID, owner_id: UUID, at: datetime) -> None:
         self.tenant_id, self.owner_id, self.at = tenant_id, owner_id, at
@@ -82,11 +83,11 @@ class ChangeLog:
         self.found[page_id] = merge_changes(before, change) if before else change
 
     def add_action(self, action: str, page_id: UUID | None, version: int | None) -> None:
-        """Add a change by the name under which it is logged: `page.created`."""
+        """Add a change by the name of its action in the activity log, such as `page.created`."""
         self.add(kind_of(action, page_id is not None), page_id, version)
 
     def all(self) -> list[ChangeEvent]:
-        """Return the changes. More than anybody would follow one by one are told as one: read the wiki anew."""
+        """Return the changes, or one RESYNC for more than MOST pages, which asks subscribers to read the wiki again."""
         if len(self.found) > MOST:
             return [ChangeEvent(self.tenant_id, self.owner_id, Topic.PAGES, ChangeKind.RESYNC, None, None, self.at)]
         return list(self.found.values())
@@ -94,7 +95,7 @@ class ChangeLog:
 
 @cache
 def kind_of(action: str, is_of_page: bool) -> ChangeKind:
-    """Return the kind of an action, cached because actions are few."""
+    """Return the kind of change of an action. The result is cached, because there are few actions."""
     noun, _, verb = action.partition(".")
     if noun in ("source", "mention") and not is_of_page:
         return ChangeKind.EVIDENCE
@@ -102,7 +103,7 @@ def kind_of(action: str, is_of_page: bool) -> ChangeKind:
 
 
 def announce(connection: Connection, changes: Iterable[ChangeEvent]) -> None:
-    """Tell every process, in order, once the transaction commits: it goes along with the COMMIT."""
+    """Notify every process of the changes, in order, when the transaction commits. They are sent with the COMMIT."""
     for text in payloads(changes):
         connection.finally_run(NOTIFY, payload=text)
 
@@ -110,40 +111,40 @@ def announce(connection: Connection, changes: Iterable[ChangeEvent]) -> None:
 def announce_job(
     connection: Connection, tenant_id: UUID, owner_id: UUID, job_id: UUID, kind: ChangeKind = ChangeKind.UPDATED
 ) -> None:
-    """Announce that a compile job was made or came further, in the transaction that writes its row."""
+    """Announce that a compile job was created or has progressed, in the transaction that writes its row."""
     announce(connection, [ChangeEvent(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
 
 
 def announce_proposal(
     connection: Connection, tenant_id: UUID, owner_id: UUID, proposal_id: UUID, kind: ChangeKind = ChangeKind.UPDATED
 ) -> None:
-    """Announce that a proposal was made or decided, in the transaction that writes its row."""
+    """Announce that a proposal was created or decided, in the transaction that writes its row."""
     at = datetime.now(UTC)
     announce(connection, [ChangeEvent(tenant_id, owner_id, Topic.PROPOSALS, kind, proposal_id, None, at)])
 
 
 def payloads(changes: Iterable[ChangeEvent]) -> list[str]:
-    """Return the changes as notifications carry them: one heading for those that have it in common."""
+    """Return the changes as payloads of notifications. Changes with the same topic, wiki and time share a heading."""
     headed: dict[tuple[Any, ...], list[Any]] = {}
     for change in changes:
         heading = (change.topic, change.tenant_id, change.owner_id, change.at)
         headed.setdefault(heading, []).append([change.kind, change.id, change.version])
     return [
-        orjson.dumps([*heading, told[start : start + IN_ONE]], default=str).decode()  # ids that came from Postgres
-        for heading, told in headed.items()
-        for start in range(0, len(told), IN_ONE)
+        orjson.dumps([*heading, listed[start : start + IN_ONE]], default=str).decode()  # ids that came from Postgres
+        for heading, listed in headed.items()
+        for start in range(0, len(listed), IN_ONE)
     ]
 
 
 def read_payload(text: str) -> list[ChangeEvent]:
-    """Return the changes of a notification. Raises ValueError when it is not one of changes."""
+    """Return the changes in the payload of a notification. Raises ValueError for any other payload."""
     try:
-        topic, tenant_id, owner_id, at, told = orjson.loads(text)
+        topic, tenant_id, owner_id, at, listed = orjson.loads(text)
         place = UUID(tenant_id), UUID(owner_id), Topic(topic)
         moment = datetime.fromisoformat(at)
         return [
             ChangeEvent(*place, ChangeKind(kind), UUID(id) if id else None, version, moment)
-            for kind, id, version in told
+            for kind, id, version in listed
         ]
     except (TypeError, AttributeError) as error:
         raise ValueError("not a notification of changes") from error

@@ -1,7 +1,7 @@
-"""The subscribers of changes in this process, and what each has yet to be told.
+"""The subscribers to changes in this process, each with a queue of its pending changes.
 
-A subscriber that is slower than the changes misses none of the pages that changed: what waits for it is kept once for
-each page, and from a certain number on as one RESYNC. So memory is bounded, and nobody waits for the slowest.
+The changes of one page are merged in the queue, and a queue that grows too long becomes a single RESYNC. So a slow
+subscriber misses no changed page, memory is bounded, and no subscriber waits for a slower one.
 """
 
 from asyncio import Event
@@ -17,39 +17,39 @@ from ..permissions import Action, authorise
 from ..transactions.transaction import NO_PAGE, read_connection
 from .changes import ChangeEvent, ChangeKind, Topic, merge_changes
 
-WAITING_MAX = 256  # changes that wait for one subscriber
+PENDING_MAX = 256  # pending changes of one subscriber
 Place = tuple[Topic, UUID, UUID]
 
 
 class Subscriber:
-    """The changes of one wiki, or of one page in it, from the moment it is made. Iterated until the feed closes."""
+    """An iterator over the changes of a wiki, or of one of its pages. It ends when the feed closes."""
 
     def __init__(self, feed: "Feed", place: Place, page_id: UUID | None = None) -> None:
         self.feed, self.place, self.page_id = feed, place, page_id
-        self.waiting: dict[UUID | None, ChangeEvent] = {}
-        self.heard, self.ended = Event(), False
+        self.pending: dict[UUID | None, ChangeEvent] = {}
+        self.has_changes, self.ended = Event(), False
         feed.subscribers[place].add(self)
 
     def resync(self) -> None:
-        """Replace whatever waits and whatever was missed by one change: read anew."""
+        """Replace all pending and missed changes by one RESYNC, which asks the client to read everything again."""
         topic, tenant_id, owner_id = self.place
-        told = ChangeEvent(tenant_id, owner_id, topic, ChangeKind.RESYNC, self.page_id, None, datetime.now(UTC))
-        self.waiting = {self.page_id: told}
-        self.heard.set()
+        change = ChangeEvent(tenant_id, owner_id, topic, ChangeKind.RESYNC, self.page_id, None, datetime.now(UTC))
+        self.pending = {self.page_id: change}
+        self.has_changes.set()
 
-    def hear(self, change: ChangeEvent) -> None:
-        if not self.concerns(change):
+    def receive(self, change: ChangeEvent) -> None:
+        if not self.is_relevant(change):
             return
         key = self.page_id or change.id
-        before = self.waiting.get(key)
+        before = self.pending.get(key)
         change = change._replace(id=key)
-        self.waiting[key] = merge_changes(before, change) if before else change
-        if len(self.waiting) > WAITING_MAX or change.kind is ChangeKind.RESYNC:
+        self.pending[key] = merge_changes(before, change) if before else change
+        if len(self.pending) > PENDING_MAX or change.kind is ChangeKind.RESYNC:
             self.resync()
-        self.heard.set()
+        self.has_changes.set()
 
-    def concerns(self, change: ChangeEvent) -> bool:
-        """Return whether it concerns the page: what happens to the whole wiki does, except evidence alone."""
+    def is_relevant(self, change: ChangeEvent) -> bool:
+        """Return whether a change concerns the page. Changes of the whole wiki do, except new evidence."""
         if self.page_id is None or change.id == self.page_id:
             return True
         return change.id is None and change.kind is not ChangeKind.EVIDENCE
@@ -58,13 +58,13 @@ class Subscriber:
         return self
 
     async def __anext__(self) -> ChangeEvent:
-        """Return the next change. A page that was deleted has no more changes."""
-        while not (self.waiting or self.ended or self.feed.closed):
-            self.heard.clear()
-            await self.heard.wait()
+        """Return the next change. The iteration ends after the deletion of the page."""
+        while not (self.pending or self.ended or self.feed.closed):
+            self.has_changes.clear()
+            await self.has_changes.wait()
         if self.ended or self.feed.closed:
             raise StopAsyncIteration
-        change = self.waiting.pop(next(iter(self.waiting)))
+        change = self.pending.pop(next(iter(self.pending)))
         self.ended = self.page_id is not None and change.kind is ChangeKind.DELETED
         return change
 
@@ -76,7 +76,7 @@ class Subscriber:
 
 
 class Feed:
-    """A feed of changes to all subscribers of a process."""
+    """The distribution of changes to all subscribers of a process."""
 
     def __init__(self) -> None:
         self.subscribers: defaultdict[Place, set[Subscriber]] = defaultdict(set)
@@ -85,18 +85,18 @@ class Feed:
     def tell(self, change: ChangeEvent) -> None:
         place = change.topic, change.tenant_id, change.owner_id
         for subscriber in self.subscribers.get(place, ()):
-            subscriber.hear(change)
+            subscriber.receive(change)
 
     def resync(self) -> None:
-        """Tell all subscribers that changes may have been missed: nobody knows whose."""
+        """Send all subscribers a RESYNC, because changes of any wiki may have been missed."""
         for subscriber in self.all():
             subscriber.resync()
 
     def close(self) -> None:
-        """End every iteration now."""
+        """End the iteration of every subscriber now."""
         self.closed = True
         for subscriber in self.all():
-            subscriber.heard.set()
+            subscriber.has_changes.set()
 
     def all(self) -> list[Subscriber]:
         return [subscriber for subscribers in self.subscribers.values() for subscriber in subscribers]
@@ -109,7 +109,7 @@ PAGES = statements("pages/pages")
 
 
 async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Subscriber:
-    """Watch the changes of one page. One that may not be seen is as unknown as any."""
+    """Subscribe to the changes of one page. Raises NotFound for a page that does not exist or may not be read."""
     scope = context.scope
     async with read_connection(context.database) as connection:
         owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=page_id)
@@ -125,7 +125,7 @@ async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Sub
 async def watch_wiki(
     context: "Context", owner_id: UUID | None, *, initial: bool, topic: Topic = Topic.PAGES
 ) -> Subscriber:
-    """Watch the changes of a wiki, the caller's own when none is named, or those of its compile jobs or proposals."""
+    """Subscribe to the changes of the pages, compile jobs or proposals of a wiki, by default the caller's own."""
     owner_id = context.scope.owner_id if owner_id is None else owner_id
     async with read_connection(context.database) as connection:
         action = Action.WRITE if topic is Topic.PROPOSALS else Action.READ
@@ -136,9 +136,9 @@ async def watch_wiki(
 def subscriber(
     context: "Context", topic: Topic, owner_id: UUID, page_id: UUID | None = None, *, initial: bool
 ) -> Subscriber:
-    """Return a subscriber that hears from now on; with `initial` it begins with a RESYNC and misses nothing."""
+    """Return a subscriber to changes from now on. With `initial` it begins with a RESYNC, so that none is missed."""
     assert context.feed is not None, "whoever may follow has a feed"
-    made = Subscriber(context.feed, (topic, context.scope.tenant_id, owner_id), page_id)
+    created = Subscriber(context.feed, (topic, context.scope.tenant_id, owner_id), page_id)
     if initial:
-        made.resync()
-    return made
+        created.resync()
+    return created

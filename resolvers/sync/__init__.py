@@ -1,1 +1,1 @@
-"""Sync: a folder of notes and a wiki that are kept equal, whichever of the two is edited."""
+"""Sync: keep a folder of notes and a wiki equal; both may be edited."""

@@ -1,4 +1,4 @@
-"""The attachments of a sync: files beside the notes, by their paths."""
+"""Sync of attachments, which are identified by their paths."""
 
 import asyncio
 from typing import Any
@@ -10,13 +10,13 @@ from db.sql import statements
 from ..errors import CairnError, Unavailable
 from ..sources.attachments import AttachmentDraft, drop_attachment, keep_attachments, read_attachment
 from ..transactions.transaction import read_connection
-from .folder import Listing, Seen, Touched, conflict_of, hash_of, is_fresh, read, remove, write
+from .folder import FileChanged, Listing, Seen, hash_of, is_fresh, read, remove, write, write_conflict_file
 from .planning import Action, Base, Direction, Event, SyncResult, allowed_action, decide
 from .state import UNKNOWN, Entry, State
 
 SYNC = statements("import_export/sync")
 ORDER = (Action.PUSH, Action.PULL)
-"""Done before anything is deleted, so that a file that was moved is never nowhere."""
+"""The actions that are performed before any deletion, so that a moved file always exists on one side."""
 
 
 class Attachments:
@@ -30,15 +30,15 @@ class Attachments:
         self.wiki: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
     async def sync(self, listing: Listing, *, dry_run: bool) -> bool:
-        """Bring both to the same. Return whether there is more, since something changed meanwhile."""
+        """Sync all attachments. Return whether another round is needed, because a file changed meanwhile."""
         seen = {seen.path: seen for seen in listing.files.values() if not seen.is_note}
         hashes = await asyncio.to_thread(self.hashes, seen)
-        kept = await self.find_changed(hashes)
-        if kept is None:
+        stored = await self.find_changed(hashes)
+        if stored is None:
             return False
         todo: list[tuple[Action, str]] = []
-        waits = again = False
-        for path in sorted({*self.state.files, *hashes, *kept}):
+        waits = needs_round = False
+        for path in sorted({*self.state.files, *hashes, *stored}):
             entry = self.state.files.get(path)
             if listing.is_left(path) or (path in seen and path not in hashes):
                 waits = True
@@ -48,22 +48,22 @@ class Attachments:
                     continue
                 entry.conflict = None
             base = Base(entry.file, entry.page) if entry else None
-            file, page = hashes.get(path), kept.get(path)
+            file, page = hashes.get(path), stored.get(path)
             action = allowed_action(decide(base, file, page, same=file == page), self.direction)
             if action is None:
                 waits = True
                 self.result.waiting += 1
             elif action is not Action.NOTHING:
                 todo.append((action, path))
-        for action, path in sorted(todo, key=lambda one: (one[0] not in ORDER, one[1])):
+        for action, path in sorted(todo, key=lambda item: (item[0] not in ORDER, item[1])):
             if dry_run:
                 if action not in (Action.ADOPT, Action.FORGET):
                     self.result.events.append(Event(action, path))
                 continue
             try:
-                await self.do(action, path, seen.get(path), hashes.get(path), kept.get(path), listing)
-            except Touched:
-                again = waits = True
+                await self.perform(action, path, seen.get(path), hashes.get(path), stored.get(path), listing)
+            except FileChanged:
+                needs_round = waits = True
             except Unavailable:
                 raise
             except CairnError as error:
@@ -74,26 +74,26 @@ class Attachments:
                 self.result.left.append((path, "UNWRITABLE", error.strerror or str(error)))
         if not dry_run:
             self.state.attachments = None if waits else await self.digest()
-        return again
+        return needs_round
 
     def hashes(self, seen: dict[str, Seen]) -> dict[str, str]:
-        """Return the hashes of the files; those that are as they were are not read."""
+        """Return the hashes of the files. Files with the same size and time as at the last sync are not read."""
         found = {}
-        for path, one in seen.items():
+        for path, file in seen.items():
             entry = self.state.files.get(path)
-            if entry and entry.file and entry.mtime and (one.size, one.mtime) == (entry.size, entry.mtime):
+            if entry and entry.file and entry.mtime and (file.size, file.mtime) == (entry.size, entry.mtime):
                 found[path] = entry.file
                 continue
             try:
-                found[path] = hash_of(read(self.root, one))
-            except (Touched, OSError):
+                found[path] = hash_of(read(self.root, file))
+            except (FileChanged, OSError):
                 continue
-            if entry and entry.file == found[path] and not is_fresh(one):
-                entry.size, entry.mtime = one.size, one.mtime
+            if entry and entry.file == found[path] and not is_fresh(file):
+                entry.size, entry.mtime = file.size, file.mtime
         return found
 
     async def find_changed(self, hashes: dict[str, str]) -> dict[str, str] | None:
-        """Return the hashes of the wiki's attachments by path; None where both sides are as they were."""
+        """Return the hashes of the wiki's attachments by path; None if both sides are unchanged."""
         if await self.digest() == self.state.attachments:
             known = {path: entry.file for path, entry in self.state.files.items()}
             if known == hashes:
@@ -103,11 +103,11 @@ class Attachments:
         return {row["path"]: row["hash"] for row in rows}
 
     async def digest(self) -> str:
-        """Return all attachments of the wiki in short."""
+        """Return a digest of all attachments of the wiki."""
         async with read_connection(self.database) as connection:
             return await connection.value(SYNC["digest_attachments"], **self.wiki) or "none"
 
-    async def do(
+    async def perform(
         self, action: Action, path: str, seen: Seen | None, file: str | None, page: str | None, listing: Listing
     ) -> None:
         detail, conflict = "", None
@@ -128,12 +128,12 @@ class Attachments:
                 assert seen is not None
                 found = await read_attachment(self.database, self.scope, path)
                 conflict = detail = await asyncio.to_thread(
-                    conflict_of, self.root, seen.place, found.data, listing.conflicts
+                    write_conflict_file, self.root, seen.place, found.data, listing.conflicts
                 )
                 action, file, page = Action.CONFLICT, UNKNOWN, found.hash
             case Action.ARCHIVE:
                 if not await drop_attachment(self.database, self.scope, path, bytes.fromhex(page or "")):
-                    raise Touched(path)
+                    raise FileChanged(path)
                 page = None
             case Action.REMOVE:
                 assert seen is not None

@@ -1,7 +1,7 @@
-"""The folder of a sync: what is in it now, and how a file is written or removed without losing a save of an editor.
+"""The folder of a sync: list its files, and write or remove a file without losing a concurrent save of an editor.
 
-A file is never written over: it is moved into `.cairn/kept` first, looked at, and only then is another one put in its
-place. So a save that happens meanwhile is found there, also after a kill.
+A file is never overwritten. It is moved to `.cairn/kept` and checked there, and only then is the new file moved to its
+path. A save that happens meanwhile is found in `.cairn/kept`, even if the sync was killed.
 """
 
 import os
@@ -30,10 +30,10 @@ KEPT = ".cairn/kept"
 DRAFT = ".cairn/sync.draft"
 LOCK = ".cairn/sync.lock"
 TEMPORARY = "~$"
-"""How the names begin of what office programs write for a moment. Other programs hide theirs or end them otherwise."""
+"""The prefix of temporary files of office programs. Those of other programs are hidden or have other endings."""
 CONFLICTED = re.compile(r" \(conflict \d{4}-\d\d-\d\d \d{4}(?: \d+)?\)(?=\.[^./]+$)")
 FRESH = 2_000_000_000
-"""Nanoseconds for which a file that was written may be written again without another time."""
+"""Nanoseconds within which a second write may leave the modification time of a file unchanged."""
 
 
 class Locked(Conflict):
@@ -43,13 +43,13 @@ class Locked(Conflict):
         super().__init__(f"Another sync works in {root}. Wait for it to end, or stop it.")
 
 
-class Touched(Exception):
-    """Somebody wrote a file in the moment when it was to be written: the next look at it tells what to do."""
+class FileChanged(Exception):
+    """A file was changed by another program while the sync used it. The next round decides what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file as it lies in the folder: its path as others are told it, and its place, as the disk has it."""
+    """A file in the folder. `path` is its normalised path, and `place` its path as the disk has it."""
 
     path: str
     place: str
@@ -63,18 +63,18 @@ class Seen:
 
 @dataclass(slots=True)
 class Listing:
-    """A listing of a folder: the files that a sync looks at, the conflict files, and what is left as it is and why."""
+    """A listing of a folder: the files to be synced, the conflict files, and the files that are left alone."""
 
     files: dict[str, Seen] = field(default_factory=dict)
-    """By the keys of their paths."""
+    """The files to be synced, by the keys of their paths."""
     conflicts: set[str] = field(default_factory=set)
     left: dict[str, ImportProblem] = field(default_factory=dict)
-    """By the keys of their paths; of a folder that cannot be read with a slash at the end."""
+    """The problems of files that are left alone, by the keys of their paths; unreadable folders end in a slash."""
 
     def is_left(self, path: str) -> bool:
-        """Return whether nothing is known of what lies at a path now."""
+        """Return whether the file at a path is left alone, or its folder cannot be read."""
         key = path_key(path)
-        return key in self.left or any(one.endswith("/") and key.startswith(one) for one in self.left)
+        return key in self.left or any(left_key.endswith("/") and key.startswith(left_key) for left_key in self.left)
 
     def leave(self, path: str, message: str, code: str = BadInput.code) -> None:
         self.left[path_key(path)] = ImportProblem(path, code, message)
@@ -82,7 +82,7 @@ class Listing:
 
 @contextmanager
 def lock_folder(root: str) -> Iterator[None]:
-    """Hold a folder for one sync. The lock ends with the process, however that ends."""
+    """Lock a folder for one sync. The system releases the lock when the process ends. Raises Locked."""
     os.makedirs(os.path.join(root, ".cairn"), exist_ok=True)
     with open(os.path.join(root, LOCK), "w") as lock:
         try:
@@ -92,21 +92,21 @@ def lock_folder(root: str) -> Iterator[None]:
         yield
 
 
-def look(root: str) -> Listing:
-    """Return what is in a folder. Links are not followed: they may lead out of it."""
-    found, waiting = Listing(), [""]
-    while waiting:
-        folder = waiting.pop()
+def list_folder(root: str) -> Listing:
+    """List the files of a folder. Symbolic links are not followed, because they may lead out of it."""
+    found, folders = Listing(), [""]
+    while folders:
+        folder = folders.pop()
         try:
             with os.scandir(os.path.join(root, folder)) as entries:
-                for entry in sorted(entries, key=lambda one: one.name):
+                for entry in sorted(entries, key=lambda entry: entry.name):
                     if entry.name.startswith((".", TEMPORARY)):
                         continue
                     path = f"{folder}{entry.name}"
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(f"{path}/")
+                        folders.append(f"{path}/")
                     else:
-                        look_at(found, path, entry)
+                        add_to_listing(found, path, entry)
         except OSError as error:
             if not folder:
                 raise
@@ -114,8 +114,8 @@ def look(root: str) -> Listing:
     return found
 
 
-def look_at(found: Listing, place: str, entry: "os.DirEntry[str]") -> None:
-    """Add a file to a listing, or why it is left."""
+def add_to_listing(found: Listing, place: str, entry: "os.DirEntry[str]") -> None:
+    """Add a file to a listing, or the reason why it is left alone."""
     path = normalize("NFC", os.fsencode(place).decode(errors="replace"))
     is_note = path.lower().endswith(MARKDOWN)
     if not is_note and media_type(path) is None:
@@ -144,7 +144,7 @@ def look_at(found: Listing, place: str, entry: "os.DirEntry[str]") -> None:
 
 
 def is_fresh(seen: Seen, nanoseconds: int = FRESH) -> bool:
-    """Return whether a file was written a moment ago, by the clock or in the future."""
+    """Return whether a file was written within the last nanoseconds, or has a time in the future."""
     return seen.mtime > time_ns() - nanoseconds
 
 
@@ -153,25 +153,25 @@ def hash_of(data: bytes) -> str:
 
 
 def read(root: str, seen: Seen) -> bytes:
-    """Return the bytes of a file. Raises Touched where it is not what was seen, OSError where it cannot be read."""
+    """Read a file. Raises FileChanged if it has changed since the listing, and OSError if it cannot be read."""
     try:
         file = os.open(os.path.join(root, seen.place), os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
-        raise Touched(seen.path) from None
+        raise FileChanged(seen.path) from None
     with open(file, "rb") as data:
         text = data.read(seen.size + 1)
         now = os.fstat(data.fileno())
     if (now.st_size, now.st_mtime_ns, len(text)) != (seen.size, seen.mtime, seen.size):
-        raise Touched(seen.path)
+        raise FileChanged(seen.path)
     return text
 
 
 def stat_of(root: str, path: str) -> Seen:
-    """Return a file as it lies at a path now. Raises Touched where there is none."""
+    """Return the file at a path as it is now. Raises FileChanged if there is none."""
     try:
         there = os.lstat(os.path.join(root, path))
     except FileNotFoundError:
-        raise Touched(path) from None
+        raise FileChanged(path) from None
     return Seen(normalize("NFC", path), path, there.st_size, there.st_mtime_ns)
 
 
@@ -179,8 +179,8 @@ def stat_of(root: str, path: str) -> Seen:
 
 
 def write(root: str, place: str, data: bytes, before: str | None) -> None:
-    """Write a file in place of the one with the hash `before`, or of none. Raises Touched where another is there."""
-    target, draft = inside(root, place), os.path.join(root, DRAFT)
+    """Replace the file with the hash `before`, or write a new one for None. Raises FileChanged for another file."""
+    target, draft = path_inside(root, place), os.path.join(root, DRAFT)
     os.makedirs(os.path.dirname(draft), exist_ok=True)
     with open(draft, "wb") as file:
         file.write(data)
@@ -189,27 +189,27 @@ def write(root: str, place: str, data: bytes, before: str | None) -> None:
     os.makedirs(os.path.dirname(target), exist_ok=True)
     kept = None
     if before is not None:
-        kept = keep(root, place, target, before)
+        kept = set_aside(root, place, target, before)
         with suppress(OSError):
             os.chmod(draft, stat.S_IMODE(os.stat(kept).st_mode))
     try:
         put(draft, target)
     except FileExistsError:
-        raise Touched(place) from None
+        raise FileChanged(place) from None
     finally:
         if kept and is_file(kept, before):
             drop(root, kept)
-        elif kept:  # an editor wrote into it after it was moved
-            give_back(root, place, kept)
+        elif kept:  # an editor wrote to it after it was moved
+            put_back(root, place, kept)
 
 
 def put(draft: str, target: str) -> None:
-    """Put a file in its place, where there is none. Raises FileExistsError where there is one."""
+    """Move a file to a path without a file. Raises FileExistsError if there is one."""
     try:
         os.link(draft, target, follow_symlinks=False)
     except FileExistsError:
         raise
-    except OSError:  # a file system without links
+    except OSError:  # the file system has no hard links
         if os.path.lexists(target):
             raise FileExistsError(target) from None
         os.rename(draft, target)
@@ -218,97 +218,97 @@ def put(draft: str, target: str) -> None:
 
 
 def move(root: str, place: str, to: str, before: str) -> None:
-    """Move a file with the hash `before` to where there is none. Raises Touched where something else is there."""
-    target = inside(root, to)
+    """Move a file with the hash `before` to a free path. Raises FileChanged if there is another file at either path."""
+    target = path_inside(root, to)
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    kept = keep(root, place, inside(root, place), before)
+    kept = set_aside(root, place, path_inside(root, place), before)
     try:
         put(kept, target)
     except FileExistsError:
-        put(kept, inside(root, place))
-        raise Touched(to) from None
-    clear(root, dirname(f"{KEPT}/{place}"))
-    clear(root, dirname(place))
+        put(kept, path_inside(root, place))
+        raise FileChanged(to) from None
+    remove_empty_folders(root, dirname(f"{KEPT}/{place}"))
+    remove_empty_folders(root, dirname(place))
 
 
 def remove(root: str, place: str, before: str) -> None:
-    """Remove a file with the hash `before`, and the folders that it leaves empty. Raises Touched for another one."""
-    kept = keep(root, place, inside(root, place), before)
-    if not is_file(kept, before):  # an editor wrote into it after it was moved
-        give_back(root, place, kept)
-        raise Touched(place)
+    """Remove a file with the hash `before`, and folders that become empty. Raises FileChanged for another file."""
+    kept = set_aside(root, place, path_inside(root, place), before)
+    if not is_file(kept, before):  # an editor wrote to it after it was moved
+        put_back(root, place, kept)
+        raise FileChanged(place)
     drop(root, kept)
-    clear(root, dirname(place))
+    remove_empty_folders(root, dirname(place))
 
 
-def keep(root: str, place: str, target: str, before: str) -> str:
-    """Move a file out of its place and return where it is. Raises Touched, and moves it back, if it is another one."""
+def set_aside(root: str, place: str, target: str, before: str) -> str:
+    """Move a file to `.cairn/kept` and return its path there. Raises FileChanged if its hash is not `before`."""
     kept = os.path.join(root, KEPT, place)
     os.makedirs(os.path.dirname(kept), exist_ok=True)
     try:
         os.rename(target, kept)
     except FileNotFoundError:
-        raise Touched(place) from None
+        raise FileChanged(place) from None
     if not is_file(kept, before):
-        give_back(root, place, kept)
-        raise Touched(place)
+        put_back(root, place, kept)
+        raise FileChanged(place)
     return kept
 
 
 def is_file(path: str, hash: str | None) -> bool:
-    """Return whether there is a file of this hash, and no link to one."""
+    """Return whether the path is a file with this hash, and not a symbolic link."""
     if os.path.islink(path) or not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
         return hash_of(file.read()) == hash
 
 
-def give_back(root: str, place: str, kept: str) -> None:
-    """Move a file back, or beside its place where another one is there by now."""
+def put_back(root: str, place: str, kept: str) -> None:
+    """Move a file back to its path, or to a conflict file if another file is there now."""
     try:
-        put(kept, inside(root, place))
+        put(kept, path_inside(root, place))
     except FileExistsError:
-        put(kept, inside(root, conflict_name(root, place)))
-    clear(root, dirname(f"{KEPT}/{place}"))
+        put(kept, path_inside(root, conflict_name(root, place)))
+    remove_empty_folders(root, dirname(f"{KEPT}/{place}"))
 
 
 def drop(root: str, kept: str) -> None:
-    """Remove a file that was kept while another took its place."""
+    """Remove a file from `.cairn/kept`."""
     with suppress(FileNotFoundError):
         os.unlink(kept)
-    clear(root, dirname(os.path.relpath(kept, root)))
+    remove_empty_folders(root, dirname(os.path.relpath(kept, root)))
 
 
-def clear(root: str, folder: str) -> None:
-    """Remove folders that are empty, from the deepest up."""
+def remove_empty_folders(root: str, folder: str) -> None:
+    """Remove a folder and its parents as long as they are empty."""
     while folder and folder != ".cairn":
         try:
             os.rmdir(os.path.join(root, folder))
-        except OSError:  # something is in it, or somebody was first
+        except OSError:  # it is not empty, or is removed already
             return
         folder = dirname(folder)
 
 
 def recover(root: str, known: Mapping[str, str]) -> None:
-    """Put back what a killed sync has left out of its place. `known` are the hashes of files at the last sync.
+    """Move back the files that a killed sync has left in `.cairn/kept`. `known` has the hashes at the last sync.
 
-    A file whose text the wiki has, and in whose place another one lies, is not needed any more.
+    A file that is unchanged since the last sync is removed if another file is at its path: the wiki has its text.
     """
     top = os.path.join(root, KEPT)
     for folder, _, names in os.walk(top):
         for name in names:
             kept = os.path.join(folder, name)
             place = os.path.relpath(kept, top)
-            if os.path.lexists(inside(root, place)) and is_file(kept, known.get(path_key(place))):
+            if os.path.lexists(path_inside(root, place)) and is_file(kept, known.get(path_key(place))):
                 drop(root, kept)
             else:
-                give_back(root, place, kept)
+                put_back(root, place, kept)
     with suppress(FileNotFoundError):
         os.unlink(os.path.join(root, DRAFT))
 
 
-def inside(root: str, place: str) -> str:
-    """Return where a file of the folder lies. Raises BadInput where a link leads its folder out of it."""
+def path_inside(root: str, place: str) -> str:
+    """Return the absolute path of a file. Raises BadInput if a symbolic link leads out of the synced folder."""
     target, top = os.path.join(root, place), os.path.realpath(root)
     folder = os.path.realpath(os.path.dirname(target))
     if os.path.commonpath((top, folder)) != top:
@@ -317,7 +317,7 @@ def inside(root: str, place: str) -> str:
 
 
 def conflict_name(root: str, place: str) -> str:
-    """Return a free name for the other text of a file: `Name (conflict 2026-11-26 1432).md`."""
+    """Return a free name for a conflict file, such as `Name (conflict 2026-11-26 1432).md`."""
     stem, ending = splitext(place)
     moment = datetime.now().strftime("%Y-%m-%d %H%M")
     number = 1
@@ -328,19 +328,19 @@ def conflict_name(root: str, place: str) -> str:
         number += 1
 
 
-def conflict_of(root: str, place: str, data: bytes, conflicts: set[str]) -> str:
-    """Write the other text of a file beside it, once, and return the name of that file."""
+def write_conflict_file(root: str, place: str, data: bytes, conflicts: set[str]) -> str:
+    """Write the other text of a file to a conflict file, unless there is one with that text; return its name."""
     stem, ending = splitext(place)
     for name in sorted(conflicts):
         if CONFLICTED.sub("", name) == f"{stem}{ending}" and is_file(os.path.join(root, name), hash_of(data)):
             return name
     while True:
         name = conflict_name(root, place)
-        with suppress(Touched):
+        with suppress(FileChanged):
             write(root, name, data, None)
             return name
 
 
 def stem_of(path: str) -> str:
-    """Return the name of a file without what it ends in."""
+    """Return the name of a file without its ending."""
     return splitext(basename(path))[0]

@@ -1,4 +1,4 @@
-"""The pages of a wiki as a sync meets them: read as the files that they would be, and written as ordinary edits."""
+"""The pages of a wiki in a sync: rendered as files, and written as ordinary edits."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ from ..import_export.formats import OBSIDIAN_FOLDER, Format, FormatReader, Surve
 from ..import_export.names import Vault
 from ..import_export.notes import ImportProblem, NoteFile, WikiRecord
 from ..import_export.originals import Files, draft, start_of, write_originals
-from ..import_export.pages import DEFAULT_TYPE, PLACES, NoteFound, NoteSaved, Placed, Places
-from ..import_export.relations import Ties, Written
+from ..import_export.pages import DEFAULT_TYPE, PLACES, NoteFound, NoteSaved, PlacedNote, Places
+from ..import_export.relations import NoteWithPage, RelationWriter
 from ..model.drafts import PageDraft
 from ..model.pages import Saved
 from ..pages.lifecycle import archive_page, create_page, unarchive_page, update_page
@@ -53,15 +53,15 @@ META = "metadata."
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A page as it is now, and the file that it would be."""
+class RenderedPage:
+    """A page as it is now, with the file that it is rendered to."""
 
     row: Row
     data: bytes
 
     @property
     def fingerprint(self) -> str | None:
-        """Return what the page is, in short; None for one that has no file, as it is archived."""
+        """Return a hash of the page; None for an archived page, which has no file."""
         if self.row["status"] != "active":
             return None
         return f"{self.row['version']}-{hash_of(self.data)}"
@@ -69,7 +69,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A page that changed, where in the order of changes, and its address; without a type it was deleted."""
+    """A page that changed, with its position in the order of changes. The type of a deleted page is None."""
 
     id: str
     position: int
@@ -83,10 +83,10 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The page that a file asks for."""
+class DesiredPage:
+    """The page to be written for a file."""
 
-    placed: Placed
+    placed: PlacedNote
     read: NoteFile
     draft: PageDraft
 
@@ -107,7 +107,7 @@ class Pages:
     # -- read
 
     async def history(self) -> str:
-        """Return the identity of the database's history, for those who may read the wiki."""
+        """Return the identity of the database's history. Raises NotFound if the caller may not read the wiki."""
         async with read_connection(self.database) as connection:
             await authorise(connection, self.scope, self.scope.owner_id, Action.READ)
             return str(await connection.value(SYNC["find_history"]))
@@ -126,17 +126,17 @@ class Pages:
                     return list(found.values()), position
 
     async def find_named(self, paths: Sequence[str], slugs: Sequence[str]) -> list[Changed]:
-        """Return the pages that files at new paths may be."""
+        """Return the pages that files at new paths may belong to, by path of origin or by slug."""
         found: list[Changed] = []
         async with read_connection(restricted(self.database, self.scope)) as connection:
             for start in range(0, max(len(paths), len(slugs)), NAMES_PER_BATCH):
-                some = slice(start, start + NAMES_PER_BATCH)
-                rows = await connection.all(SYNC["find_named"], **self.wiki, paths=paths[some], slugs=slugs[some])
+                batch = slice(start, start + NAMES_PER_BATCH)
+                rows = await connection.all(SYNC["find_named"], **self.wiki, paths=paths[batch], slugs=slugs[batch])
                 found += map(changed_page, rows)
         return found
 
-    async def find(self, ids: Sequence[str], paths: Mapping[str, str]) -> dict[str, Shown]:
-        """Return pages with the files that they would be. `paths` go before those of the state."""
+    async def find(self, ids: Sequence[str], paths: Mapping[str, str]) -> dict[str, RenderedPage]:
+        """Return pages with the files that they are rendered to. `paths` take precedence over those of the state."""
         if not ids:
             return {}
         async with (
@@ -148,11 +148,11 @@ class Pages:
             known, originals = await export.find_known_sources(rows), await export.originals(rows)
         with TempDatabase() as temp:
             made = await asyncio.to_thread(self.render, temp, rows, known, originals, paths)
-        return {str(row["id"]): one for row, one in zip(rows, made, strict=True)}
+        return {str(row["id"]): page for row, page in zip(rows, made, strict=True)}
 
     def render(
         self, temp: TempDatabase, rows: Sequence[Row], known: frozenset[str], originals: Any, paths: Mapping[str, str]
-    ) -> list[Shown]:
+    ) -> list[RenderedPage]:
         Paths(temp)
         files = Files(temp)
         places = {}
@@ -170,13 +170,13 @@ class Pages:
         for row, file in zip(rows, page_files(rows, known, originals, files), strict=True):
             if isinstance(file, ImportProblem):
                 raise Conflict(f"{file.path}: {file.message}")
-            found.append(Shown(row, text_of(PageFile(file.path, file.note, file.origin, file.exported))))
+            found.append(RenderedPage(row, text_of(PageFile(file.path, file.note, file.origin, file.exported))))
         return found
 
-    # -- what files ask for
+    # -- files
 
     def note(self, path: str, data: bytes) -> NoteFile:
-        """Return the note of a file. Raises BadNote, and UnicodeDecodeError, which is a ValueError, too."""
+        """Return the note of a file. Raises BadNote, or UnicodeDecodeError, which is a ValueError as well."""
         note = self.reader.note(path, data.decode())
         check_size(note)
         return NoteFile(note, data)
@@ -185,7 +185,7 @@ class Pages:
         return note.type or self.reader.type_of_folder(path) or DEFAULT_TYPE
 
     def addresses_of(self, path: str, note: Note) -> tuple[str | None, str | None]:
-        """Return the address that a header gives, and the one that the title would make."""
+        """Return the address in the header of a file, and the address that its title gives; each may be None."""
         type = self.type_of(path, note)
         try:
             named = f"{type}/{slugify(note.title)}"
@@ -193,15 +193,15 @@ class Pages:
             named = None
         return (f"{type}/{note.slug}" if note.slug else None), named
 
-    async def find_wanted(self, notes: Mapping[str, tuple[str | None, NoteFile]]) -> dict[str, Wanted]:
-        """Return the pages that files ask for, by path; each is given with the id of its page, if it has one."""
+    async def find_desired(self, notes: Mapping[str, tuple[str | None, NoteFile]]) -> dict[str, DesiredPage]:
+        """Return the pages to be written for notes, by path. Each note comes with the id of its page, if it has one."""
         sources = await find_sources(self.database, self.scope, [read.note for _, read in notes.values()])
         with TempDatabase() as temp:
             return await asyncio.to_thread(self.drafts, temp, notes, sources)
 
     def drafts(
         self, temp: TempDatabase, notes: Mapping[str, tuple[str | None, NoteFile]], sources: SourceIds
-    ) -> dict[str, Wanted]:
+    ) -> dict[str, DesiredPage]:
         vault, places = self.vault_of(temp, notes)
         found = {}
         for path, (_, read) in notes.items():
@@ -210,7 +210,7 @@ class Pages:
             metadata = dict(given.metadata or {})
             if is_own(path, placed.type, placed.slug):
                 metadata.pop(ORIGIN, None)
-            found[path] = Wanted(
+            found[path] = DesiredPage(
                 placed,
                 read,
                 replace(
@@ -222,10 +222,10 @@ class Pages:
 
     def vault_of(
         self, temp: TempDatabase, notes: Mapping[str, tuple[str | None, NoteFile]]
-    ) -> tuple[Vault, dict[str, Placed]]:
-        """Return the notes of the folder by what links call them, and what these ones are or would be, by path."""
+    ) -> tuple[Vault, dict[str, PlacedNote]]:
+        """Return a vault that resolves the links of the folder, and the types and slugs of these notes, by path."""
         places, vault = Places(temp), Vault(temp, self.reader.format)
-        placed: dict[str, Placed] = {}
+        placed: dict[str, PlacedNote] = {}
         moved = {id for id, _ in notes.values() if id}
         told = {entry.path: (id, entry.type, entry.slug) for id, entry in self.state.pages.items() if id not in moved}
         for path, (id, read) in notes.items():
@@ -234,95 +234,95 @@ class Pages:
         taken = 0
         for number, (path, (id, type, slug)) in enumerate(told.items(), 1):
             note = notes[path][1].note if path in notes else replace(EMPTY, title=stem_of(path))
-            one = Placed(number, path, True, type, slug, 0)
+            placed_note = PlacedNote(number, path, True, type, slug, 0)
             vault.add(NoteFound(number, path, note, True))
             if places.temp.first(PLACES["find_holder"], slug=slug, type=type) is None:
                 taken += 1
                 places.temp.put(PLACES["take_slug"], id=number, label=path, is_file=True, type=type, slug=slug, place=0)
                 vault.place([(number, slug)])
                 if id:
-                    saved = replace(one, id=taken)
-                    places.keep([NoteSaved(saved, UUID(id), created=False, changed=False)])
+                    saved = replace(placed_note, id=taken)
+                    places.store_saved([NoteSaved(saved, UUID(id), created=False, changed=False)])
             if path in notes:
-                placed[path] = one
+                placed[path] = placed_note
         return vault, placed
 
     def place_of(self, path: str, note: Note) -> tuple[str, str]:
-        """Return the type and slug that a new page would get."""
+        """Return the type and slug of a new page for a file."""
         address, named = self.addresses_of(path, note)
         type, _, slug = (address or named or f"{self.type_of(path, note)}/page").partition("/")
         return type, slug
 
     # -- written
 
-    async def create(self, wanted: Wanted) -> Saved:
-        """Make a new page of a file."""
-        return await create_page(self.database, self.scope, wanted.draft)
+    async def create(self, desired: DesiredPage) -> Saved:
+        """Create the page of a file."""
+        return await create_page(self.database, self.scope, desired.draft)
 
-    async def update(self, shown: Shown, wanted: Wanted, before: Entry | None) -> Saved:
-        """Bring a page to what its file says, if it is still as it was shown. An archived page is active again."""
-        here = self.database, self.scope, shown.row["id"]
-        version: int = shown.row["version"]
-        if shown.row["status"] == "archived":
+    async def update(self, rendered: RenderedPage, desired: DesiredPage, before: Entry | None) -> Saved:
+        """Update a page from its file. An archived page becomes active. Raises Conflict if the page has changed."""
+        here = self.database, self.scope, rendered.row["id"]
+        version: int = rendered.row["version"]
+        if rendered.row["status"] == "archived":
             await unarchive_page(*here, expected_version=version)
-        if says_same(shown.row, wanted.draft) and not is_renamed(before, wanted):
-            return Saved(shown.row["id"], version, changed=False)
+        if says_same(rendered.row, desired.draft) and not is_renamed(before, desired):
+            return Saved(rendered.row["id"], version, changed=False)
         return await update_page(
             *here,
-            title=wanted.draft.title,
-            summary=wanted.draft.summary,
-            body=wanted.draft.body or "",
-            tags=list(wanted.draft.tags or ()),
-            metadata={FIELD: None, **(wanted.draft.metadata or {})},  # a file that says none means none
-            aliases=self.names(shown.row, wanted, before),
+            title=desired.draft.title,
+            summary=desired.draft.summary,
+            body=desired.draft.body or "",
+            tags=list(desired.draft.tags or ()),
+            metadata={FIELD: None, **(desired.draft.metadata or {})},  # a file without a sensitivity removes it
+            aliases=self.names(rendered.row, desired, before),
             expected_version=version,
             edit_summary=EDIT_SUMMARY,
         )
 
-    def names(self, row: Row, wanted: Wanted, before: Entry | None) -> Any:
-        """Return all names that a page is to have besides its title: what the file no longer has is taken from it."""
+    def names(self, row: Row, desired: DesiredPage, before: Entry | None) -> Any:
+        """Return the new aliases of a page, without those that were removed from its file since the last sync."""
         gone = set(before.aliases) if before else set()
-        own = {normalise(name) for name in wanted.draft.aliases}
+        own = {normalise(name) for name in desired.draft.aliases}
         kept = [name for name in row["names"] if normalise(name) not in gone - own]
         told = {normalise(name) for name in kept}
-        new = [name for name in wanted.draft.aliases if normalise(name) not in told]
+        new = [name for name in desired.draft.aliases if normalise(name) not in told]
         is_same = len(kept) == len(row["names"]) and not new
         return UNSET if is_same else [*kept, *new]
 
-    async def merge(self, shown: Shown, wanted: Wanted, before: Entry) -> Saved | None:
-        """Put together what file and page changed since the last sync; None where both changed the same."""
+    async def merge(self, rendered: RenderedPage, desired: DesiredPage, before: Entry) -> Saved | None:
+        """Merge the changes of the file and of the page since the last sync; None if they are in conflict."""
         async with read_connection(restricted(self.database, self.scope)) as connection:
             try:
-                (base,) = await find_states(connection, self.scope, shown.row["id"], (before.version,))
+                (base,) = await find_states(connection, self.scope, rendered.row["id"], (before.version,))
             except NotFound:
                 return None
         text = await asyncio.to_thread(
-            merge_texts, base.body, render(parse(wanted.draft.body or "")), shown.row["body_md"]
+            merge_texts, base.body, render(parse(desired.draft.body or "")), rendered.row["body_md"]
         )
-        fields, conflicts = merge_fields(fields_of(base), fields_of(wanted.draft), fields_of(shown.row))
+        fields, conflicts = merge_fields(fields_of(base), fields_of(desired.draft), fields_of(rendered.row))
         if conflicts or text.conflicts:
             return None
-        origin = {key: value for key, value in (wanted.draft.metadata or {}).items() if key == ORIGIN}
+        origin = {key: value for key, value in (desired.draft.metadata or {}).items() if key == ORIGIN}
         metadata = {name[9:]: value for name, value in fields.items() if name.startswith(META)} | origin
         merged = replace(
-            wanted.draft,
+            desired.draft,
             title=str(fields["title"]),
             summary=cast("str | None", fields.get("summary")),
             tags=cast("list[str]", fields.get("tags") or []),
             body=text.body,
             metadata=metadata,
         )
-        return await self.update(shown, replace(wanted, draft=merged), before)
+        return await self.update(rendered, replace(desired, draft=merged), before)
 
     async def archive(self, id: str, version: int) -> None:
         """Archive the page of a file that was deleted, if it is still at that version."""
         await archive_page(self.database, self.scope, UUID(id), expected_version=version)
 
-    async def tie(
-        self, saved: Sequence[tuple[Wanted, UUID, Row | None]], *, is_same: bool = True
+    async def write_relations(
+        self, saved: Sequence[tuple[DesiredPage, UUID, Row | None]], *, is_same: bool = True
     ) -> list[ImportProblem]:
-        """Tie pages to what their headers name, and keep files that are the same. Return what was in the way."""
-        written = [(Written(one.placed, one.note, id), one, row) for one, id, row in saved]
+        """Write the relations in the headers of files, and store original files; return the problems."""
+        written = [(NoteWithPage(page.placed, page.note, id), page, row) for page, id, row in saved]
         problems: list[ImportProblem] = []
         tied = [
             note
@@ -330,24 +330,25 @@ class Pages:
             if note.note.parent or note.note.links or note.note.sources or (row and (row["related"] or row["parent"]))
         ]
         with TempDatabase() as temp:
-            notes = {one.placed.label: (str(id), one.read) for one, id, _ in saved}
+            notes = {page.placed.label: (str(id), page.read) for page, id, _ in saved}
             vault, _ = await asyncio.to_thread(self.vault_of, temp, notes)
             if tied:
-                ties = Ties(self.database, self.scope, vault)
-                await ties.prepare(tied)
+                relation_writer = RelationWriter(self.database, self.scope, vault)
+                await relation_writer.prepare(tied)
                 for note in tied:
-                    problems += (await ties.tie(note)).problems
+                    problems += (await relation_writer.relate(note)).problems
                 try:
-                    await ties.relate(tied)
+                    await relation_writer.store_related(tied)
                 except ReviewRequired:
                     for note in tied:
-                        problems += await ties.propose(note)
+                        problems += await relation_writer.propose_links(note)
             kept = [
-                (note, OriginalFile(one.read.file, start_of(one.read)), False)
-                for note, one, _ in written
-                if is_same and one.draft.metadata and ORIGIN in one.draft.metadata
+                (note, OriginalFile(page.read.file, start_of(page.read)), False)
+                for note, page, _ in written
+                if is_same and page.draft.metadata and ORIGIN in page.draft.metadata
             ]
-            if moved := [one.page_id for one, _, _ in kept if is_moved(self.state.pages.get(str(one.page_id)), one)]:
+            moved = [note.page_id for note, _, _ in kept if is_moved(self.state.pages.get(str(note.page_id)), note)]
+            if moved:
                 async with writing(self.database, self.scope) as writer:
                     await writer.run(SYNC["drop_originals"], page_ids=moved)
             if kept:
@@ -359,27 +360,27 @@ def changed_page(row: Row) -> Changed:
     return Changed(str(row["id"]), row.get("position") or 0, row["type"], row["slug"], row["status"], row["origin"])
 
 
-def is_moved(before: Entry | None, note: Written) -> bool:
+def is_moved(before: Entry | None, note: NoteWithPage) -> bool:
     return before is not None and before.path != note.placed.label
 
 
-def is_renamed(before: Entry | None, wanted: Wanted) -> bool:
-    """Return whether a file lies elsewhere than at the last sync, or has other names in its header."""
+def is_renamed(before: Entry | None, desired: DesiredPage) -> bool:
+    """Return whether a file has another path or other aliases than at the last sync."""
     return before is not None and (
-        before.path != wanted.placed.label or before.aliases != sorted(map(normalise, wanted.draft.aliases))
+        before.path != desired.placed.label or before.aliases != sorted(map(normalise, desired.draft.aliases))
     )
 
 
 def says_same(row: Row, draft: PageDraft) -> bool:
-    """Return whether a page says what a file asks for, wherever the file lies."""
+    """Return whether a page equals the draft of a file, whatever the path of the file."""
     return fields_of(row) == fields_of(draft) and row["body_md"] == render(parse(draft.body or ""))
 
 
-def fields_of(one: Row | PageDraft | Revision) -> dict[str, Any]:
-    """Return the fields of a page that are merged, but for its text. Nothing is None."""
-    if isinstance(one, PageDraft | Revision):
-        title, summary, tags, metadata = one.title, one.summary, one.tags, one.metadata
+def fields_of(state: Row | PageDraft | Revision) -> dict[str, Any]:
+    """Return the fields of a page that can be merged, without its text. Empty fields are left out."""
+    if isinstance(state, PageDraft | Revision):
+        title, summary, tags, metadata = state.title, state.summary, state.tags, state.metadata
     else:
-        title, summary, tags, metadata = one["title"], one["summary"], one["tags"], one["metadata"]
+        title, summary, tags, metadata = state["title"], state["summary"], state["tags"], state["metadata"]
     kept = {f"{META}{key}": value for key, value in (metadata or {}).items() if key != ORIGIN and value is not None}
     return {"title": title} | ({"summary": summary} if summary else {}) | ({"tags": list(tags)} if tags else {}) | kept

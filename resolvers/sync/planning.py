@@ -1,6 +1,6 @@
-"""The plan of a sync: what is to be done with each item, from what it was at the last sync and what it is now.
+"""The plan of a sync: the action for each item, chosen by its state at the last sync and its state now.
 
-An item is a page and its file, or an attachment. The functions are pure: nothing here reads a file or the database.
+An item is a page with its file, or an attachment. The functions are pure: they read neither files nor the database.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,31 +13,31 @@ from content.normalization import normalize
 
 
 class Action(StrEnum):
-    """Something that a sync does with an item."""
+    """An action of a sync on an item."""
 
     NOTHING = "nothing"
     ADOPT = "adopt"
-    """Both sides say the same: that is noted."""
+    """The file and the page are equal; only the state is stored."""
     PUSH = "push"
-    """The wiki takes the text of the file, as an edit."""
+    """The text of the file is written to the wiki, as an edit."""
     PULL = "pull"
-    """The file takes the text of the wiki."""
+    """The text of the wiki is written to the file."""
     MERGE = "merge"
-    """Both changed: the sections that only one of them changed are put together, else it is a conflict."""
+    """Both changed; the changes are merged, or, if both changed the same section, there is a conflict."""
     CONFLICT = "conflict"
-    """Both are there and nobody knows what they were: the text of the wiki goes into a file beside."""
+    """Both exist and differ without a known base; the text of the wiki is written to a conflict file."""
     ARCHIVE = "archive"
-    """The file was deleted: its page is archived, an attachment is deleted."""
+    """The file was deleted; its page is archived, or the attachment is deleted."""
     REMOVE = "remove"
-    """The page was archived or deleted: its file is removed."""
+    """The page was archived or deleted; its file is removed."""
     FORGET = "forget"
-    """It is gone on both sides."""
+    """The item was deleted on both sides; its state is removed."""
     PROPOSE = "propose"
-    """The wiki's policy asks for a review of what would be written: it waits as a proposal."""
+    """The write policy of the wiki requires a review; the edit is stored as a proposal."""
 
 
 class Direction(StrEnum):
-    """The side that a sync may write."""
+    """The direction of a sync: PUSH writes only to the wiki, PULL only to the folder."""
 
     BOTH = "both"
     PUSH = "push"
@@ -45,7 +45,7 @@ class Direction(StrEnum):
 
 
 class Event(NamedTuple):
-    """Something that a sync did, or would do, and with which file; the detail is for people."""
+    """An action that a sync performed, or would perform, on a file, with a detail for messages."""
 
     action: Action
     path: str
@@ -54,18 +54,19 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class SyncResult:
-    """The result of a sync: what it did, what it left as it is and why, and what waits.
+    """The result of a sync.
 
-    `conflicts` are the files with the other text that somebody has to look at, `proposed` the files whose edits wait
-    for a reviewer; `waiting` counts what the direction of the sync leaves alone.
+    `events` are its actions, and `left` the items that were left unchanged, with the reasons. `conflicts` are the
+    conflict files that a person has to resolve, and `proposed` the files whose edits wait for a reviewer. `waiting` is
+    the number of items that the direction of the sync does not allow to be synced.
     """
 
     events: list[Event] = field(default_factory=list)
     left: list[tuple[str, str, str]] = field(default_factory=list)
-    """(path, code, message) of each."""
+    """The path, code and message of each item."""
     conflicts: list[str] = field(default_factory=list)
     proposed: list[tuple[str, str]] = field(default_factory=list)
-    """(path, id of the proposal) of each."""
+    """The path of each file, and the id of its proposal."""
     waiting: int = 0
 
     def count(self, action: Action) -> int:
@@ -77,16 +78,16 @@ WRITES_FOLDER = frozenset({Action.PULL, Action.REMOVE})
 
 
 class Base(NamedTuple):
-    """The two sides of an item at the last sync, by hashes. None stands for nothing there."""
+    """The hashes of the file and of the page of an item at the last sync; None for a missing side."""
 
     file: str | None
     page: str | None
 
 
 def decide(base: Base | None, file: str | None, page: str | None, *, same: bool = False) -> Action:
-    """Return what to do with an item; `same` says that the file and the page say the same now.
+    """Return the action for an item. `same` says that the file and the page are equal now.
 
-    Whoever deletes gives way to whoever changes.
+    A change on one side takes precedence over a deletion on the other.
     """
     if file is None and page is None:
         return Action.FORGET if base else Action.NOTHING
@@ -109,7 +110,7 @@ def decide(base: Base | None, file: str | None, page: str | None, *, same: bool 
 
 
 def allowed_action(action: Action, direction: Direction) -> Action | None:
-    """Return what a sync of this direction does instead of an action; None where the item waits."""
+    """Return the action that the direction of the sync allows in place of `action`; None if the item has to wait."""
     if direction is Direction.PULL and action is Action.MERGE:
         return Action.CONFLICT
     if direction is Direction.PULL and action in WRITES_WIKI:
@@ -123,7 +124,7 @@ def allowed_action(action: Action, direction: Direction) -> Action | None:
 
 
 def path_key(path: str) -> str:
-    """Return a path as it is compared: some file systems take letters and accents apart, or ignore the case."""
+    """Return the comparison key of a path: some file systems decompose accented letters, or ignore the case."""
     return normalize("NFC", path).casefold()
 
 
@@ -139,7 +140,7 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file at a path that no item has. `address` is what its header says, `named` what its title would make."""
+    """A file at a path without an item. `address` is that of its header, and `named` the one that its title gives."""
 
     path: str
     hash: str
@@ -149,7 +150,7 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class NewPage:
-    """A page that no item is known of: its address, and the path that it was imported from."""
+    """A page without an item: its address, and the path that it was imported from."""
 
     item: str
     address: str
@@ -157,15 +158,15 @@ class NewPage:
 
 
 def find_moves(missing: Iterable[KnownFile], new: Iterable[NewFile]) -> dict[str, str]:
-    """Return the new paths of files that are missing where they were, by their items.
+    """Return the new paths of moved files, by their items.
 
-    A file is found by the type and slug in its header, else by its hash, one of the same name before others.
+    A moved file is found by the address in its header, else by its hash; a file with the same name is preferred.
     """
     found: dict[str, str] = {}
-    left = {one.path: one for one in sorted(new, key=lambda one: one.path)}
-    gone = sorted(missing, key=lambda one: one.path)
+    left = {file.path: file for file in sorted(new, key=lambda file: file.path)}
+    gone = sorted(missing, key=lambda file: file.path)
     for known in gone:
-        by_address = (one for one in left.values() if known.address and one.address == known.address)
+        by_address = (file for file in left.values() if known.address and file.address == known.address)
         if match := next(by_address, None):
             found[known.item] = left.pop(match.path).path
     for same_name in (True, False):
@@ -173,11 +174,11 @@ def find_moves(missing: Iterable[KnownFile], new: Iterable[NewFile]) -> dict[str
             if known.item in found:
                 continue
             alike = (
-                one
-                for one in left.values()
-                if one.hash == known.hash
-                and one.address is None
-                and (not same_name or basename(one.path) == basename(known.path))
+                file
+                for file in left.values()
+                if file.hash == known.hash
+                and file.address is None
+                and (not same_name or basename(file.path) == basename(known.path))
             )
             if match := next(alike, None):
                 found[known.item] = left.pop(match.path).path
@@ -185,43 +186,44 @@ def find_moves(missing: Iterable[KnownFile], new: Iterable[NewFile]) -> dict[str
 
 
 def match_files(new: Sequence[NewFile], pages: Sequence[NewPage]) -> dict[str, str]:
-    """Return which new file is which page that no item is known of, by path: the items.
+    """Return the items of the new pages that new files belong to, by path.
 
-    The path that a page was imported from goes first, then the address in the header, then what the title makes.
+    Pages are matched by the path that they were imported from, then by the address in the header of the file, then by
+    the address that its title gives.
     """
     found: dict[str, str] = {}
-    left = {one.item: one for one in pages}
+    left = {page.item: page for page in pages}
     for way in (by_origin, by_address, by_name):
-        places = {place: item for item, one in reversed(left.items()) if (place := way(one))}
+        places = {place: item for item, page in reversed(left.items()) if (place := way(page))}
         for file in new:
-            item = places.get(wanted) if file.path not in found and (wanted := way(file)) else None
+            item = places.get(desired) if file.path not in found and (desired := way(file)) else None
             if item is not None and item in left:
                 found[file.path] = item
                 del left[item]
     return found
 
 
-def by_origin(one: NewFile | NewPage) -> str | None:
-    path = one.path if isinstance(one, NewFile) else one.origin
+def by_origin(item: NewFile | NewPage) -> str | None:
+    path = item.path if isinstance(item, NewFile) else item.origin
     return path_key(path) if path else None
 
 
-def by_address(one: NewFile | NewPage) -> str | None:
-    return one.address
+def by_address(item: NewFile | NewPage) -> str | None:
+    return item.address
 
 
-def by_name(one: NewFile | NewPage) -> str | None:
-    return (one.named if one.address is None else None) if isinstance(one, NewFile) else one.address
+def by_name(item: NewFile | NewPage) -> str | None:
+    return (item.named if item.address is None else None) if isinstance(item, NewFile) else item.address
 
 
-# -- what both changed, merged
+# -- merging of fields
 
 
 Fields = Mapping[str, object]
 
 
 def merge_fields(base: Fields, own: Fields, other: Fields) -> tuple[dict[str, object], list[str]]:
-    """Return the fields of two states that were both made of a third, and the names of those in conflict."""
+    """Merge the fields of two states with a common base; return the fields, and the names of those in conflict."""
     found: dict[str, object] = {}
     conflicts: list[str] = []
     for name in dict.fromkeys((*base, *own, *other)):

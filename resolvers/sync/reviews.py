@@ -1,6 +1,7 @@
-"""The proposals of a sync: edits of files that wait for a reviewer, and what becomes of the files once one has decided.
+"""The proposals of a sync: edits of files that wait for a reviewer, and how the files are synced after the decision.
 
-Each edit is proposed once. A file that changes again withdraws its proposal, and one whose edit was declined stays.
+Each edit is proposed once. If the file changes again, its proposal is withdrawn. A file whose edit was declined is left
+unchanged.
 """
 
 from dataclasses import dataclass, replace
@@ -24,18 +25,18 @@ from .state import UNKNOWN, Entry, Proposed, State
 
 SYNC = statements("import_export/sync")
 TEXTS = frozenset({"create_page", "update_page"})
-"""The operations that carry the text of a file."""
+"""The operations that write the text of a file."""
 CHANGED_AGAIN = "The file was changed again"
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A proposal of an item, and what became of it."""
+    """A proposal of an item, with its row in the database."""
 
     proposed: Proposed
     row: Row | None
     is_same: bool
-    """Whether the file is still as it was proposed."""
+    """Whether the file is unchanged since it was proposed."""
 
     @property
     def is_open(self) -> bool:
@@ -43,7 +44,7 @@ class Review:
 
     @property
     def is_accepted(self) -> bool:
-        """Return whether the wiki has taken the text of the file, as it is or amended."""
+        """Return whether the text of the file was accepted, unchanged or amended."""
         return self.row is not None and self.row["status"] == "accepted" and self.row["operation"] in TEXTS
 
     @property
@@ -51,7 +52,7 @@ class Review:
         return self.proposed.declined is not None and self.is_same
 
     def instead(self, action: Action, page: str | None) -> Action:
-        """Return what to do in place of an action, now that this was decided; `page` is the fingerprint of the page."""
+        """Return the action in place of `action` after the decision; `page` is the fingerprint of the page."""
         if not self.is_same or action not in (*WRITES_WIKI, Action.CONFLICT):
             return action
         if self.is_accepted:
@@ -69,7 +70,7 @@ class Review:
 
 
 class Reviews:
-    """The proposals that one folder has made."""
+    """The proposals of one folder."""
 
     def __init__(
         self, database: Database, scope: Scope, state: State, direction: Direction, result: SyncResult, *, dry_run: bool
@@ -80,28 +81,28 @@ class Reviews:
         self.rows: dict[str, Row] = {}
         self.rules: list[PolicyRule] | None = None
 
-    async def look(self) -> None:
-        """Learn what became of the proposals since the last look."""
+    async def load_decisions(self) -> None:
+        """Load the status of the open proposals, and update the state of those that were decided."""
         self.result.proposed = []
-        asked = [UUID(one.id) for one in self.state.proposed.values() if one.declined is None]
-        if not asked:
+        undecided = [UUID(proposed.id) for proposed in self.state.proposed.values() if proposed.declined is None]
+        if not undecided:
             return
         async with read_connection(self.database) as connection:
-            rows = await connection.all(SYNC["find_proposals"], **self.wiki, ids=asked)
+            rows = await connection.all(SYNC["find_proposals"], **self.wiki, ids=undecided)
         self.rows = {str(row["id"]): row for row in rows}
-        for key, one in list(self.state.proposed.items()):
-            row = self.rows.get(one.id)
-            if one.declined is not None or (row and row["status"] == "open"):
+        for key, proposed in list(self.state.proposed.items()):
+            row = self.rows.get(proposed.id)
+            if proposed.declined is not None or (row and row["status"] == "open"):
                 continue
             if row is None or row["status"] == "expired":
                 del self.state.proposed[key]
             elif row["status"] in ("declined", "withdrawn"):
-                one.declined = row["reason"] or ""
-            elif row["operation"] == "create_page" and key == one.path:
-                self.adopt(one, row)
+                proposed.declined = row["reason"] or ""
+            elif row["operation"] == "create_page" and key == proposed.path:
+                self.adopt(proposed, row)
 
     def adopt(self, proposed: Proposed, row: Row) -> None:
-        """Note the page that an accepted file has become."""
+        """Add an entry for the page that was created by an accepted proposal."""
         del self.state.proposed[proposed.path]
         page_id = str(row["page_id"])
         if row["type"] is not None and page_id not in self.state.pages:
@@ -110,52 +111,52 @@ class Reviews:
             )
             self.state.proposed[page_id] = proposed
 
-    def of(self, key: str, path: str, hash: str | None) -> Review | None:
-        """Return the review of an item."""
-        if (one := self.state.proposed.get(key)) is None:
+    def find_review(self, key: str, path: str, hash: str | None) -> Review | None:
+        """Return the review of an item, or None."""
+        if (proposed := self.state.proposed.get(key)) is None:
             return None
-        return Review(one, self.rows.get(one.id), (one.path, one.file) == (path, hash))
+        return Review(proposed, self.rows.get(proposed.id), (proposed.path, proposed.file) == (path, hash))
 
     def is_waiting(self, review: Review) -> bool:
-        """Return whether nothing is to be done but to wait; that is in the result then."""
+        """Return whether an item waits for a reviewer, and if so, add its proposal to the result."""
         if review.is_open and (review.is_same or not self.is_active):
             self.result.proposed.append((review.proposed.path, review.proposed.id))
             return True
         return False
 
-    def leave(self, review: Review) -> None:
-        """Name a file whose edit was declined."""
+    def leave_declined(self, review: Review) -> None:
+        """Add a file whose edit was declined to the items that are left unchanged."""
         self.result.left.append((review.proposed.path, "DECLINED", review.message))
 
     async def supersede(self, key: str, review: Review) -> None:
-        """Forget what the file does not say any more, and take it back. Raises Conflict as `withdraw` does."""
+        """Withdraw the proposal if its file has changed, unless it was accepted. Raises Conflict as `withdraw` does."""
         if not (review.is_same or review.is_accepted):
             await self.withdraw(key, review)
 
     async def withdraw(self, key: str, review: Review) -> None:
-        """Take back what the file does not say any more. Raises Conflict where it was decided at this moment."""
+        """Withdraw a proposal if it is open, and forget it. Raises Conflict if a reviewer has just decided it."""
         if review.is_open:
             try:
                 await withdraw_proposal(self.database, self.scope, UUID(review.proposed.id), CHANGED_AGAIN)
             except Conflict:
                 raise
             except CairnError:
-                pass  # somebody else's, or erased: it stays as it is
+                pass  # another author's proposal, or an erased one: it stays
         self.state.proposed.pop(key, None)
 
     async def withdraw_gone(self, keys: set[str]) -> None:
-        """Take back proposals of new files that are gone, or lie elsewhere now; `keys` are of those that are there."""
+        """Withdraw the proposals of new files that were deleted or moved. `keys` are those of the files that exist."""
         if not self.is_active:
             return
         for key in [key for key in self.state.proposed if key not in keys and key not in self.state.pages]:
-            one = self.state.proposed[key]
+            proposed = self.state.proposed[key]
             try:
-                await self.withdraw(key, Review(one, self.rows.get(one.id), False))
+                await self.withdraw(key, Review(proposed, self.rows.get(proposed.id), False))
             except Conflict:
-                continue  # the next look sees what became of it
+                continue  # the next sync reads the decision
 
-    async def base(self, entry: Entry, review: Review) -> Entry:
-        """Return what page and file were when they were last the same: what was accepted, if that was all of it."""
+    async def merge_base(self, entry: Entry, review: Review) -> Entry:
+        """Return the entry to merge from: the accepted version if it was accepted unchanged, else the given entry."""
         row = review.row
         assert row is not None
         version = row["accepted_version"]
@@ -171,26 +172,26 @@ class Reviews:
             return entry
         return replace(entry, version=version)
 
-    def keep(self, key: str, path: str, hash: str | None, held: ReviewRequired) -> None:
-        """Note that an edit waits, or that it cannot."""
-        if held.proposal_id is None:
-            self.result.left.append((path, held.code, held.message))
+    def store_proposal(self, key: str, path: str, hash: str | None, error: ReviewRequired) -> None:
+        """Store the proposal of an edit, or add the file to the items left unchanged if there is no proposal."""
+        if error.proposal_id is None:
+            self.result.left.append((path, error.code, error.message))
             return
-        id = str(held.proposal_id)
+        id = str(error.proposal_id)
         self.state.proposed[key] = Proposed(path, hash, id)
         self.result.events.append(Event(Action.PROPOSE, path, f"proposal {id}"))
         self.result.proposed.append((path, id))
 
     # -- too many
 
-    async def fill(self) -> None:
-        """Note that no more proposals of this author may wait: nothing else is tried that would be one."""
+    async def refuse_more(self) -> None:
+        """Load the write policy, because this author has too many open proposals, so that `check_room` refuses more."""
         if self.rules is None:
             async with read_connection(self.database) as connection:
                 self.rules = rules_of(await connection.value(PROPOSALS["find_policy"], **self.wiki) or ())
 
     def check_room(self, page_type: str | None) -> None:
-        """Raise TooManyProposals for what would be one proposal too many."""
+        """Raise TooManyProposals if the author has too many proposals and this edit would be another one."""
         types = None if page_type is None else [page_type]
         if self.rules is not None and policy_for(self.rules, self.scope, types) is Policy.REVIEW:
             raise TooManyProposals

@@ -1,4 +1,4 @@
-"""The state of a sync, in `.cairn/sync.json` of its folder: what both sides were when they were last the same."""
+"""The stored state of a sync, in `.cairn/sync.json` of its folder: both sides as they were at the last sync."""
 
 import os
 from dataclasses import asdict, dataclass, field
@@ -8,15 +8,15 @@ import orjson
 STATE = ".cairn/sync.json"
 FORMAT = {"format": "cairn-sync", "version": 1}
 UNKNOWN = ""
-"""The hash of a side whose text is a change whatever it is: of a file in conflict, or of a page that was merged."""
+"""A hash that no text has, so that the side counts as changed: for a file in conflict, or a page that was merged."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """A page, or an attachment, and its file as they were at the last sync.
+    """A page or an attachment with its file, as they were at the last sync.
 
-    `size` and `mtime` tell whether a file has to be read again; `mtime` is 0 where it has. `aliases` are the names in
-    the header of the file, normalised.
+    A file with the same `size` and `mtime` is not read again; an `mtime` of 0 forces a reading. `aliases` are the
+    normalised aliases in the header of the file.
     """
 
     path: str
@@ -29,7 +29,7 @@ class Entry:
     mtime: int = 0
     aliases: list[str] = field(default_factory=list)
     conflict: str | None = None
-    """The file with the text of the wiki, until the person has removed it."""
+    """The conflict file with the text of the wiki, until somebody has removed it."""
 
     @property
     def address(self) -> str | None:
@@ -38,9 +38,10 @@ class Entry:
 
 @dataclass(slots=True)
 class Proposed:
-    """An edit of a file that became a proposal: the hash of the file, None where its deletion was proposed.
+    """An edit of a file that was stored as a proposal. `file` is the hash of the file, None for a proposed deletion.
 
-    `declined` is why it was declined, or withdrawn: it is not proposed again while the file stays as it is.
+    `declined` is the reason why the proposal was declined or withdrawn. The edit is not proposed again until the file
+    changes.
     """
 
     path: str
@@ -48,12 +49,12 @@ class Proposed:
     id: str
     declined: str | None = None
     is_told: bool = False
-    """Whether the text of the wiki was written beside the file after that."""
+    """Whether the text of the wiki was written to a conflict file after the proposal was declined."""
 
 
 @dataclass(slots=True)
 class State:
-    """A state: the wiki that it is of, how far its changes have been read, and the entries by page id or path."""
+    """The state of a sync: its wiki, the position up to which changes were read, and the entries by page id or path."""
 
     tenant: str
     owner: str
@@ -64,26 +65,26 @@ class State:
     pages: dict[str, Entry] = field(default_factory=dict)
     files: dict[str, Entry] = field(default_factory=dict)
     proposed: dict[str, Proposed] = field(default_factory=dict)
-    """What was proposed, by page id, or by path where there is no page yet."""
+    """The proposals, by page id, or by path if there is no page yet."""
 
 
 def load(root: str) -> State | None:
-    """Return the state of a folder; None where there is none, or none that can be read: then all is compared anew."""
+    """Load the state of a folder; None if it is missing or unreadable, so that everything is compared again."""
     try:
         with open(os.path.join(root, STATE), "rb") as file:
-            told = orjson.loads(file.read())
-        if told.pop("format") != FORMAT["format"] or told.pop("version") != FORMAT["version"]:
+            data = orjson.loads(file.read())
+        if data.pop("format") != FORMAT["format"] or data.pop("version") != FORMAT["version"]:
             return None
-        pages, files = ({key: Entry(**one) for key, one in told.pop(name).items()} for name in ("pages", "files"))
-        found = told.pop("proposed", {}).items()
-        proposed = {key: Proposed(**one) for key, one in found if isinstance(one, dict)}
-        return State(**told, pages=pages, files=files, proposed=proposed)
+        pages, files = ({key: Entry(**entry) for key, entry in data.pop(name).items()} for name in ("pages", "files"))
+        found = data.pop("proposed", {}).items()
+        proposed = {key: Proposed(**entry) for key, entry in found if isinstance(entry, dict)}
+        return State(**data, pages=pages, files=files, proposed=proposed)
     except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
 
 def save(root: str, state: State) -> None:
-    """Write the state beside, and put it in its place: it is whole at any time."""
+    """Write the state to a draft and move the draft to its path, so that the file is complete at any time."""
     target = os.path.join(root, STATE)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with open(f"{target}.draft", "wb") as file:

@@ -1,7 +1,7 @@
-"""One sync of a folder with a wiki: look at both, decide about each page, do it, and note what both sides are then.
+"""One sync of a folder with a wiki: compare both, choose an action for each page, perform it, and store the new state.
 
-Killed at any moment it is begun again: whatever was done already is recognised, and nothing is written over that the
-last sync did not know.
+A sync that was killed is simply started again: it recognises what was done already, and never overwrites a change that
+the last sync did not know.
 """
 
 import asyncio
@@ -25,28 +25,28 @@ from ..proposals.operations import TooManyProposals
 from ..transactions.transaction import check_may_write
 from .attachments import Attachments
 from .folder import (
+    FileChanged,
     Listing,
-    Touched,
-    conflict_of,
     hash_of,
     is_fresh,
+    list_folder,
     lock_folder,
-    look,
     move,
     read,
     recover,
     remove,
     write,
+    write_conflict_file,
 )
-from .items import Item, Items, batches, paths_of
-from .pages import Changed, Pages, Shown, Wanted, says_same
+from .items import Item, Items, batches, used_paths
+from .pages import Changed, DesiredPage, Pages, RenderedPage, says_same
 from .planning import WRITES_WIKI, Action, Direction, Event, SyncResult, allowed_action, decide, path_key
 from .reviews import Reviews
 from .state import UNKNOWN, Entry, State, load, save
 
 ROUNDS = 4
 QUIET = 1.0
-"""Seconds for which a file must not change before it is read, and be missing before it counts as deleted."""
+"""Seconds for which a file must stay unchanged before it is read, or missing before it counts as deleted."""
 
 
 async def sync_folder(
@@ -59,10 +59,10 @@ async def sync_folder(
     quiet: float = QUIET,
     report: Progress = ignore_progress,
 ) -> SyncResult:
-    """Bring a folder and the scope's wiki to the same, or with `dry_run` say what is to be done.
+    """Synchronise a folder with the scope's wiki, or with `dry_run` only return the actions.
 
-    Raises Locked while another sync works in the folder, and Forbidden for callers who may not write in the wiki,
-    except for one that only pulls.
+    Raises Locked while another sync works in the folder, and Forbidden if the caller may not write in the wiki, unless
+    the sync only pulls.
     """
     if await asyncio.to_thread(root.is_file):
         raise BadInput(f"{root} is a file. Give a folder.", "path")
@@ -73,7 +73,7 @@ async def sync_folder(
 
 
 class Sync:
-    """One run, and its results so far."""
+    """One sync and its results so far."""
 
     def __init__(
         self,
@@ -97,25 +97,27 @@ class Sync:
 
     async def run(self) -> SyncResult:
         if not self.dry_run:
-            every = [*self.state.pages.values(), *self.state.files.values()]
-            await asyncio.to_thread(recover, self.root, {path_key(one.path): one.file for one in every})
+            entries = [*self.state.pages.values(), *self.state.files.values()]
+            await asyncio.to_thread(recover, self.root, {path_key(entry.path): entry.file for entry in entries})
         history = await self.pages.history()
         if self.state.history != history:
             self.state.history, self.state.position, self.state.attachments = history, 0, None
         listing = await self.items.list_settled()
         for _ in range(ROUNDS):
             self.result.left, self.result.waiting = [], 0
-            again = await self.round(listing)
+            needs_round = await self.run_round(listing)
             files = Attachments(self.database, self.scope, self.root, self.state, self.direction, self.result)
-            again = await files.sync(listing, dry_run=self.dry_run) or again
+            needs_round = await files.sync(listing, dry_run=self.dry_run) or needs_round
             if self.dry_run:
                 break
             self.save()
-            if not again:
+            if not needs_round:
                 break
-            listing = await asyncio.to_thread(look, self.root)
-        self.result.left = [(one.path, one.code, one.message) for one in listing.left.values()] + self.result.left
-        self.result.conflicts = sorted((await asyncio.to_thread(look, self.root)).conflicts)
+            listing = await asyncio.to_thread(list_folder, self.root)
+        self.result.left = [
+            (problem.path, problem.code, problem.message) for problem in listing.left.values()
+        ] + self.result.left
+        self.result.conflicts = sorted((await asyncio.to_thread(list_folder, self.root)).conflicts)
         self.result.waiting += len(self.waiting)
         return self.result
 
@@ -123,49 +125,45 @@ class Sync:
         if not self.dry_run:
             save(self.root, self.state)
 
-    # -- one round
-
-    async def round(self, listing: Listing) -> bool:
-        """Do what is to be done with pages. Return whether there is more, since something changed meanwhile."""
-        self.again, self.waiting = False, set[str]()
-        self.items.behind.clear()
+    async def run_round(self, listing: Listing) -> bool:
+        """Sync all pages that differ. Return whether another round is needed, because something changed meanwhile."""
+        self.needs_round, self.waiting = False, set[str]()
+        self.items.unprocessed.clear()
         changes, position = await self.pages.changes()
-        changed = {one.id: one for one in changes}
+        changed = {page.id: page for page in changes}
         if not self.state.position:
             gone = [id for id in self.state.pages if id not in changed]
             changed |= {id: Changed(id, 0, None, None, None, None) for id in gone}
         found = await self.items.find(listing, changed)
         done = 0
-        for some in batches(found):
-            self.report("Syncing", done, len(found), some[0].path)
-            await self.sync(some, listing)
+        for batch in batches(found):
+            self.report("Syncing", done, len(found), batch[0].path)
+            await self.sync(batch, listing)
             self.save()
-            done += len(some)
+            done += len(batch)
         self.report("Syncing", done, len(found), "")
-        self.state.position = min((one - 1 for one in self.items.behind), default=position)
-        return self.again
-
-    # -- some items
+        self.state.position = min((position - 1 for position in self.items.unprocessed), default=position)
+        return self.needs_round
 
     async def sync(self, items: Sequence[Item], listing: Listing) -> None:
-        """Do what is to be done with some items."""
+        """Sync some items: choose an action for each and perform it."""
         items = [item for item in items if await self.is_current(item)]
         paths = {item.id: item.path for item in items if item.id and not item.entry}
-        shown = await self.pages.find([item.id for item in items if item.id], paths)
-        wanted = await self.find_wanted(items)
-        saved: list[tuple[Item, Wanted, UUID, int]] = []
+        rendered_pages = await self.pages.find([item.id for item in items if item.id], paths)
+        desired_pages = await self.find_desired(items)
+        saved: list[tuple[Item, DesiredPage, UUID, int]] = []
         for item in items:
-            one, asked = shown.get(item.id or ""), wanted.get(item.path)
-            if item.seen and item.hash and asked is None and self.is_file_changed(item):
-                self.items.wait(item.changed)
+            rendered, desired = rendered_pages.get(item.id or ""), desired_pages.get(item.path)
+            if item.seen and item.hash and desired is None and self.is_file_changed(item):
+                self.items.process_again(item.changed)
                 continue
-            action = allowed_action(self.action(item, one, asked), self.direction)
+            action = allowed_action(self.action(item, rendered, desired), self.direction)
             if action is None:
                 self.waiting.add(item.path)
-                self.items.wait(item.changed)
+                self.items.process_again(item.changed)
                 continue
             if item.review and item.review.is_declined and action in WRITES_WIKI:
-                self.reviews.leave(item.review)
+                self.reviews.leave_declined(item.review)
                 continue
             if self.dry_run:
                 if action not in (Action.NOTHING, Action.ADOPT, Action.FORGET):
@@ -173,38 +171,39 @@ class Sync:
                 continue
             try:
                 if action in WRITES_WIKI:
-                    self.reviews.check_room(one.row["type"] if one else asked.placed.type if asked else None)
-                written = await self.do(action, item, one, asked, listing)
-            except Touched:
-                self.again = True
-                self.items.wait(item.changed)
+                    page_type = rendered.row["type"] if rendered else desired.placed.type if desired else None
+                    self.reviews.check_room(page_type)
+                written = await self.perform(action, item, rendered, desired, listing)
+            except FileChanged:
+                self.needs_round = True
+                self.items.process_again(item.changed)
             except ReviewRequired as error:
-                self.reviews.keep(item.key, item.path, item.hash, error)
-                self.items.wait(item.changed)
+                self.reviews.store_proposal(item.key, item.path, item.hash, error)
+                self.items.process_again(item.changed)
             except Unavailable:
                 raise
             except CairnError as error:
-                self.again = self.again or isinstance(error, Conflict)
+                self.needs_round = self.needs_round or isinstance(error, Conflict)
                 if isinstance(error, TooManyProposals):
-                    await self.reviews.fill()
+                    await self.reviews.refuse_more()
                 self.result.left.append((item.path, error.code, error.message))
-                self.items.wait(item.changed)
+                self.items.process_again(item.changed)
             except OSError as error:
                 self.result.left.append((item.path, "UNWRITABLE", error.strerror or str(error)))
-                self.items.wait(item.changed)
+                self.items.process_again(item.changed)
             else:
-                if written and asked:
-                    saved.append((item, asked, *written))
-        await self.finish(saved, shown)
+                if written and desired:
+                    saved.append((item, desired, *written))
+        await self.finish(saved, rendered_pages)
 
     async def is_current(self, item: Item) -> bool:
-        """Return whether an item can be synced now; a proposal that its file does not say any more is taken back."""
+        """Withdraw the proposal of an item whose file has changed; return whether the item can be synced now."""
         if item.review is not None:
             try:
                 await self.reviews.supersede(item.key, item.review)
-            except Conflict:  # a reviewer was faster
-                self.again = True
-                self.items.wait(item.changed)
+            except Conflict:  # a reviewer has decided the proposal meanwhile
+                self.needs_round = True
+                self.items.process_again(item.changed)
                 return False
         return True
 
@@ -212,8 +211,8 @@ class Sync:
         is_accepted = item.review is not None and item.review.is_accepted
         return is_accepted or item.base is None or item.base.file != item.hash
 
-    async def find_wanted(self, items: Sequence[Item]) -> dict[str, Wanted]:
-        """Return the pages that changed files ask for. A file that cannot be read as a note is left."""
+    async def find_desired(self, items: Sequence[Item]) -> dict[str, DesiredPage]:
+        """Return the pages to be written for changed files, by path. A file that is not a valid note is left alone."""
         notes: dict[str, tuple[str | None, NoteFile]] = {}
         for item in items:
             if item.seen is None or not self.is_file_changed(item):
@@ -223,118 +222,122 @@ class Sync:
                 if hash_of(data) == item.hash:
                     notes[item.path] = item.id, await asyncio.to_thread(self.pages.note, item.path, data)
                 else:
-                    self.again = True
-            except Touched:
-                self.again = True
+                    self.needs_round = True
+            except FileChanged:
+                self.needs_round = True
             except UnicodeDecodeError:
                 self.result.left.append((item.path, BadInput.code, "it is not UTF-8: save it as UTF-8"))
             except BadNote as error:
                 self.result.left.append((item.path, BadInput.code, str(error)))
             except OSError as error:
                 self.result.left.append((item.path, "UNREADABLE", error.strerror or str(error)))
-        return await self.pages.find_wanted(notes) if notes else {}
+        return await self.pages.find_desired(notes) if notes else {}
 
-    def action(self, item: Item, shown: Shown | None, wanted: Wanted | None) -> Action:
-        """Return what to do with an item."""
-        page = shown.fingerprint if shown else None
+    def action(self, item: Item, rendered: RenderedPage | None, desired: DesiredPage | None) -> Action:
+        """Return the action for an item."""
+        page = rendered.fingerprint if rendered else None
         entry = item.entry
-        if entry and entry.page and shown and page and not item.changed and entry.version == shown.row["version"]:
-            page = entry.page  # what a page shows may depend on others: it did not change by that
+        if entry and entry.page and rendered and page and not item.changed and entry.version == rendered.row["version"]:
+            page = entry.page  # the rendered file depends on other pages, too; that is no change of this page
         same = bool(
-            shown and page and item.hash and (
-                hash_of(shown.data) == item.hash or (wanted is not None and says_same(shown.row, wanted.draft))
+            rendered and page and item.hash and (
+                hash_of(rendered.data) == item.hash or (desired is not None and says_same(rendered.row, desired.draft))
             )
         )  # fmt: skip
         review = item.review
         if entry and entry.path != item.path and not (review and review.is_accepted and review.is_same):
-            same = False  # the page is told of the new path
+            same = False  # the new path has to be stored with the page
         action = decide(item.base, item.hash, page, same=same)
         return review.instead(action, page) if review else action
 
-    async def do(
-        self, action: Action, item: Item, shown: Shown | None, wanted: Wanted | None, listing: Listing
+    async def perform(
+        self, action: Action, item: Item, rendered: RenderedPage | None, desired: DesiredPage | None, listing: Listing
     ) -> tuple[UUID, int] | None:
-        """Do it. Return the page and the version that were written, if it is to be shown again."""
+        """Perform an action. Return the id and version of the page if its state has to be read again."""
         match action:
             case Action.ADOPT:
-                assert shown is not None
-                if wanted is None:
-                    self.note(item, shown, replace_hash=item.hash or "", page=shown.fingerprint)
+                assert rendered is not None
+                if desired is None:
+                    self.store_entry(item, rendered, replace_hash=item.hash or "", page=rendered.fingerprint)
                     return None
-                return shown.row["id"], shown.row["version"]
+                return rendered.row["id"], rendered.row["version"]
             case Action.PUSH:
-                assert wanted is not None
-                saved = await self.pages.update(shown, wanted, item.entry) if shown else await self.pages.create(wanted)
-                if item.id and not shown:
+                assert desired is not None
+                saved = (
+                    await self.pages.update(rendered, desired, item.entry)
+                    if rendered
+                    else await self.pages.create(desired)
+                )
+                if item.id and not rendered:
                     self.state.pages.pop(item.id, None)
-                self.say(action, item, "" if shown else "new")
+                self.add_event(action, item, "" if rendered else "new")
                 return saved.page_id, saved.version
             case Action.MERGE:
-                assert shown is not None
-                assert wanted is not None
+                assert rendered is not None
+                assert desired is not None
                 base = item.entry
                 if base and item.review and item.review.is_accepted:
-                    base = await self.reviews.base(base, item.review)
-                merged = await self.pages.merge(shown, wanted, base) if base and base.version else None
+                    base = await self.reviews.merge_base(base, item.review)
+                merged = await self.pages.merge(rendered, desired, base) if base and base.version else None
                 if merged is None:
-                    await self.conflict(item, shown, listing)
+                    await self.conflict(item, rendered, listing)
                     return None
-                self.say(action, item)
-                self.again = True
-                self.note(item, shown, replace_hash=item.hash or "", page=UNKNOWN, version=merged.version)
+                self.add_event(action, item)
+                self.needs_round = True
+                self.store_entry(item, rendered, replace_hash=item.hash or "", page=UNKNOWN, version=merged.version)
             case Action.CONFLICT:
-                assert shown is not None
-                await self.conflict(item, shown, listing)
+                assert rendered is not None
+                await self.conflict(item, rendered, listing)
             case Action.PULL:
-                assert shown is not None
-                if wanted is not None and item.review and item.review.is_accepted:
-                    shown = await self.tie(item, shown, wanted)
-                await self.pull(item, shown, listing)
+                assert rendered is not None
+                if desired is not None and item.review and item.review.is_accepted:
+                    rendered = await self.write_relations(item, rendered, desired)
+                await self.pull(item, rendered, listing)
             case Action.ARCHIVE:
-                assert shown is not None
-                await self.pages.archive(str(shown.row["id"]), shown.row["version"])
+                assert rendered is not None
+                await self.pages.archive(str(rendered.row["id"]), rendered.row["version"])
                 self.forget(item)
-                self.say(action, item)
+                self.add_event(action, item)
             case Action.REMOVE:
                 assert item.seen is not None
                 await asyncio.to_thread(remove, self.root, item.seen.place, item.hash or "")
                 self.forget(item)
-                self.say(action, item)
+                self.add_event(action, item)
             case Action.FORGET:
                 self.forget(item)
         return None
 
-    async def tie(self, item: Item, shown: Shown, wanted: Wanted) -> Shown:
-        """Tie a page whose text was accepted and amended to what its file names. Return it as it is then."""
-        id = shown.row["id"]
-        for problem in await self.pages.tie([(wanted, id, shown.row)], is_same=False):
+    async def write_relations(self, item: Item, rendered: RenderedPage, desired: DesiredPage) -> RenderedPage:
+        """Write the relations of a file whose accepted proposal a reviewer has amended; return the page after that."""
+        id = rendered.row["id"]
+        for problem in await self.pages.write_relations([(desired, id, rendered.row)], is_same=False):
             self.result.left.append((problem.path, problem.code, problem.message))
-        return (await self.pages.find([str(id)], {str(id): item.path})).get(str(id), shown)
+        return (await self.pages.find([str(id)], {str(id): item.path})).get(str(id), rendered)
 
-    async def pull(self, item: Item, shown: Shown, listing: Listing) -> None:
-        """Write the file of a page. One that lies where its page's slug put it goes along with a new slug."""
-        place, entry, type, slug = item.path, item.entry, shown.row["type"], shown.row["slug"]
+    async def pull(self, item: Item, rendered: RenderedPage, listing: Listing) -> None:
+        """Write the file of a page. A file whose path was made from the slug is moved if the slug has changed."""
+        place, entry, type, slug = item.path, item.entry, rendered.row["type"], rendered.row["slug"]
         if item.seen is not None:
             place = item.seen.place
             if entry and entry.slug != slug and is_own(entry.path, entry.type, entry.slug):
                 with TempDatabase() as temp:
-                    to = paths_of(temp, self.state, listing).take(type, slug)
+                    to = used_paths(temp, self.state, listing).take(type, slug)
                 await asyncio.to_thread(move, self.root, place, to, item.hash or "")
                 item.path = place = to
-        await asyncio.to_thread(write, self.root, place, shown.data, item.hash)
-        self.say(Action.PULL, item, "" if item.seen else "new")
-        self.note(item, shown, replace_hash=hash_of(shown.data), page=shown.fingerprint)
+        await asyncio.to_thread(write, self.root, place, rendered.data, item.hash)
+        self.add_event(Action.PULL, item, "" if item.seen else "new")
+        self.store_entry(item, rendered, replace_hash=hash_of(rendered.data), page=rendered.fingerprint)
 
-    async def conflict(self, item: Item, shown: Shown, listing: Listing) -> None:
-        """Write the text of the wiki beside the file, which stays as it is, as does the page."""
+    async def conflict(self, item: Item, rendered: RenderedPage, listing: Listing) -> None:
+        """Write the text of the wiki to a conflict file beside the file; the file and the page stay unchanged."""
         place = item.seen.place if item.seen else item.path
-        name = await asyncio.to_thread(conflict_of, self.root, place, shown.data, listing.conflicts)
-        self.say(Action.CONFLICT, item, name)
-        self.note(item, shown, replace_hash=UNKNOWN, page=shown.fingerprint, conflict=name)
+        name = await asyncio.to_thread(write_conflict_file, self.root, place, rendered.data, listing.conflicts)
+        self.add_event(Action.CONFLICT, item, name)
+        self.store_entry(item, rendered, replace_hash=UNKNOWN, page=rendered.fingerprint, conflict=name)
         if item.review and item.review.is_declined:
-            self.state.proposed[str(shown.row["id"])] = replace(item.review.proposed, is_told=True)
+            self.state.proposed[str(rendered.row["id"])] = replace(item.review.proposed, is_told=True)
 
-    def say(self, action: Action, item: Item, detail: str = "") -> None:
+    def add_event(self, action: Action, item: Item, detail: str = "") -> None:
         self.result.events.append(Event(action, item.path, detail))
 
     def forget(self, item: Item) -> None:
@@ -342,10 +345,10 @@ class Sync:
             self.state.pages.pop(item.id, None)
             self.state.proposed.pop(item.id, None)
 
-    def note(
+    def store_entry(
         self,
         item: Item,
-        shown: Shown,
+        rendered: RenderedPage,
         *,
         replace_hash: str,
         page: str | None,
@@ -353,8 +356,8 @@ class Sync:
         aliases: Iterable[str] | None = None,
         conflict: str | None = None,
     ) -> None:
-        """Note what a page and its file are now."""
-        row, seen = shown.row, item.seen
+        """Store the state of a page and its file."""
+        row, seen = rendered.row, item.seen
         is_read = seen is not None and replace_hash == item.hash and not is_fresh(seen)
         names = (name for name in row["names"] if normalise(name) != normalise(row["title"]))
         self.state.pages[str(row["id"])] = Entry(
@@ -372,22 +375,24 @@ class Sync:
         for key in (str(row["id"]), item.path):
             self.state.proposed.pop(key, None)
 
-    async def finish(self, saved: Sequence[tuple[Item, Wanted, UUID, int]], before: Mapping[str, Shown]) -> None:
-        """Tie the pages that were written to others, and note what they are then."""
+    async def finish(
+        self, saved: Sequence[tuple[Item, DesiredPage, UUID, int]], before: Mapping[str, RenderedPage]
+    ) -> None:
+        """Write the relations of the pages that were written, and store the new state of each."""
         if not saved:
             return
-        rows = [(asked, id, before[str(id)].row if str(id) in before else None) for _, asked, id, _ in saved]
-        for problem in await self.pages.tie(rows):
+        rows = [(desired, id, before[str(id)].row if str(id) in before else None) for _, desired, id, _ in saved]
+        for problem in await self.pages.write_relations(rows):
             self.result.left.append((problem.path, problem.code, problem.message))
         paths = {str(id): item.path for item, _, id, _ in saved}
-        shown = await self.pages.find(list(paths), paths)
-        for item, asked, id, version in saved:
-            one = shown.get(str(id))
-            if one is None:
-                self.again = True
+        rendered_pages = await self.pages.find(list(paths), paths)
+        for item, desired, id, version in saved:
+            rendered = rendered_pages.get(str(id))
+            if rendered is None:
+                self.needs_round = True
                 continue
-            is_ours = one.row["version"] == version
-            self.again = self.again or not is_ours
-            page = one.fingerprint if is_ours else UNKNOWN
-            aliases = asked.draft.aliases
-            self.note(item, one, replace_hash=item.hash or "", page=page, version=version, aliases=aliases)
+            is_ours = rendered.row["version"] == version
+            self.needs_round = self.needs_round or not is_ours
+            page = rendered.fingerprint if is_ours else UNKNOWN
+            aliases = desired.draft.aliases
+            self.store_entry(item, rendered, replace_hash=item.hash or "", page=page, version=version, aliases=aliases)

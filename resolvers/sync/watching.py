@@ -1,4 +1,4 @@
-"""A folder and a wiki that are kept in step: a sync follows whenever either of them changed."""
+"""Continuous sync: a sync is run whenever the folder or the wiki has changed."""
 
 import asyncio
 import logging
@@ -13,17 +13,17 @@ from .folder import TEMPORARY
 
 log = logging.getLogger(__name__)
 PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0)
-"""Seconds before the next attempt where the database does not answer; the last one for all that follow."""
+"""Seconds before each retry when the database does not respond; the last value applies to all further retries."""
 TOGETHER = 400
-"""Milliseconds in which changes of files are taken together."""
+"""Milliseconds within which changes of files are handled by one sync."""
 
 
 async def keep_in_step(
     root: str, changes: Iterable[AsyncIterator[object]], sync: Callable[[], Awaitable[None]]
 ) -> None:
-    """Sync now, and then whenever a file changed or the wiki said so, until cancelled.
+    """Run a sync now, and then after each change of a file or of the wiki, until cancelled.
 
-    A database that is lost is waited for: what happened meanwhile is found by the next sync.
+    While the database does not respond, the sync is retried; it finds all changes since the last one.
     """
     due = asyncio.Event()
     due.set()
@@ -38,7 +38,7 @@ async def keep_in_step(
 
 
 async def keep_syncing(due: asyncio.Event, sync: Callable[[], Awaitable[None]]) -> None:
-    """Sync whenever it is due."""
+    """Run a sync whenever the event is set. A sync that fails with Unavailable is retried after a pause."""
     failures = 0
     while True:
         await due.wait()
@@ -62,7 +62,7 @@ async def each(events: AsyncIterator[object], tell: Callable[[], None]) -> None:
 
 
 async def watch_files(root: str) -> AsyncIterator[object]:
-    """Yield whenever files of a folder changed, but for hidden and temporary ones."""
+    """Yield whenever files of a folder have changed, except hidden and temporary files."""
     top = await asyncio.to_thread(os.path.realpath, root)
 
     def is_followed(change: Change, path: str) -> bool:

@@ -1,1 +1,1 @@
-"""Tenants, their owners and the grants between owners."""
+"""Tenants: the customers of a server."""

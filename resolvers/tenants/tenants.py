@@ -1,4 +1,4 @@
-"""Customers. Nothing is ever shared between two of them."""
+"""Tenants, the customers of a server. Nothing is ever shared between two tenants."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,7 +29,7 @@ class Tenant:
 
 
 async def create_tenant(database: Database, slug: str, name: str, *, by: Actor = MACHINE) -> Tenant:
-    """A new customer, with nothing in it."""
+    """Create an empty tenant. Raises SlugTaken."""
     async with transaction(database) as connection:
         row = await add_tenant(connection, slug, name, by)
     if row is None:
@@ -38,21 +38,21 @@ async def create_tenant(database: Database, slug: str, name: str, *, by: Actor =
 
 
 async def ensure_tenant(database: Database, slug: str, name: str) -> Tenant:
-    """The customer of that slug, made when there is none. One that exists keeps its name."""
+    """Return the tenant with this slug, which is created if there is none. An existing tenant keeps its name."""
     async with transaction(database) as connection:
         row = await add_tenant(connection, slug, name, MACHINE)
     return await find_tenant(database, slug) if row is None else tenant_from(row)
 
 
 async def list_tenants(database: Database, *, after: str | None = None, limit: int | None = None) -> list[Tenant]:
-    """The tenants by slug: those whose slug follows `after`, `limit` at most. Every tenant without them."""
+    """Return the tenants by slug, by default all: those after the slug `after`, `limit` at most."""
     async with database.connection() as connection:
         rows = await connection.all(TENANTS["list_tenants"], after=after, most=limit)
     return [tenant_from(row) for row in rows]
 
 
 async def find_tenant(database: Database, name: str | UUID) -> Tenant:
-    """The customer of that id or slug."""
+    """Return the tenant with this id or slug. Raises NotFound."""
     row = None
     async with database.connection() as connection:
         if tenant_id := as_id(name):
@@ -65,12 +65,12 @@ async def find_tenant(database: Database, name: str | UUID) -> Tenant:
 
 
 async def is_compiling(connection: Connection, tenant_id: UUID) -> bool:
-    """Return whether a job is asked for whenever something is retained."""
+    """Return whether a compile job is enqueued whenever a source is retained."""
     return bool(await connection.value(TENANTS["find_compiling"], tenant_id=tenant_id))
 
 
 async def set_compiling(database: Database, tenant_id: UUID, compiling: bool) -> None:
-    """Ask for a job whenever something is retained, or leave that to admins."""
+    """Set whether a compile job is enqueued whenever a source is retained; otherwise admins start the jobs."""
     async with transaction(database) as connection:
         await connection.run(TENANTS["set_compiling"], tenant_id=tenant_id, compiling=compiling)
         await audit(connection, tenant_id, MACHINE, Event.TENANT_COMPILING, compiling=compiling)
@@ -86,20 +86,20 @@ async def add_tenant(connection: Connection, slug: str, name: str, by: Actor) ->
 
 
 async def check_tenant(connection: Connection, tenant_id: UUID) -> None:
-    """Raise NotFound when there is no such tenant: what is put into one needs it."""
+    """Raise NotFound if the tenant does not exist."""
     if await connection.one(TENANTS["find_tenant"], tenant_id=tenant_id) is None:
         raise NotFound(f"There is no tenant `{tenant_id}`.")
 
 
 def new_slug(slug: str) -> str:
-    """Return the slug. It may not look like an id: where either can be given, an id comes first."""
+    """Return a valid slug. Raises BadInput for a slug that looks like an id, because a name may be either."""
     if as_id(validation.slug(slug)):
         raise BadInput("A slug must not look like an id.", "slug")
     return slug
 
 
 def as_id(name: str | UUID) -> UUID | None:
-    """The id that was written, or None for what can only be a slug."""
+    """Return the id in a name, or None if the name is not an id."""
     try:
         return UUID(str(name))
     except ValueError:
@@ -115,7 +115,7 @@ INVENTORY = statements("operations/inventory")
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """Counts over all tenants; archived pages count too."""
+    """Counts over all tenants, including archived pages, and the size and connections of the database server."""
 
     tenants: int
     owners: int
@@ -127,11 +127,11 @@ class Inventory:
 
 
 async def inventory(database: Database) -> Inventory:
-    """Measure the server, and count the tenants' contents by one small statement each: none reads across two."""
+    """Measure the server, and count the contents of each tenant by a statement that reads no other tenant."""
     tenants = await list_tenants(database)
     async with database.connection() as connection:
         server = await connection.one(INVENTORY["measure_server"])
-        rows = await connection.all_of_each(INVENTORY["count_tenant"], [{"tenant_id": one.id} for one in tenants])
+        rows = await connection.all_of_each(INVENTORY["count_tenant"], [{"tenant_id": tenant.id} for tenant in tenants])
     assert server is not None
     return Inventory(
         len(tenants), *(sum(row[name] for row in rows) for name in ("owners", "pages", "failed_jobs")), **server

@@ -1,1 +1,1 @@
-"""Webhooks: changes that are sent to the services of a tenant."""
+"""Webhooks: deliveries of changes to services of a tenant."""

@@ -1,6 +1,7 @@
-"""Requests of webhooks: signed as Standard Webhooks says, and sent to the public internet or to named networks alone.
+"""The HTTP requests of webhooks, signed by the Standard Webhooks specification.
 
-No redirect is followed, and nothing of an answer matters but its status.
+They are sent only to the public internet and to networks that the operator allows. Redirects are not followed, and only
+the status of a response is used.
 """
 
 import asyncio
@@ -26,11 +27,11 @@ from .webhooks import SECRET_PREFIX, event_of
 
 SECONDS = 15.0  # for a whole request
 AGENT = "cairn-webhooks"
-READ_MOST = 16_384  # bytes of an answer, which nobody looks at: a connection can be used again when it was read
+READ_MOST = 16_384  # bytes of a response that are read and discarded, so that the connection can be reused
 
 
 class NotSent(Exception):
-    """A request that was not taken. `status` is that of the answer, if there was one."""
+    """The receiver did not accept a request. `status` is that of its response, if there was one."""
 
     def __init__(self, reason: str, status: int | None = None) -> None:
         super().__init__(reason)
@@ -41,7 +42,7 @@ Post = Callable[[Mapping[str, str], bytes], Awaitable[int]]
 
 
 class WebhookClient:
-    """Sends requests to addresses of webhooks. `networks` are those besides the public internet, where http will do."""
+    """Sends the requests of webhooks. `networks` are allowed besides the public internet, and there also by http."""
 
     def __init__(
         self, networks: str | None = None, *, look_up: LookUp = resolve_host, seconds: float = SECONDS
@@ -50,7 +51,7 @@ class WebhookClient:
         self.reaches_all = "*" in named
         self.networks = [ip_network(part) for part in named if part != "*"]
         self.look_up, self.seconds = look_up, seconds
-        self.tls = ssl.create_default_context()  # once: it takes longer to make than most requests
+        self.tls = ssl.create_default_context()  # created once, because that takes longer than most requests
 
     def is_allowed(self, scheme: str, address: Address) -> bool:
         mapped = getattr(address, "ipv4_mapped", None) or address
@@ -60,21 +61,21 @@ class WebhookClient:
 
     @asynccontextmanager
     async def to(self, url: str) -> AsyncIterator[Post]:
-        """Look an address up once, and send to the machine that it means now. Raises NotSent."""
+        """Resolve the host of a URL once, and yield a function that posts to that address. Raises NotSent."""
         parts = httpx.URL(url)
         try:
             machine = await pin_address(parts, self.look_up, partial(self.is_allowed, parts.scheme))
         except AddressRefused as error:
             raise NotSent(self.refusal(parts.scheme, error.reason)) from None
-        own = {"Host": parts.netloc.decode("ascii"), "User-Agent": AGENT, "Content-Type": "application/json"}
-        extensions = {"sni_hostname": parts.raw_host.decode("ascii")}  # whose certificate it has to have
+        common_headers = {"Host": parts.netloc.decode("ascii"), "User-Agent": AGENT, "Content-Type": "application/json"}
+        extensions = {"sni_hostname": parts.raw_host.decode("ascii")}  # the host that the certificate must name
         async with httpx.AsyncClient(
             trust_env=False, follow_redirects=False, timeout=self.seconds, verify=self.tls
         ) as client:
 
             async def post(headers: Mapping[str, str], body: bytes) -> int:
                 request = client.stream(
-                    "POST", parts.copy_with(host=machine), headers={**own, **headers}, content=body,
+                    "POST", parts.copy_with(host=machine), headers={**common_headers, **headers}, content=body,
                     extensions=extensions,
                 )  # fmt: skip
                 return await self.status_of(request)
@@ -82,7 +83,7 @@ class WebhookClient:
             yield post
 
     async def status_of(self, request: Any) -> int:
-        """Return the status of an answer, which is one of success. Raises NotSent."""
+        """Send a request and return the status of a successful response. Raises NotSent."""
         try:
             async with asyncio.timeout(self.seconds), request as answer:
                 status: int = answer.status_code
@@ -108,7 +109,7 @@ class WebhookClient:
 
 
 def headers_of(id: UUID, at: datetime, body: bytes, secrets: Sequence[str]) -> dict[str, str]:
-    """Return the headers of Standard Webhooks, with a signature by each secret."""
+    """Return the headers of the Standard Webhooks specification, with a signature by each secret."""
     seconds = str(int(at.timestamp()))
     signed = f"{id}.{seconds}.".encode() + body
     return {
@@ -124,7 +125,7 @@ def signature(secret: str, signed: bytes) -> str:
 
 
 def body_of(tenant: str, row: Mapping[str, Any]) -> bytes:
-    """Return what is sent of a change or of a proposal: what it was about, and nothing that the page says."""
+    """Return the body of the request for a change or a proposal. It has no text of the page."""
     event = event_of(row["kind"], row["page_id"])
     data = {
         "tenant": tenant,

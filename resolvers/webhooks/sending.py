@@ -1,8 +1,9 @@
-"""The sender of webhooks: any number of processes send what is queued, each queue by one of them at a time.
+"""The sender of webhook deliveries. Any number of processes may run one; each queue is sent by one process at a time.
 
-A queue holds what one webhook is told of one wiki. Whoever claims it sends in order, and goes on only when something
-has arrived or is dead. A claim ends by itself, so what a killed sender had is sent again, with the same id: at least
-once. Nothing is locked while a receiver is waited for.
+A queue has the deliveries of one webhook for one wiki. A sender claims a queue and sends its deliveries in order; the
+next one is sent only after the one before was delivered or is dead. A claim expires by itself, so the deliveries of a
+killed sender are sent again with the same ids: delivery is at least once. No row is locked while a sender waits for a
+receiver.
 """
 
 import asyncio
@@ -30,15 +31,15 @@ from .posting import SECONDS, NotSent, Post, WebhookClient, body_of, headers_of
 from .webhooks import NO_WEBHOOK, host_of
 
 SENDING, WEBHOOKS = statements("webhooks/sending"), statements("webhooks/webhooks")
-LEASE = 60.0  # seconds that a queue is one sender's
-SLOTS = 16  # queues at once in a process
-SLOTS_OF_ONE = 4  # of them, of one webhook: one that does not answer leaves the others to the rest
-COOLING = 2.0  # seconds in which a process begins no other queue of a webhook that has failed
+LEASE = 60.0  # seconds for which a claim of a queue is valid
+SLOTS = 16  # queues that a process sends at once
+SLOTS_OF_ONE = 4  # queues of one webhook among them, so that a slow receiver does not block other webhooks
+COOLING = 2.0  # seconds in which a process claims no further queue of a webhook that has failed
 BATCH = 20
-IDLE = 1.0  # seconds before the next look, when there was nothing to do
-TROUBLE = 5.0  # seconds before the next look, when Postgres did not answer
-PAUSE, PAUSE_FACTOR, PAUSE_MOST = 5.0, 3.0, 6 * 3600.0  # seconds between attempts
-HASTENED = timedelta(minutes=1)  # to the next attempt at the latest, when a receiver takes something again
+IDLE = 1.0  # seconds between two searches for due queues
+TROUBLE = 5.0  # seconds before the next search if Postgres did not respond
+PAUSE, PAUSE_FACTOR, PAUSE_MOST = 5.0, 3.0, 6 * 3600.0  # seconds between attempts: the first, their factor, at most
+HASTENED = timedelta(minutes=1)  # the longest pause of the other queues once a receiver accepts deliveries again
 DISABLED_AFTER = timedelta(days=5)
 GONE = 410
 ROWS_PER_BATCH = 1_000  # rows
@@ -48,7 +49,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A queue that this sender has until its lease is over. `token` stands for this claim: no other has it."""
+    """A queue that this sender has claimed until `ends`. `token` is unique for this claim."""
 
     tenant_id: UUID
     owner_id: UUID
@@ -57,18 +58,18 @@ class Claim:
     ends: float
 
     @property
-    def own(self) -> dict[str, Any]:
+    def key(self) -> dict[str, Any]:
         return {"tenant_id": self.tenant_id, "owner_id": self.owner_id, "webhook_id": self.webhook_id}
 
 
 def pause_after(attempts: int) -> timedelta:
-    """Return how long to wait after so many attempts: longer each time, and never the same for all."""
+    """Return the pause after this number of attempts: it grows exponentially, with random jitter."""
     seconds = min(PAUSE * PAUSE_FACTOR ** min(attempts - 1, 20), PAUSE_MOST)
     return timedelta(seconds=seconds * random.uniform(0.8, 1.2))
 
 
 class Sender:
-    """Sends what is queued in a database, for as long as `work` runs."""
+    """Sends the queued deliveries of a database while `work` runs."""
 
     def __init__(
         self, database: Database, client: WebhookClient, name: str, *, lease: float = LEASE, idle: float = IDLE
@@ -76,12 +77,15 @@ class Sender:
         self.database, self.client, self.name = database, client, name
         self.lease, self.idle = lease, idle
         self.running: dict[asyncio.Task[None], UUID] = {}
-        """The queues at work, each with the id of its webhook."""
+        """The tasks that send queues, each with the id of its webhook."""
         self.cooling: dict[UUID, float] = {}
-        """Until when no queue of a webhook is begun: one short outage must not give each of a thousand a pause."""
+        """The times until which no further queue of a webhook is claimed, by webhook id.
+
+        Otherwise a short outage of a receiver would fail, and so delay, every one of its queues.
+        """
 
     async def work(self) -> None:
-        """Send until cancelled. Queues at work are left to others then."""
+        """Send until cancelled. On cancellation the claimed queues are released."""
         try:
             while True:
                 pause = self.idle
@@ -100,7 +104,7 @@ class Sender:
             await asyncio.gather(*self.running, return_exceptions=True)
 
     async def start_due(self) -> None:
-        """Begin with the queues that are due, as many as there are slots for."""
+        """Claim due queues and start sending them, as many as there are free slots."""
         if len(self.running) >= SLOTS:
             return
         for tenant_id in await self.due():
@@ -110,14 +114,14 @@ class Sender:
                 task.add_done_callback(self.running.pop)
 
     async def due(self) -> list[UUID]:
-        """Return the tenants that have a queue that is due, the one that has waited longest first."""
+        """Return the tenants with a due queue, the one that has waited longest first."""
         wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(self.database)]
         async with read_connection(self.database) as connection:
             rows = await connection.all_of_each(SENDING["find_due"], wanted)
         return [row["tenant_id"] for row in sorted(rows, key=lambda row: row["due_at"])]
 
     async def claim(self, tenant_id: UUID) -> Claim | None:
-        """Take a queue of the tenant; none where none is due that somebody else has not."""
+        """Claim a due queue of the tenant; return None if there is none without a claim."""
         at_work, now = [*self.running.values()], time.monotonic()
         self.cooling = {id: until for id, until in self.cooling.items() if until > now}
         busy = [*self.cooling, *(id for id in {*at_work} if at_work.count(id) >= SLOTS_OF_ONE)]
@@ -133,7 +137,7 @@ class Sender:
         return Claim(**row, token=token, ends=ends) if row else None
 
     async def send(self, claim: Claim) -> None:
-        """Send what is in a queue, and leave it to others. A claim that cannot be left ends by itself."""
+        """Send the deliveries of a claimed queue, and release it. If the release fails, the claim expires by itself."""
         pause = timedelta()
         try:
             pause = await self.drain(claim)
@@ -145,8 +149,8 @@ class Sender:
                 await asyncio.shield(self.release(claim, pause))
 
     async def drain(self, claim: Claim) -> timedelta:
-        """Send until nothing waits, something fails, or the time is over; return when the queue is due again."""
-        last = claim.ends - min(SECONDS + 5, self.lease / 2)  # what is begun before is stored in time
+        """Send until the queue is empty, an attempt fails, or the claim is about to end; return the queue's pause."""
+        last = claim.ends - min(SECONDS + 5, self.lease / 2)  # an attempt that starts before is stored in time
         async with AsyncExitStack() as stack:
             posts = Connections(stack, self.client)
             while time.monotonic() < last:
@@ -154,7 +158,7 @@ class Sender:
                     target = await connection.one(
                         SENDING["find_target"], tenant_id=claim.tenant_id, webhook_id=claim.webhook_id
                     )
-                    rows = await connection.all(SENDING["find_pending"], **claim.own, most=BATCH)
+                    rows = await connection.all(SENDING["find_pending"], **claim.key, most=BATCH)
                 if target is None or target["disabled_at"] is not None or not rows:
                     return timedelta()
                 for row in rows:
@@ -170,12 +174,12 @@ class Sender:
         return timedelta()
 
     async def attempt(self, posts: "Connections", target: Row, row: Row) -> int:
-        """Send a delivery once, and return the status of the answer. Raises NotSent."""
+        """Send a delivery once, and return the status of the response. Raises NotSent."""
         post, body = await posts.to(target["url"]), body_of(target["tenant"], row)
         return await post(headers_of(row["id"], target["now"], body, target["secrets"]), body)
 
     async def deliver(self, claim: Claim, target: Row, row: Row, status: int) -> None:
-        """Store that a delivery has arrived."""
+        """Store that a delivery was delivered, and, if the webhook was failing, hasten its other queues."""
         async with transaction(self.database) as connection:
             if target["failing_since"] is not None and await connection.run(
                 SENDING["note_success"], **webhook_key(claim)
@@ -186,7 +190,7 @@ class Sender:
             )
 
     async def fail(self, claim: Claim, target: Row, row: Row, error: NotSent) -> timedelta | None:
-        """Store that an attempt has failed; return when the next is due, or None where the delivery is dead."""
+        """Store that an attempt has failed; return the pause before the next one, or None if the delivery is dead."""
         self.cooling[claim.webhook_id] = time.monotonic() + COOLING
         failing_since = target["failing_since"]
         is_hopeless = error.status == GONE or (
@@ -207,11 +211,11 @@ class Sender:
         return pause_after(found["attempts"])
 
     async def disable(self, claim: Claim, target: Row, reason: str) -> None:
-        """Disable a webhook that is gone, or has failed for long. What waits for it is dead, and can be redelivered."""
+        """Disable a webhook whose receiver is gone or has failed for days. Its pending deliveries become dead."""
         async with transaction(self.database) as connection:
-            told = f"It was disabled because {reason}."
-            own = {"tenant_id": claim.tenant_id, "id": claim.webhook_id}
-            if await connection.run(WEBHOOKS["disable"], **own, reason=told):
+            message = f"It was disabled because {reason}."
+            where = {"tenant_id": claim.tenant_id, "id": claim.webhook_id}
+            if await connection.run(WEBHOOKS["disable"], **where, reason=message):
                 await connection.run(WEBHOOKS["rest_queues"], **webhook_key(claim))
                 await audit(
                     connection, claim.tenant_id, MACHINE, Event.WEBHOOK_DISABLED, claim.webhook_id,
@@ -219,26 +223,26 @@ class Sender:
                 )  # fmt: skip
         while True:
             async with transaction(self.database) as connection:
-                if not await connection.run(SENDING["bury"], **webhook_key(claim), error=told, size=ROWS_PER_BATCH):
+                if not await connection.run(SENDING["bury"], **webhook_key(claim), error=message, size=ROWS_PER_BATCH):
                     return
 
     async def release(self, claim: Claim, pause: timedelta) -> None:
-        """Leave a queue to others. What was queued since it was read last is seen here: see `lock_queue`."""
-        given = {**claim.own, "claimed_by": claim.token}
+        """Release a queue. Deliveries that were queued since the last read are considered here: see `lock_queue`."""
+        where = {**claim.key, "claimed_by": claim.token}
         async with transaction(self.database) as connection:
-            if await connection.one(SENDING["lock_queue"], **given) is not None:
-                await connection.run(SENDING["release_queue"], **given, pause=pause)
+            if await connection.one(SENDING["lock_queue"], **where) is not None:
+                await connection.run(SENDING["release_queue"], **where, pause=pause)
 
 
 class Connections:
-    """The connection to a webhook while its queue is sent; another one when its address changes meanwhile."""
+    """The open connections while a queue is sent: one, and another one if the URL of the webhook changes meanwhile."""
 
     def __init__(self, stack: AsyncExitStack, client: WebhookClient) -> None:
         self.stack, self.client = stack, client
         self.open: dict[str, Post] = {}
 
     async def to(self, url: str) -> Post:
-        """Return what posts to an address. Raises NotSent."""
+        """Return a function that posts to a URL. Raises NotSent."""
         if url not in self.open:
             opening: AbstractAsyncContextManager[Post] = self.client.to(url)
             self.open[url] = await self.stack.enter_async_context(opening)
@@ -250,7 +254,7 @@ def webhook_key(claim: Claim) -> dict[str, Any]:
 
 
 async def send_test(database: Database, tenant_id: UUID, webhook_id: UUID, client: WebhookClient) -> int:
-    """Send a delivery of the type webhook.test now, and return the status of the answer. Raises NotSent, NotFound."""
+    """Send a delivery of the type webhook.test now, and return the status of the response. Raises NotSent, NotFound."""
     async with read_connection(database) as connection:
         target = await connection.one(SENDING["find_target"], tenant_id=tenant_id, webhook_id=webhook_id)
     if target is None:

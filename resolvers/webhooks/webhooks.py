@@ -1,4 +1,4 @@
-"""Webhooks of a tenant, for its admins: made, changed, deleted, and what became of what they were sent."""
+"""The webhooks of a tenant: create, change and delete them, and list or repeat their deliveries. For admins."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from ..transactions.outbox import RETRIED_FOR, ProposalKind
 from ..transactions.transaction import transaction
 
 WEBHOOKS = statements("webhooks/webhooks")
-WEBHOOKS_MAX = 20  # of one tenant: each write looks at all of them
+WEBHOOKS_MAX = 20  # webhooks of one tenant, all of which are read by each write
 OWNERS_MAX = 100
 URL_MAX = 2_000
 SECRET_BYTES, SECRET_PREFIX = 32, "whsec_"
@@ -40,7 +40,7 @@ KINDS = (*ChangeKind, *ProposalKind)
 
 
 class DeliveryStatus(StrEnum):
-    """The state of a delivery. One that is dead is not tried again by itself."""
+    """The state of a delivery. A dead delivery is not tried again unless an admin requests it."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -49,9 +49,9 @@ class DeliveryStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebhookDraft:
-    """A webhook as it is to be. Without owners or types it is told of all of them, without kinds of all changes.
+    """The properties of a webhook. Empty owners or types stand for all, and empty kinds for all changes of pages.
 
-    Events of proposals are sent to those alone that name them, so that nobody is sent what was not asked for.
+    Events of proposals are sent only to webhooks that name them in `kinds`.
     """
 
     url: str
@@ -61,7 +61,7 @@ class WebhookDraft:
     ceiling: str = USUAL
 
     def clean(self) -> "WebhookDraft":
-        """Return the same, each value once. Raises BadInput."""
+        """Return the draft with validated values, each once. Raises BadInput."""
         return WebhookDraft(
             checked_url(self.url),
             list(dict.fromkeys(validation.check_count(self.owner_ids, OWNERS_MAX, "owners"))),
@@ -73,7 +73,7 @@ class WebhookDraft:
 
 @dataclass(frozen=True, slots=True)
 class WebhookChanges:
-    """Changes of a webhook; None leaves something as it is, and an empty list is for all."""
+    """The changes of a webhook. None leaves a property as it is, and an empty list stands for all."""
 
     url: str | None = None
     owner_ids: Sequence[UUID] | None = None
@@ -85,7 +85,7 @@ class WebhookChanges:
 
 @dataclass(frozen=True, slots=True)
 class IssuedSecret:
-    """The secret of a webhook as it is handed out, this once. `former_until` ends the one before, if any."""
+    """A new secret of a webhook, which is shown only once. `former_until` is the expiry of a former secret."""
 
     id: UUID
     secret: str = field(repr=False)
@@ -118,9 +118,9 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A delivery as it stands. `owner` is a slug, and `event` the type of what is sent, like page.created.
+    """A delivery and its state. `owner` is a slug, and `event` the type in its body, such as page.created.
 
-    `kind` is that of a change; a proposal is created, or updated by all that becomes of it.
+    `kind` is the kind of the change. For a proposal it is CREATED, or UPDATED for every later event.
     """
 
     id: UUID
@@ -142,7 +142,7 @@ class Delivery:
 
 
 def checked_url(text: str) -> str:
-    """Return an address that a webhook may have; where it leads is looked at in sending. Raises BadInput."""
+    """Return a valid URL of a webhook. Its host is resolved and checked when a delivery is sent. Raises BadInput."""
     url = validation.line(text, "url", URL_MAX)
     try:
         parts = urlsplit(url)
@@ -173,16 +173,16 @@ def check_is_not_stored(database: Database) -> None:
 async def create_webhook(
     database: Database, tenant_id: UUID, draft: WebhookDraft, *, by: Actor = MACHINE
 ) -> IssuedSecret:
-    """Make a webhook: it is told of what is written from now on."""
+    """Create a webhook, which gets deliveries for writes from now on. Raises BadInput."""
     check_is_not_stored(database)
     draft, issued = draft.clean(), IssuedSecret(new_id(), new_secret())
     async with transaction(database) as connection:
         await hold_owners(connection, tenant_id, draft.owner_ids)
-        made = await connection.run(
+        is_added = await connection.run(
             WEBHOOKS["add_webhook"], tenant_id=tenant_id, id=issued.id, secret=issued.secret, most=WEBHOOKS_MAX,
             **values_of(draft),
         )  # fmt: skip
-        if not made:
+        if not is_added:
             raise BadInput(f"A tenant has {WEBHOOKS_MAX} webhooks at most. Delete one that nobody needs.", "url")
         await audit(connection, tenant_id, by, Event.WEBHOOK_CREATED, issued.id, host=host_of(draft.url))
     return issued
@@ -191,43 +191,45 @@ async def create_webhook(
 async def update_webhook(
     database: Database, tenant_id: UUID, webhook_id: UUID, changes: WebhookChanges, *, by: Actor = MACHINE
 ) -> Webhook:
-    """Change a webhook, for what is written from now on; what waits goes to the new address.
+    """Change a webhook. Changes apply to writes from now on, but pending deliveries are sent to the new URL.
 
-    While it is disabled nothing is queued for it, and what waits is kept.
+    While a webhook is disabled, nothing is queued for it, and its pending deliveries stay.
     """
     async with transaction(database) as connection:
         row = await lock_webhook(connection, tenant_id, webhook_id)
         stored = WebhookDraft(row["url"], row["owner_ids"], row["kinds"], row["types"], row["ceiling"])
-        given = {
+        changed = {
             name: value
             for name in ("url", "owner_ids", "kinds", "types", "ceiling")
             if (value := getattr(changes, name)) is not None
         }
-        draft = replace(stored, **given).clean()
+        draft = replace(stored, **changed).clean()
         await hold_owners(connection, tenant_id, draft.owner_ids)
         disabled_at = row["disabled_at"]
         if changes.enabled is not None:
             disabled_at = None if changes.enabled else disabled_at or datetime.now(UTC)
-        own = {"tenant_id": tenant_id, "id": webhook_id}
-        await connection.run(WEBHOOKS["update_webhook"], **own, **values_of(draft), disabled_at=disabled_at)
+        where = {"tenant_id": tenant_id, "id": webhook_id}
+        await connection.run(WEBHOOKS["update_webhook"], **where, **values_of(draft), disabled_at=disabled_at)
         about_queues = "wake_queues" if disabled_at is None else "rest_queues"
         await connection.run(WEBHOOKS[about_queues], tenant_id=tenant_id, webhook_id=webhook_id)
-        told = {"host": host_of(draft.url) if changes.url else None, "enabled": changes.enabled}
-        await audit(connection, tenant_id, by, Event.WEBHOOK_UPDATED, webhook_id, fields=sorted(given) or None, **told)
+        details = {"host": host_of(draft.url) if changes.url else None, "enabled": changes.enabled}
+        await audit(
+            connection, tenant_id, by, Event.WEBHOOK_UPDATED, webhook_id, fields=sorted(changed) or None, **details
+        )
     return await find_webhook(database, tenant_id, webhook_id)
 
 
 async def rotate_webhook_secret(
     database: Database, tenant_id: UUID, webhook_id: UUID, overlap: timedelta = OVERLAP, *, by: Actor = MACHINE
 ) -> IssuedSecret:
-    """Give a webhook another secret; for the overlap deliveries have a signature by each of the two."""
+    """Give a webhook a new secret. During the overlap deliveries have a signature by each of the two secrets."""
     check_is_not_stored(database)
     if not timedelta() <= overlap <= OVERLAP_MAX:
         raise BadInput(f"The former secret may be used for {OVERLAP_MAX.days} days at most.", "overlapSeconds")
-    secret, own = new_secret(), {"tenant_id": tenant_id, "id": webhook_id}
+    secret, where = new_secret(), {"tenant_id": tenant_id, "id": webhook_id}
     async with transaction(database) as connection:
         until: datetime | None = await connection.value(
-            WEBHOOKS["rotate_secret"], **own, secret=secret, overlap=overlap
+            WEBHOOKS["rotate_secret"], **where, secret=secret, overlap=overlap
         )
         if until is None:
             raise NotFound(NO_WEBHOOK)
@@ -236,24 +238,24 @@ async def rotate_webhook_secret(
 
 
 async def delete_webhook(database: Database, tenant_id: UUID, webhook_id: UUID, *, by: Actor = MACHINE) -> None:
-    """Delete a webhook with all that waits for it. A killed deletion leaves it disabled; deleting it again goes on."""
-    own = {"tenant_id": tenant_id, "id": webhook_id}
+    """Delete a webhook with its deliveries. A killed deletion leaves it disabled, and can be repeated."""
+    where = {"tenant_id": tenant_id, "id": webhook_id}
     async with transaction(database) as connection:
         await lock_webhook(connection, tenant_id, webhook_id)
-        await connection.run(WEBHOOKS["disable"], **own, reason="It is being deleted.")
+        await connection.run(WEBHOOKS["disable"], **where, reason="It is being deleted.")
     while True:
         async with transaction(database) as connection:
-            if not await connection.run(WEBHOOKS["delete_deliveries"], **own, size=ROWS_PER_BATCH):
+            if not await connection.run(WEBHOOKS["delete_deliveries"], **where, size=ROWS_PER_BATCH):
                 break
     async with transaction(database) as connection:
-        if await connection.run(WEBHOOKS["delete_webhook"], **own):
+        if await connection.run(WEBHOOKS["delete_webhook"], **where):
             await audit(connection, tenant_id, by, Event.WEBHOOK_DELETED, webhook_id)
 
 
 async def list_webhooks(
     database: Database, tenant_id: UUID, *, after: UUID | None = None, limit: int | None = None, id: UUID | None = None
 ) -> list[Webhook]:
-    """Return the webhooks of a tenant, the oldest first; a page of them follows the id `after`."""
+    """Return the webhooks of a tenant, or the one with this id, the oldest first: those after the id `after`."""
     async with database.connection() as connection:
         rows = await connection.all(WEBHOOKS["list_webhooks"], tenant_id=tenant_id, id=id, after=after, most=limit)
     return [Webhook(**dict(row)) for row in rows]
@@ -276,11 +278,11 @@ async def list_deliveries(
     before: UUID | None = None,
     limit: int = 50,
 ) -> list[Delivery]:
-    """Return the newest deliveries of a webhook, or of those with one status; a page of them is `before` an id."""
+    """Return the newest deliveries of a webhook, optionally with one status, before the id `before`."""
     await find_webhook(database, tenant_id, webhook_id)
-    own = {"tenant_id": tenant_id, "webhook_id": webhook_id}
+    where = {"tenant_id": tenant_id, "webhook_id": webhook_id}
     async with database.connection() as connection:
-        rows = await connection.all(WEBHOOKS["list_deliveries"], **own, status=status, before=before, most=limit)
+        rows = await connection.all(WEBHOOKS["list_deliveries"], **where, status=status, before=before, most=limit)
     return [delivery_of(row) for row in rows]
 
 
@@ -292,35 +294,36 @@ def delivery_of(row: Row) -> Delivery:
 
 
 def event_of(kind: str, page_id: UUID | None) -> str:
-    """Return the name of an event by what is stored of it: that of a proposal, or like `page.created`."""
+    """Return the name of the event of a stored kind: the kind itself for a proposal, else such as `page.created`."""
     return kind if "." in kind else f"{'wiki' if page_id is None else 'page'}.{kind}"
 
 
 async def redeliver(
     database: Database, tenant_id: UUID, webhook_id: UUID, delivery_id: UUID | None = None, *, by: Actor = MACHINE
 ) -> int:
-    """Send one delivery again, or all that are dead, 10,000 at most; return how many that are.
+    """Queue one delivery, or all dead ones, 10,000 at most, to be sent again; return their number.
 
-    They keep their ids, and are tried for three days again. Order holds among them, not with what was sent since.
+    They keep their ids and their order among each other, and are tried for another three days. Raises NotFound, or
+    BadInput for a disabled webhook.
     """
-    own = {"tenant_id": tenant_id, "webhook_id": webhook_id}
+    where = {"tenant_id": tenant_id, "webhook_id": webhook_id}
     async with transaction(database) as connection:
         row = await lock_webhook(connection, tenant_id, webhook_id)
         if row["disabled_at"] is not None:
             raise BadInput("This webhook is disabled. Enable it first.", "id")
         number = await connection.run(
-            WEBHOOKS["redeliver"], **own, id=delivery_id, most=REDELIVERED_MAX, retried_for=RETRIED_FOR
+            WEBHOOKS["redeliver"], **where, id=delivery_id, most=REDELIVERED_MAX, retried_for=RETRIED_FOR
         )
         if delivery_id is not None and not number:
             raise NotFound("There is no such delivery of this webhook.")
         if number:
-            await connection.run(WEBHOOKS["wake_queues"], **own)
+            await connection.run(WEBHOOKS["wake_queues"], **where)
             await audit(connection, tenant_id, by, Event.WEBHOOK_REDELIVERED, webhook_id, deliveries=number)
     return number
 
 
 async def prune_deliveries(database: Database, tenant_id: UUID, now: datetime) -> int:
-    """Take away what was delivered a week ago, and what has been dead for 30 days."""
+    """Delete what was delivered more than a week ago, and what has been dead for 30 days; return the number."""
     gone = 0
     before = {"delivered_before": now - timedelta(days=7), "dead_before": now - timedelta(days=30)}
     while True:
@@ -335,7 +338,10 @@ async def prune_deliveries(database: Database, tenant_id: UUID, now: datetime) -
 
 @dataclass(frozen=True, slots=True)
 class OpenDeliveries:
-    """Counts over all tenants. `oldest` is how long the oldest waits whose receiver is well, in seconds."""
+    """Counts of deliveries over all tenants.
+
+    `oldest` is the age in seconds of the oldest pending delivery whose webhook is not failing.
+    """
 
     pending: int
     dead: int
@@ -343,7 +349,7 @@ class OpenDeliveries:
 
 
 async def count_open_deliveries(database: Database) -> OpenDeliveries:
-    """Count what waits and what is dead: one small statement a tenant, all in one round trip."""
+    """Count pending and dead deliveries, by a small statement per tenant, all in one round trip."""
     wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         rows = await connection.all_of_each(WEBHOOKS["count_deliveries"], wanted)
@@ -369,5 +375,5 @@ def values_of(draft: WebhookDraft) -> dict[str, Any]:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an address, for the log: the rest may be a secret."""
+    """Return the host of a URL for the log. The rest of the URL may be a secret."""
     return urlsplit(url).netloc

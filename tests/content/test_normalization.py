@@ -33,7 +33,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "understand": understand,
     "find_links": lambda text: find_links(f"[[{text}]] [a](wiki:{text})"),
     "tag_mark": lambda text: tag_mark("x", text),
-    "file names": names.words,
+    "file names": names.path_parts,
     **{form: lambda text, form=form: normalize(form, text) for form in FORMS},
 }
 

@@ -15,8 +15,7 @@ VALUES (
 );
 
 -- name: find_key
--- Find a key by the hash of its secret or of its former secret. It is the only statement that runs before the tenant is
--- known.
+-- Find a key by the hash of its secret or of its former secret. This is the only statement before the tenant is known.
 SELECT
     tenant_id, id, role, owner_ids, expires_at, revoked_at, actor_kind, scopes, networks,
     CASE WHEN former_hash = CAST(:key_hash AS bytea) THEN former_until END AS former_until,
@@ -25,7 +24,7 @@ FROM api_keys
 WHERE key_hash = CAST(:key_hash AS bytea) OR former_hash = CAST(:key_hash AS bytea);
 
 -- name: rotate_key
--- Replace the secret of a key. Only the last former secret stays valid, for the time of the overlap.
+-- Give a key a new secret. Only the last former secret stays valid, for the time of the overlap.
 UPDATE api_keys
 SET former_hash = key_hash, former_until = statement_timestamp() + CAST(:overlap AS interval),
     key_hash = CAST(:key_hash AS bytea)
@@ -34,20 +33,20 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND revoke
 RETURNING former_until;
 
 -- name: note_use
--- Record when a key was last used, unless this process or another one has done so within the last 45 seconds.
+-- Store when a key was last used. Several processes write this together once a minute.
 UPDATE api_keys SET used_at = CAST(:now AS timestamptz)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
     AND (used_at IS NULL OR used_at < CAST(:now AS timestamptz) - INTERVAL '45 seconds');
 
 -- name: revoke_key
--- Revoke a key. A key that was revoked before keeps its first time.
+-- Revoke a key; a key that is revoked already keeps the time of its revocation.
 UPDATE api_keys
 SET revoked_at = coalesce(revoked_at, statement_timestamp())
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 
 -- name: list_keys
--- The keys of a tenant with their owners and without secrets, the oldest first; optionally those after an id, and with
--- a limit.
+-- List the keys of a tenant, the oldest first, with their owners and without their secrets; optionally only those after
+-- an id, up to a limit.
 SELECT
     k.id, k.name, k.role, k.created_at, k.expires_at, k.revoked_at, k.actor_kind, k.scopes, k.networks,
     k.used_at, k.former_until, coalesce(k.expires_at <= statement_timestamp(), false) AS is_expired,

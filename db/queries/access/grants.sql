@@ -1,5 +1,5 @@
 -- name: save_grant
--- Write the grant of one owner in the wiki of another, which replaces an earlier one.
+-- Save the role of an owner in another owner's wiki. A second grant replaces the first.
 INSERT INTO grants (tenant_id, owner_id, grantee_id, role)
 VALUES (
     CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:grantee_id AS uuid), CAST(:role AS text)
@@ -15,7 +15,7 @@ WHERE
     AND grantee_id = CAST(:grantee_id AS uuid);
 
 -- name: list_grants
--- Return all grants of a tenant, or those of one owner or grantee, with the slugs of both.
+-- List the grants of a tenant, or of one owner or grantee, by slug.
 SELECT o.slug AS owner, g.slug AS grantee, granted.role, granted.created_at
 FROM grants AS granted
 JOIN owners AS o ON o.tenant_id = granted.tenant_id AND o.id = granted.owner_id
@@ -26,8 +26,8 @@ WHERE granted.tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY o.slug, g.slug;
 
 -- name: find_roles
--- Return the roles granted to any of these owners in a wiki: one row without a role if there is none, and no row if
--- there is no such wiki.
+-- List the roles granted to any of these owners in one wiki. There is one row without a role if there is no grant, and
+-- no row if there is no such wiki.
 SELECT g.role
 FROM owners AS o
 LEFT JOIN grants AS g

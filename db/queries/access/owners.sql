@@ -1,5 +1,5 @@
 -- name: add_owner
--- Add an owner. No row if the slug is taken in this tenant.
+-- Add an owner; no row is returned if the slug is taken in this tenant.
 INSERT INTO owners (tenant_id, id, kind, slug, name, language)
 VALUES (
     CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:kind AS text), CAST(:slug AS text), CAST(:name AS text),
@@ -11,7 +11,7 @@ RETURNING tenant_id, id, kind, slug, name, language, created_at, score_boost, wr
     reader_ceiling, member_ceiling, decision_threshold;
 
 -- name: find_owner
--- The owner with this id.
+-- Find the owner with this id.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
     reader_ceiling, member_ceiling, decision_threshold
@@ -19,7 +19,7 @@ FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid);
 
 -- name: find_owner_by_slug
--- The owner with this slug.
+-- Find the owner with this slug.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
     reader_ceiling, member_ceiling, decision_threshold
@@ -27,7 +27,7 @@ FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
 
 -- name: list_owners
--- The owners of a tenant by slug; optionally those after a slug, and with a limit.
+-- List the owners of a tenant by slug, optionally only those after a slug, up to a limit.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
     reader_ceiling, member_ceiling, decision_threshold
@@ -37,7 +37,7 @@ ORDER BY slug
 LIMIT CAST(:most AS integer);
 
 -- name: find_owners
--- The owners with these ids or slugs.
+-- Find the owners with these ids or slugs.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
     reader_ceiling, member_ceiling, decision_threshold
@@ -46,13 +46,13 @@ WHERE tenant_id = CAST(:tenant_id AS uuid)
     AND (id = ANY(CAST(:owner_ids AS uuid[])) OR slug = ANY(CAST(:slugs AS text[])));
 
 -- name: set_language
--- Set the language of a wiki. No row if it has this language already.
+-- Set the language of a wiki; no row is returned if the wiki has this language already.
 UPDATE owners SET language = CAST(:language AS text)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid) AND language <> CAST(:language AS text)
 RETURNING id;
 
 -- name: update_settings
--- Change the settings of a wiki. A null leaves a setting unchanged. No row if nothing changes.
+-- Update settings of a wiki; a null leaves a setting as it is. No row is returned if nothing changed.
 UPDATE owners SET
     score_boost = coalesce(CAST(:score_boost AS float8), score_boost),
     min_sources_for_synthesis = coalesce(CAST(:min_sources_for_synthesis AS integer), min_sources_for_synthesis),
@@ -84,11 +84,11 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
 RETURNING id;
 
 -- name: has_language
--- Whether this Postgres has a stemmer for the language.
+-- Return whether this Postgres has a stemmer for the language.
 SELECT pg_input_is_valid(CAST(:language AS text), 'regconfig');
 
 -- name: hold_owners
--- Lock these owners against deletion until the transaction ends, and return those that exist.
+-- Find those of these owners that exist, and lock them against deletion until this transaction ends.
 SELECT id, kind
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = ANY(CAST(:owner_ids AS uuid[]))

@@ -1,5 +1,5 @@
 -- name: select_pages
--- The pages of a wiki with everything that their files contain.
+-- Select pages of a wiki, each with all properties that a file of it has.
 SELECT
     p.id, p.type, p.slug, p.title, p.summary, p.body_md, p.status, p.tags, p.metadata, p.created_at, p.updated_at,
     p.version, (
@@ -112,30 +112,30 @@ FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id;
 
 -- name: list_pages
--- The next pages by type and slug, including archived ones.
+-- List the next pages by type and slug, including archived ones.
 -- after: select_pages
 AND (p.type, p.slug) > (:after_type, :after_slug)
 ORDER BY p.type, p.slug
 LIMIT :size;
 
 -- name: find_pages
--- The pages with these ids.
+-- Find the pages with these ids.
 -- after: select_pages
 AND p.id = ANY(CAST(:page_ids AS uuid[]))
 ORDER BY p.type, p.slug;
 
 -- name: find_settings
--- The language of a wiki's pages, and its settings.
+-- Find the language and the settings of a wiki.
 SELECT language, score_boost, min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days,
     lint_after_sources, requires_sensitivity
 FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
 
 -- name: count_pages
--- The number of pages of a wiki, including archived ones.
+-- Count the pages of a wiki, including archived ones.
 SELECT count(*) FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: list_sources
--- The next versions of sources. A forgotten one has no contents.
+-- List the next versions of sources of a wiki, except forgotten ones.
 SELECT id, kind, ref, version, title, content, metadata, captured_at, EXISTS (
     SELECT FROM source_originals AS file
     WHERE file.tenant_id = :tenant_id AND file.owner_id = :owner_id AND file.source_id = sources.id
@@ -147,7 +147,8 @@ ORDER BY kind, ref, version
 LIMIT :size;
 
 -- name: list_mentions
--- The next mentions: ignored ones, those that a source still contains, and promoted ones whose page exists.
+-- List the next mentions: ignored ones, and those that a source still contains; promoted ones only if their page
+-- exists.
 SELECT m.id, m.alias, m.status, m.name, m.suggested_type, m.first_seen_at, m.last_seen_at,
     p.type AS page_type, p.slug AS page_slug
 FROM mentions AS m
@@ -162,7 +163,7 @@ ORDER BY m.alias, m.status
 LIMIT :size;
 
 -- name: list_sightings
--- The next sources that contain a mention, with its last quotes.
+-- List the next sources that contain a mention, with the stored quotes of the last few of them.
 SELECT source.kind, source.ref, source.version, (
     SELECT context ->> 'quote' FROM mentions AS m, jsonb_array_elements(m.contexts) AS context
     WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = :mention_id
@@ -179,14 +180,14 @@ ORDER BY source.kind, source.ref
 LIMIT :size;
 
 -- name: list_addresses
--- The next pages of a wiki, including archived ones, with their number of versions.
+-- List the next pages of a wiki, including archived ones, with the number of versions of each.
 SELECT id, type, slug, version, metadata ->> 'imported_from' AS origin FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (type, slug) > (:after_type, :after_slug)
 ORDER BY type, slug
 LIMIT :size;
 
 -- name: list_redirects
--- The next slugs that redirect to pages which do not exist, except slugs that a page has by now.
+-- List the next slugs that redirect to a page that does not exist yet, except slugs that a page has by now.
 SELECT r.slug, r.path, r.target FROM redirects AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.slug > :after_slug
   AND NOT EXISTS (
@@ -196,13 +197,13 @@ ORDER BY r.slug
 LIMIT :size;
 
 -- name: find_originals
--- The files from which these pages were imported, and the state of the pages then.
+-- Find the original files of these pages, and the hashes of the pages at their import.
 SELECT page_id, file, body_start, is_respelled, format, fields_hash, body_hash FROM originals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: find_hashes
--- Digests of these pages: of their text, and of everything else that a file shows of them. A relation that a file names
--- counts as written, so that its page may be created later without a difference.
+-- Compute the hashes of these pages: of their text, and of all other properties in a file. A relation counts by the
+-- name in the file, so that the hash does not change when its page is created.
 SELECT p.id, encode(sha256(convert_to(p.body_md, 'UTF8')), 'hex') AS body_hash,
     encode(sha256(convert_to(CAST(jsonb_build_array(
         p.type, p.slug, p.title, p.summary, p.tags, p.status, p.metadata,
@@ -236,7 +237,7 @@ FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: find_text_targets
--- The pages to which the texts of these pages link, by the keys of their links.
+-- List the pages that the links in the texts of these pages lead to, by the targets of the links.
 SELECT from_page_id, target, to_page_id FROM link_targets
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
   AND relation = 'text' AND to_page_id IS NOT NULL;

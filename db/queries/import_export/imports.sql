@@ -1,5 +1,5 @@
 -- name: find_imported
--- The next pages that were imported from files before, by type and slug.
+-- List the next pages, by type and slug, that were imported from a file, with the path of the file.
 SELECT type, slug, id, metadata ->> 'imported_from' AS path FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (type, slug) > (:after_type, :after_slug)
   AND metadata ->> 'imported_from' IS NOT NULL
@@ -7,39 +7,39 @@ ORDER BY type, slug
 LIMIT :size;
 
 -- name: find_settings
--- The language of a wiki, and whether it has pages.
+-- Find the language of a wiki, and whether it has pages.
 SELECT o.language, EXISTS (
     SELECT FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
 ) AS has_pages
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: find_sources
--- All versions of each source with one of these refs, the newest last.
+-- List every version of each source with one of these refs, the newest last.
 SELECT kind, ref, version, id FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND ref = ANY(CAST(:refs AS text[]))
   AND forgotten_at IS NULL
 ORDER BY kind, ref, version;
 
 -- name: find_sources_by_id
--- Those of these ids that are sources of the wiki.
+-- Find those of these ids that are sources of the wiki.
 SELECT id FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[])) AND forgotten_at IS NULL;
 
 -- name: write_merged
--- Record that pages were merged into others, as the export says.
+-- Store which pages were merged into which others, as an export records it.
 INSERT INTO merged_pages (tenant_id, owner_id, page_id, into_page_id, created_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.into_id, CAST(:now AS timestamptz)
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:into_ids AS uuid[])) AS given (page_id, into_id)
 ON CONFLICT (tenant_id, page_id) DO NOTHING;
 
 -- name: mark_merged
--- Mark pages that were merged and restored, as the export says.
+-- Mark the pages that were restored after a merge, as an export records it.
 UPDATE pages SET was_merged = true
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:page_ids AS uuid[])) AND NOT was_merged;
 
 -- name: find_named
--- The page to which each of these names leads: an active one before an archived one, then a slug before a former slug
--- and that before an alias, then the oldest page.
+-- Find the page of each of these names: an active page before an archived one, then by slug, by former slug and by
+-- alias, then the oldest page.
 WITH wanted AS (
     SELECT n, type, slug, alias
     FROM unnest(CAST(:types AS text[]), CAST(:slugs AS text[]), CAST(:aliases AS text[]))
@@ -66,7 +66,7 @@ SELECT DISTINCT ON (n) n, id FROM candidates
 ORDER BY n, status <> 'active', rank, id;
 
 -- name: find_ties
--- The parents of these pages, and the references that their texts alone do not explain, with their reasons.
+-- Find the parents of these pages, and the pages that they refer to with the reasons, except references in their texts.
 SELECT p.id, p.parent_page_id, (
     SELECT jsonb_object_agg(l.to_page_id, to_jsonb(l.reasons)) FROM links AS l
     WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = p.id AND l.kind = 'reference'
@@ -79,14 +79,14 @@ FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: find_cited
--- The citations of these pages' sections.
+-- Find the citations of the sections of these pages.
 SELECT s.page_id, s.section_slug, c.source_id, c.line_start, c.line_end, c.summary
 FROM section_sources AS c
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = c.section_id
 WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: count_links
--- The number of references of these pages, and of link targets in their texts that lead to no page.
+-- Count the pages that these pages refer to, and the names in their texts that no page has.
 SELECT (
     SELECT count(*) FROM links
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
@@ -98,7 +98,7 @@ SELECT (
 ) AS broken;
 
 -- name: keep_dates
--- Set the dates of files for pages that have not changed since they were imported.
+-- Set the dates of files for pages that were not changed since they were created.
 UPDATE pages AS p
 SET created_at = coalesce(given.created_at, p.created_at), updated_at = coalesce(given.updated_at, p.updated_at)
 FROM unnest(
@@ -109,7 +109,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = given.page_
       (coalesce(given.created_at, p.created_at), coalesce(given.updated_at, p.updated_at));
 
 -- name: find_sighting_sources
--- The sources with these kinds and refs, in the requested or the newest version, except forgotten ones.
+-- Find the sources with these kinds and refs, in the given version or else the newest, except forgotten ones.
 SELECT given.n, s.id, s.kind, s.ref, s.version, s.captured_at
 FROM unnest(CAST(:kinds AS text[]), CAST(:refs AS text[]), CAST(:versions AS integer[]))
     WITH ORDINALITY AS given (kind, ref, version, n)
@@ -123,12 +123,12 @@ CROSS JOIN LATERAL (
 ORDER BY given.n;
 
 -- name: ignore_each
--- Ignore mentions as the export says. The number of rows is that of newly ignored ones.
+-- Ignore mentions that an import has as ignored, and return how many were not ignored before.
 UPDATE mentions SET status = 'ignored'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[])) AND status = 'open';
 
 -- name: promote_each
--- Record that open mentions were promoted to pages, as the export says, if the page has the name.
+-- Promote the open mentions that an import has as promoted, if the page at their address has the name.
 UPDATE mentions AS m SET status = 'promoted', promoted_page_id = p.id
 FROM pages AS p
 JOIN unnest(CAST(:aliases AS text[]), CAST(:types AS text[]), CAST(:slugs AS text[])) AS given (alias, type, slug)
@@ -142,35 +142,34 @@ WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.alias = given.al
 RETURNING m.id, p.id AS page_id;
 
 -- name: find_first_state
--- A page that has not changed since it was created, with its first revision.
+-- Find a page that was not changed since it was created, with its only revision.
 SELECT p.id, p.title, p.summary, p.body_md, p.tags, r.edit_summary, r.author_kind, r.author_id, r.created_at
 FROM pages AS p
 JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id AND r.version = 1
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = :type AND p.slug = :slug AND p.version = 1;
 
 -- name: number_page
--- Set the version of a page after its imported history.
+-- Set the version of a page after its history was imported.
 UPDATE pages SET version = CAST(:version AS integer)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
 -- name: number_first_state
--- Number the first revision of a page after its imported history.
+-- Renumber the revision of the creation of a page, so that it follows the imported ones.
 UPDATE revisions SET version = CAST(:version AS integer)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = 1;
 
 -- name: drop_first_state
--- Delete the first revision of a page, because the imported history contains it.
+-- Delete the revision of the creation of a page, which is a part of the imported history.
 DELETE FROM revisions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = 1;
 
 -- name: find_file_hashes
--- The hashes of the files from which these pages were imported.
+-- Return the hashes of the original files of these pages.
 SELECT page_id, encode(sha256(file), 'hex') AS file_hash FROM originals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: write_originals
--- Store the imported files of pages. A file that is stored already stays, with the state of the page at its first
--- import.
+-- Store original files. If the same file is stored already, its row keeps the hashes of the first import.
 INSERT INTO originals (tenant_id, owner_id, page_id, file, body_start, is_respelled, format, fields_hash, body_hash)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.file, given.body_start,
        given.is_respelled, given.format, given.fields_hash, given.body_hash

@@ -1,5 +1,5 @@
 -- name: record_erasure
--- Record what was erased, as numbers only.
+-- Record an erasure with the counts of its rows, and none of their content.
 INSERT INTO erasures (tenant_id, id, kind, owner_id, erased_by, counts)
 VALUES (
     CAST(:tenant_id AS uuid), CAST(:id AS uuid), CAST(:kind AS text), CAST(:owner_id AS uuid),
@@ -7,7 +7,7 @@ VALUES (
 );
 
 -- name: list_erasures
--- The erasures of a tenant, oldest first.
+-- List the erasures of a tenant, the oldest first.
 SELECT tenant_id, id, kind, owner_id, erased_by, counts, erased_at FROM erasures
 WHERE tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY id;
@@ -17,11 +17,11 @@ ORDER BY id;
 SELECT id FROM owners WHERE tenant_id = CAST(:tenant_id AS uuid) ORDER BY id FOR UPDATE;
 
 -- name: hold_owner
--- Lock this wiki against writes until this transaction ends.
+-- Lock a wiki against writes until this transaction ends.
 SELECT id FROM owners WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid) FOR UPDATE;
 
 -- name: find_names
--- The ids under which an owner acts: its own id, its slug, and the ids of its keys.
+-- List the ids under which an owner acts: its own id, its slug, and those of its keys.
 SELECT CAST(o.id AS text) AS name FROM owners AS o
 WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = CAST(:owner_id AS uuid)
 UNION ALL
@@ -31,7 +31,7 @@ SELECT CAST(k.id AS text) FROM api_keys AS k
 WHERE k.tenant_id = CAST(:tenant_id AS uuid) AND k.owner_ids[1] = CAST(:owner_id AS uuid);
 
 -- name: find_sources_of
--- The sources that these actors brought into any wiki of the tenant, as the activity log knows, and that are not forgotten.
+-- List the sources, except forgotten ones, that these actors have added to any wiki of the tenant, by the activity log.
 SELECT s.id, s.owner_id FROM sources AS s
 WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.forgotten_at IS NULL AND s.id IN (
     SELECT CAST(told.id AS uuid) FROM activity AS a

@@ -1,10 +1,10 @@
 -- name: find_moment
--- The time that decides what is old.
+-- Return the time from which the age of rows is computed.
 SELECT statement_timestamp();
 
 -- name: prune_activity
--- Delete the oldest log entries of a tenant before a time. The time is compared with the ids, which contain the time of
--- creation.
+-- Delete a batch of the activity log of a tenant that is older than a moment, the oldest first. The age of a row is
+-- known by its id.
 DELETE FROM activity
 WHERE tenant_id = :tenant_id AND id IN (
     SELECT old.id FROM activity AS old
@@ -14,7 +14,7 @@ WHERE tenant_id = :tenant_id AND id IN (
 );
 
 -- name: prune_jobs
--- Delete the oldest jobs of a tenant that ended before a time.
+-- Delete a batch of the jobs of a tenant that finished before a moment, the oldest first.
 DELETE FROM compile_jobs
 WHERE tenant_id = :tenant_id AND id IN (
     SELECT old.id FROM compile_jobs AS old
@@ -25,7 +25,8 @@ WHERE tenant_id = :tenant_id AND id IN (
 );
 
 -- name: prune_audit
--- Delete the oldest audit events of a tenant before a time; refusals are deleted earlier.
+-- Delete a batch of the audit events of a tenant that are older than a moment, the oldest first. Refused credentials
+-- have a later moment.
 DELETE FROM audit_events
 WHERE tenant_id = :tenant_id AND id IN (
     SELECT old.id FROM audit_events AS old
@@ -35,7 +36,7 @@ WHERE tenant_id = :tenant_id AND id IN (
 );
 
 -- name: prune_authorizations
--- Delete authorizations of programs that were not redeemed in time, were withdrawn, or have expired.
+-- Delete the OAuth authorizations of a tenant that were not redeemed in time, were withdrawn, or have expired.
 DELETE FROM oauth_authorizations
 WHERE tenant_id = :tenant_id AND (
     withdrawn_at IS NOT NULL OR expires_at <= statement_timestamp()
@@ -43,17 +44,16 @@ WHERE tenant_id = :tenant_id AND (
 );
 
 -- name: find_retention
--- The retention periods in days that a tenant has set.
+-- Return the days for which a tenant keeps each kind of rows, as far as it has set them.
 SELECT coalesce(settings -> 'retention', '{}') FROM tenants WHERE tenant_id = CAST(:tenant_id AS uuid);
 
 -- name: set_retention
--- Set the retention periods of a tenant in days.
+-- Set the days for which a tenant keeps each kind of rows.
 UPDATE tenants SET settings = settings || jsonb_build_object('retention', CAST(:days AS jsonb))
 WHERE tenant_id = CAST(:tenant_id AS uuid);
 
 -- name: prune_revisions
--- Delete the contents of old revisions of pages, except those on which other revisions are based. The revisions stay as
--- rows.
+-- Empty the old states of pages, except those that other states are stored as deltas of. The rows stay.
 UPDATE revisions AS r
 SET title = p.title, summary = NULL, body_md = '', tags = '{}', edit_summary = NULL, base_version = NULL,
     base_starts = NULL, base_lengths = NULL, base_texts = NULL, slug = NULL, metadata = NULL, aliases = NULL,
@@ -74,7 +74,7 @@ WHERE r.tenant_id = :tenant_id AND p.tenant_id = :tenant_id AND p.owner_id = r.o
   );
 
 -- name: find_stale_sources
--- The oldest sources that are not forgotten and have no recent version.
+-- List the oldest sources that are not forgotten and have no new version.
 SELECT s.id, s.owner_id FROM sources AS s
 WHERE s.tenant_id = :tenant_id AND s.id < :before AND s.forgotten_at IS NULL AND NOT EXISTS (
     SELECT FROM sources AS n

@@ -1,6 +1,6 @@
 -- name: find_loaded_pages
--- Active pages that a rule loads: all of the types context and standard, and products, entities and concepts with one of
--- these names. So many of each wiki at most, by type and slug.
+-- List the active pages that are loaded by a rule: all pages of the types context and standard, and products, entities
+-- and concepts with one of these names. There is a limit per wiki, by type and slug.
 SELECT own.*
 FROM unnest(CAST(:owner_ids AS uuid[])) WITH ORDINALITY AS space (owner_id, place)
 CROSS JOIN LATERAL (
@@ -22,7 +22,8 @@ CROSS JOIN LATERAL (
 ORDER BY space.place, own.type, own.slug;
 
 -- name: find_sections
--- The sections of these pages in order, up to a size, with the superseded claims of their page.
+-- List the sections of these pages in order, with their text cut to a limit, and with the superseded claims of their
+-- page.
 SELECT p.id AS page_id, p.owner_id, p.type, p.slug, p.title, s.id, s.section_slug, s.heading,
     left(s.body_md, CAST(:longest AS integer)) AS body, coalesce(s.last_source_at, p.updated_at) AS date, (
         SELECT jsonb_agg(jsonb_build_array(claim.fact, claim.replacement, claim.superseded_on))
@@ -39,7 +40,7 @@ WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = ANY(CAST(:page_ids AS uu
 ORDER BY p.id, s.position, s.id;
 
 -- name: find_passages
--- The places of these passages in their sources, and the capture times of the sources.
+-- Find the lines of these passages, and the capture times of their sources.
 SELECT p.source_id, p.position, p.line_start, p.line_end, s.kind, s.ref, s.captured_at
 FROM unnest(CAST(:source_ids AS uuid[]), CAST(:positions AS integer[]), CAST(:analysers AS smallint[]))
     AS hit (source_id, position, analyser)

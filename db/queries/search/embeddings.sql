@@ -1,6 +1,6 @@
 -- name: find_unembedded
--- The wikis of a tenant in which something was written since they were embedded, or that were embedded otherwise. Which
--- source came last is told by when it came: one that was restored keeps its id, which may be older.
+-- List the wikis of a tenant that have writes since they were embedded, or that were embedded by another model. The
+-- newest source is found by the time when it was added, not by its id, because a restored source keeps its id.
 SELECT o.tenant_id, o.id
 FROM owners AS o
 LEFT JOIN embedding_cursors AS c ON c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = o.id
@@ -26,7 +26,8 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND (
 ORDER BY o.id;
 
 -- name: find_end
--- The end of a wiki: its last change of a page, its last source, and the number of its index of passages.
+-- Find the end of a wiki: the position of its last page change, its last source, and the number of its index of
+-- passages.
 SELECT
     coalesce((
         SELECT p.position FROM page_positions AS p
@@ -42,7 +43,7 @@ SELECT
     ), 0) AS analyser;
 
 -- name: move_cursor
--- Record up to where a wiki is embedded, and by which model.
+-- Store up to which position a wiki is embedded, and by which model.
 INSERT INTO embedding_cursors (tenant_id, owner_id, model, dimensions, position, source_id, analyser, updated_at)
 VALUES (
     :tenant_id, :owner_id, :model, :dimensions, :position, CAST(:source_id AS uuid), :analyser,
@@ -53,12 +54,12 @@ SET model = excluded.model, dimensions = excluded.dimensions, position = exclude
     source_id = excluded.source_id, analyser = excluded.analyser, updated_at = excluded.updated_at;
 
 -- name: drop_older
--- Delete the vectors of passages of older indexes.
+-- Delete the vectors of the passages of older indexes.
 DELETE FROM passage_embeddings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
 
 -- name: find_pages
--- The next active pages without a vector of this model.
+-- List the next active pages without a vector of this model, with their current text.
 SELECT p.id, p.version, p.title, p.summary, substr(p.body_md, 1, CAST(:longest AS integer)) AS body
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND p.id > CAST(:after AS uuid)
@@ -71,7 +72,7 @@ ORDER BY p.id
 LIMIT CAST(:most AS integer);
 
 -- name: find_passages
--- The next passages of the current index without a vector of this model.
+-- List the next passages of the current index without a vector of this model.
 SELECT p.source_id, p.position, p.analyser, p.speaker, p.heading, substr(p.text, 1, CAST(:longest AS integer)) AS text
 FROM search_passages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'current'
@@ -108,7 +109,7 @@ ON CONFLICT (tenant_id, source_id, position, analyser) DO UPDATE
 SET model = excluded.model, dimensions = excluded.dimensions, embedding = excluded.embedding;
 
 -- name: count_embedded
--- The numbers of pages and passages of a wiki, and of those that have a vector of this model.
+-- Count the pages and passages of a wiki, and those of them that have a vector of this model.
 SELECT
     (
         SELECT count(*) FROM pages AS p
@@ -135,20 +136,20 @@ SELECT
     ) AS embedded_passages;
 
 -- name: drop_pages
--- Delete all vectors of the tenant's pages.
+-- Delete the vectors of all pages of the tenant.
 DELETE FROM page_embeddings WHERE tenant_id = CAST(:tenant_id AS uuid);
 
 -- name: drop_passages
--- Delete all vectors of the tenant's passages.
+-- Delete the vectors of all passages of the tenant.
 DELETE FROM passage_embeddings WHERE tenant_id = CAST(:tenant_id AS uuid);
 
 -- name: drop_cursors
--- Delete the embedding cursors of all wikis of the tenant.
+-- Delete the positions up to which the wikis of the tenant are embedded.
 DELETE FROM embedding_cursors WHERE tenant_id = CAST(:tenant_id AS uuid);
 
 -- name: rank_pages
--- The active pages of a wiki whose meaning is closest to a query, under the filters of the search. The filters apply
--- while the index of the model's dimensions is scanned, which continues until there are enough rows.
+-- Rank the active pages of a wiki by the similarity of their vectors to that of a query, under the filters of its
+-- search. The filters are applied while the index for the model's dimensions is scanned, until there are enough hits.
 WITH nearest AS MATERIALIZED (
     SELECT
         e.page_id,
@@ -171,7 +172,8 @@ WITH nearest AS MATERIALIZED (
 SELECT page_id, 1 - distance AS likeness FROM nearest ORDER BY distance, page_id;
 
 -- name: rank_passages
--- The current passages of a wiki whose meaning is closest to a query, under the filters of the search.
+-- Rank the current passages of a wiki by the similarity of their vectors to that of a query, under the filters of its
+-- search.
 WITH nearest AS MATERIALIZED (
     SELECT
         e.source_id, e.position, e.analyser, p.text, p.captured_at, p.corrects, p.tsv,

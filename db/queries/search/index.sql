@@ -1,9 +1,9 @@
 -- name: write_pages
--- Write the searchable words of pages, and record how they change the words of their wiki. The texts are words of
--- content.search.words; each lexeme is stored with the letter of its scope before it. Marks, which have a colon after
--- the letter, are not counted. A language without a stemmer in this Postgres is `simple`. Vectors of the former texts
--- are deleted. Return the number of changes that waited to be folded before, and whether one of these pages has a
--- language in which queries are not analysed yet.
+-- Write the index rows of pages, and log the changes to the word counts of their wiki. The texts are words of
+-- content.search.words; each of their lexemes gets the letter of its scope as prefix. Return the number of changes that
+-- were pending before, and whether one of these pages is in a language that queries are not stemmed in yet. A language
+-- without a stemmer in this Postgres is `simple`. The vectors of the pages are deleted. Marks (a colon after the
+-- letter) are not counted.
 WITH given AS (
     SELECT
         page_id, change_id, status, type, tags, title, names, leads, body, marks, title_words, words, text_words,
@@ -92,14 +92,14 @@ SELECT
 FROM scope;
 
 -- name: mark_pages
--- Update the status of pages whose words have not changed.
+-- Write the new status of pages whose words are unchanged.
 UPDATE search_pages AS p SET status = given.status
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:statuses AS text[])) AS given (page_id, status)
 WHERE p.page_id = given.page_id AND p.tenant_id = :tenant_id;
 
 -- name: leave_page
--- Delete the rows of a page, except those of these analysers, and subtract its words from the counts until another
--- analyser reads it again.
+-- Delete the rows of a page, except those of these analysers, and log that the wiki has fewer words until another
+-- analyser reads the page again.
 WITH gone AS (
     DELETE FROM search_pages
     WHERE page_id = CAST(:page_id AS uuid) AND tenant_id = CAST(:tenant_id AS uuid)
@@ -115,21 +115,21 @@ JOIN search_scopes AS s
     ON s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid) AND s.analyser = gone.analyser;
 
 -- name: archive_pages
--- Archive all indexed pages of a wiki. The rows are found through its pages, because they have no index by wiki.
+-- Remove all pages of a wiki from search. The rows are found through the pages, because they have no index by wiki.
 UPDATE search_pages AS s SET status = 'archived'
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
   AND s.page_id = p.id AND s.tenant_id = :tenant_id AND s.status = 'active';
 
 -- name: find_analysers
--- The language of a wiki, and the analysers that have indexed its pages, with the state of each index.
+-- Find the language of a wiki, and the analysers by which its pages are indexed, with the state of each index.
 SELECT o.language, s.analyser, s.state, s.pages
 FROM owners AS o
 LEFT JOIN search_scopes AS s ON s.tenant_id = o.tenant_id AND s.owner_id = o.id AND s.analyser < 100
 WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: open_scope
--- Start the search index of a wiki. If the wiki has pages already, the index is incomplete until they are read.
+-- Open the index of a wiki. If the wiki has other pages already, the index is still to be built.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:analyser AS smallint),
        CASE WHEN EXISTS (
@@ -142,14 +142,14 @@ ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING
 RETURNING state;
 
 -- name: add_names
--- Add all names of new pages.
+-- Add the names of new pages.
 INSERT INTO page_names (tenant_id, owner_id, page_id, kind, name, status)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.kind, given.name, given.status
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:names AS text[]), CAST(:statuses AS text[]))
     AS given (page_id, kind, name, status);
 
 -- name: drop_names
--- Delete names that these pages no longer have.
+-- Delete the names that these pages no longer have.
 DELETE FROM page_names AS n
 WHERE n.tenant_id = :tenant_id AND n.owner_id = :owner_id AND n.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND NOT EXISTS (
@@ -170,12 +170,12 @@ SET status = excluded.status
 WHERE page_names.status <> excluded.status;
 
 -- name: archive_names
--- Archive all names of a wiki.
+-- Remove all names of a wiki from search.
 UPDATE page_names SET status = 'archived'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active';
 
 -- name: has_unsearchable
--- Whether a wiki of this tenant has pages or sources for which the analyser has no complete index.
+-- Return whether a wiki of this tenant has pages or sources but no complete index of them by this analyser.
 SELECT EXISTS (
     SELECT FROM owners AS o
     WHERE o.tenant_id = CAST(:tenant_id AS uuid)

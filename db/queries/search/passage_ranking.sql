@@ -1,14 +1,14 @@
 -- name: rank_passages
--- The best passages for a query. Candidates are the passages that contain its rarest words. Scored are the eighty
--- candidates that contain most of the query, those of a speaker whom it names first, and the neighbours of the first
--- sixty, because an answer often repeats no word of the question: two passages on each side of the first thirty, and
--- one of the others. The score of a passage is its own BM25 with shares of its neighbours', and shares for: how much of
--- the query it contains together with its neighbours, whether one of the words names its speaker, how many of the named
--- speakers speak in its source, words that are adjacent as in the query, the BM25 of its source, and, if the query
--- names a time, how close the source is to it. A question in the source counts for the passage after it. Finally, the
--- best passages of a source support each other. A lexeme is weighted as in `weigh_pages`; words of the speaker do not
--- count as text. The rows also have the lexemes of the passages' texts, by which the first of them are compared with
--- each other, and the time of the last count of the wiki's words.
+-- Rank the passages for a query. The passages that have its rarest words are found. Of these, the eighty that have most
+-- of the query are weighed, those of a speaker whom the query names first, and the passages around the best sixty,
+-- because an answer often repeats no word of the question. These are two passages on each side of the first thirty, and
+-- one on each side of the others. The score of a passage is its own BM25 with shares of the BM25 of its neighbours,
+-- plus a bonus for each of these: the share of the query that it has together with its neighbours, a word that names
+-- its speaker, the number of named speakers in its source, words side by side as in the query, the BM25 of its source,
+-- and, if the query names a time, the nearness of the source to it. A question in the source raises the score of the
+-- passage after it. Finally the best passages of a source raise each other. A lexeme is weighed as in `weigh_pages`;
+-- words of the speaker do not count as text. The rows have the lexemes of the texts, by which the first passages are
+-- compared, and the time when the words of the wiki were last counted.
 WITH scope AS (
     SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at
     FROM search_scopes
@@ -181,8 +181,8 @@ CROSS JOIN LATERAL (
 ORDER BY first.score DESC, first.source_id, first.position;
 
 -- name: find_matching_refs
--- The refs of the sources that each of these pages cites and that contain words of a query, the newest first. A version
--- that was superseded since counts, too, because the page is based on it.
+-- List, for each of these pages, the refs of its cited sources that have words of a query, the newest first. A version
+-- that was superseded since is included, because the page cites it.
 SELECT cited.page_id, array_agg(cited.ref ORDER BY cited.captured_at DESC, cited.ref) AS refs
 FROM (
     SELECT page.id AS page_id, source.ref, source.captured_at

@@ -1,13 +1,12 @@
 -- name: find_indexes
--- The language of a wiki, and its indexes of passages, with the state of each.
+-- Find the language of a wiki, and its indexes of passages with the state of each.
 SELECT o.language, s.analyser, s.state
 FROM owners AS o
 LEFT JOIN search_scopes AS s ON s.tenant_id = o.tenant_id AND s.owner_id = o.id AND s.analyser >= 100
 WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: open_index
--- Start the index of a wiki's passages. If the wiki has other sources already, the index is incomplete until they are
--- read.
+-- Open the index of passages of a wiki. If the wiki has other sources already, the index is still to be built.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:analyser AS smallint),
        CASE WHEN EXISTS (
@@ -20,11 +19,10 @@ ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING
 RETURNING state;
 
 -- name: write_passages
--- Write the passages of sources, and record how they change the statistics of the index, with one change for each
--- source. Words of the speaker have the weight A, those of the heading C, and those of the text D. Each lexeme is
--- stored with the letter of its scope before it. A language without a stemmer in this Postgres is `simple`. Return the
--- number of passages that waited to be counted before, and whether a source has a language in which queries are not
--- analysed yet.
+-- Write the passages of sources, and log the changes to the word counts of the index, one row per source. Words of the
+-- speaker have the weight A, of the heading C, of the text D; each lexeme gets the letter of its scope as prefix.
+-- Return the number of changes that were pending before, and whether a source is in a language that queries are not
+-- stemmed in yet. A language without a stemmer in this Postgres is `simple`.
 WITH source AS MATERIALIZED (
     SELECT
         given.source_id, given.change_id, given.status, given.kind, given.captured_at, given.text_words,
@@ -98,13 +96,13 @@ SELECT
 FROM scope;
 
 -- name: supersede_passages
--- Mark the passages of older versions of these sources, so that search returns those of the newer versions.
+-- Mark the passages of sources that have newer versions, whose passages are searched instead.
 UPDATE search_passages SET status = 'superseded'
 WHERE tenant_id = :tenant_id AND source_id = ANY(CAST(:source_ids AS uuid[])) AND status = 'current';
 
 -- name: drop_passages
--- Delete the passages of these sources, from all indexes or from one, and subtract their words from the counts. Their
--- vectors are deleted, too; the next job creates those of passages that are written again.
+-- Delete the passages of these sources, with their vectors, from one index or from all, and log that their words are to
+-- be subtracted. The next job embeds passages that are written again.
 WITH gone AS (
     DELETE FROM search_passages
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND source_id = ANY(CAST(:source_ids AS uuid[]))
@@ -134,8 +132,8 @@ JOIN unnest(CAST(:source_ids AS uuid[]), CAST(:change_ids AS uuid[])) AS given (
     ON given.source_id = c.source_id;
 
 -- name: find_unread
--- The next sources whose passages this index lacks, or which are to be read again. They have up to a number of
--- characters in total, but there is at least one.
+-- List the next sources that this index lacks, or that are to be indexed again, up to a total of characters, and at
+-- least one.
 WITH next AS (
     SELECT s.id, length(s.content) AS size
     FROM search_scopes AS i
@@ -163,29 +161,29 @@ WHERE m.before < CAST(:characters AS bigint)
 ORDER BY s.id;
 
 -- name: has_sources
--- Whether the wiki has a source that search may find.
+-- Return whether the wiki has a source that is not forgotten.
 SELECT EXISTS (
     SELECT FROM sources WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND forgotten_at IS NULL
 );
 
 -- name: begin_building
--- Start to build an index with this number for a wiki. An index that was started before continues.
+-- Create the index with this number for a wiki. The passages that it has already count.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 VALUES (:tenant_id, :owner_id, :analyser, 'building', 0, 0)
 ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;
 
 -- name: read_again
--- Read all sources again. A rebuild that was started before continues where it stopped.
+-- Request that every source is indexed again. A reindexing that has begun continues from its position.
 UPDATE search_scopes SET reached = coalesce(reached, '00000000-0000-0000-0000-000000000000'), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 
 -- name: reach_source
--- Record the progress of a rebuild.
+-- Store the position of a reindexing.
 UPDATE search_scopes SET reached = greatest(reached, :source_id), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
 
 -- name: end_building
--- Use this index for searches from now on.
+-- Switch queries to this index.
 UPDATE search_scopes SET state = 'ready', reached = NULL, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 

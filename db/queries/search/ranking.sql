@@ -1,12 +1,12 @@
 -- name: weigh_pages
--- The common beginning of each ranking: the best pages for a query, with each part of their score. A lexeme in a page
--- is weighted as in BM25, of which ts_rank computes the hard part: for one lexeme it is 1 - u * 6 / pi^2, where u falls
--- as the lexeme becomes more frequent. The formula contains u only once, because Postgres computes an expression each
--- time it is written. Two things are for the planner. The limits are literals, because with an unknown limit it expects
--- a scan of all pages to end soon. And the pages are found by a sub-select: it expects few pages of a value that it
--- cannot see, which is right, and does not scan the whole primary key first to visit fewer. For the same reason dates
--- are filtered after a limit of their own, as if that were costly for each expected page. The rows also have the time
--- of the last count of the wiki's words, by the analyser that queries use.
+-- The first part of each ranking statement: the best pages for a query, with the parts of their scores. A lexeme in a
+-- page is weighed by BM25, whose term frequency is derived from ts_rank: for one lexeme ts_rank is 1 - u * 6 / pi^2,
+-- and u falls as the lexeme occurs more often. The formula is written so that u occurs once, because Postgres evaluates
+-- an expression as often as it is written. Two things serve the planner. The limits are literals: with a parameter it
+-- expects that a scan of all pages ends soon. And the tsqueries are sub-selects: for an unknown value it expects few
+-- pages, which is right, and does not scan the whole primary key in order to visit fewer pages. For the same reason
+-- dates are compared outside a sub-select with its own limit, as if that were expensive per page. The rows have the
+-- time when the words of the wiki were last counted, if the index of this analyser is the one that queries use.
 WITH scope AS MATERIALIZED (
     SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at, edition, shelves
     FROM search_scopes
@@ -125,13 +125,13 @@ WITH scope AS MATERIALIZED (
 )
 
 -- name: follow_links
--- Add the links of the first pages to the scores: the found pages to which the first three link get a higher score, the
--- more of the query the first page contains and the less of it is in that page's names. A first page that lacks a word
--- of the query, or is named like it, adds nothing. If fewer than 20 pages are found, pages that contain nothing of the
--- query are added to which the first ten jointly link: by half of their weight, three times as often as the wiki in
--- general, and three such pages at most. Of each page 100 links are read. Of pages with equal scores the last compiled
--- one comes first, and pages that the compiler has never changed come last; this is looked up only for pages that can
--- be in the result.
+-- The second part: the pages that the best pages link to. Of the pages found, those that one of the best three
+-- links to are raised, the more of the query the best page has and the less of it is in that page's names. If the best
+-- page lacks a word of the query, or is named by it, no page is raised. If fewer than 20 pages are found, up to three
+-- pages are added that have no word of the query, but to which pages with at least half of the weight of the best ten
+-- link, and three times as often as the average of the wiki. Up to 100 links of a page are read. Of equal scores the
+-- page that was compiled last is first, and pages that the compiler has never written are last; this is looked up only
+-- for pages that can be in the result.
 -- after: weigh_pages
 , alone AS MATERIALIZED (
     SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
@@ -187,7 +187,7 @@ WITH scope AS MATERIALIZED (
 )
 
 -- name: rank_pages
--- The ranked pages of a short query, whose own words say what it is about.
+-- Rank the pages for a query of few words.
 -- after: follow_links
 SELECT page_id, name AS matched_alias, whole AS score, in_text, in_names, named, together, heading, begun, linked,
     0::float8 AS topic, (SELECT counted_at FROM scope) AS counted_at, ARRAY(SELECT page_id FROM beside) AS beside
@@ -196,7 +196,7 @@ ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: rank_hits
--- The same pages as a part of the main statement.
+-- Rank the same pages as a part of the statement that shows them.
 -- after: follow_links
 SELECT page_id, whole AS score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
     CAST('{}' AS jsonb) AS memories,
@@ -206,7 +206,7 @@ ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: is_so_counted
--- Whether searches use this index, and its words were not counted again since the query was analysed.
+-- Return whether queries use this index and the words of the wiki were not counted again since a query was interpreted.
 SELECT coalesce((
     SELECT analyser = CAST(:analyser AS smallint) AND updated_at = CAST(:counted_at AS timestamptz)
     FROM search_scopes
@@ -217,7 +217,8 @@ SELECT coalesce((
 ), false) AS holds;
 
 -- name: rank_pages_by_topic
--- The ranked pages of a longer query. The best ones are weighted again by the topic of the first ones.
+-- Rank the pages for a longer query: the frequent words of the best pages are added to the query, and the best pages
+-- are weighed again.
 -- after: weigh_pages
 , placed AS MATERIALIZED (
     SELECT *, row_number() OVER (ORDER BY score DESC, page_id) AS place FROM weighed
@@ -281,7 +282,7 @@ ORDER BY score + topic DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: count_pages
--- The number of pages that a query finds, and their types and tags. Counting stops where ranking stops to weigh pages.
+-- Count the pages that a query finds, by type and tag. The count stops where ranking stops to weigh pages.
 WITH named AS MATERIALIZED (
     SELECT n.page_id
     FROM unnest(CAST(:keys AS text[]), CAST(:key_ends AS text[])) AS key (name, name_end)
@@ -333,7 +334,7 @@ SELECT (SELECT count(*) FROM hit) AS total,
            GROUP BY tag ORDER BY count(*) DESC, tag LIMIT 20) AS counted) AS tags;
 
 -- name: list_few
--- Pages that match a filter without words, the last changed first, if not too many match.
+-- List the pages that satisfy a filter without words, the last changed first, if there are not too many of them.
 WITH matching AS MATERIALIZED (
     SELECT page_id
     FROM search_pages
@@ -355,8 +356,8 @@ ORDER BY p.updated_at DESC, p.id DESC
 LIMIT CAST(:size AS integer);
 
 -- name: list_many
--- The same pages if most match: they are read in the order of their last change until there are enough. Each status is
--- read separately, because the index has the pages of a status in that order.
+-- List such pages where most pages satisfy the filter, by scanning from the last changed page until enough are found.
+-- Each status is scanned by itself, because the index has the pages of one status in this order.
 SELECT found.page_id, CAST(extract(epoch FROM found.updated_at) AS float8) AS score
 FROM unnest(CAST(:statuses AS text[])) AS given (status)
 CROSS JOIN LATERAL (

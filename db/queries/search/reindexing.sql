@@ -1,7 +1,7 @@
 -- name: list_wikis
--- The wikis of a tenant, or one wiki: its pages, those that the analyser has not read, the same numbers of its sources,
--- whether a rebuild has started, whether the indexes are due (incomplete, not in use, or counted by an older release),
--- and whether there are older indexes.
+-- List the wikis of a tenant, or one wiki, with their pages, the pages that the analyser has yet to index, their
+-- sources and unindexed sources, whether a reindexing of everything has begun, whether the index is due (incomplete,
+-- not in use yet, or counted by an older release), and whether there are older indexes.
 WITH counted AS MATERIALIZED (
     SELECT p.owner_id, count(*) AS pages, count(*) FILTER (WHERE r.page_id IS NULL OR p.id > s.reached) AS unread
     FROM pages AS p
@@ -52,26 +52,26 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY o.slug;
 
 -- name: begin_building
--- Start to build an index of this analyser for a wiki. An index that was started before continues.
+-- Create the index of this analyser for a wiki. The pages that it has already count.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 VALUES (:tenant_id, :owner_id, :analyser, 'building', 0, 0)
 ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;
 
 -- name: read_again
--- Read all pages of a wiki again. A rebuild that was started before continues where it stopped.
+-- Request that every page of a wiki is indexed again. A reindexing that has begun continues from its position.
 UPDATE search_scopes SET reached = coalesce(reached, '00000000-0000-0000-0000-000000000000'), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 
 -- name: read_anew
--- Read all pages again for every index of the wiki, from the first page on, because the texts are analysed differently
--- now.
+-- Request that all indexes of a wiki are built again from the first page on, because the meaning of its texts has
+-- changed.
 UPDATE search_scopes
 SET reached = '00000000-0000-0000-0000-000000000000', recounted_pages = NULL, recounted_words = NULL, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: begin_recount
--- Start a recount of the wiki's words beside the current counts, at the beginning of a rebuild. It starts only if no
--- changes wait to be counted.
+-- Start a second edition of the word counts at the beginning of a reindexing. The caller has folded all pending changes
+-- before.
 WITH begun AS (
     UPDATE search_scopes SET recounted_pages = 0, recounted_words = 0
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
@@ -85,9 +85,8 @@ WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS 
   AND c.analyser = CAST(:analyser AS smallint) AND c.edition <> begun.edition;
 
 -- name: find_unread
--- The next pages to read: those without a row, and those after the page that a rebuild has reached. Their texts have up
--- to a number of bytes in total, but there is at least one page. The lateral join makes the planner look up each page
--- separately.
+-- List the next pages to be indexed: those without a row, and those after the position of a reindexing; up to a total
+-- of bytes, and at least one. The lateral join makes the planner look up each page once.
 WITH next AS (
     SELECT p.id, octet_length(p.body_md) AS size
     FROM search_scopes AS s
@@ -120,7 +119,8 @@ WHERE m.before < CAST(:bytes AS bigint)
 ORDER BY p.id;
 
 -- name: recount_pages
--- Add those of these pages that a rebuild has not reached to the new counts, from their rows.
+-- Count the words of those of these pages that the reindexing has not reached, from their index rows, into the other
+-- edition.
 WITH scope AS MATERIALIZED (
     SELECT edition, shelves, reached
     FROM search_scopes
@@ -166,24 +166,24 @@ WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS 
   AND s.analyser = CAST(:analyser AS smallint) AND s.recounted_pages IS NOT NULL;
 
 -- name: find_reached
--- The progress of a rebuild. No row if there is none.
+-- Find the position of a reindexing; no row if there is none.
 SELECT reached FROM search_scopes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
 
 -- name: reach_page
--- Record the progress of a rebuild.
+-- Store the position of a reindexing.
 UPDATE search_scopes SET reached = greatest(reached, :page_id), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
 
 -- name: take_recount
--- Use the new counts from now on.
+-- Switch queries to the recounted edition of the word counts.
 UPDATE search_scopes
 SET edition = 1 - edition, pages = recounted_pages, words = recounted_words,
     recounted_pages = NULL, recounted_words = NULL, updated_at = CAST(:now AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND recounted_pages IS NOT NULL;
 
 -- name: drop_former_counts
--- Delete the former counts, which nothing reads any more.
+-- Delete the former edition of the word counts, which is not read any more.
 DELETE FROM search_counts AS c
 USING search_scopes AS s
 WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.analyser = :analyser
@@ -191,14 +191,14 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.analyser = :anal
   AND c.edition <> s.edition AND s.recounted_pages IS NULL;
 
 -- name: list_languages
--- The languages that the pages of a wiki name, each with its wording once, and the language of pages that name none.
+-- List the distinct languages that the pages of a wiki specify, and the language of the wiki.
 SELECT DISTINCT p.metadata -> 'language' AS language, p.metadata -> 'lang' AS lang, o.language AS usual
 FROM owners AS o
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = o.id
 WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: end_building
--- Use this index for searches from now on, in exactly these languages.
+-- Switch queries to this index, and stem them in these languages only.
 UPDATE search_scopes
 SET state = 'ready', reached = NULL, updated_at = CAST(:now AS timestamptz),
     languages = ARRAY(
@@ -209,7 +209,7 @@ SET state = 'ready', reached = NULL, updated_at = CAST(:now AS timestamptz),
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 
 -- name: drop_older_pages
--- Delete rows of older analysers, some at a time.
+-- Delete a batch of rows of older analysers.
 DELETE FROM search_pages
 WHERE tenant_id = :tenant_id AND (page_id, analyser) IN (
     SELECT r.page_id, r.analyser
@@ -220,12 +220,11 @@ WHERE tenant_id = :tenant_id AND (page_id, analyser) IN (
 );
 
 -- name: drop_older_terms
--- Delete the counts of older analysers.
+-- Delete the word counts of older analysers in the format of an older release.
 DELETE FROM search_terms WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
 
 -- name: drop_older_counts
--- Delete the counts, which are packed several to a row, of older indexes of pages or of passages. `first` is the first
--- number of this kind of index.
+-- Delete the word counts of older indexes of pages or of passages; `first` is the lowest number of such an index.
 DELETE FROM search_counts
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;
 
@@ -235,11 +234,11 @@ DELETE FROM search_vocabulary
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;
 
 -- name: drop_older_changes
--- Delete the changes that wait to be counted for older indexes.
+-- Delete the pending changes of older indexes.
 DELETE FROM search_changes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;
 
 -- name: drop_older_scopes
--- Delete the older indexes.
+-- Delete the older indexes themselves.
 DELETE FROM search_scopes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;

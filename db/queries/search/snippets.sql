@@ -1,5 +1,5 @@
 -- name: find_texts
--- The sections of these pages in order, up to the size in which a snippet is searched.
+-- List the sections of these pages in order, cut to the part that is searched for a snippet.
 SELECT s.page_id, s.id, s.heading, left(s.body_md, CAST(:longest AS integer)) AS body
 FROM sections AS s
 WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
@@ -7,7 +7,7 @@ WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS 
 ORDER BY s.page_id, s.position, s.id;
 
 -- name: stem_words
--- The lexemes of words in the languages of a wiki.
+-- Find the lexemes of words in the languages of a wiki.
 SELECT word.text AS word, array_agg(DISTINCT CAST(:letter AS text) || stem) AS lexemes
 FROM search_scopes AS scope
 CROSS JOIN unnest(CAST(:words AS text[])) AS word (text)
@@ -18,7 +18,7 @@ WHERE scope.tenant_id = CAST(:tenant_id AS uuid) AND scope.owner_id = CAST(:owne
 GROUP BY word.text;
 
 -- name: find_switch
--- Whether one of these pages contains a word as a command line switch, like `-Recurse`, which the pattern matches.
+-- Return whether one of these pages has a word as a command-line switch, such as `-Recurse`, by a pattern.
 SELECT EXISTS (
     SELECT FROM sections AS s
     WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)

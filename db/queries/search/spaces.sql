@@ -1,5 +1,5 @@
 -- name: find_own_spaces
--- The caller's own wiki and the shared spaces that it may read, by slug, up to a limit.
+-- List the caller's own wiki and then the shared spaces that it may read, by slug, up to a limit.
 SELECT o.id, o.slug, o.score_boost
 FROM owners AS o
 WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = CAST(:owner_id AS uuid)
@@ -22,7 +22,7 @@ UNION ALL (
 );
 
 -- name: find_named_spaces
--- Those of the named wikis that the caller may read.
+-- List those of the named wikis that the caller may read.
 SELECT o.id, o.slug, o.score_boost
 FROM owners AS o
 WHERE o.tenant_id = CAST(:tenant_id AS uuid)
@@ -34,8 +34,8 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid)
     ));
 
 -- name: list_spaces
--- The wikis that the caller may read, its own first and then by slug, with the strongest grant on each, and the number
--- of its active pages by type.
+-- List the wikis that the caller may read, its own first and then by slug, with the strongest grant on each and the
+-- numbers of its active pages by type.
 SELECT
     o.id, o.kind, o.slug, o.name, o.score_boost, o.id = ANY(CAST(:owners AS uuid[])) AS is_own, granted.role,
     coalesce(counted.pages, '{}') AS pages

@@ -1,10 +1,11 @@
 -- name: fold_terms
--- Fold the waiting changes into the statistics of an index: the number of pages with each lexeme, the length of pages,
--- and the vocabulary for corrections. The vocabulary is partitioned by initials, which for large scripts are grouped by
--- 256. Words of names are also stored by their final letters, as are long words of texts in a language that writes
--- compounds as one word, except pairs, which are never corrected. Changes of pages that were recounted already go into
--- the other edition, too. Counts of an older release are added, in as many shelves as they need. A lexeme on a shelf
--- has no letter. Return the bytes of a shelf, and the other analysers that have an index of the wiki.
+-- Fold the pending changes into the number of pages of each lexeme, the length of the pages, and the vocabulary by
+-- which words are completed and corrected. The vocabulary is grouped by the first letter, or by blocks of 256 letters
+-- for large scripts; words of names, and words that are long enough to be compounds in a language that writes them as
+-- one word, are grouped by the last letter, too, except pairs of such letters, which are never corrected. Changes of
+-- pages that were recounted already go into the other edition as well. Counts of an older release are moved into as
+-- many partitions (shelves) as they need. In a partition a lexeme has no letter. Return the bytes of a partition, and
+-- the other analysers that have an index of the wiki.
 WITH taken AS (
     DELETE FROM search_changes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
@@ -118,7 +119,7 @@ WITH taken AS (
 SELECT (SELECT avg(pg_column_size(pages)) FROM counts) AS size, ARRAY(SELECT analyser FROM other) AS others;
 
 -- name: add_shelves
--- Distribute the same counts over a multiple of the shelves.
+-- Multiply the number of partitions of the word counts by a factor, and distribute the counts again.
 WITH scope AS (
     UPDATE search_scopes SET shelves = shelves * CAST(:times AS integer), updated_at = CAST(:now AS timestamptz)
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)

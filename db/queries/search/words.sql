@@ -1,8 +1,8 @@
 -- name: read_words
--- The statistics of a wiki for the words of a query: their lexemes in the languages of the wiki, the number of pages
--- with each lexeme, words that begin with the last one, and, if one of the languages writes compounds as one word,
--- words that a word of the query begins or ends. They come from the newest complete index, of any analyser. A word to
--- which one of the languages gives no meaning has a row without a lexeme, too.
+-- Look up the words of a query: their lexemes in the languages of the wiki, the number of pages of each, completions of
+-- the last word, and, if one of the languages writes compounds as one word, compounds that begin or end with a word of
+-- the query. The newest complete index is used, whatever its analyser. A word that is a stop word in one of the
+-- languages has a row without a lexeme, too.
 WITH scope AS (
     SELECT analyser, edition, shelves, pages, words, languages, updated_at
     FROM search_scopes
@@ -75,8 +75,9 @@ LEFT JOIN LATERAL (
 ) AS t ON true;
 
 -- name: mend_words
--- Words of the wiki that are similar to these: with about the same length, and the same beginning or end. Levenshtein
--- counts a swap of neighbours as two edits. A stop word in a name has no lexeme, but is a candidate, too.
+-- Find words of the wiki that differ little from these: with about the same length, and the same beginning or end. A
+-- swap of neighbouring letters is two edits of Levenshtein. A stop word that is in a name has no lexeme, and is
+-- returned nevertheless.
 WITH near AS MATERIALIZED (
     SELECT asked.word AS asked, close.word, close.place
     FROM unnest(CAST(:words AS text[])) AS asked (word)
@@ -127,7 +128,7 @@ LEFT JOIN LATERAL (
 ) AS t ON true;
 
 -- name: find_relatives
--- The names next to a code on both sides, with the same letters and number of digits, and their page ids.
+-- Find the names next to a code on both sides, with the same letters and the same number of digits, and their pages.
 (SELECT page_id, name FROM page_names
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
   AND name >= CAST(:first AS text) AND name < CAST(:name AS text) AND length(name) = length(CAST(:name AS text))
@@ -141,7 +142,8 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid
 ORDER BY name LIMIT 20);
 
 -- name: find_said
--- Those of these lexemes that a findable page has. Each is looked up separately, however many rows the planner expects.
+-- Return those of these lexemes that a page with one of these statuses has, by one lookup per lexeme, whatever the
+-- planner expects.
 SELECT given.lexeme
 FROM unnest(CAST(:lexemes AS text[])) AS given (lexeme)
 CROSS JOIN LATERAL (
@@ -153,7 +155,7 @@ CROSS JOIN LATERAL (
 ) AS page;
 
 -- name: find_said_in_passages
--- Those of these lexemes that a findable passage has.
+-- Return those of these lexemes that a passage with one of these statuses has.
 SELECT given.lexeme
 FROM unnest(CAST(:lexemes AS text[])) AS given (lexeme)
 CROSS JOIN LATERAL (
@@ -165,7 +167,7 @@ CROSS JOIN LATERAL (
 ) AS passage;
 
 -- name: find_topic
--- The topic of a page: the lexemes that are more frequent in it than in other pages of its wiki.
+-- Find the topic of a page: the lexemes that it has more often than other pages of its wiki.
 SELECT scope.analyser, scope.pages, scope.words, t.lexeme, c.pages AS found,
     cardinality(t.positions) / (cardinality(t.positions) + 1.0)
         * ln(1 + (scope.pages - c.pages + 0.5) / (c.pages + 0.5)) AS weight

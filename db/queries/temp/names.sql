@@ -1,6 +1,6 @@
 -- name: make_tables
--- The files of notes by name and folder, the slugs by which links may name a note, the marks that tools give to pages
--- and blocks, and facts about files from an export. `placed` is the table of places.sql.
+-- The files of notes by name and folder, the slugs by which a link may refer to a note, the marks that tools give to
+-- pages and blocks, and the lines of an export beside its files. `placed` is a table of places.sql.
 CREATE TABLE notes (found INTEGER PRIMARY KEY, name TEXT, folder TEXT, depth INTEGER);
 CREATE INDEX notes_name ON notes (name, depth, folder, found);
 CREATE INDEX notes_folder ON notes (name, folder, found);
@@ -13,41 +13,41 @@ CREATE TABLE claims (slug TEXT, found INTEGER, PRIMARY KEY (slug, found)) WITHOU
 INSERT INTO notes VALUES (:id, :name, :folder, :depth);
 
 -- name: add_claim
--- Add a slug by which links may name a note.
+-- Add a slug by which a link may refer to a note.
 INSERT OR IGNORE INTO claims VALUES (:slug, :id);
 
 -- name: find_shared
--- Whether several notes have the same slug.
+-- Find out whether several notes have the slug.
 SELECT 1 FROM claims WHERE slug = :slug LIMIT 1 OFFSET 1;
 
 -- name: find_near
--- The note with a name in this folder.
+-- Find the note with a name in this folder.
 SELECT p.slug, p.page_id, p.type FROM notes AS f
 JOIN placed AS p ON p.found = f.found
 WHERE f.name = :name AND f.folder = :folder
 ORDER BY f.found LIMIT 1;
 
 -- name: find_anywhere
--- The note with a name whose folder ends with this path, the closest to the top first.
+-- Find the note with a name that is nearest to the top, among those whose folders end with this folder.
 SELECT p.slug, p.page_id, p.type FROM notes AS f
 JOIN placed AS p ON p.found = f.found
 WHERE f.name = :name AND (:folder = '' OR substr(f.folder, -length(:folder)) = :folder)
 ORDER BY f.depth, f.folder, f.found LIMIT 1;
 
 -- name: add_told
--- Add the facts that an export contains about a file.
+-- Add the line of an export beside a file.
 INSERT OR IGNORE INTO records VALUES (:path, :record);
 
 -- name: find_told
--- The facts that an export contains about a file.
+-- Find the line of an export beside a file.
 SELECT record FROM records WHERE path = :path;
 
 -- name: add_mark
--- Add the mark that a tool gives to a page or block, and how a link to it is read.
+-- Add a mark of a page or a block, with the text of links to it.
 INSERT OR IGNORE INTO marks VALUES (:mark, :id, :text);
 
 -- name: find_mark
--- The note with a mark.
+-- Find the note of a mark.
 SELECT p.slug, p.page_id, p.type, m.text FROM marks AS m
 JOIN placed AS p ON p.found = m.found
 WHERE m.mark = :mark;

@@ -1,5 +1,5 @@
 -- name: make_tables
--- The lines of an export with facts about pages that their files do not contain.
+-- The facts of pages that their files lack, one line each.
 CREATE TABLE lines (id INTEGER PRIMARY KEY, record BLOB);
 
 -- name: add_record
@@ -7,5 +7,5 @@ CREATE TABLE lines (id INTEGER PRIMARY KEY, record BLOB);
 INSERT INTO lines (record) VALUES (:record);
 
 -- name: list_records
--- All lines in order.
+-- List all lines in order.
 SELECT record FROM lines ORDER BY id;

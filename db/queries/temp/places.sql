@@ -1,6 +1,6 @@
 -- name: make_tables
--- The pages that were imported from files before, the notes that were read, the page of each note, names that redirect
--- elsewhere, and the last numbers that were appended to slugs.
+-- The pages that were imported from files before, the notes that were read, the page of each note, stubs that redirect,
+-- and the next free numbers of slugs.
 CREATE TABLE known (type TEXT, label TEXT, slug TEXT, page_id BLOB, PRIMARY KEY (type, label)) WITHOUT ROWID;
 CREATE INDEX known_label ON known (label);
 CREATE TABLE found (
@@ -17,70 +17,70 @@ CREATE TABLE stubs (found INTEGER PRIMARY KEY, label TEXT, place INTEGER);
 CREATE TABLE numbers (slug TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID;
 
 -- name: know_page
--- Record the page that a file became in an earlier import: of several pages, the oldest.
+-- Store which file was imported as which page; of several pages of a file the oldest counts.
 INSERT INTO known VALUES (:type, :label, :slug, :page_id) ON CONFLICT (type, label)
 DO UPDATE SET slug = excluded.slug, page_id = excluded.page_id WHERE excluded.page_id < known.page_id;
 
 -- name: find_known_type
--- The type of the page that a file has become before: of several types, the one for files without a type.
+-- Find the type of the page that a file is already; of several the type of a file without one.
 SELECT type FROM known WHERE label = :label ORDER BY type <> 'reference', type LIMIT 1;
 
 -- name: add_note
--- Add a note that was read, with the place of its text.
+-- Add a note that was read, with the position of its text.
 INSERT INTO found VALUES (:id, :label, :is_file, :type, :slug, :title, :place);
 
 -- name: add_stub
--- Add a note that becomes no page, but redirects its name.
+-- Add a stub, which redirects a slug to a page.
 INSERT INTO stubs VALUES (:id, :label, :place);
 
 -- name: list_stubs
--- The redirecting notes in the order in which they were read.
+-- List the stubs in the order in which they were read.
 SELECT label, place FROM stubs ORDER BY found;
 
 -- name: list_notes
--- The notes in the order in which they get slugs, with the slug of the page that their file has become before: first
--- those that name a slug, then those whose file is known, then those in the shallowest folders.
+-- List the notes in the order in which they get their slugs: those that specify a slug, those whose file is a page
+-- already, then those nearest to the top; with the slug of the page that their file is already.
 SELECT f.id, f.label, f.is_file, f.type, f.slug, f.title, f.place, k.slug FROM found AS f
 LEFT JOIN known AS k ON k.type = f.type AND k.label = f.label
 ORDER BY f.slug IS NULL, k.slug IS NULL, f.is_file * (length(f.label) - length(replace(f.label, '/', ''))), f.id;
 
 -- name: take_slug
--- Assign a slug to a note.
+-- Give a note its slug.
 INSERT INTO placed (found, label, is_file, type, slug, place) VALUES (:id, :label, :is_file, :type, :slug, :place);
 
 -- name: find_holder
--- The note that has a slug in this type.
+-- Find the note that has this slug in this type.
 SELECT label FROM placed WHERE slug = :slug AND type = :type;
 
 -- name: find_taken
--- Whether a note of any type has a slug.
+-- Find out whether a note of any type has the slug.
 SELECT 1 FROM placed WHERE slug = :slug;
 
 -- name: find_number
--- The next number to append to a slug.
+-- Find the next number for this slug.
 SELECT next FROM numbers WHERE slug = :slug;
 
 -- name: keep_number
--- Set the next number to append to a slug.
+-- Store the next number for this slug.
 INSERT OR REPLACE INTO numbers VALUES (:slug, :next);
 
 -- name: count_placed
--- The number of notes that have a slug.
+-- Count the notes that have a slug.
 SELECT count(*) FROM placed;
 
 -- name: list_placed
--- The notes that have a slug, in the order in which they are written.
+-- List the notes that have a slug, in the order in which they are written.
 SELECT id, label, is_file, type, slug, place FROM placed ORDER BY id;
 
 -- name: keep_page
--- Record the page of a note, and whether it was created or changed.
+-- Store the page that a note was saved as.
 UPDATE placed SET page_id = :page_id, created = :created, changed = :changed WHERE id = :id;
 
 -- name: list_pages
--- The notes that have become pages, in the same order.
+-- List the notes that were saved as pages, in the same order.
 SELECT id, label, is_file, type, slug, place, page_id, created, changed FROM placed
 WHERE page_id IS NOT NULL ORDER BY id;
 
 -- name: list_page_ids
--- The ids of the pages, each once.
+-- List each page once.
 SELECT DISTINCT page_id FROM placed WHERE page_id IS NOT NULL ORDER BY page_id;

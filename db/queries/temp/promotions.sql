@@ -1,11 +1,11 @@
 -- name: make_tables
--- Names that were promoted to pages, with the address of the page.
+-- The names of promoted mentions, with the addresses of their pages.
 CREATE TABLE promotions (alias TEXT PRIMARY KEY, page TEXT) WITHOUT ROWID;
 
 -- name: add
--- Add a name. Of two lines with the same name, the first is kept.
+-- Add a name; of two lines with the same name the first counts.
 INSERT OR IGNORE INTO promotions VALUES (:alias, :page);
 
 -- name: list
--- All names.
+-- List all names.
 SELECT alias, page FROM promotions ORDER BY alias;

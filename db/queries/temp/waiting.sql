@@ -1,15 +1,15 @@
 -- name: make_tables
--- Folders that are still to be read.
+-- A stack of folders that are to be read.
 CREATE TABLE waiting (id INTEGER PRIMARY KEY, folder BLOB);
 
 -- name: add_folder
--- Add a folder.
+-- Push a folder.
 INSERT INTO waiting (folder) VALUES (:folder);
 
 -- name: find_last
--- The folder that was added last.
+-- Find the folder on the top.
 SELECT id, folder FROM waiting ORDER BY id DESC LIMIT 1;
 
 -- name: drop_folder
--- Remove a folder.
+-- Pop a folder.
 DELETE FROM waiting WHERE id = :id;

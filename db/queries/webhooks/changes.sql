@@ -1,11 +1,11 @@
 -- name: beat
--- Send a notification, by which a listener checks that notifications arrive.
+-- Send a heartbeat to the listeners of a channel.
 SELECT pg_notify(CAST(:channel AS text), '');
 
 -- name: notify
--- Notify every process of some of the changes of this transaction, when it commits.
+-- Notify every process of some changes of this transaction when it commits; a rollback sends nothing.
 SELECT pg_notify('cairn_changes', :payload);
 
 -- name: begin_history
--- Give the database a new history id, so that older cursors of changes are refused.
+-- Begin a new history, so that cursors of changes that were issued before are refused.
 UPDATE installation SET history_id = CAST(:history_id AS uuid);

@@ -1,5 +1,5 @@
 -- name: find_due
--- The queue of a tenant that has been due longest, except those of disabled webhooks.
+-- Find the queue of a tenant that has been due longest. Queues of disabled webhooks are skipped.
 SELECT q.tenant_id, q.due_at FROM webhook_queues AS q
 JOIN webhooks AS w ON w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = q.webhook_id AND w.disabled_at IS NULL
 WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.due_at <= statement_timestamp()
@@ -7,8 +7,8 @@ ORDER BY q.due_at
 LIMIT 1;
 
 -- name: claim_queue
--- Claim the queue that has been due longest, except queues that other senders are claiming, and those of busy webhooks.
--- When the lease of this sender is over, the queue is due again for any sender.
+-- Claim the queue that has been due longest, except those that other senders are claiming and those of busy webhooks.
+-- It is due again for any sender when this claim expires.
 WITH due AS MATERIALIZED (
     SELECT q.owner_id, q.webhook_id FROM webhook_queues AS q
     JOIN webhooks AS w ON w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = q.webhook_id AND w.disabled_at IS NULL
@@ -25,7 +25,7 @@ WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.owner_id = due.owner_id AND q
 RETURNING q.tenant_id, q.owner_id, q.webhook_id;
 
 -- name: find_target
--- A webhook for sending, with its former secret while that is in use.
+-- Find a webhook as a sender needs it, with its former secret as long as that is valid.
 SELECT w.url, w.failing_since, w.disabled_at, t.slug AS tenant, statement_timestamp() AS now,
        array_remove(ARRAY[
            w.secret, CASE WHEN w.former_until > statement_timestamp() THEN w.former_secret END
@@ -35,7 +35,7 @@ JOIN tenants AS t ON t.tenant_id = CAST(:tenant_id AS uuid)
 WHERE w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = CAST(:webhook_id AS uuid);
 
 -- name: find_pending
--- The first pending deliveries of a queue in order. The reason of a decision is read from its proposal.
+-- List the first pending deliveries of a queue in order. The reason of a decision is read from the proposal.
 SELECT d.id, d.kind, d.page_id, d.page_type, d.slug, d.version, d.happened_at, d.proposal_id, d.operation,
        d.significance, d.author_kind, d.author_id, p.reason, o.slug AS owner
 FROM webhook_deliveries AS d
@@ -47,14 +47,14 @@ ORDER BY d.position
 LIMIT CAST(:most AS integer);
 
 -- name: mark_delivered
--- Record a successful attempt.
+-- Store that a delivery was delivered.
 UPDATE webhook_deliveries
 SET status = 'delivered', attempts = attempts + 1, attempted_at = statement_timestamp(),
     finished_at = statement_timestamp(), response_status = CAST(:response_status AS integer), error = NULL
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND status = 'pending';
 
 -- name: mark_failed
--- Record a failed attempt. The delivery is dead when its time for retries is over, and otherwise stays pending.
+-- Store that an attempt has failed. A delivery whose time is over is dead, any other is tried again.
 UPDATE webhook_deliveries
 SET attempts = attempts + 1, attempted_at = statement_timestamp(),
     response_status = CAST(:response_status AS integer), error = CAST(:error AS text),
@@ -64,13 +64,13 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND status
 RETURNING status, attempts;
 
 -- name: note_success
--- Record that a failing webhook works again.
+-- Store that a failing webhook accepts deliveries again.
 UPDATE webhooks SET failing_since = NULL
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:webhook_id AS uuid) AND failing_since IS NOT NULL;
 
 -- name: hasten_queues
--- Make the queues of a webhook that works again due after a short pause, except those that a sender has claimed or
--- locked.
+-- Make the pending deliveries of a webhook that accepts deliveries again due within a minute, in the queues that are
+-- neither claimed nor locked.
 UPDATE webhook_queues AS q SET due_at = statement_timestamp() + CAST(:pause AS interval)
 WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.webhook_id = CAST(:webhook_id AS uuid) AND q.owner_id IN (
     SELECT late.owner_id FROM webhook_queues AS late
@@ -80,12 +80,12 @@ WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.webhook_id = CAST(:webhook_id
 );
 
 -- name: note_failure
--- Record that a webhook is failing from now on, unless it is failing already.
+-- Store since when a webhook has been failing, unless it was failing already.
 UPDATE webhooks SET failing_since = statement_timestamp()
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:webhook_id AS uuid) AND failing_since IS NULL;
 
 -- name: bury
--- Mark some pending deliveries of a disabled webhook as dead.
+-- Mark a batch of the pending deliveries of a disabled webhook as dead.
 UPDATE webhook_deliveries
 SET status = 'dead', finished_at = statement_timestamp(), error = coalesce(error, CAST(:error AS text))
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
@@ -96,15 +96,15 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
 );
 
 -- name: lock_queue
--- Lock the queue of this sender before it checks for pending deliveries, because a write that adds some locks the
--- queue, too.
+-- Lock the claimed queue before it is checked for pending deliveries, because a write that queues a delivery locks it,
+-- too.
 SELECT last_position FROM webhook_queues
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
   AND webhook_id = CAST(:webhook_id AS uuid) AND claimed_by = CAST(:claimed_by AS text)
 FOR UPDATE;
 
 -- name: release_queue
--- Release a queue. It is due after a pause if deliveries are pending, and otherwise when a delivery is queued.
+-- Release a queue. It is due after a pause if it has pending deliveries, else when a delivery is queued.
 UPDATE webhook_queues
 SET claimed_by = NULL, due_at = CASE WHEN EXISTS (
     SELECT FROM webhook_deliveries AS d

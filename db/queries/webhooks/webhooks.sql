@@ -6,8 +6,8 @@ SELECT CAST(:tenant_id AS uuid), CAST(:id AS uuid), CAST(:url AS text), CAST(:se
 WHERE (SELECT count(*) FROM webhooks AS w WHERE w.tenant_id = CAST(:tenant_id AS uuid)) < CAST(:most AS integer);
 
 -- name: list_webhooks
--- The webhooks of a tenant or one of them, the oldest first, with the slugs of their wikis and the numbers of pending
--- and dead deliveries; optionally those after an id, and with a limit.
+-- List the webhooks of a tenant, or one of them, the oldest first, with the slugs of their owners and the numbers of
+-- their pending and dead deliveries; optionally only those after an id, up to a limit.
 SELECT
     w.id, w.url, w.kinds, w.types, w.ceiling, w.created_at, w.former_until, w.failing_since, w.disabled_at,
     w.disabled_reason,
@@ -24,13 +24,13 @@ ORDER BY w.id
 LIMIT CAST(:most AS integer);
 
 -- name: lock_webhook
--- Return a webhook, and lock it against changes and deletion until this transaction ends.
+-- Find a webhook, and lock it against changes and deletion until this transaction ends.
 SELECT id, url, owner_ids, kinds, types, ceiling, disabled_at FROM webhooks
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
 FOR NO KEY UPDATE;
 
 -- name: update_webhook
--- Change a webhook. Enabling it again clears its failures.
+-- Update a webhook. A webhook that is enabled again is not failing.
 UPDATE webhooks
 SET url = CAST(:url AS text), owner_ids = CAST(:owner_ids AS uuid[]), kinds = CAST(:kinds AS text[]),
     types = CAST(:types AS text[]), ceiling = CAST(:ceiling AS text), disabled_at = CAST(:disabled_at AS timestamptz),
@@ -40,7 +40,7 @@ SET url = CAST(:url AS text), owner_ids = CAST(:owner_ids AS uuid[]), kinds = CA
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 
 -- name: rotate_secret
--- Replace the secret of a webhook. Deliveries are signed with the former one, too, for the time of the overlap.
+-- Give a webhook a new secret. Deliveries are signed by the former one, too, during the overlap.
 UPDATE webhooks
 SET former_secret = secret, former_until = statement_timestamp() + CAST(:overlap AS interval),
     secret = CAST(:secret AS text)
@@ -48,12 +48,12 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
 RETURNING former_until;
 
 -- name: disable
--- Disable a webhook for a reason, so that no more deliveries are queued for it.
+-- Disable a webhook for a reason, so that nothing more is queued for it.
 UPDATE webhooks SET disabled_at = statement_timestamp(), disabled_reason = CAST(:reason AS text)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND disabled_at IS NULL;
 
 -- name: delete_deliveries
--- Delete some deliveries of a webhook.
+-- Delete a batch of the deliveries of a webhook.
 DELETE FROM webhook_deliveries
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
     SELECT d.id FROM webhook_deliveries AS d
@@ -63,11 +63,11 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
 );
 
 -- name: delete_webhook
--- Delete a webhook and its queues.
+-- Delete a webhook with its queues.
 DELETE FROM webhooks WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 
 -- name: list_deliveries
--- The newest deliveries of a webhook, optionally with a status, and before an id.
+-- List the newest deliveries of a webhook, optionally only those with one status, or before an id.
 SELECT d.id, o.slug AS owner, d.kind, d.page_id, d.page_type, d.slug, d.version, d.happened_at, d.status, d.attempts,
        d.attempted_at, d.finished_at, d.response_status, d.error, d.proposal_id
 FROM webhook_deliveries AS d
@@ -79,7 +79,7 @@ ORDER BY d.id DESC
 LIMIT CAST(:most AS integer);
 
 -- name: redeliver
--- Make dead deliveries pending again, or a named delivery with any status.
+-- Queue dead deliveries, or one delivery whatever its status, to be sent again.
 UPDATE webhook_deliveries
 SET status = 'pending', finished_at = NULL, attempts = 0, error = NULL,
     retry_until = statement_timestamp() + CAST(:retried_for AS interval)
@@ -97,7 +97,7 @@ UPDATE webhook_queues SET due_at = NULL, claimed_by = NULL
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND webhook_id = CAST(:webhook_id AS uuid) AND due_at IS NOT NULL;
 
 -- name: wake_queues
--- Make the queues of a webhook with pending deliveries due now, except those that a sender has claimed.
+-- Make the queues of a webhook that have pending deliveries due now, except those that a sender has claimed.
 UPDATE webhook_queues AS q SET due_at = statement_timestamp()
 WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.webhook_id = CAST(:webhook_id AS uuid) AND q.claimed_by IS NULL
     AND EXISTS (
@@ -107,7 +107,7 @@ WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.webhook_id = CAST(:webhook_id
     );
 
 -- name: prune_deliveries
--- Delete the oldest deliveries of a tenant that ended before a time; dead ones are deleted later.
+-- Delete the oldest deliveries of a tenant that were finished before a moment; dead ones are kept longer.
 DELETE FROM webhook_deliveries
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
     SELECT d.id FROM webhook_deliveries AS d
@@ -120,8 +120,8 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
 );
 
 -- name: count_deliveries
--- The numbers of a tenant's pending and dead deliveries, and for how many seconds the oldest one has been pending whose
--- webhook works.
+-- Count the pending and dead deliveries of a tenant, and return the age in seconds of the oldest pending delivery whose
+-- webhook is not failing.
 SELECT count(*) FILTER (WHERE d.status = 'pending') AS pending,
        count(*) FILTER (WHERE d.status = 'dead') AS dead,
        max(extract(epoch FROM statement_timestamp() - d.happened_at))

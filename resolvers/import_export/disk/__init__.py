@@ -1,1 +1,1 @@
-"""Files of an import or an export: folders, zips, and rows that wait."""
+"""The files of an import or an export: folders, zips, and temporary databases."""

@@ -1,4 +1,4 @@
-"""A folder that exports are written to, again and again: only what differs is written, what is gone is removed."""
+"""An export folder, which is updated by each export: only changed files are written, and obsolete ones are removed."""
 
 import os
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ FILES_PER_BATCH = 500
 
 
 class Folder:
-    """Each file is whole at any time: it is written beside, then put in its place."""
+    """A folder that an export writes. Each file is complete at any time: it is written elsewhere and then moved."""
 
     def __init__(self, root: Path) -> None:
-        """Raises BadInput for a folder that holds anything but an earlier export."""
+        """Open the folder. Raises BadInput if it has files and is not an earlier export."""
         self.root = root
         if root.exists() and not root.is_dir():
             raise BadInput(f"{root} is a file. Give a folder, or a name that ends in .zip or .jsonl.", "path")
@@ -34,13 +34,13 @@ class Folder:
         self.growing: dict[str, IO[bytes]] = {}
 
     def earlier_files(self) -> Iterator[str]:
-        """The files of the earlier export."""
+        """Yield the paths of the files of the earlier export."""
         with (self.root / LIST).open(encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 yield line.rstrip("\n")
 
     def write(self, path: str, data: bytes) -> None:
-        """One file. One that says the same already is not touched."""
+        """Write a file, unless it has the same content already."""
         self.temp.put(FOLDERS["add_now"], path=path)
         target = self.place(path)
         if is_plain(target) and content(target) == data:
@@ -50,36 +50,36 @@ class Folder:
             file.write(data)
         try:
             os.replace(draft, target)
-        except FileNotFoundError:  # the first file of a folder
+        except FileNotFoundError:  # the folder does not exist yet
             os.makedirs(os.path.dirname(target))
             os.replace(draft, target)
 
     def keep(self, path: str) -> None:
-        """Keep what an earlier export wrote there from being removed. A path that it did not write is not touched."""
+        """Do not remove the file of an earlier export at this path. A path that it did not write is ignored."""
         self.temp.put(FOLDERS["keep"], path=path)
 
     def append(self, path: str, data: bytes) -> None:
-        """A piece of a file that is put in its place at the end."""
+        """Append a piece to a file, which is moved to its path at the end."""
         if path not in self.growing:
             self.temp.put(FOLDERS["add_now"], path=path)
             target = self.place(path)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            self.growing[path] = open(f"{target}.draft", "wb")  # noqa: SIM115  closed when it ends
+            self.growing[path] = open(f"{target}.draft", "wb")  # noqa: SIM115  closed by `end`
         self.growing[path].write(data)
 
     def end(self, path: str) -> None:
-        """End a file to which nothing more is appended: it is put in its place."""
+        """Close a file that was appended to, and move it to its path."""
         if file := self.growing.pop(path, None):
             file.close()
             put_in_place(f"{self.place(path)}.draft", self.place(path))
 
     def finish(self) -> None:
-        """Put everything in its place, and remove what the earlier export wrote and this one did not."""
-        for some in self.temp.some(FILES_PER_BATCH, FOLDERS["list_gone"]):
-            for (path,) in some:
+        """Move all files to their paths, and remove the files that only the earlier export wrote."""
+        for batch in self.temp.batches(FILES_PER_BATCH, FOLDERS["list_gone"]):
+            for (path,) in batch:
                 self.remove(path)
-        for some in self.temp.some(FILES_PER_BATCH, FOLDERS["list_now"], list=LIST):
-            self.append(LIST, "".join(f"{path}\n" for (path,) in some).encode())
+        for batch in self.temp.batches(FILES_PER_BATCH, FOLDERS["list_now"], list=LIST):
+            self.append(LIST, "".join(f"{path}\n" for (path,) in batch).encode())
         for path in list(self.growing):
             self.end(path)
         self.temp.close()
@@ -95,7 +95,7 @@ class Folder:
                 os.rmdir(self.place(path))
             except FileNotFoundError:
                 continue
-            except OSError:  # something else is in it
+            except OSError:  # the folder is not empty
                 return
 
     def place(self, path: str) -> str:
@@ -103,7 +103,7 @@ class Folder:
 
 
 def is_plain(path: str) -> bool:
-    """Return whether there is a file, and no link to one."""
+    """Return whether the path is a file, and not a symbolic link."""
     return os.path.isfile(path) and not os.path.islink(path)
 
 
@@ -113,7 +113,7 @@ def content(path: str) -> bytes:
 
 
 def put_in_place(draft: str, target: str) -> None:
-    """Move a file to its place. A file there that says the same already is not touched."""
+    """Move a draft to its path, unless the file there has the same content."""
     if is_plain(target) and cmp(draft, target, shallow=False):
         os.unlink(draft)
     else:

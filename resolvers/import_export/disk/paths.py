@@ -1,4 +1,4 @@
-"""Paths of pages' files in a folder: the path that a page came from, or `<type>/<slug>.md`."""
+"""The paths of pages in a folder: the path that the page was imported from, or `<type>/<slug>.md`."""
 
 import hashlib
 import re
@@ -18,21 +18,21 @@ DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 
 
 class Paths:
-    """The paths that are taken; two that differ in case alone would be one file for some file systems."""
+    """The paths that an export has given to pages. Case is ignored, as some file systems do."""
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
         temp.make(PATHS["make_tables"])
 
     def take(self, type: str, slug: str, origin: object = None) -> str:
-        """Take a path. `origin` is that of the file the page was imported from, as anybody may have written it."""
+        """Take a free path for a page. `origin` is the path that it was imported from, from its metadata: untrusted."""
         own = own_path(type, slug)
         wanted = [origin] if isinstance(origin, str) and is_safe(origin) else []
         numbered = (f"{own.removesuffix('.md')}.{n}.md" for n in count(2))
         return next(path for path in chain(wanted, [own], numbered) if self.is_free(path))
 
     def is_free(self, path: str) -> bool:
-        """Take the path, and return whether it was free."""
+        """Take the path if it is free; return whether it was free."""
         return self.temp.put(PATHS["take_path"], path=path.casefold()) == 1
 
 
@@ -41,23 +41,23 @@ def own_path(type: str, slug: str) -> str:
 
 
 def is_own(path: str, type: str, slug: str) -> bool:
-    """Return whether an export gave the path to a page that came from no file."""
+    """Return whether the path is one that an export makes from the type and slug of a page."""
     stem = own_path(type, slug).removesuffix(".md")
     return path.startswith(stem) and NUMBERED.fullmatch(path, len(stem)) is not None
 
 
 def is_safe(path: str) -> bool:
-    """Return whether an import would read it as a markdown file inside of the folder, on every system."""
+    """Return whether an import reads the path as a markdown file inside the folder, on every operating system."""
     return path.lower().endswith(MARKDOWN) and lies_inside(path)
 
 
 def is_safe_attachment(path: str) -> bool:
-    """Return whether an import would keep it as an attachment inside of the folder, on every system."""
+    """Return whether an import stores the path as an attachment inside the folder, on every operating system."""
     return media_type(path) is not None and lies_inside(path)
 
 
 def lies_inside(path: str) -> bool:
-    """Return whether the path of a file names no device, hides nothing and leads nowhere else, on every system."""
+    """Return whether a path is valid, visible, no device and inside the folder, on every operating system."""
     parts = path.split("/")
     return (
         len(parts) <= DEPTH_MAX
@@ -69,7 +69,7 @@ def lies_inside(path: str) -> bool:
 
 
 def file_name(slug: str) -> str:
-    """The slug; one that is too long for a file is cut, and told apart by its hash."""
+    """Return the file name of a slug. A slug that is too long is cut, and a hash makes it unique."""
     name = slug if len(slug.encode()) <= PART_MAX else cut(slug)
     return f"{name}-" if DEVICES.match(name) else name
 
@@ -83,17 +83,17 @@ ABOUT = ".cairn/wiki.json"
 SOURCES = ".cairn/sources.jsonl"
 MENTIONS = ".cairn/mentions.jsonl"
 ERRORS = ".cairn/errors.jsonl"
-"""What an export could not write: a line for each page, source or name that is missing in it."""
+"""The file with a line for each page, source or mention that an export could not write."""
 ORIGINALS = ".cairn/originals.jsonl"
 HISTORY = ".cairn/history"
 LIST = ".cairn/files"
 FORMAT = {"format": "cairn", "version": 1}
 OWN = frozenset({ABOUT, ERRORS, SOURCES, MENTIONS, ORIGINALS})
-"""What an import reads of it, besides the histories."""
+"""The files of `.cairn` that an import reads, besides the histories."""
 
 
 def is_in_history(file: str) -> bool:
-    """Return whether the file is one of those with the former states of pages, wherever the folder lies."""
+    """Return whether a path on the disk is a file with the former states of a page."""
     return f"/{HISTORY}/" in file
 
 

@@ -1,4 +1,4 @@
-"""Notes that wait on the disk in the order in which an import reads them, so that many take no more memory than few."""
+"""Temporary storage for the notes of an import, so that an import takes constant memory."""
 
 import os
 import pickle
@@ -19,19 +19,19 @@ from .temp_database import TempDatabase, temp_statements
 
 @dataclass(frozen=True, slots=True)
 class OriginalFile:
-    """The unchanged file of a note. `says_all`: an export made it, and told the rest of its page beside it."""
+    """The unchanged file of a note. `says_all` means that an export has recorded all other facts of its page."""
 
     file: bytes
     body_start: int | None
     format: Format | None = None
-    """The tool that an export says it is of."""
+    """The tool that the file comes from, if an export has recorded it."""
     is_respelled: bool | None = None
-    """Whether the text of the page has other links than the file, where an export says so."""
+    """Whether the links of the page are spelled otherwise than in the file, if an export has recorded it."""
     says_all: bool = False
 
 
 class Spool:
-    """Keeps notes in a file of its own, which is gone when the import is over."""
+    """Stores notes in a temporary file, which is removed when the import ends."""
 
     def __init__(self) -> None:
         self.file = tempfile.TemporaryFile()  # noqa: SIM115  closed with the spool
@@ -42,11 +42,11 @@ class Spool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.file.close()
 
-    def keep(self, note: Note, given: OriginalFile | None = None) -> int:
-        """Store a note, and return its place."""
+    def keep(self, note: Note, original_file: OriginalFile | None = None) -> int:
+        """Store a note with its original file, and return its position."""
         place = self.file.seek(0, 2)
         pickle.dump(note, self.file, pickle.HIGHEST_PROTOCOL)
-        pickle.dump(given, self.file, pickle.HIGHEST_PROTOCOL)
+        pickle.dump(original_file, self.file, pickle.HIGHEST_PROTOCOL)
         return place
 
     def take(self, place: int) -> Note:
@@ -54,46 +54,46 @@ class Spool:
         note: Note = pickle.load(self.file)  # noqa: S301  nobody else has the file
         return note
 
-    def take_given(self, place: int) -> OriginalFile | None:
-        """The file of the note that is kept there; None where it came as a line."""
+    def take_original(self, place: int) -> OriginalFile | None:
+        """Return the original file of the note at a position; None if the note came from a line without one."""
         self.take(place)
-        given: OriginalFile | None = pickle.load(self.file)  # noqa: S301  nobody else has the file
-        return given
+        original_file: OriginalFile | None = pickle.load(self.file)  # noqa: S301  nobody else has the file
+        return original_file
 
 
 PIECES = temp_statements("pieces")
 
 
 class NoteList:
-    """Lines in the order of their file, those of histories by their files, then files by their paths."""
+    """The pieces of an import in order: lines in the order of their file, lines of histories, then files by path."""
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
         temp.make(PIECES["make_tables"])
 
     def fill(self, found: Iterable[Piece | ImportProblem], problems: Problems) -> None:
-        """Add all pieces that were found; what is no piece is added to the problems."""
-        unsound = Problems()
-        self.temp.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
-        problems.take(unsound)
+        """Add the pieces to the list, and the problems among them to `problems`."""
+        found_problems = Problems()
+        self.temp.put_all(PIECES["add_piece"], (row(piece) for piece in valid_pieces(found, found_problems)))
+        problems.merge(found_problems)
 
     def drop(self, folder: str) -> int:
-        """Leave out the notes of a folder; return how many that were."""
+        """Remove the notes of a folder from the list; return their number."""
         return self.temp.put(PIECES["drop_pieces"], folder=folder)
 
     def files(self, size: int) -> Iterator[str]:
-        """The files of some notes."""
-        for rows in self.temp.some(size, PIECES["list_files"], most=size):
+        """Yield the paths on the disk of up to `size` notes."""
+        for rows in self.temp.batches(size, PIECES["list_files"], most=size):
             yield from (os.fsdecode(file) for (file,) in rows)
 
     def total(self) -> int:
         return self.temp.count(PIECES["count_pieces"])
 
-    def some(self, most: int, bytes_most: int) -> Iterator[list[Piece]]:
-        """Yield the pieces in batches of so many, or fewer where they are large: one at least."""
+    def batches(self, most: int, bytes_most: int) -> Iterator[list[Piece]]:
+        """Yield the pieces in batches of at most `most` pieces and `bytes_most` bytes, but at least one piece."""
         batch: list[Piece] = []
         total = 0
-        for rows in self.temp.some(most, PIECES["list_pieces"]):
+        for rows in self.temp.batches(most, PIECES["list_pieces"]):
             for label, file, start, size, is_line in rows:
                 if batch and (len(batch) == most or total + size > bytes_most):
                     yield batch
@@ -115,9 +115,9 @@ def row(piece: Piece) -> dict[str, Any]:
     }
 
 
-def sound(found: Iterable[Piece | ImportProblem], problems: Problems) -> Iterator[Piece]:
-    for one in found:
-        if isinstance(one, ImportProblem):
-            problems.append(one)
+def valid_pieces(found: Iterable[Piece | ImportProblem], problems: Problems) -> Iterator[Piece]:
+    for piece in found:
+        if isinstance(piece, ImportProblem):
+            problems.append(piece)
         else:
-            yield one
+            yield piece

@@ -1,4 +1,4 @@
-"""Targets of an export: a folder, a zip, or lines of JSON."""
+"""The targets of an export: a folder, a zip, or lines of JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,7 +14,7 @@ from ...sources.attachments import AttachmentDraft
 from ..attachments import record_of
 from ..exporting import ORIGIN, PageFile
 from ..notes import ImportProblem, WikiRecord
-from ..originals import in_line
+from ..originals import line_fields
 from .folders import Folder
 from .paths import ABOUT, ERRORS, FORMAT, MENTIONS, ORIGINALS, SOURCES
 from .zips import GrowingZip
@@ -24,14 +24,16 @@ Lines = Sequence[bytes]
 
 
 class ExportTarget(Protocol):
-    """A destination of an export. It gets the wiki's own facts first, then sources, names, pages, their histories, and
-    what is missing."""
+    """The target of an export.
+
+    It gets the wiki record first, then sources, mentions, pages, attachments, histories, and the list of missing parts.
+    """
 
     def page(self, page: PageFile) -> bytes:
         """Return the bytes in which the target stores a page."""
 
     def record(self, kind: str, value: dict[str, Any]) -> bytes:
-        """Return the bytes in which it stores a source, a name, a state of a page or an error."""
+        """Return the bytes in which the target stores a source, a mention, a state of a page or an error."""
 
     def begin(self, wiki: WikiRecord) -> None: ...
 
@@ -53,7 +55,7 @@ class ExportTarget(Protocol):
 
 
 class FolderTarget:
-    """Markdown files that lie where they came from, or by type."""
+    """A folder of markdown files."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder, self.growing = folder, ""
@@ -94,7 +96,7 @@ class FolderTarget:
             self.folder.append(path, data)
 
     def add_errors(self, errors: Sequence[ImportProblem], lines: Lines) -> None:
-        """Write the list of what is missing; what an earlier export wrote of such a page stays."""
+        """Write the list of missing parts. The file that an earlier export wrote for a missing page stays."""
         for error in errors:
             self.folder.keep(error.path)
         self.folder.write(ERRORS, b"".join(lines))
@@ -104,7 +106,7 @@ class FolderTarget:
 
 
 class ZipTarget:
-    """The folder in one file. Sources are one entry of it, names another, written piece by piece."""
+    """A zip of the folder. Long entries, such as that of all sources, are written piece by piece."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.zip = GrowingZip(file)
@@ -127,7 +129,7 @@ class ZipTarget:
         self.append(MENTIONS, lines)
 
     def append(self, path: str, lines: Lines) -> None:
-        """Append to the entry that is being written, which is over when the next one begins."""
+        """Append lines to the entry at this path; the entry is closed when another one begins."""
         if self.open is None or self.path != path:
             self.end()
             self.open, self.path = self.zip.open(entry(path), "w", force_zip64=True), path
@@ -152,7 +154,7 @@ class ZipTarget:
         self.append(ERRORS, lines)
 
     def end(self) -> None:
-        """End the entry that is being written."""
+        """Close the entry that is being written."""
         if self.open:
             self.open.close()
             self.open = None
@@ -163,7 +165,7 @@ class ZipTarget:
 
 
 class LinesTarget:
-    """A stream of records."""
+    """A file with a JSON record on each line."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -175,7 +177,7 @@ class LinesTarget:
         return line({kind: value})
 
     def begin(self, wiki: WikiRecord) -> None:
-        """Write the settings that are not the usual ones: other readers know lines of sources and of pages only."""
+        """Write the wiki record unless all settings are defaults, because other readers do not know this line."""
         if wiki != WikiRecord(ENGLISH, USUAL):
             self.file.write(line({"wiki": wiki_facts(wiki)}))
 
@@ -189,7 +191,7 @@ class LinesTarget:
         self.file.writelines(data for _, data in files)
 
     def add_originals(self, lines: Lines) -> None:
-        """Write nothing: lines say all of their pages themselves."""
+        """Write nothing: the line of a page has all of its facts."""
 
     def add_attachment(self, file: AttachmentDraft) -> None:
         self.file.write(self.record("attachment", record_of(file)))
@@ -205,14 +207,14 @@ class LinesTarget:
 
 
 def text_of(page: PageFile) -> bytes:
-    """The file of a page."""
+    """Return the file of a page: its exported file, or markdown made from its note."""
     return page.exported.file if page.exported else to_markdown(page.note).encode()
 
 
 def record(page: PageFile) -> dict[str, Any]:
-    """A page's line, with the file that it came from: so it is there again when a folder is made of it."""
+    """Return the record of a page with its original file, so that a later export to a folder can restore the file."""
     origin = {} if page.origin is None else {ORIGIN: page.origin}
-    return to_record(page.note) | origin | (in_line(page.exported) if page.exported else {})
+    return to_record(page.note) | origin | (line_fields(page.exported) if page.exported else {})
 
 
 def line(record: dict[str, Any]) -> bytes:
@@ -220,14 +222,16 @@ def line(record: dict[str, Any]) -> bytes:
 
 
 def wiki_facts(wiki: WikiRecord) -> dict[str, Any]:
-    """Return what an export says of its wiki."""
-    usual = asdict(USUAL)
-    said = {name: value for name, value in asdict(wiki.settings).items() if value not in (None, usual[name])}
-    return FORMAT | {"language": wiki.language} | said
+    """Return the wiki record of an export: its format, the language, and the settings that differ from the defaults."""
+    defaults = asdict(USUAL)
+    changed_settings = {
+        name: value for name, value in asdict(wiki.settings).items() if value not in (None, defaults[name])
+    }
+    return FORMAT | {"language": wiki.language} | changed_settings
 
 
 def entry(path: str) -> ZipInfo:
-    """Return a zip entry of no date, so that the same wiki is the same file."""
+    """Return a zip entry without a date, so that the same wiki gives the same bytes."""
     info = ZipInfo(path)
     info.compress_type = ZIP_DEFLATED
     info.external_attr = 0o644 << 16

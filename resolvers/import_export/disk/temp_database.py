@@ -1,7 +1,7 @@
-"""Rows that wait on the disk, so that to know something of many notes takes no more memory than of few.
+"""A temporary SQLite database on the disk, so that facts about many notes take constant memory.
 
-Its statements are SQLite's, in queries/temp/<noun>.sql, written as those for Postgres are. They bind no tenant: a
-temporary database is made for one operation in one wiki, and nobody else ever has its file.
+Its statements are in queries/temp/<noun>.sql, in the form of those for Postgres. They bind no tenant, because a
+temporary database belongs to one operation in one wiki.
 """
 
 import sqlite3
@@ -11,19 +11,19 @@ from typing import Any
 
 from db.sql import texts
 
-CACHE = 1_000  # kB that are held in memory
+CACHE = 1_000  # kB of memory
 CONFIGURED = (f"PRAGMA cache_size = -{CACHE}", "PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF")
 
 
 def temp_statements(noun: str) -> Mapping[str, str]:
-    """The named statements of queries/temp/<noun>.sql; `make_tables` is one of them."""
+    """Return the named statements of queries/temp/<noun>.sql; `make_tables` is one of them."""
     return texts(f"temp/{noun}")
 
 
 class TempDatabase:
-    """A database in a file without a name: nobody else has it, and it is gone when the work is over, however it ends.
+    """A database in an unnamed file, which the system removes when the process ends or closes it.
 
-    It may be used by any thread, one at a time.
+    Any thread may use it, but only one at a time.
     """
 
     def __init__(self) -> None:
@@ -41,15 +41,15 @@ class TempDatabase:
         self.connection.close()
 
     def make(self, tables: str) -> None:
-        """Make the tables. All that follows is one transaction: nobody else looks, and nothing is ever rolled back."""
+        """Make the tables, and begin a transaction, which is never committed: no other connection reads the file."""
         self.connection.executescript(f"{tables};\nBEGIN")
 
     def put(self, statement: str, **values: Any) -> int:
-        """Run a statement, and return how many rows it made or changed."""
+        """Run a statement and return the number of rows that it added or changed."""
         return self.connection.execute(statement, values).rowcount
 
     def put_all(self, statement: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run the statement with the values of each row; they may come as they are found."""
+        """Run the statement with the values of each row; the rows may be an iterator."""
         self.connection.executemany(statement, rows)
 
     def first(self, statement: str, **values: Any) -> tuple[Any, ...] | None:
@@ -57,11 +57,11 @@ class TempDatabase:
         return found
 
     def count(self, statement: str, **values: Any) -> int:
-        """The number that a statement counts."""
+        """Return the number that a statement counts."""
         return int((self.first(statement, **values) or (0,))[0])
 
-    def some(self, size: int, statement: str, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows in batches of that size."""
+    def batches(self, size: int, statement: str, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows of a statement in batches of this size."""
         cursor = self.connection.execute(statement, values)
         while rows := cursor.fetchmany(size):
             yield rows

@@ -1,4 +1,4 @@
-"""Zips of notes, read without trust in what they say of themselves and written with their contents on the disk."""
+"""Unpack zips of notes without trusting their headers, and write zips whose list of entries is on the disk."""
 
 import os
 import pickle
@@ -25,15 +25,15 @@ from .paths import OWN, is_history
 
 END, END_64, LOCATOR = Struct("<4s4H2LH"), Struct("<4sQ2H2L4Q"), Struct("<4sLQL")
 END_MARK, END_64_MARK, LOCATOR_MARK, ENTRY_MARK = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07", b"PK\x01\x02"
-ENTRY = Struct("<4s24x3H12x")  # its mark, and the lengths of a name, of what is said beside it, and of a comment
+ENTRY = Struct("<4s24x3H12x")  # the signature, and the lengths of the name, of the extra field and of the comment
 COMMENT_MAX = 0xFFFF
-PART_SIZE = 1 << 20  # bytes; the longest entry has a fifth of that
+PART_SIZE = 1 << 20  # bytes that are read at once; the longest entry has a fifth of that
 ENTRIES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The place of the list of entries. What comes before the zip in its file has `shift` bytes."""
+    """The position of the central directory in the file. `shift` is the number of bytes in front of the zip."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ class Directory:
 
 
 def directory(file: IO[bytes]) -> Directory:
-    """Find the list of entries. Raises BadZipFile."""
+    """Find the central directory, the list of entries. Raises BadZipFile."""
     length = file.seek(0, os.SEEK_END)
     first = max(0, length - COMMENT_MAX - END.size - LOCATOR.size - END_64.size)
     file.seek(first)
@@ -61,17 +61,17 @@ def directory(file: IO[bytes]) -> Directory:
 
 
 def lists(file: IO[bytes], where: Directory) -> Iterator[list[bytes]]:
-    """The entries of the list, as they stand there, some at once."""
+    """Yield the raw entries of the central directory, in batches."""
     at = where.start
     while at < where.end:
         file.seek(at)
-        some = entries(file.read(min(PART_SIZE, where.end - at)))
-        at += sum(map(len, some))
-        yield some
+        batch = entries(file.read(min(PART_SIZE, where.end - at)))
+        at += sum(map(len, batch))
+        yield batch
 
 
 def entries(piece: bytes) -> list[bytes]:
-    """Return the entries that the piece begins with. Raises BadZipFile when it does not begin with one."""
+    """Return the complete entries at the beginning of a piece. Raises BadZipFile if there is none."""
     found: list[bytes] = []
     at = 0
     while len(found) < ENTRIES and at + ENTRY.size <= len(piece):
@@ -86,10 +86,10 @@ def entries(piece: bytes) -> list[bytes]:
     return found
 
 
-def partial_zip(file: IO[bytes], where: Directory, some: list[bytes]) -> ZipFile:
-    """The zip as if it had these entries alone. Raises BadZipFile, or UnicodeDecodeError for a name that is none."""
-    listed = b"".join(some)
-    offset, count = where.start - where.shift, len(some)
+def partial_zip(file: IO[bytes], where: Directory, batch: list[bytes]) -> ZipFile:
+    """Open the zip as if it had only these entries. Raises BadZipFile, or UnicodeDecodeError for an invalid name."""
+    listed = b"".join(batch)
+    offset, count = where.start - where.shift, len(batch)
     record = END_64.pack(END_64_MARK, END_64.size - 12, 45, 45, 0, 0, count, count, len(listed), offset)
     locator = LOCATOR.pack(LOCATOR_MARK, 0, offset + len(listed), 1)
     end = END.pack(END_MARK, 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
@@ -97,7 +97,7 @@ def partial_zip(file: IO[bytes], where: Directory, some: list[bytes]) -> ZipFile
 
 
 class Spliced:
-    """A file up to a place, and bytes from there on."""
+    """A readable file that consists of the beginning of another file, up to `place`, followed by other bytes."""
 
     def __init__(self, file: IO[bytes], place: int, rest: bytes) -> None:
         self.file, self.place, self.rest, self.at = file, place, rest, 0
@@ -116,7 +116,7 @@ class Spliced:
         return self.at
 
     def read(self, size: int = -1) -> bytes:
-        """Up to the place, or from there: who reads over it reads twice."""
+        """Read up to `size` bytes, but not across `place`: a caller that needs more reads again."""
         if self.at >= self.place:
             here = self.at - self.place
             data = self.rest[here:] if size < 0 else self.rest[here : here + size]
@@ -141,7 +141,11 @@ UNREADABLE = (BadZipFile, BadStream, LZMAError, NotImplementedError, RuntimeErro
 def unpack_zip(
     archive: Path, problems: Problems, most: int | None = None, survey: Survey | None = None
 ) -> Iterator[Path]:
-    """The folder. What of the zip is not in it is added to the problems; the survey gets all other files than notes."""
+    """Unpack a zip into a temporary folder, which is removed at the end of the block.
+
+    Entries that are not unpacked are added to the problems, and files other than notes to the survey. Raises BadInput
+    for a file that is not a zip, and LimitExceeded for a zip that unpacks to more than `most` bytes.
+    """
     with tempfile.TemporaryDirectory(prefix="cairn-import-") as folder:
         try:
             with archive.open("rb") as file:
@@ -154,30 +158,30 @@ def unpack_zip(
 
 
 def unpack(file: IO[bytes], unpacking: "Unpacking") -> None:
-    """Unpack the zip into the folder. Raises LimitExceeded for what would fill the disk."""
+    """Unpack a zip into the folder. Raises LimitExceeded for too many entries or bytes."""
     where, count = directory(file), 0
-    for some in lists(file, where):
-        count += len(some)
+    for batch in lists(file, where):
+        count += len(batch)
         if count > ENTRIES_MAX:
             raise LimitExceeded(f"The zip has more than {ENTRIES_MAX:,} entries. Import it in parts.")
-    unpacking.run(zip for some in lists(file, where) for zip in parts(file, where, some))
+    unpacking.run(zip for batch in lists(file, where) for zip in parts(file, where, batch))
 
 
-def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipFile | ImportProblem]:
-    """The zip with these entries, or with each of them where one has a name that cannot be read."""
+def parts(file: IO[bytes], where: Directory, batch: list[bytes]) -> Iterator[ZipFile | ImportProblem]:
+    """Yield the zip with these entries, or, if one of their names is invalid, a zip or a problem for each entry."""
     try:
-        yield partial_zip(file, where, some)
+        yield partial_zip(file, where, batch)
     except UnicodeDecodeError as error:
-        if len(some) > 1:
-            for one in some:
-                yield from parts(file, where, [one])
+        if len(batch) > 1:
+            for entry in batch:
+                yield from parts(file, where, [entry])
         else:
             name = bytes(error.object).decode(errors="replace")
             yield ImportProblem(name, BadInput.code, "its name is not UTF-8, though the zip says so: name it anew")
 
 
 class Unpacking:
-    """The progress of unpacking one zip: the problems so far, and how many bytes there may still be."""
+    """The unpacking of one zip. `left` is the number of bytes that may still be unpacked."""
 
     def __init__(self, folder: str, most: int, problems: Problems, survey: Survey) -> None:
         self.folder, self.most, self.left, self.problems, self.survey = folder, most, most, problems, survey
@@ -212,8 +216,7 @@ class Unpacking:
             self.problems.append(ImportProblem(info.filename, "UNREADABLE", f"it cannot be read from the zip: {error}"))
 
     def pass_over(self, zip: ZipFile, info: ZipInfo) -> None:
-        """A file that is no note. Attachments are laid out to be kept, databases for their first lines, and parts of an
-        export to be unpacked."""
+        """Unpack a file that is not a note if the import needs it: an attachment, a database, or a zip of a part."""
         name = info.filename
         hidden = next((part for part in name.replace("\\", "/").split("/") if part.startswith(".") and part[1:]), None)
         if hidden or info.is_dir():
@@ -232,7 +235,7 @@ class Unpacking:
             self.parts += [name] if is_part else []
 
     def unpack_parts(self) -> None:
-        """The zips in a zip: Notion makes one of each part of a large export."""
+        """Unpack the zips in the zip: Notion makes one for each part of a large export."""
         self.is_inside = True
         for name in self.parts:
             path = os.path.join(self.folder, name)
@@ -245,17 +248,17 @@ class Unpacking:
 
 
 class TooLarge(Exception):
-    """An entry that holds more than it may, whatever it says of itself."""
+    """An entry unpacks to more bytes than are allowed."""
 
 
 def is_wanted(name: str) -> bool:
-    """Return whether it is a note, or what an export says of itself; hidden files are skipped, as in a folder."""
+    """Return whether an entry is a visible note or a record file of an export."""
     hidden = any(part.startswith(".") and part not in (".", "..") for part in name.replace("\\", "/").split("/"))
     return is_own(name) or (name.lower().endswith(MARKDOWN) and not hidden)
 
 
 def refusal(info: ZipInfo, folder: str) -> ImportProblem | None:
-    """Return why an entry is not unpacked."""
+    """Return the problem why an entry is not unpacked, or None."""
     if leads_out(info.filename):
         return ImportProblem(info.filename, BadInput.code, "the path leads out of the zip")
     kind = stat.S_IFMT(info.external_attr >> 16)
@@ -271,7 +274,7 @@ def refusal(info: ZipInfo, folder: str) -> ImportProblem | None:
 
 
 def leads_out(name: str) -> bool:
-    """Return whether the path leads out on any system: `C:` names a disk, some part folders with a backslash."""
+    """Return whether a path leaves the folder on any operating system; `C:` and backslashes have a meaning on some."""
     first, *_ = parts = [part for part in name.split("/") if part not in ("", ".")]
     return name.startswith("/") or ".." in parts or "\\" in name or ":" in first
 
@@ -285,7 +288,7 @@ def limit_of(info: ZipInfo) -> int:
 
 
 def lay_out(zip: ZipFile, info: ZipInfo, folder: str, most: int) -> int:
-    """Unpack one entry, and return how many bytes it had. The size that it claims is not believed."""
+    """Unpack one entry and return its size. Raises TooLarge for more than `most` bytes, whatever its header says."""
     target = os.path.join(folder, info.filename)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with zip.open(info) as source, open(target, "wb") as file:
@@ -297,7 +300,7 @@ def lay_out(zip: ZipFile, info: ZipInfo, folder: str, most: int) -> int:
 
 
 def copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
-    """Copy at most a piece more than `most` bytes."""
+    """Copy up to one piece more than `most` bytes, and return the number of bytes."""
     size = 0
     while size <= most and (piece := source.read(PIECE)):
         target.write(piece)
@@ -306,11 +309,11 @@ def copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
 
 
 class Entries(list[ZipInfo]):
-    """A list that holds nothing in memory: it grows, and is read once, from its beginning."""
+    """A list of entries in a temporary file instead of in memory. It is appended to, and read once."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.file, self.length = tempfile.TemporaryFile(), 0  # noqa: SIM115  closed when it was read, or by `abandon`
+        self.file, self.length = tempfile.TemporaryFile(), 0  # noqa: SIM115  closed after reading, or by `abandon`
 
     def append(self, entry: ZipInfo) -> None:
         pickle.dump(entry, self.file, pickle.HIGHEST_PROTOCOL)
@@ -327,14 +330,14 @@ class Entries(list[ZipInfo]):
 
 
 class Forgotten(dict[str, ZipInfo]):
-    """Names that are not looked up: an export gives each one once."""
+    """A dictionary that stores nothing, for the names of entries: an export writes each name once and looks up none."""
 
     def __setitem__(self, name: str, entry: ZipInfo) -> None:
         """Store nothing."""
 
 
 class GrowingZip(ZipFile):
-    """A zip that is written and never read: what `zipfile` keeps of each entry would be half a kilobyte."""
+    """A zip file for writing only, without the half kilobyte of memory that `zipfile` needs per entry."""
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(file, "w", ZIP_DEFLATED)
@@ -342,6 +345,6 @@ class GrowingZip(ZipFile):
         self.filelist, self.NameToInfo = self.entries, Forgotten()
 
     def abandon(self) -> None:
-        """Abandon a zip that was broken off: else the collector would finish it, and complain that it cannot write."""
+        """Discard an unfinished zip. Otherwise its finaliser would try to complete it, and fail to write."""
         self.fp = None
         self.entries.file.close()

@@ -11,7 +11,7 @@ from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.history import restore_state
 from resolvers.pages.lifecycle import create_page, update_page
-from resolvers.search.passages import demand_passages_again, reindex_passages
+from resolvers.search.passages import reindex_passages, request_passage_reindex
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import (
@@ -290,7 +290,7 @@ async def test_a_page_without_any_other_name_has_none(wiki: Wiki) -> None:
         page = (await pages(wiki))[f"{WORD}{n}"]
         await update_page(wiki.database, wiki.scope, page["id"], body=f"{page['body_md']}\n\n## Mine\n\nI like it.")
         await wiki.look.execute("UPDATE sources SET content = 'Somewhere.' WHERE ref = $1", f"day-{2 * n + 1}")
-        await demand_passages_again(wiki.database, wiki.scope)
+        await request_passage_reindex(wiki.database, wiki.scope)
         await reindex_passages(wiki.database, wiki.scope)
         await forget(wiki, one)
     assert not await found_in(wiki, WORD)

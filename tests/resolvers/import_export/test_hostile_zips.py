@@ -26,12 +26,12 @@ def zipped(path: Path, entries: Iterable[tuple[str | ZipInfo, bytes]], method: i
     return path
 
 
-def told(path: Path) -> tuple[set[str], dict[str, str]]:
+def listed(path: Path) -> tuple[set[str], dict[str, str]]:
     """What is laid out, and what is not and why."""
     problems = Problems()
     with unpack_zip(path, problems) as folder:
         laid = {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}
-        return laid, {problem.path: problem.message for problem in problems.told}
+        return laid, {problem.path: problem.message for problem in problems.listed}
 
 
 def link(name: str, mode: int) -> ZipInfo:
@@ -45,7 +45,7 @@ def link(name: str, mode: int) -> ZipInfo:
     ["../out.md", "a/../../out.md", "/etc/out.md", "C:/out.md", "c:out.md", "a\\..\\out.md", "\\\\host\\out.md"],
 )
 def test_a_path_that_leads_out_is_left_out(tmp_path: Path, name: str) -> None:
-    laid, problems = told(zipped(tmp_path / "x.zip", [(name, b"Out."), GOOD]))
+    laid, problems = listed(zipped(tmp_path / "x.zip", [(name, b"Out."), GOOD]))
     assert laid == {"good.md"}
     assert list(problems.values()) == ["the path leads out of the zip"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.zip"]
@@ -53,7 +53,7 @@ def test_a_path_that_leads_out_is_left_out(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("mode", [0o120777, 0o020666, 0o060666, 0o010666, 0o140777])
 def test_links_devices_and_pipes_are_no_notes(tmp_path: Path, mode: int) -> None:
-    laid, problems = told(zipped(tmp_path / "x.zip", [(link("a.md", mode), b"/etc/passwd"), GOOD]))
+    laid, problems = listed(zipped(tmp_path / "x.zip", [(link("a.md", mode), b"/etc/passwd"), GOOD]))
     assert laid == {"good.md"}
     assert list(problems) == ["a.md"]
 
@@ -61,17 +61,17 @@ def test_links_devices_and_pipes_are_no_notes(tmp_path: Path, mode: int) -> None
 def test_a_name_is_cut_at_its_nul_and_no_further_harm_comes_of_it(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("a.mdXx.md", b"A."), GOOD])
     path.write_bytes(path.read_bytes().replace(b"a.mdXx.md", b"a.md\0x.md"))
-    assert told(path) == ({"a.md", "good.md"}, {})
+    assert listed(path) == ({"a.md", "good.md"}, {})
 
 
 def test_the_second_of_two_files_of_one_name_is_told(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("a.md", b"One."), ("b.md", b"Two.")])
     path.write_bytes(path.read_bytes().replace(b"b.md", b"a.md"))
-    assert told(path) == ({"a.md"}, {"a.md": "the zip holds two files of this name"})
+    assert listed(path) == ({"a.md"}, {"a.md": "the zip holds two files of this name"})
 
 
 def test_a_file_where_a_folder_is_needed_is_told(tmp_path: Path) -> None:
-    laid, problems = told(zipped(tmp_path / "x.zip", [("a.md", b"A."), ("a.md/b.md", b"B."), GOOD]))
+    laid, problems = listed(zipped(tmp_path / "x.zip", [("a.md", b"A."), ("a.md/b.md", b"B."), GOOD]))
     assert laid == {"a.md", "good.md"}
     assert list(problems) == ["a.md/b.md"]
 
@@ -84,7 +84,7 @@ async def test_a_zip_without_notes_is_refused_in_words_that_tell_no_place_of_our
 def test_a_name_that_is_not_utf_8_is_told_and_stops_no_other(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("é.md", b"E."), GOOD])
     path.write_bytes(path.read_bytes().replace("é.md".encode(), b"\xff\xfe.md"))
-    laid, problems = told(path)
+    laid, problems = listed(path)
     assert laid == {"good.md"}
     assert list(problems) == ["\ufffd\ufffd.md"] or "UTF-8" in next(iter(problems.values()))
 
@@ -96,7 +96,7 @@ def test_a_broken_stream_is_told_and_stops_no_other(tmp_path: Path, method: int)
     start = 30 + len("bad.md")
     data[start : start + 40] = b"\xff" * 40
     path.write_bytes(data)
-    laid, problems = told(path)
+    laid, problems = listed(path)
     assert laid - {"bad.md"} == {"good.md"}
     assert list(problems) == ["bad.md"]
 
@@ -108,7 +108,7 @@ def test_a_way_of_packing_that_nobody_knows_is_told(tmp_path: Path) -> None:
     entry = data.find(b"PK\x01\x02")
     data[entry + 10 : entry + 12] = b"\x63\x00"
     path.write_bytes(data)
-    laid, problems = told(path)
+    laid, problems = listed(path)
     assert "good.md" in laid
     assert list(problems) == ["bad.md"]
 
@@ -117,7 +117,7 @@ def test_a_size_that_lies_is_not_believed(tmp_path: Path) -> None:
     """A note that says it has ten bytes and unpacks to ten million."""
     path = zipped(tmp_path / "x.zip", [("bomb.md", b"x" * 10_000_000), GOOD])
     path.write_bytes(path.read_bytes().replace(struct.pack("<L", 10_000_000), struct.pack("<L", 10)))
-    laid, problems = told(path)
+    laid, problems = listed(path)
     assert "good.md" in laid
     assert list(problems) == ["bomb.md"]
 
@@ -127,7 +127,7 @@ def test_entries_that_share_their_bytes_are_unpacked_once(tmp_path: Path) -> Non
     path = tmp_path / "x.zip"
     path.write_bytes(overlapping(1_000, b"x" * 1_000_000))
     assert path.stat().st_size < 100_000
-    laid, problems = told(path)
+    laid, problems = listed(path)
     assert laid == {"0000.md"}
     assert len(problems) == 999
 
@@ -147,7 +147,7 @@ def overlapping(count: int, content: bytes) -> bytes:
 
 def test_a_zip_in_a_zip_is_no_note(tmp_path: Path) -> None:
     inner = zipped(tmp_path / "inner.zip", [("deep.md", b"x" * 1_000_000)]).read_bytes()
-    assert told(zipped(tmp_path / "x.zip", [("inner.zip", inner), GOOD])) == ({"good.md"}, {})
+    assert listed(zipped(tmp_path / "x.zip", [("inner.zip", inner), GOOD])) == ({"good.md"}, {})
 
 
 def test_more_entries_than_may_be_are_refused_before_anything_is_unpacked(
@@ -179,7 +179,7 @@ def test_a_zip_is_read_in_parts_like_in_one(
     path.write_bytes(before + path.read_bytes())
     problems = Problems()
     with unpack_zip(path, problems) as folder:
-        assert problems.told == []
+        assert problems.listed == []
         assert {one.name: one.read_text() for one in (folder / "folder").iterdir()} == {
             f"{n}.md": f"Note {n}." for n in range(30)
         }
@@ -194,7 +194,7 @@ def test_a_zip_with_64_bits_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for n in range(20):
             zip.writestr(f"p{n}.exe", b"")
     assert b"PK\x06\x06" in path.read_bytes()
-    assert told(path) == ({"a.md"}, {})
+    assert listed(path) == ({"a.md"}, {})
 
 
 @pytest.mark.parametrize("cut", [1, 10, 21, 22, 40, 60])

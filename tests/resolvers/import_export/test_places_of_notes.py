@@ -20,12 +20,14 @@ def placed(found: Iterable[str], known: Mapping[str, str]) -> tuple[dict[str, st
     """The slug of each note, and what could not be placed."""
     with TempDatabase() as temp:
         places = Places(temp)
-        places.know({"type": "reference", "path": path, "slug": slug, "id": uuid4()} for path, slug in known.items())
+        places.add_known_pages(
+            {"type": "reference", "path": path, "slug": slug, "id": uuid4()} for path, slug in known.items()
+        )
         for number, path in enumerate(sorted(found)):
             note = from_markdown(path.rpartition("/")[2], "Text.")
             places.add(NoteFound(number, f"{path}.md", note, is_file=True), 0)
-        problems = [one for some in places.place() for one in some if isinstance(one, ImportProblem)]
-        return {note.label: note.slug for some in places.to_write(50) for note in some}, problems
+        problems = [one for batch in places.place() for one in batch if isinstance(one, ImportProblem)]
+        return {note.label: note.slug for batch in places.placed_notes(50) for note in batch}, problems
 
 
 @given(st.sets(paths, min_size=1), st.sets(paths))
@@ -47,5 +49,5 @@ def test_many_notes_of_one_title_are_numbered_without_asking_for_each_number() -
         temp.connection.set_trace_callback(asked.append)
         assert sum(map(len, places.place())) == 300
         assert len(asked) < 8 * 300
-        slugs = [note.slug for some in places.to_write(500) for note in some]
+        slugs = [note.slug for batch in places.placed_notes(500) for note in batch]
     assert slugs == ["untitled", *(f"untitled-{n}" for n in range(2, 301))]

@@ -12,7 +12,7 @@ from resolvers.import_export import results
 from resolvers.import_export.disk.staging import NoteList
 from resolvers.import_export.disk.temp_database import TempDatabase
 from resolvers.import_export.files import export_path
-from resolvers.import_export.notes import Waiting, pieces
+from resolvers.import_export.notes import FolderStack, pieces
 from resolvers.import_export.results import Problems
 from resolvers.pages.lifecycle import update_page
 from tests.resolvers.import_export.vaults import counts, run, write
@@ -46,11 +46,11 @@ def test_what_waits_to_be_read_waits_on_the_disk(tmp_path: Path, place: Callable
 def taken(root: Path) -> int:
     """Bytes at most."""
     with TempDatabase() as temp:
-        notes, problems, waiting = NoteList(temp), Problems(), Waiting(temp)
+        notes, problems, waiting = NoteList(temp), Problems(), FolderStack(temp)
         tracemalloc.start()
         try:
             notes.fill(pieces(root, waiting), problems)
-            assert sum(map(len, notes.some(10, 1_000))) == MANY
+            assert sum(map(len, notes.batches(10, 1_000))) == MANY
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -86,15 +86,17 @@ def test_lines_of_histories_are_read_by_the_names_of_their_files(tmp_path: Path)
     write(tmp_path, dict.fromkeys([*reversed(wanted), "b.md", "a/c.md"], "{}\n{}\n"))
     with TempDatabase() as temp:
         notes = NoteList(temp)
-        notes.fill(pieces(tmp_path, Waiting(temp)), Problems())
-        read = [Path(piece.file).relative_to(tmp_path).as_posix() for some in notes.some(2, 1_000) for piece in some]
+        notes.fill(pieces(tmp_path, FolderStack(temp)), Problems())
+        read = [
+            Path(piece.file).relative_to(tmp_path).as_posix() for batch in notes.batches(2, 1_000) for piece in batch
+        ]
     assert read == [*(name for name in wanted for _ in range(2)), "a/c.md", "b.md"]
 
 
 async def test_all_that_is_wrong_is_counted_and_the_first_of_it_told(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "TOLD", 5)
+    monkeypatch.setattr(results, "LISTED_MAX", 5)
     write(tmp_path, {"good.md": "Good."} | {f"{n}.md": b"\xff" for n in range(8)})
     for n in range(8):
         (tmp_path / f"link-{n}.md").symlink_to("/etc/passwd")

@@ -44,7 +44,7 @@ def test_rows_come_back_some_at_once(temp: TempDatabase) -> None:
     temp.put_all(ADDING, named(range(5)))
     assert temp.put(ADDING, id=5, name="the last") == 1
     assert temp.count(COUNTING) == 6
-    assert list(temp.some(2, LISTING, after=1)) == [[(2, "row 2"), (3, "row 3")], [(4, "row 4"), (5, "the last")]]
+    assert list(temp.batches(2, LISTING, after=1)) == [[(2, "row 2"), (3, "row 3")], [(4, "row 4"), (5, "the last")]]
     assert temp.first(LISTING, after=4) == (5, "the last")
     assert temp.first(LISTING, after=5) is None
 
@@ -52,7 +52,7 @@ def test_rows_come_back_some_at_once(temp: TempDatabase) -> None:
 def test_rows_are_added_while_others_are_read(temp: TempDatabase) -> None:
     temp.put_all(ADDING, named(range(1_000)))
     read = 0
-    for rows in temp.some(100, LISTING, after=-1):
+    for rows in temp.batches(100, LISTING, after=-1):
         read += len(rows)
         if read <= 1_000:
             temp.put_all(ADDING, named(range(10_000 + read, 10_100 + read)))

@@ -11,7 +11,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
 from resolvers.search import reindexing
 from resolvers.search.index import searchable
-from resolvers.search.interpretation import read
+from resolvers.search.interpretation import interpret_query
 from resolvers.search.reindexing import begin, finish, read_batch
 from tests.resolvers.search.indexes import (
     TABLES,
@@ -45,7 +45,7 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         for module in READERS:
             monkeypatch.setattr(f"resolvers.search.{module}.ANALYSER", NEWER)
         monkeypatch.setattr(searchable, "__defaults__", (NEWER,))
-        monkeypatch.setattr(read, "__defaults__", ("", ("active",), NEWER, 0))
+        monkeypatch.setattr(interpret_query, "__defaults__", ("", ("active",), NEWER, 0))
 
     return become
 
@@ -58,7 +58,7 @@ def older(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         for module in READERS:
             patch.setattr(f"resolvers.search.{module}.ANALYSER", ANALYSER)
         patch.setattr(searchable, "__defaults__", (ANALYSER,))
-        patch.setattr(read, "__defaults__", ("", ("active",), ANALYSER, 0))
+        patch.setattr(interpret_query, "__defaults__", ("", ("active",), ANALYSER, 0))
         yield
 
 
@@ -89,7 +89,7 @@ async def test_the_older_index_answers_until_the_newer_is_whole(wiki: Wiki, newe
 
 async def read_by(wiki: Wiki, text: str) -> tuple[int, list[str]]:
     async with wiki.database.connection() as connection:
-        reading = await read(connection, wiki.scope, text)
+        reading = await interpret_query(connection, wiki.scope, text)
     assert reading is not None
     return reading.analyser, reading.words
 

@@ -11,7 +11,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.search import reindexing
 from resolvers.search.index import count_words, has_unsearchable
-from resolvers.search.interpretation import read
+from resolvers.search.interpretation import interpret_query
 from resolvers.search.lexemes import scope_letter
 from resolvers.search.reindexing import unread
 from resolvers.search.request import SearchRequest
@@ -252,7 +252,7 @@ async def test_what_an_older_release_counted_is_read_and_then_taken_over(wiki: W
     await as_counted_by_an_older_release(wiki, counts)
     assert len(await found(wiki, "harbourly")) == 12
     async with wiki.database.connection() as connection:
-        reading = await read(connection, wiki.scope, "harbour word3")
+        reading = await interpret_query(connection, wiki.scope, "harbour word3")
     assert reading is not None
     assert sorted(reading.found.values()) == [1, 12]
     assert await due(wiki) == (0, True)

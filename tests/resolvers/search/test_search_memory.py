@@ -3,7 +3,7 @@
 from resolvers.auth.owners import set_language
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
-from resolvers.search.query_cache import memory_of
+from resolvers.search.query_cache import query_cache_of
 from resolvers.search.reindexing import reindex
 from resolvers.search.request import Filter, SearchRequest
 from resolvers.search.search import search
@@ -70,9 +70,9 @@ async def test_long_questions_and_mistakes_are_not_remembered(wiki: Wiki) -> Non
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lighthouse", body="A tall one."))
     for text in ("lighthuose", "tall " * 60):
         await slugs(wiki, text)
-    assert not memory_of(wiki.database).understood.entries
+    assert not query_cache_of(wiki.database).page_queries.entries
     await slugs(wiki, "lighthouse")
-    assert len(memory_of(wiki.database).understood.entries) == 1
+    assert len(query_cache_of(wiki.database).page_queries.entries) == 1
 
 
 async def passages(wiki: Wiki, text: str) -> list[str]:
@@ -93,35 +93,35 @@ async def test_what_was_retained_since_is_found_by_a_question_that_was_asked_bef
 
 async def test_passages_understand_a_question_anew_when_their_words_were_counted_anew(wiki: Wiki) -> None:
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
-    memory = memory_of(wiki.database).passages
+    cache = query_cache_of(wiki.database).passage_queries
     assert await passages(wiki, "tall lighthouse")
-    (first,) = memory.entries.values()
+    (first,) = cache.entries.values()
     assert await passages(wiki, "tall lighthouse")
-    assert list(memory.entries.values()) == [first]
+    assert list(cache.entries.values()) == [first]
     drafts = [SourceDraft("url", f"mole-{number}", f"Mole {number}.") for number in range(9)]
     await retain_sources(wiki.database, wiki.scope, drafts)
     assert await passages(wiki, "tall lighthouse")
-    (later,) = memory.entries.values()
-    assert later.reading.pages == first.reading.pages + 9
+    (later,) = cache.entries.values()
+    assert later.interpreted.pages == first.interpreted.pages + 9
 
 
 async def test_long_questions_and_mistakes_to_passages_are_not_remembered(wiki: Wiki) -> None:
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
     for text in ("lighthuose", "tall " * 60):
         assert await passages(wiki, text)
-    assert not memory_of(wiki.database).passages.entries
+    assert not query_cache_of(wiki.database).passage_queries.entries
 
 
 async def test_questions_are_kept_while_all_of_them_are_not_too_long_together(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lighthouse", body="A tall one."))
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
-    memory = memory_of(wiki.database)
+    cache = query_cache_of(wiki.database)
     questions = [f"lighthouse tall {number}" for number in range(10, 19)]
     length = len(questions[0])
-    memory.understood.most = memory.passages.most = 3 * length
+    cache.page_queries.most = cache.passage_queries.most = 3 * length
     for text in questions:
         await slugs(wiki, text)
         await passages(wiki, text)
-    assert [key[2] for key in memory.understood.entries] == questions[-3:]  # type: ignore[index]
-    assert [key[2] for key in memory.passages.entries] == questions[-3:]  # type: ignore[index]
-    assert memory.understood.held == memory.passages.held == 3 * length
+    assert [key[2] for key in cache.page_queries.entries] == questions[-3:]  # type: ignore[index]
+    assert [key[2] for key in cache.passage_queries.entries] == questions[-3:]  # type: ignore[index]
+    assert cache.page_queries.held == cache.passage_queries.held == 3 * length

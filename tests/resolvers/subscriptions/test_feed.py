@@ -9,7 +9,7 @@ import pytest
 
 from db.ids import new_id
 from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic, merge_changes
-from resolvers.subscriptions.feed import WAITING_MAX, Feed, Subscriber
+from resolvers.subscriptions.feed import PENDING_MAX, Feed, Subscriber
 
 TENANT, OWNER, PAGE = new_id(), new_id(), new_id()
 PLACE = (Topic.PAGES, TENANT, OWNER)
@@ -22,7 +22,7 @@ def happened(kind: ChangeKind = ChangeKind.UPDATED, id: UUID | None = PAGE, vers
 async def told(subscriber: Subscriber) -> list[tuple[ChangeKind, UUID | None]]:
     """All that waits."""
     found = []
-    while subscriber.waiting:
+    while subscriber.pending:
         change = await anext(subscriber)
         found.append((change.kind, change.id))
     return found
@@ -33,18 +33,18 @@ async def test_one_who_is_slow_is_told_of_every_page_once(feed: Feed) -> None:
     for version in range(1000):
         for page in pages:
             feed.tell(happened(id=page, version=version))
-    assert [change.version for change in subscriber.waiting.values()] == [999, 999, 999]
+    assert [change.version for change in subscriber.pending.values()] == [999, 999, 999]
     assert await told(subscriber) == [(ChangeKind.UPDATED, page) for page in pages]
 
 
 async def test_one_who_is_too_slow_is_told_to_read_anew(feed: Feed) -> None:
     subscriber = Subscriber(feed, PLACE)
-    for _ in range(WAITING_MAX * 3 + 1):
+    for _ in range(PENDING_MAX * 3 + 1):
         feed.tell(happened(id=new_id()))
-        assert len(subscriber.waiting) <= WAITING_MAX
+        assert len(subscriber.pending) <= PENDING_MAX
     found = await told(subscriber)
     assert found[0] == (ChangeKind.RESYNC, None)
-    assert len(found) <= WAITING_MAX
+    assert len(found) <= PENDING_MAX
 
 
 async def test_what_happens_to_the_wiki_happens_to_each_page(feed: Feed) -> None:
@@ -66,7 +66,7 @@ async def test_other_wikis_tenants_and_topics_are_not_heard(feed: Feed) -> None:
         happened()._replace(topic=Topic.JOBS),
     ):
         feed.tell(change)
-    assert not subscriber.waiting
+    assert not subscriber.pending
 
 
 async def test_a_feed_that_closes_ends_every_watcher(feed: Feed) -> None:

@@ -143,7 +143,7 @@ async def test_a_save_in_the_very_moment_of_a_write_is_kept(
 ) -> None:
     """An editor saves after the sync has looked at the file and before it writes it."""
     from resolvers.sync import folder
-    from resolvers.sync.folder import Touched, hash_of, write
+    from resolvers.sync.folder import FileChanged, hash_of, write
 
     file = tmp_path / "A.md"
     if before:
@@ -156,11 +156,11 @@ async def test_a_save_in_the_very_moment_of_a_write_is_kept(
         put(draft, target)
 
     monkeypatch.setattr(folder, "put", late)
-    with pytest.raises(Touched):
+    with pytest.raises(FileChanged):
         write(str(tmp_path), "A.md", b"From the wiki.\n", hash_of(before.encode()) if before else None)
     assert file.read_text() == "Saved.\n"
     monkeypatch.undo()
     file.write_text("Saved again.\n")
-    with pytest.raises(Touched):
+    with pytest.raises(FileChanged):
         write(str(tmp_path), "A.md", b"From the wiki.\n", hash_of(b"Saved.\n"))
     assert file.read_text() == "Saved again.\n"

@@ -11,7 +11,7 @@ from db.scope import Scope
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.pages.upsert import upsert_page
-from resolvers.search.query_cache import memory_of
+from resolvers.search.query_cache import query_cache_of
 from resolvers.search.reindexing import reindex
 from selection import Engine
 from tests.schema.asking import Recorder
@@ -79,15 +79,15 @@ async def test_each_number_of_hits_is_its_own(engine: Engine, wiki: Wiki) -> Non
 
 
 async def test_a_question_that_is_still_asked_stays_in_the_cache(engine: Engine, wiki: Wiki) -> None:
-    memory = memory_of(wiki.database)
-    memory.understood.size = 3
+    cache = query_cache_of(wiki.database)
+    cache.page_queries.size = 3
     await found(engine, wiki)
-    kept = list(memory.understood.entries.values())
+    kept = list(cache.page_queries.entries.values())
     for number in range(6):
         await found(engine, wiki)
         await found(engine, wiki, text=FERRY.replace("ferry", f"harbour{number} ferry"))
-    assert len(memory.understood.entries) == 3
-    assert any(one is kept[0] for one in memory.understood.entries.values())
+    assert len(cache.page_queries.entries) == 3
+    assert any(one is kept[0] for one in cache.page_queries.entries.values())
 
 
 async def test_of_equal_scores_the_last_compiled_leads_there_too(engine: Engine, wiki: Wiki) -> None:
