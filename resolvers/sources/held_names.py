@@ -49,10 +49,10 @@ async def find_held_names(database: Database, scope: Scope, request: SearchReque
 
     Return none for a wiki that the caller may not read.
     """
-    meant = await parse_request(asked)
-    words = normalise(meant.query.words).split()[:QUERY_WORDS_MAX]
-    runs = range(1, NAME_WORDS_MAX + 1)
-    aliases = sorted({" ".join(words[start : start + length]) for length in runs for start in range(len(words))})
+    parsed = await parse_request(request)
+    words = normalise(parsed.query.words).split()[:QUERY_WORDS_MAX]
+    lengths = range(1, NAME_WORDS_MAX + 1)
+    aliases = sorted({" ".join(words[start : start + length]) for length in lengths for start in range(len(words))})
     try:
         scope = await in_wiki(database, scope, request.owner_id, parsed.query)
         async with read_connection(database) as connection:
