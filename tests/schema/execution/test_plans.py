@@ -31,7 +31,7 @@ async def test_documents_are_bounded_and_invalid_ones_are_remembered(
 ) -> None:
     for _ in range(2):
         assert code(await ask(engine, context, "{ nothing }")) == "GRAPHQL_VALIDATION_FAILED"
-        monkeypatch.setattr(engine, "read", None)
+        monkeypatch.setattr(engine, "parse", None)
     monkeypatch.undo()
     for number in range(engine.documents.size + 8):
         await data(engine, context, f"{{ a{number}: __typename }}")
