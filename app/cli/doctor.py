@@ -1,4 +1,4 @@
-"""The checks of `cairn doctor`: each finds what is wrong with an installation, and says what to do."""
+"""The checks of `cairn doctor`. Each check reports the state of a part of the installation and how to fix it."""
 
 import asyncio
 import shutil
@@ -36,15 +36,15 @@ from .session import ask_server, reason, run_with_database
 DOCTOR, REPLICAS = statements("operations/doctor"), statements("operations/replicas")
 REVISION = "SELECT version_num FROM alembic_version"
 LOOKED_EVERY = 0.05  # seconds
-CLOCK_MOST = 5.0  # seconds between two clocks: tokens expire by ours, jobs are due by both
+CLOCK_MOST = 5.0  # seconds: tokens expire by the clock of this machine, jobs are due by it and that of Postgres
 DISK_LEAST = 2_000_000_000  # bytes
-AGE_MOST = 1_000_000_000  # transactions; at two thousand millions Postgres stops
+AGE_MOST = 1_000_000_000  # transactions; Postgres stops writes at two thousand million
 FULL = 0.9
 QUEUE_MOST = 3600.0  # seconds
 CERTIFICATE_LEAST = 14  # days
 TIMEOUT = 5.0  # seconds
 ENCRYPTED = ("require", "verify-ca", "verify-full")
-SSL_REQUEST = (8).to_bytes(4) + (80877103).to_bytes(4)  # with which a client of PostgreSQL begins TLS
+SSL_REQUEST = (8).to_bytes(4) + (80877103).to_bytes(4)  # the message by which a PostgreSQL client asks for TLS
 
 
 class State(StrEnum):
@@ -57,7 +57,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check. `action` is what to do, if it is not well."""
+    """The result of a check. `action` says how to fix a problem, and is empty if there is none."""
 
     check: str
     state: State
@@ -78,7 +78,7 @@ def failed(check: str, message: str, action: str) -> Finding:
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """Yield what every check finds. Nothing is changed; a server that sleeps is woken for a moment."""
+    """Run all checks and yield their findings. Nothing is changed; a stopped embedded server runs meanwhile."""
     yield from configuration(settings)
     yield disk(settings.data_dir.expanduser())
     yield from certificates(settings)
@@ -91,7 +91,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 @contextmanager
 def database(settings: Settings) -> Iterator[str]:
-    """Yield the DSN of the database, which may not be there yet."""
+    """Yield the DSN of the database. Raises EmbeddedServerFailed if no embedded database exists yet."""
     if settings.database_url is not None:
         yield settings.database_url
         return
@@ -125,11 +125,11 @@ def disk(data_dir: Path) -> Finding:
 
 
 def certificates(settings: Settings) -> Iterator[Finding]:
-    """Yield until when the servers that Cairn calls over TLS, and the address that clients call, can be trusted."""
+    """Check the certificates of the servers that Cairn calls over TLS and of CAIRN_PUBLIC_URL, which clients call."""
     called = (settings.jwks_url, settings.oidc_issuer, settings.embedding_url)
     places = dict.fromkeys(filter(None, map(tls_server, called)), failed)
     if public := tls_server(settings.public_url):
-        places.setdefault(public, doubtful)  # which need not be reached from here
+        places.setdefault(public, doubtful)  # this machine need not be able to reach it
     for place, unreached in places.items():
         yield certificate(place, certificate_end, unreached)
     databases = filter(None, (settings.database_url, settings.listen_url, *(settings.read_database_urls or ())))
@@ -155,13 +155,13 @@ def certificate(place: Place, find_end: Callable[[Place], datetime], unreached: 
 
 
 def tls_server(address: str | None) -> Place | None:
-    """Return host and port of an address of https."""
+    """Return host and port of an https address, or None for any other address."""
     parts = urlsplit(address or "")
     return (parts.hostname, parts.port or 443) if parts.scheme == "https" and parts.hostname else None
 
 
 def tls_databases(dsn: str) -> Iterator[Place]:
-    """Yield host and port of each server of a DSN that asks for TLS."""
+    """Yield host and port of each server of a DSN whose `sslmode` requires TLS."""
     parts = urlsplit(dsn)
     if parse_qs(parts.query).get("sslmode", ["prefer"])[0] in ENCRYPTED:
         for server in parts.netloc.rpartition("@")[2].split(","):
@@ -170,7 +170,7 @@ def tls_databases(dsn: str) -> Iterator[Place]:
 
 
 def certificate_end(place: Place) -> datetime:
-    """Return when the certificate of a server ends, after it was verified. Raises OSError."""
+    """Verify the certificate of a server and return when it expires. Raises OSError."""
     context = ssl.create_default_context()
     with (
         socket.create_connection(place, TIMEOUT) as plain,
@@ -180,7 +180,7 @@ def certificate_end(place: Place) -> datetime:
 
 
 def database_certificate_end(place: Place) -> datetime:
-    """Return when the certificate of a PostgreSQL server ends, without verifying it. Raises OSError."""
+    """Return when the certificate of a PostgreSQL server expires, without verifying it. Raises OSError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with socket.create_connection(place, TIMEOUT) as plain:
@@ -196,7 +196,7 @@ def end_of(secured: ssl.SSLSocket) -> datetime:
 
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
-    """Return what is wrong with a database."""
+    """Run the checks of a database that can be reached. Stops early if a pooler or the schema does not fit Cairn."""
     connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=TIMEOUT))
     try:
         server = await connection.fetchrow(DOCTOR["examine_server"].sql)
@@ -211,7 +211,7 @@ async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
         await connection.close()
     found += await pooler(settings, dsn)
     if found[-1].state is State.FAILED:
-        return found  # what follows asks in the way of a service
+        return found  # the checks below use connections like the service does, which this pooler breaks
     found.append(await schema(dsn))
     if found[-1].state is State.OK:
         found += await attachments(settings, dsn)
@@ -291,7 +291,7 @@ async def replication(connection: asyncpg.Connection) -> list[Finding]:
 
 
 async def replicas(settings: Settings, primary: asyncpg.Connection) -> list[Finding]:
-    """Return what is wrong with each server of CAIRN_READ_DATABASE_URLS."""
+    """Check each server of CAIRN_READ_DATABASE_URLS."""
     return [
         await replica(f"replica-{number}", dsn, settings.read_max_lag, primary)
         for number, dsn in enumerate(settings.read_database_urls or (), 1)
@@ -326,7 +326,7 @@ async def replica(name: str, dsn: str, most: float, primary: asyncpg.Connection)
 
 
 async def pooler(settings: Settings, dsn: str) -> list[Finding]:
-    """Return which setting a pooler lacks, or Cairn because of it; nothing where there is none."""
+    """Check the settings that PgBouncer needs for Cairn. Returns no finding if there is no pooler."""
     database = Database(
         dsn, size=1, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
     )
@@ -357,7 +357,7 @@ async def schema(dsn: str) -> Finding:
 
 
 async def attachments(settings: Settings, dsn: str) -> list[Finding]:
-    """Return whether the folder of attachments can be written, and has every file that the database knows."""
+    """Check that the folder of attachments can be written and has every file that the database lists."""
     folder = blob_folder_of(settings)
     connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=TIMEOUT))
     try:
@@ -387,7 +387,7 @@ def queue(waiting: int, oldest: float) -> Finding:
 
 
 def webhooks(deliveries: OpenDeliveries) -> Iterator[Finding]:
-    """Yield which events did not reach their receivers."""
+    """Check for dead deliveries, and for deliveries that have waited too long."""
     if deliveries.dead:
         message = f"{deliveries.dead:,} deliveries are dead: their receivers have refused them for days."
         action = "See cairn webhooks list --tenant SLUG. When the receiver is well, run: cairn webhooks redeliver ID"

@@ -1,4 +1,4 @@
-"""Options that many commands have, and how their values are read."""
+"""Options that many commands share, parsers of their values, and `cairn settings`."""
 
 import re
 from itertools import pairwise
@@ -17,8 +17,8 @@ DURATION = re.compile(r"(\d{1,9})([smhdw])")
 class TextCommand(TyperCommand):
     """A command whose arguments may begin with a hyphen: Markdown, as in `- an item`, or a query, as in `-decaf tea`.
 
-    All of its options have long names, so that only a word such as `--name` or `--name=value` can be one. A word of
-    that form that is not one of its options is refused as a misspelling, unless it follows `--`.
+    All of its options have long names, so that only a word such as `--name` or `--name=value` can be an option. A word
+    of that form that names none of its options is refused as a misspelling, unless it follows `--`.
     """
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
@@ -28,13 +28,13 @@ class TextCommand(TyperCommand):
             is_value = before in names and not getattr(names[before], "is_flag", False)
             named = LONG_OPTION.fullmatch(word)
             if named and named[1] not in names and not is_value:
-                return super().parse_args(ctx, [word])  # it raises, and suggests the options that are spelt alike
+                return super().parse_args(ctx, [word])  # raises an error that suggests options of a similar spelling
         ctx.ignore_unknown_options = True
         return super().parse_args(ctx, args)
 
 
 def duration(text: str) -> int:
-    """Return the seconds of `90s`, `15m`, `12h`, `30d` or `2w`."""
+    """Return the number of seconds of `90s`, `15m`, `12h`, `30d` or `2w`."""
     found = DURATION.fullmatch(text.strip())
     if not found:
         raise typer.BadParameter("write it as 90s, 15m, 12h, 30d or 2w")
@@ -42,7 +42,7 @@ def duration(text: str) -> int:
 
 
 def parse_time(text: str) -> str:
-    """Return a date or a moment in ISO 8601, as it was given."""
+    """Return an ISO 8601 date or time unchanged, or raise BadParameter."""
     from datetime import datetime
 
     try:
@@ -94,7 +94,7 @@ def settings(as_json: AsJson = False) -> None:
 
 
 def read_settings() -> "Settings":
-    """The settings of the environment. A variable that is none of them is named on stderr."""
+    """Return the settings of the environment, and warn on stderr of CAIRN_ variables that are not settings."""
     from ..settings import Settings, unknown_variables
 
     read = Settings()

@@ -1,8 +1,8 @@
-"""Stored plans: the statements that GraphQL documents of commands come to, so that a command need not make them.
+"""Stored plans: the compiled SQL of GraphQL documents that frequent commands execute.
 
-To compile a document takes graphql-core, Strawberry, SQLAlchemy and the whole contract: a second of work for a
-statement that is always the same. `make schema` writes the plans anew (`python -m app.cli.plans`), and a test compares
-them.
+To compile a document, a command would import graphql-core, Strawberry, SQLAlchemy and the whole contract: a second of
+work for a statement that never changes. `make schema` regenerates the plans (`python -m app.cli.plans`), and a test
+compares them with the code.
 """
 
 import json
@@ -22,14 +22,14 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "pages": {"filter": {"status": "ACTIVE"}, "order": "UPDATED", "limit": 7, "after": None},
     "sources": {"kinds": None, "limit": 7, "after": None},
 }
-"""Those whose plans are stored, with variables of the shape that they are always asked with."""
+"""The documents whose plans are stored, with variables of the same shape as those that the commands send."""
 FILE = "plans.json"
 SCOPE = ("tenant_id", "spans_tenant", "owners")
-COLUMNS = 8  # of what a search finds
+COLUMNS = 8  # of the row that `results_row` returns
 
 
 class StoredPlan(NamedTuple):
-    """SQL that answers with one JSON value, and what its parameters are: `{"is": name}` or `{"value": …}`."""
+    """A statement that returns one JSON value. Each parameter is `{"is": name of a value}` or `{"value": constant}`."""
 
     sql: str
     parameters: list[dict[str, Any]]
@@ -45,7 +45,7 @@ def plans() -> dict[str, StoredPlan]:
 
 
 async def find_page(database: "Database", wiki: "Wiki", type: str, slug: str) -> Any:
-    """The page as `page.graphql` asks for it, with the rights of a reader; None where there is none."""
+    """Return the page with the fields of `page.graphql` and the rights of a reader, or None if it does not exist."""
     from content.limits import SLUG
     from content.names import compose
 
@@ -54,7 +54,7 @@ async def find_page(database: "Database", wiki: "Wiki", type: str, slug: str) ->
 
 
 async def find_results(database: "Database", wiki: "Wiki", query: str, limit: int) -> Any:
-    """The results as `find.graphql` asks for them."""
+    """Return the search results with the fields of `find.graphql`."""
     from db.scope import Role
     from resolvers.search.request import SearchRequest
     from resolvers.search.search import search
@@ -73,16 +73,17 @@ async def find_results(database: "Database", wiki: "Wiki", query: str, limit: in
 
 
 async def list_pages(database: "Database", wiki: "Wiki", limit: int) -> Any:
-    """The first active pages as `pages.graphql` asks for them, the last changed ones first."""
+    """Return the active pages that changed last, with the fields of `pages.graphql`."""
     return (await run(database, wiki, "pages", {"status": "active", "limit": limit}))["wikiPages"]
 
 
 async def list_sources(database: "Database", wiki: "Wiki", limit: int) -> Any:
-    """The first sources of all kinds as `sources.graphql` asks for them."""
+    """Return the newest sources of all kinds, with the fields of `sources.graphql`."""
     return (await run(database, wiki, "sources", {"limit": limit}))["wikiSources"]
 
 
 async def run(database: "Database", wiki: "Wiki", name: str, values: Mapping[str, Any]) -> Any:
+    """Execute a stored plan with the rights of a reader and return its JSON value."""
     from db.scope import Role
 
     scope, plan = wiki.scope(Role.READER), plans()[name]
@@ -93,7 +94,7 @@ async def run(database: "Database", wiki: "Wiki", name: str, values: Mapping[str
 
 
 async def compile_plans() -> dict[str, dict[str, Any]]:
-    """The plans as the engine makes them now, ready to be stored."""
+    """Compile the documents with the present code and return their plans in the form in which they are stored."""
     from uuid import UUID
 
     from db.scope import Actor, ActorKind, Role, Scope
@@ -129,7 +130,7 @@ async def compile_plans() -> dict[str, dict[str, Any]]:
 
 
 def text() -> str:
-    """The file, as it is committed."""
+    """Return the content of the file of plans."""
     import asyncio
 
     return json.dumps(asyncio.run(compile_plans()), indent=2) + "\n"

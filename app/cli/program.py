@@ -1,4 +1,4 @@
-"""The `cairn` program: it holds all commands and reports their errors."""
+"""The `cairn` program: it registers all commands, runs one of them and reports its errors."""
 
 import gc
 import os
@@ -35,13 +35,13 @@ from .output import complain, prepare_streams, print_status, say
 
 
 def details(error: Exception) -> dict[str, Any]:
-    """Return further details for programs: the lines of an ambiguous edit, the version of a conflict."""
+    """Return what the JSON output adds to an error, such as the lines of an ambiguous edit."""
     extensions = getattr(error, "extensions", None)
     return {name: value for name, value in extensions.items() if name != "code"} if extensions else {}
 
 
 def quote_nearest(error: Exception) -> str | None:
-    """Return, for people, the text that an edit may have meant and how its own was looked for, or None."""
+    """Return the page text nearest to the one that a failed edit looked for and the matching passes tried, or None."""
     from resolvers.pages.edits import EditFailed
 
     if not isinstance(error, EditFailed) or error.nearest is None:
@@ -51,7 +51,7 @@ def quote_nearest(error: Exception) -> str | None:
 
 
 def describe_error(error: Exception) -> tuple[str, str] | None:
-    """Return the code and the message of an error, or None for what can only be a fault of the program."""
+    """Return the code and the message of an expected error, or None for an unexpected one, which is a bug."""
     from pydantic import ValidationError
 
     from db.archives.folder import ArchiveBroken, ArchiveRefused
@@ -80,7 +80,7 @@ def describe_error(error: Exception) -> tuple[str, str] | None:
 
 
 def with_reason(error: Exception, cause: BaseException) -> str:
-    """Return the message with what PostgreSQL says: whoever runs a command may know it, as clients may not."""
+    """Return the message with the error text of PostgreSQL, which operators may see and API clients may not."""
     from resolvers.transactions.db_errors import words
 
     said = words(cause)
@@ -88,17 +88,17 @@ def with_reason(error: Exception, cause: BaseException) -> str:
 
 
 def with_field(error: Exception, message: str) -> str:
-    """Return a message for people that starts with the field to fix, unless it has it. Programs get both."""
+    """Return the message for people: it starts with the invalid field, unless it already names the field."""
     field = getattr(error, "field", None)
     return f"{field}: {message}" if field and field.lower() not in message.lower() else message
 
 
 def setting(place: tuple[int | str, ...], message: str) -> str:
-    """Describe an invalid variable; a message about several together names them itself."""
+    """Describe an invalid environment variable. A message about several variables names them itself."""
     return f"CAIRN_{str(place[0]).upper()}: {message}" if place else message
 
 
-COLLECT_EVERY = 50_000  # new objects: what a command imports is a quarter of a million, none of them garbage
+COLLECT_EVERY = 50_000  # new objects: the imports of a command create about 250,000, none of which is garbage
 USAGE = 2
 FAILURE = 1
 
@@ -141,12 +141,12 @@ for module in COMMANDS:
 
 @cache
 def command() -> Callable[..., Any]:
-    """Return the program as a command that can be called again and again: it reads the signature of each function."""
+    """Return the Click command of the program. It is cached, because Typer inspects each function to build it."""
     return typer.main.get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; the exit code is 0, 1 for a failure, 2 for wrong usage, 130 after Ctrl-C."""
+    """Run one command and return its exit code: 0, 1 for a failure, 2 for wrong usage, 130 after Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in arguments
     gc.set_threshold(COLLECT_EVERY)
@@ -157,7 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("USAGE", usage(error), as_json)
         return USAGE
     except BrokenPipeError:
-        # Whoever read our output has enough. Python would complain at exit when it flushes the rest.
+        # The program that reads our output, such as `head`, has closed the pipe. With stdout on the null device, Python
+        # does not print another error when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
     except Exception as error:
@@ -171,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def in_our_words(error: typer.TyperException) -> None:
-    """Say of a value that pydantic refused what REST and GraphQL say of it."""
+    """Replace the message of an option value that pydantic refused by the message that REST and GraphQL give."""
     if isinstance(error, typer.BadParameter) and error.__cause__ is not None:
         from pydantic import ValidationError
 
@@ -183,7 +184,10 @@ def in_our_words(error: typer.TyperException) -> None:
 
 
 def usage(error: typer.TyperException) -> str:
-    """The mistake, and how to see what is right. Nothing but a command's name is answered with its help alone."""
+    """Return the message of a usage error, with the command that prints the help.
+
+    A group that is called without a command returns its help text alone: Typer raises that text as the message.
+    """
     in_our_words(error)
     message = str(error.format_message()).strip()
     context = getattr(error, "ctx", None)

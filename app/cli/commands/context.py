@@ -1,4 +1,4 @@
-"""`cairn context`: what a wiki knows for a task, within a budget of tokens."""
+"""`cairn context`: print what a wiki knows about a task, within a budget of tokens."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`cairn wiki decision` and `questions`: decisions that are asked for, recorded and listed."""
+"""`cairn wiki decision` and `cairn wiki questions`: request, record and list decisions."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any

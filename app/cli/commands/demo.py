@@ -1,4 +1,4 @@
-"""`cairn demo`: a sample wiki to look at, served."""
+"""`cairn demo`: load a sample wiki and serve it."""
 
 import typer
 

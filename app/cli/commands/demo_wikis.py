@@ -1,4 +1,4 @@
-"""The sample wikis of the demo, and what it prints when they are there."""
+"""The sample wikis of the demo, and the text that it prints once they are loaded."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -35,16 +35,16 @@ ACTOR = Actor(ActorKind.SERVICE, "cairn demo")
 
 
 class SampleBroken(Exception):
-    """A page of the sample was refused: a fault of the sample, not of whoever runs it."""
+    """A page of the sample was refused, which is a defect of the sample and not a mistake of the user."""
 
 
 Reporting = Callable[[str], AbstractContextManager[Progress]]
 
 
 async def load_sample(database: Database, told: Callable[[str], None], reporting: Reporting) -> None:
-    """Load every tenant of the sample that is not there as a whole. Nothing is written over once it is.
+    """Load each tenant of the sample that is not completely loaded yet. A loaded tenant is never overwritten.
 
-    `told` is called before each wiki is loaded, `reporting` opens the progress of one wiki.
+    `told` is called with a message before each wiki is loaded; `reporting` opens the progress bar of a wiki.
     """
     with as_file(files("app") / "sample") as folder:
         for tenant in read_yaml(folder / "sample.yaml")["tenants"]:
@@ -54,7 +54,7 @@ async def load_sample(database: Database, told: Callable[[str], None], reporting
 async def load_tenant(
     database: Database, folder: Path, described: Mapping[str, Any], told: Callable[[str], None], reporting: Reporting
 ) -> None:
-    """Load a tenant and mark it at the end, so that a load that was broken off begins again."""
+    """Load a tenant unless it is marked as loaded. The mark is set last, so that an interrupted load is repeated."""
     tenant = await ensure_tenant(database, described["slug"], described["name"])
     async with database.connection() as connection:
         if await connection.value(SAMPLE["is_loaded"], tenant_id=tenant.id):
@@ -78,7 +78,7 @@ async def admit(database: Database, owner: Owner, grantee: Owner, role: Grant) -
 
 
 async def load_wiki(database: Database, folder: Path, owner: Owner, report: Progress) -> None:
-    """Load the sources first, because pages cite them and mentions are seen in them."""
+    """Load a wiki: its sources first, because pages and mentions refer to them."""
     scope = Scope(owner.tenant_id, owner.id, Role.MEMBER, ACTOR, (owner.id,))
     sources = {}
     for draft in read_sources(folder / "sources"):
@@ -124,7 +124,7 @@ async def sample_loaded(database: Database) -> Wiki:
 
 
 def quiet(settings: Settings) -> Settings:
-    """Return settings that log only what goes wrong, as a person reads along, unless the environment wants more."""
+    """Return settings that log only warnings, in the format for a console, unless the environment sets them."""
     calm = {"log_level": "warning", "log_format": "console"}
     return settings.model_copy(update={k: v for k, v in calm.items() if k not in settings.model_fields_set})
 
@@ -170,7 +170,7 @@ QUERY = """
 
 
 def welcome(wiki: Wiki, url: str, token: str) -> str:
-    """Return a few dozen lines to copy from and links to open."""
+    """Return the welcome text: addresses, a token, sample queries with links to GraphiQL, and a curl command."""
     queries = {name: query_text(name).replace("TENANT", str(wiki.tenant.id)) for name in QUERIES}
     parts = [WELCOME.format(tenant=wiki.tenant.slug, owner=wiki.owner.slug, url=url, token=token)]
     if missing():
@@ -187,7 +187,7 @@ def query_text(name: str) -> str:
 
 
 def link(url: str, token: str, query: str) -> str:
-    """Return a link to GraphiQL with the token and the query behind `#`, which a browser sends to no server."""
+    """Return a link to GraphiQL with the token and the query in the fragment, which browsers send to no server."""
     return f"{url}/graphiql#{urlencode({'token': token, 'query': query})}"
 
 

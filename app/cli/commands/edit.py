@@ -35,7 +35,7 @@ def add_editing(parent: typer.Typer) -> None:
 
 
 def text_or_stdin(text: str) -> str:
-    """The argument itself, or what comes on stdin for `-`."""
+    """Return the argument, or the content of stdin if the argument is `-`."""
     from ..output import read_stdin
 
     return read_stdin() if text == STDIN else text

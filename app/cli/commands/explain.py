@@ -1,4 +1,4 @@
-"""`cairn explain`: the SQL of a query, what it costs, and how Postgres runs it."""
+"""`cairn explain`: print the SQL of a GraphQL query, its cost, and the plan of Postgres."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,7 +103,7 @@ def read_text(file: str) -> str:
 
 
 def read_variables(given: str) -> dict[str, Any]:
-    """Read JSON itself, the file after an @, or stdin."""
+    """Parse variables given as JSON, as @FILE, or as `-` for stdin. Raises BadInput."""
     import json
 
     from resolvers.errors import BadInput
@@ -142,7 +142,7 @@ def for_programs(found: "Explained", limit: int) -> dict[str, Any]:
 
 
 def for_people(found: "Explained", limit: int) -> Iterator[str]:
-    """Yield the cost, and for each statement its SQL under a comment, and the plan."""
+    """Yield the lines of the output: the cost, then for each statement its comments, its SQL and its plan."""
     explanation, planned, sent = found
     yield f"-- {explanation.operation}"
     refused = "" if explanation.cost <= limit else ", refused"

@@ -1,4 +1,4 @@
-"""`cairn history`, `diff`, `restore`, `wiki supersede`, `wiki resolve`: what a page said before, or says twice."""
+"""Commands for earlier versions of pages, superseded claims and contradictions."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,7 +97,7 @@ def restore(
 
 
 def query_page(document: str, name: str, tenant: str, owner: str, **variables: Any) -> Any:
-    """Return what the stored document answers of a page; raise NotFound if there is no such page."""
+    """Execute queries/<document>.graphql for a page and return the fields of the page. Raises NotFound."""
     from resolvers.errors import NotFound
 
     type, _, slug = name.partition("/")
@@ -114,7 +114,7 @@ wiki_app = typer.Typer(
 
 
 class Mode(StrEnum):
-    """The ways of rewriting the text, repeated here because resolvers.pages.claims.claims is slow to import."""
+    """The modes of rewriting a text, repeated here because resolvers.pages.claims.claims is slow to import."""
 
     REPLACE = "replace"
     MERGE = "merge"
@@ -128,7 +128,7 @@ def group() -> None:
 
 
 def source_name(text: str) -> str:
-    """Return the name of a source if it is KIND/REF, or raise BadParameter."""
+    """Return the name of a source unchanged if it has the form KIND/REF, or raise BadParameter."""
     if not all(text.partition("/")):
         raise typer.BadParameter("give it as KIND/REF, like daily_note/2026-03-02")
     return text
@@ -209,7 +209,7 @@ class Status(StrEnum):
 
 
 class Resolution(StrEnum):
-    """The ways of deciding, repeated here because resolvers.pages.claims.contradictions is slow to import."""
+    """The resolutions, repeated here because resolvers.pages.claims.contradictions is slow to import."""
 
     KEEP_NEWER = "keep-newer"
     KEEP_OLDER = "keep-older"

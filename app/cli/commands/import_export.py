@@ -25,7 +25,7 @@ KINDS = {
 
 
 class Format(StrEnum):
-    """The tool that a folder comes from; `auto` finds it out."""
+    """The tools that can have written a folder of notes. `auto` detects the tool."""
 
     AUTO = "auto"
     MARKDOWN = "markdown"

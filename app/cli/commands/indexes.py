@@ -1,6 +1,6 @@
-"""Wikis that search has yet to read: found, and read two at a time, with a bar.
+"""Finds the wikis that are not completely indexed for search, and indexes two at a time with a progress bar.
 
-Every command looks for them on the embedded server, so what reads them is loaded where there are some.
+On the embedded server every command looks for such wikis, so the code that indexes them is imported only if needed.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ GO_ON = "Progress is saved. To continue, run: cairn reindex"
 
 
 class Reindexed(NamedTuple):
-    """A summary of a reindex, whose fields have the names that the JSON output has."""
+    """The summary of a reindex. Its fields have the names of the JSON output."""
 
     wikis: int
     pages: int
@@ -37,9 +37,10 @@ class Reindexed(NamedTuple):
 async def due(
     database: Database, tenant: str | None = None, owner: str | None = None, *, again: bool = False
 ) -> list[Row]:
-    """The wikis to be read: of all tenants, of one, or of one owner there; with `again` all that have pages.
+    """Return the wikis to index: of all tenants, of one tenant, or of one of its owners.
 
-    So are those that have an older index beside a whole one, which only has to go.
+    These are the wikis with pages or sources that are not indexed, and those with a former index that can be deleted.
+    With `again`, all wikis that have pages or sources are returned.
     """
     from resolvers.search.reindexing import unread
 
@@ -54,7 +55,7 @@ async def due(
 
 
 async def read(database: Database, wikis: Sequence[Row], *, again: bool = False, keep_older: bool = False) -> Reindexed:
-    """Read what is unread in these wikis, or all of it `again`. Stopped, it says how to go on."""
+    """Index what is not indexed in these wikis, or everything with `again`. If interrupted, print how to continue."""
     from ..progress import progress
 
     began = monotonic()
@@ -73,14 +74,14 @@ async def read(database: Database, wikis: Sequence[Row], *, again: bool = False,
 async def read_together(
     database: Database, wikis: Sequence[Row], report: "Progress", *, again: bool, keep_older: bool
 ) -> int:
-    """Read the wikis, several at a time, and return how many pages were read. The first error ends it."""
+    """Index several wikis at a time and return the number of pages indexed. Raises the first error of any wiki."""
     from resolvers.search.reindexing import demand_again, reindex
 
     wanted = [(again and not wiki["is_begun"], wiki) for wiki in wikis]
     pages = sum(wiki["pages" if whole else "unread"] for whole, wiki in wanted)
     bar = Bar(report, pages + sum(wiki["sources" if whole else "unread_sources"] for whole, wiki in wanted))
     counts: list[int] = []
-    if again:  # of all before any is read: whoever goes on need not know what was asked
+    if again:  # for all wikis first, so that `cairn reindex` without --again continues an interrupted run
         for wiki in wikis:
             await demand_again(database, wiki["tenant_id"], wiki["owner_id"])
     queue = iter(wikis)
@@ -101,7 +102,7 @@ async def read_together(
 
 
 class Bar:
-    """A progress bar over all wikis together, which shows how many pages and sources are read, and of which wiki."""
+    """A progress bar for all wikis together, which counts pages and sources and names the current wiki."""
 
     def __init__(self, report: "Progress", total: int) -> None:
         self.report, self.total, self.done = report, total, 0
@@ -113,7 +114,7 @@ class Bar:
 
 
 async def catch_up(database: Database) -> None:
-    """Index after an upgrade what search has not read, so that no wiki is left without search."""
+    """Index what search has not indexed yet. After an upgrade, no wiki is left without search."""
     tenants = await list_tenants(database)
     if any([await has_unsearchable(database, tenant.id) for tenant in tenants]):
         wikis = await due(database)

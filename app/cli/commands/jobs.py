@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 Wait = Annotated[
     bool, typer.Option("--wait", help="Run the job in this process unless a worker takes it, and print the result.")
 ]
-PAUSE = 0.2  # seconds between two looks, while another worker is at it
-RETRY_PAUSE = 1.0  # the same while a job waits for its next attempt
+
+PAUSE = 0.2  # seconds between two polls while another worker runs the job
+RETRY_PAUSE = 1.0  # seconds between two polls while a job waits for its next attempt
 PUT_OFF = timedelta(seconds=30)
-"""A job that is due later than this, and not because it failed, is left to a worker."""
-NEAREST = 3  # mentions that are told
+"""A job that is due later than this, and not for a retry, is left to a worker."""
+NEAREST = 3  # mentions that are shown
 
 
 def add_compiling(parent: typer.Typer) -> None:
@@ -80,10 +81,10 @@ def compile_wiki(
 
 
 async def finish_jobs(database: "Database", scope: "Scope", compiler: "Compiler") -> "set[UUID]":
-    """Return the jobs of the wiki that were open, once none is: run here, retries included, or by another worker
-    meanwhile.
+    """Run the open jobs of the wiki until none is left, and return their ids.
 
-    Jobs of other owners are left alone, and so is one that is due later, because a budget is used up.
+    Another worker may run some of them meanwhile. Failed attempts are retried. A job that was put off because a budget
+    is used up is not waited for, and jobs of other owners are not run.
     """
     import asyncio
 
@@ -114,7 +115,7 @@ async def finish_jobs(database: "Database", scope: "Scope", compiler: "Compiler"
 
 @contextmanager
 def silence_tracebacks() -> "Iterator[None]":
-    """Silence the warnings of a worker, whose tracebacks are for logs: an error is reported in a sentence."""
+    """Silence the warnings of a worker, which contain tracebacks: the command prints each failure as a sentence."""
     logger = logging.getLogger("compiler.jobs.worker")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -130,7 +131,7 @@ def is_put_off(job: "Row") -> bool:
 
 
 async def sum_jobs(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]") -> dict[str, Any]:
-    """Return the first of these jobs as it stands, with what all of them have done. Raises CompileFailed."""
+    """Return the state of the first of these jobs, with the metrics of all of them added up. Raises CompileFailed."""
     from compiler.metrics import Metrics
     from resolvers.jobs.queue import CompileFailed, find_job
 
@@ -148,8 +149,8 @@ async def sum_jobs(database: "Database", scope: "Scope", job_ids: "Iterable[UUID
 
 
 async def compile_state(database: "Database", scope: "Scope", done: dict[str, Any]) -> dict[str, Any]:
-    """Return the state of the wiki after a compile: mentions, work that is put off, and, where nothing was
-    left to read, the job that a worker did before."""
+    """Return the state of the wiki after a compile: its mentions, when work that was put off continues, and the job
+    that compiled last if this run had no source to read."""
     from resolvers.jobs.queue import find_last_compiled, find_open
     from resolvers.sources.held_names import find_nearest
 

@@ -1,4 +1,4 @@
-"""Commands for agents: references, MCP and its tools."""
+"""Commands for agents: knowledge entries, the MCP server and its tools."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`cairn lint`: what could be better in a wiki, as a table, JSON, SARIF or markdown; and what of it is muted."""
+"""`cairn lint`: reports problems of a wiki as a table, JSON, SARIF or Markdown, and mutes findings."""
 
 from dataclasses import asdict
 from enum import StrEnum
@@ -25,7 +25,7 @@ app = typer.Typer(help="Check the pages of a wiki for problems, and mute finding
 
 
 class Severity(StrEnum):
-    """The severities of findings, the worst first."""
+    """The severities of findings, worst first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -42,7 +42,7 @@ class Format(StrEnum):
 
 
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
-"""The levels of SARIF."""
+"""The SARIF level of each severity."""
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -107,7 +107,7 @@ def lint_wiki(
 def run(
     tenant: str, owner: str, sweep: bool, kept: bool, most: int
 ) -> tuple[list["Report"], "UUID | None", "UUID | None"]:
-    """Return what was found, the job of the sweep, and the report that was kept."""
+    """Run lint and return its reports, the id of the queued sweep job, and the id of the stored report."""
     from db.scope import Role
     from resolvers.knowledge.lint import lint
     from resolvers.knowledge.lint_reports import report_lint
@@ -166,7 +166,7 @@ def row_of(report: "Report") -> tuple[object, ...]:
 
 
 def sarif(reports: list["Report"], wiki: str) -> dict[str, Any]:
-    """Return what was found as SARIF 2.1.0: a rule for each check, and muted findings with their suppression."""
+    """Return the reports as SARIF 2.1.0: each check is a rule, and a muted finding is a result with a suppression."""
     from importlib.metadata import version
 
     rules = [
@@ -265,7 +265,7 @@ def unmute(
 
 
 def on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) -> bool:
-    """Run the work on the page, or on the name that has none."""
+    """Run `work` on the page TYPE/SLUG, or with `by_name` on a name that has no page."""
     from ..session import find_wiki, session
 
     if not by_name:
@@ -295,6 +295,6 @@ def reports(tenant: Tenant, owner: Owner, limit: Limit = 20, after: After = None
 
 
 def most_of(report: dict[str, Any]) -> str:
-    """Return the checks that found most."""
+    """Return the checks with the most findings, and their numbers."""
     found = sorted((one for one in report["counts"] if one["total"]), key=lambda one: -one["total"])
     return ", ".join(f"{one['name']} {one['total']}" for one in found[:SHOWN])

@@ -1,4 +1,4 @@
-"""`cairn wiki migrate-typed-memories` and `migrate-insights`: files of an agent's memory, made into pages."""
+"""`cairn wiki migrate-typed-memories` and `migrate-insights`: create pages from files of an agent's memory."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -42,7 +42,7 @@ def add_pages(parent: typer.Typer) -> None:
 
 
 def one_type(text: str) -> str:
-    """Return one of the types that a page may have, or raise BadParameter."""
+    """Return a page type in lower case, or raise BadParameter if there is no such type."""
     if text.lower() not in TYPES:
         raise typer.BadParameter(f"give one of {', '.join(TYPES)}")
     return text.lower()
@@ -157,7 +157,7 @@ def say_shared(found: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def say_rest(found: dict[str, Any]) -> None:
-    """Print how many items of how many a list shows, and how to see the next."""
+    """Print how many of all items were listed, and how to list the next ones."""
     total = f" of {found['totalCount']}" if "totalCount" in found else ""
     say(f"{len(found['nodes'])}{total}")
     if found["pageInfo"]["hasNextPage"]:
@@ -165,7 +165,7 @@ def say_rest(found: dict[str, Any]) -> None:
 
 
 def page_name(text: str) -> str:
-    """Return the name if it is TYPE/SLUG, or raise BadParameter."""
+    """Return the name unchanged if it has the form TYPE/SLUG, or raise BadParameter."""
     type, slash, slug = text.partition("/")
     if not slash or not slug or type.lower() not in TYPES:
         raise typer.BadParameter(f"write it as TYPE/SLUG, where TYPE is one of {', '.join(TYPES)}")
@@ -206,7 +206,7 @@ def page(
 
 
 def read_wiki(tenant: str, owner: str, read: Callable[["Database", "Wiki"], Awaitable[Any]]) -> Any:
-    """Return what a function reads of the wiki."""
+    """Return the result of `read` for the wiki."""
     from ..session import find_wiki, session
 
     async def work(database: "Database") -> Any:
@@ -216,12 +216,12 @@ def read_wiki(tenant: str, owner: str, read: Callable[["Database", "Wiki"], Awai
 
 
 def run_query(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
-    """Return what one root field of the stored document answers to a reader."""
+    """Execute queries/<document>.graphql as a reader and return the value of one root field."""
     return ask_as("reader", document, field, tenant, owner, variables)
 
 
 def ask_as(role: str, document: str, field: str, tenant: str, owner: str, variables: dict[str, Any]) -> Any:
-    """Return what one root field of the stored document answers to a credential of that role."""
+    """Execute queries/<document>.graphql with the rights of a role and return the value of one root field."""
     from ..session import session
 
     async def work(database: "Database") -> Any:
@@ -236,7 +236,7 @@ def ask_as(role: str, document: str, field: str, tenant: str, owner: str, variab
 
 
 def say_page(page: dict[str, Any]) -> None:
-    """The head of the page, its text, and where it stands among others."""
+    """Print the title of a page, its facts such as tags, links and sources, and its text."""
     say(f"# {page['title']}\n")
     facts = {
         "page": format_page_name(page)
@@ -284,7 +284,7 @@ Work = Callable[["Database", "Scope", "UUID"], Awaitable[Any]]
 
 
 def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
-    """Run the work on the page and return its result."""
+    """Run `work` on a page with the rights of a member and return its result."""
     from ..session import find_wiki, session
 
     async def run(database: "Database") -> Any:
@@ -297,7 +297,7 @@ def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
 
 
 async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID":
-    """Return the id of the page TYPE/SLUG, archived or not; raise NotFound if there is none."""
+    """Return the id of the page TYPE/SLUG, archived or not. Raises NotFound."""
     from resolvers.errors import NotFound
     from resolvers.model.lookup import PageAddress, locate
 
@@ -311,7 +311,7 @@ async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID
 async def find_each(
     database: "Database", scope: "Scope", names: Sequence[str]
 ) -> "tuple[dict[str, UUID], dict[str, str]]":
-    """The ids of those that there are, and what is wrong with the others."""
+    """Return the ids of the pages that exist, and for each other name the reason why it has no page."""
     from resolvers.errors import BadInput, NotFound
 
     found: dict[str, UUID] = {}
@@ -325,7 +325,7 @@ async def find_each(
 
 
 def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> list[dict[str, Any]]:
-    """Archive pages or bring them back; what became of each."""
+    """Archive pages, or unarchive them with `back`. Return the outcome for each page."""
     from ..session import find_wiki, session
 
     wanted = list(dict.fromkeys(map(page_name, names)))

@@ -1,4 +1,4 @@
-"""`cairn search`: what a wiki says about something, with the passages that say it."""
+"""`cairn search`: search the pages of a wiki, and its sources and other wikis on request."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,11 +13,11 @@ from .sources import passage_row
 if TYPE_CHECKING:
     from db.database import Database
 
-OFFERED = 3  # passages of evidence, where no page is found
+OFFERED = 3  # passages of sources that are shown if no page is found
 
 
 class Searched(StrEnum):
-    """The kinds of what a search looks through, repeated here because the contract is slow to import."""
+    """The kinds of content that can be searched, repeated here because the contract is slow to import."""
 
     PAGES = "pages"
     SOURCES = "sources"
@@ -83,7 +83,7 @@ def search(
 
 
 def say_without_pages(query: str, tenant: str, owner: str, found: dict[str, Any]) -> None:
-    """Show what the wiki has where no page answers: names without a page, with what they lack, and evidence."""
+    """Print the other matches if no page matches: names without a page, with what a page needs, and passages."""
     held, meant = found["heldNames"], found["didYouMean"]
     evidence = run_query("source_search", "wikiSearchSources", tenant, owner, query=query, limit=OFFERED)["edges"]
     if meant:
@@ -108,7 +108,7 @@ def say_results(found: dict[str, Any]) -> None:
 
 
 def row(edge: dict[str, Any]) -> tuple[str, str, str]:
-    """The passage under its heading, or the summary of a page that only its name found."""
+    """Return the cells of a result. A page that was found by its name alone has its summary in place of a passage."""
     page, section, snippet = edge["node"], edge["section"], edge["snippet"]
     heading = f"{section['heading']}: " if section and section["heading"] else ""
     return (

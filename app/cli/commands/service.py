@@ -39,12 +39,12 @@ def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None
 
     with ready(settings, creates=True) as dsn:
         if settings.database_url is not None:
-            asyncio.run(run_with_database(settings, dsn, Database.ping))  # a traceback of a worker would say less
+            asyncio.run(run_with_database(settings, dsn, Database.ping))  # a clearer error than a worker's traceback
         serving(settings, dsn, lambda url: say(f"Cairn serves {url}/graphql, and GraphiQL at {url}/graphiql"))
 
 
 def settings_with(**given: str | int | None) -> "Settings":
-    """The environment's settings, but for those that were given."""
+    """Return the settings of the environment, with the given values in place of theirs unless they are None."""
     from ..options import read_settings
 
     return read_settings().model_copy(update={name: value for name, value in given.items() if value is not None})
@@ -94,7 +94,10 @@ def migrate(
 
 
 async def begin_history(database: "Database") -> None:
-    """Begin another history: what clients have heard of the one before may not have happened in it."""
+    """Begin a new history of changes, so that the cursors of change feeds expire.
+
+    After a restore, clients may have received changes that the restored database does not have.
+    """
     from db.ids import new_id
     from db.sql import statements
 
@@ -105,7 +108,7 @@ async def begin_history(database: "Database") -> None:
 
 @contextmanager
 def server(settings: "Settings") -> Iterator[str]:
-    """The DSN: of yours, or of the one that comes with Cairn, while this lasts."""
+    """Yield the DSN of the configured database, or of the embedded server, which runs until the block ends."""
     from db.embedded import EmbeddedServer
 
     if settings.database_url is not None:
@@ -116,7 +119,7 @@ def server(settings: "Settings") -> Iterator[str]:
 
 
 def apply_migrations(dsn: str, *, is_yours: bool) -> list[str]:
-    """Apply what is pending and return those revisions."""
+    """Apply the pending migrations and return their revisions."""
     import asyncio
 
     from db.migrate import migrate as to_newest
@@ -128,7 +131,7 @@ def apply_migrations(dsn: str, *, is_yours: bool) -> list[str]:
 
 
 async def caught_up(database: "Database") -> dict[str, Any]:
-    """Index what search has not read and return the counts. Servers of the release before keep their own index."""
+    """Index what search has not indexed, and return the counts. Keep the index that the previous release uses."""
     from .indexes import due, format_amount, read
 
     found = await due(database)
@@ -144,7 +147,7 @@ async def caught_up(database: "Database") -> dict[str, Any]:
 
 
 async def count_unindexed(database: "Database") -> dict[str, Any]:
-    """Return how many wikis, pages and sources search has yet to read."""
+    """Return how many wikis, pages and sources search has not indexed yet."""
     from .indexes import due, format_amount
 
     wikis = [wiki for wiki in await due(database) if wiki["is_due"]]

@@ -168,7 +168,7 @@ def add_retaining(parent: typer.Typer) -> None:
 
 
 class Done:
-    """The totals of all batches: new and known sources, problems, and the id of the job."""
+    """The totals of all batches: new and known sources, problems, and the id of the compile job."""
 
     def __init__(self) -> None:
         self.new = self.known = 0
@@ -208,7 +208,7 @@ def retain(
 
 
 async def retain_batches(database: "Database", scope: "Scope", path: Path) -> Done:
-    """Retain the sources batch by batch: what was kept before something went wrong stays."""
+    """Retain the sources batch by batch. If a batch raises an error, the batches before it stay retained."""
     from resolvers.import_export.notes import ImportProblem
     from resolvers.sources.retain import retain_sources
 
@@ -337,7 +337,10 @@ def ingest(
 
 
 def file_bytes(path: Path | None) -> bytes | None:
-    """Return the bytes of a file, one too many of one that is too large. Raises BadInput for one that is not there."""
+    """Return the bytes of a file or of stdin. At most one byte over the limit is read: enough for the size check.
+
+    Raises BadInput if the file cannot be read.
+    """
     import sys
 
     from content.limits import ORIGINAL

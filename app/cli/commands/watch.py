@@ -1,4 +1,4 @@
-"""`cairn watch`: what changes in a wiki, as it changes."""
+"""`cairn watch`: print the changes of a wiki as they happen."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
 
 async def follow_changes(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[str, Any]]":
-    """Yield each change as GraphQL shows it to a reader of the wiki."""
+    """Yield each change of a wiki in the form in which the GraphQL subscription sends it to a reader."""
     import asyncio
     from contextlib import suppress
 
@@ -81,7 +81,7 @@ async def follow_changes(database: "Database", wiki: "Wiki") -> "AsyncIterator[d
 
 
 def hear(feed: "Feed", payload: str) -> None:
-    """Pass a notification on. One that is not of Cairn is ignored."""
+    """Pass the changes of a notification to the feed. A payload that Cairn did not send is ignored."""
     from contextlib import suppress
 
     from resolvers.subscriptions.changes import read_payload

@@ -1,4 +1,4 @@
-"""`cairn wiki`: stubs, pages and targets, the map, the log and the diary, proposals: upkeep of a wiki."""
+"""Commands of `cairn wiki` for the upkeep of a wiki: stubs, pages, targets, the map, log, diary and proposals."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -229,7 +229,7 @@ def diary(
 
 
 def say_part(part: dict[str, Any], as_json: bool) -> None:
-    """Print a part of an overview. How it goes on is said on stderr, as stdout may be a file."""
+    """Print one part of an overview. The cursor of the next part goes to stderr, because stdout may be a file."""
     if as_json:
         show(part)
         return

@@ -1,4 +1,4 @@
-"""`cairn attachments`: where the bytes of attachments and originals lie."""
+"""`cairn attachments`: manage where attachments and original files are stored."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +17,7 @@ MISSING_TOLD = 10
 
 
 class Place(StrEnum):
-    """A place for the bytes of files."""
+    """The places where files can be stored."""
 
     FOLDER = "folder"
     DATABASE = "database"

@@ -1,4 +1,4 @@
-"""`cairn audit`, the log of security, and `cairn programs`, those that were let in by OAuth."""
+"""`cairn audit`, the audit log, and `cairn programs`, the programs that have access by OAuth."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from resolvers.transactions.audit import AuditEvent
 
 POLLED_EVERY = 1.0  # seconds
-LATE = 60.0  # seconds by which an event may be seen after one that is newer
+LATE = 60.0  # seconds by which a transaction may commit an event after a newer event was seen
 app = typer.Typer(help="Manage programs that have access to a wiki by OAuth.", no_args_is_help=True)
 
 
@@ -78,7 +78,8 @@ def audit(
 async def follow_events(
     database: "Database", tenant_id: UUID, found: "Sequence[AuditEvent]", asked: dict[str, Any], as_json: bool
 ) -> None:
-    """Print events as they come. Looks back a little: a transaction may end after one that began later."""
+    """Print events as they are committed. Each poll reads the last LATE seconds again, because a transaction may commit
+    its events after newer events of another transaction were printed."""
     import asyncio
     from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""`cairn doctor`: what is wrong with an installation, and what to do."""
+"""`cairn doctor`: check an installation for problems."""
 
 import typer
 

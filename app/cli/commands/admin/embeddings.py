@@ -1,4 +1,4 @@
-"""`cairn embeddings`: what a model says that pages and passages mean, for search."""
+"""`cairn embeddings`: manage the embeddings of pages and passages for semantic search."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ def group() -> None:
 
 
 def configured_server() -> "EmbeddingServer":
-    """Return the server of the settings; raise Unavailable, which names those that are missing."""
+    """Return the embedding server of the settings. Raises Unavailable if it is not configured."""
     from resolvers.errors import Unavailable
 
     from ....embeddings import embedder_of

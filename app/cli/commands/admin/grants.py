@@ -1,4 +1,4 @@
-"""`cairn grants`: who may use whose wiki."""
+"""`cairn grants`: manage which owners have access to the wiki of another owner."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated

@@ -12,7 +12,7 @@ from ...output import print_status, say, show, table
 
 
 class Role(StrEnum):
-    """The roles of credentials, repeated here because db.scope brings the whole of db with it."""
+    """The roles of credentials, repeated here because db.scope imports all of db."""
 
     READER = "reader"
     MEMBER = "member"
@@ -29,7 +29,7 @@ class ActorKind(StrEnum):
 
 
 class KeyScope(StrEnum):
-    """The scopes of OAuth, from the least to the greatest."""
+    """The scopes of OAuth, each of which includes the ones before it."""
 
     READ = "wiki:read"
     WRITE = "wiki:write"
@@ -87,7 +87,7 @@ def token(
 
 
 def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_kind: ActorKind | None = None) -> str:
-    """A token signed with our own secret. Raises Forbidden where tokens come from another issuer."""
+    """Return a token signed with the secret of this installation. Raises Forbidden if another issuer signs tokens."""
     from db import scope
     from resolvers.auth.credentials import Signing, issue_token
 
@@ -213,13 +213,13 @@ def key_to_dict(key: "ApiKey") -> dict[str, Any]:
 
 
 def ends(key: "ApiKey") -> str:
-    """The day, or that there is none."""
+    """Return the day on which a key was revoked or expires, or `never`."""
     end = key.revoked_at or key.expires_at
     return f"{end:%Y-%m-%d}" if end else "never"
 
 
 def format_last_use(key: "ApiKey") -> str:
-    """The day of the last use, or that there was none."""
+    """Return the day of the last use of a key, or `never`."""
     return f"{key.used_at:%Y-%m-%d}" if key.used_at else "never"
 
 

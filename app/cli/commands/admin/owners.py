@@ -1,4 +1,4 @@
-"""`cairn owners`: whose wikis there are in a tenant."""
+"""`cairn owners`: manage the owners of a tenant and the settings of their wikis."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any

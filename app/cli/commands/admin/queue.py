@@ -1,4 +1,4 @@
-"""`cairn jobs list`, `retry` and `cancel`: the queue of jobs."""
+"""`cairn jobs`: list, retry and cancel the jobs of the queue."""
 
 from typing import TYPE_CHECKING, Annotated, TypeVar
 

@@ -1,4 +1,4 @@
-"""`cairn tenants`: customers, who share nothing."""
+"""`cairn tenants`: create and list tenants, and turn automatic compiling on or off."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 

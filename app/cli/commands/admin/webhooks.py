@@ -1,4 +1,4 @@
-"""`cairn webhooks`: where changes of a tenant are sent, and what became of them."""
+"""`cairn webhooks`: manage the webhooks of a tenant and their deliveries."""
 
 from datetime import timedelta
 from enum import StrEnum
@@ -18,7 +18,7 @@ app = typer.Typer(help="Manage webhooks.", no_args_is_help=True)
 
 
 class Status(StrEnum):
-    """The states of a delivery, repeated here because the module of webhooks brings the whole of db with it."""
+    """The states of a delivery, repeated here because the module of webhooks imports all of db."""
 
     PENDING = "pending"
     DELIVERED = "delivered"

@@ -1,4 +1,4 @@
-"""`cairn backup` and `cairn restore`: the whole database, with the secret that signs tokens."""
+"""`cairn backup` and `cairn restore`: back up and restore the database and the secret that signs tokens."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +22,7 @@ SECRET = "token-secret"  # noqa: S105 - the name of the file
 
 
 class Backup(TyperGroup):
-    """A group in which `create` need not be said: `cairn backup DEST`."""
+    """A group whose default command is `create`: `cairn backup DEST`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] != "--help" and args[0] not in self.commands:
@@ -31,7 +31,7 @@ class Backup(TyperGroup):
 
 
 class Restore(TyperGroup):
-    """A group whose command need not be said: `page` if a version follows, else `backup`."""
+    """A group with two default commands: `page` if a later argument is a number (a version), else `backup`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] != "--help" and args[0] not in self.commands:
@@ -251,7 +251,7 @@ def restore(
 
 
 def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: str | None, *, replace: bool) -> bool:
-    """Restore Cairn's own server to a point in time. Return whether it goes on with the log."""
+    """Restore the embedded server to a point in time. Return whether it continues to archive its log."""
     from datetime import UTC, datetime
 
     from db.archives.folder import ArchiveRefused
@@ -273,7 +273,7 @@ def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: st
 
 
 def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -> None:
-    """Refuse to replace the secret that signs tokens, unless that is asked for."""
+    """Raise ArchiveRefused if the backup has another secret that signs tokens, unless `replace` is set."""
     from db.archives.folder import ArchiveRefused
 
     path = settings.data_dir.expanduser() / SECRET
@@ -285,14 +285,14 @@ def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -
 
 
 def keep_secret(settings: "Settings", secret: bytes | None) -> bool:
-    """Put the secret of a backup in its place; return whether there is one."""
+    """Store the secret of a backup in the data folder. Return whether the backup has one."""
     import tempfile
 
     if secret is None:
         return False
     folder = settings.data_dir.expanduser()
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".secret-", delete=False) as file:  # its owner alone reads it
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".secret-", delete=False) as file:  # only its owner can read it
         file.write(secret)
     Path(file.name).replace(folder / SECRET)
     return True
@@ -300,7 +300,7 @@ def keep_secret(settings: "Settings", secret: bytes | None) -> bool:
 
 @contextmanager
 def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
-    """Yield the DSN of the database as it is: nothing is migrated. Only a command that `creates` makes one."""
+    """Yield the DSN of the database without migrating it. Raises NothingStored if it is missing, unless `creates`."""
     from db.embedded import EmbeddedServer
 
     from ...session import NothingStored
@@ -316,7 +316,7 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
 
 
 def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_DATABASE_URL") -> T:
-    """Return what is done with a database, or say why Postgres refused."""
+    """Run `work` on a database and return its result, or raise Unavailable with the reason of Postgres."""
     import asyncio
 
     import asyncpg
@@ -344,9 +344,9 @@ def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], named: str = 
 
 
 def record_event(dsn: str, event: str, subject: object = None, **detail: Any) -> None:
-    """Write into the operator's audit log what a command has done with the whole database, or with a tenant.
+    """Record in the operator's audit log what a command did with the whole database, or with a tenant.
 
-    A database of an older schema has no such log, and a standby takes no writes: what was done is done there as well.
+    Nothing is recorded in a database of an older schema, which has no such log, or on a standby, which takes no writes.
     """
     import asyncpg
 

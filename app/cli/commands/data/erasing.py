@@ -21,7 +21,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Confirm the erasure. Only a ba
 
 
 def add_to(parent: typer.Typer) -> None:
-    """Add nothing: the commands are in the groups of tenants, owners and sources."""
+    """Do nothing: importing this module adds its commands to the groups of tenants, owners and sources."""
 
 
 def check_meant(dry_run: bool, yes: bool) -> None:
@@ -32,7 +32,7 @@ def check_meant(dry_run: bool, yes: bool) -> None:
 
 
 def operator() -> str:
-    """Return who runs this command, for the record."""
+    """Return the operator who runs this command, for the record of the erasure."""
     from getpass import getuser
 
     try:
@@ -143,7 +143,7 @@ def list_all(
 
 
 def days(text: str) -> int | None:
-    """Return the days of `90d` or `2w`, 0 of `forever`, and None of `default`."""
+    """Return the number of days of `90d` or `2w`, 0 for `forever`, and None for `default`."""
     if text in ("forever", "default"):
         return 0 if text == "forever" else None
     seconds = duration(text)
@@ -153,7 +153,7 @@ def days(text: str) -> int | None:
 
 
 def period(data: str) -> Any:
-    """Return the option for how long a kind of data is kept."""
+    """Return the option that sets the retention of a kind of data."""
     return typer.Option(metavar="DAYS", parser=str, help=f"Retention of {data}: 90d, 52w, `forever` or `default`.")
 
 

@@ -1,4 +1,4 @@
-"""`cairn tenants export`, `import` and `transfer`: a tenant that moves to another database, whole."""
+"""`cairn tenants export`, `import` and `transfer`: move a whole tenant to another database."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,7 @@ Replace = Annotated[
 
 
 def add_to(parent: typer.Typer) -> None:
-    """Add nothing: the commands are in the group of tenants, which this module has to be imported for."""
+    """Do nothing: importing this module adds its commands to the group of tenants."""
 
 
 @app.command("export", epilog="Example: cairn tenants export acme ~/acme")
@@ -81,7 +81,7 @@ def import_one(
 
 
 def tenant_of(manifest: "Manifest") -> str | None:
-    """Return the id of the tenant whose archive it is."""
+    """Return the id of the tenant of an archive, or None for an archive of the whole database."""
     return None if manifest.tenant is None else manifest.tenant["id"]
 
 
@@ -134,7 +134,7 @@ def transfer(
     settings = read_settings()
     target = read_stdin().strip() if to == "-" else to
     place = settings.data_dir.expanduser() / "transfers" / slug
-    shutil.rmtree(place, ignore_errors=True)  # what a killed transfer has left: the tenant may have changed since
+    shutil.rmtree(place, ignore_errors=True)  # left by a transfer that was killed: the tenant may have changed since
 
     async def leave(dsn: str) -> "Manifest":
         with progress() as report:

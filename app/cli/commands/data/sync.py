@@ -1,4 +1,4 @@
-"""`cairn sync`: a folder of notes and a wiki that are kept the same, both ways."""
+"""`cairn sync`: synchronize a folder of notes and a wiki, in both directions."""
 
 import asyncio
 from pathlib import Path
@@ -73,7 +73,7 @@ def sync(
 async def once(
     database: "Database", named: tuple[str, str], root: Path, direction: "Direction", dry_run: bool
 ) -> "SyncResult":
-    """Sync once."""
+    """Synchronize the folder with the wiki once and return the result."""
     from db.scope import Role
     from resolvers.sync.planning import Direction
     from resolvers.sync.syncing import sync_folder
@@ -90,7 +90,7 @@ async def once(
 
 
 async def audit(database: "Database", wiki: "Wiki", result: "SyncResult", dry_run: bool) -> None:
-    """Record that pages were written out."""
+    """Record in the audit log that pages of the wiki were written to the folder."""
     from resolvers.sync.planning import Action
     from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
 
@@ -102,7 +102,7 @@ async def audit(database: "Database", wiki: "Wiki", result: "SyncResult", dry_ru
 async def watch_and_sync(
     database: "Database", named: tuple[str, str], root: Path, direction: "Direction", as_json: bool
 ) -> None:
-    """Sync with every change until SIGINT or SIGTERM."""
+    """Synchronize on every change of the folder or the wiki, until SIGINT or SIGTERM."""
     import signal
     from contextlib import suppress
 
@@ -163,7 +163,7 @@ async def follow(
 
 
 def telling() -> "Callable[[SyncResult], None]":
-    """Return what tells of files that are left, each once while it stays so."""
+    """Return a function that prints the files that could not be synchronized, each one only when it is new."""
     told: set[tuple[str, ...]] = set()
 
     def tell_left(result: "SyncResult") -> None:
