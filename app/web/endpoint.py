@@ -1,4 +1,4 @@
-"""The endpoint of the reader: it signs people in, keeps other sites' forms out, and answers errors as pages."""
+"""The endpoint of the reader: authentication by cookie, protection against forms of other sites, and error pages."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -37,8 +37,8 @@ from .forms import MULTIPART, Upload, content_type, read_form, read_multipart
 from .rendering import render
 
 log = structlog.get_logger()
-# Scripts, styles and requests of this service alone, and no way from text to markup in a script.
 OWN_FORMS = "form-action 'self'"
+# Allows only scripts, styles and requests of this service, and forbids scripts to turn text into markup.
 POLICY = "; ".join(
     (
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
@@ -60,24 +60,26 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Web:
-    """The objects and limits that requests share. `local_token` signs in browsers on this machine, `provider`
-    people anywhere; `compress_over` in bytes, 0 for never."""
+    """The objects and limits that all requests of the reader share."""
 
     database: Database
     credentials: Credentials
     bounds: Bounds
     bodies: Bodies
     compress_over: int
+    """The size in bytes above which responses are compressed; 0 for never."""
     streams: Streams
     local_token: str | None = None
+    """The token that signs in browsers on this machine without a cookie."""
     files: Bodies | None = None
-    """The reader of bodies that hold a file, where those may be larger than others."""
+    """The reader of request bodies with a file, if these may be larger than other bodies."""
     oauth: AuthorizationServer | None = None
     provider: Provider | None = None
+    """The OpenID provider by which people can sign in."""
 
 
 class Proposed(CairnError):
-    """The write was not done: it waits as a proposal."""
+    """The write became a proposal and waits for a reviewer. `path` is the page of the proposal."""
 
     code = "REVIEW_REQUIRED"
 
@@ -88,8 +90,7 @@ class Proposed(CairnError):
 
 @dataclass
 class Visit:
-    """A request of a person who is signed in. `owner` is the slug of the wiki that the address names, if it does.
-    `file` is the body of a request that sends a file instead of a form, and `upload` the file of a form."""
+    """A request of a person who is signed in, with what its body contains."""
 
     web: Web
     request: Request
@@ -97,28 +98,31 @@ class Visit:
     account: Account
     form: Mapping[str, str] = field(default_factory=dict)
     file: bytes = b""
+    """The body of a request that sends a file instead of a form."""
     upload: Upload | None = None
+    """The file that was sent with a form."""
 
     @property
     def owner(self) -> str | None:
+        """Return the slug of the wiki that the path names, or None if it names none."""
         return self.request.path_params.get("owner")
 
     def parameter(self, name: str) -> str:
-        """Return a parameter of the query string without blanks around it; empty if there is none."""
+        """Return a parameter of the query string, stripped, or an empty text if it is missing."""
         return self.request.query_params.get(name, "").strip()
 
     def form_field(self, name: str) -> str:
-        """Return a field of the form with line ends as markdown has them; empty if there is none."""
+        """Return a field of the form with LF line ends, or an empty text if it is missing."""
         return self.form.get(name, "").replace("\r\n", "\n")
 
     async def ask(self, document: str, operation: str | None = None, **variables: Any) -> Any:
-        """Return the data of queries/<document>.graphql for this person's credential."""
+        """Execute an operation of queries/<document>.graphql with this person's credential and return its data."""
         context = self.web.bounds.context(self.web.database, self.wiki, self.account)
         given = {"tenantId": str(self.wiki.tenant_id), "owner": self.owner} | variables
         return await run_stored_query(with_shell(document), operation, given, self.web.bounds, context)
 
     async def do(self, document: str, operation: str, **variables: Any) -> dict[str, Any]:
-        """Return the payload of a mutation. Raises Proposed where it waits for a reviewer instead."""
+        """Execute a mutation whose field has the alias `done` and return its payload. Raises Proposed."""
         done: dict[str, Any] = (await self.ask(document, operation, **variables))["done"]
         for error in done["userErrors"]:
             if error["proposalId"]:
@@ -126,13 +130,13 @@ class Visit:
         return done
 
     async def show(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Return a page of the reader. `viewer` is needed among the values."""
+        """Return a rendered page of the reader. The values must contain `viewer`."""
         return await answer(self.web, self.request, template, status, owner_slug=self.owner, **values)
 
 
 @cache
 def with_shell(document: str) -> str:
-    """Return a document, with the fragment of what every page shows where it asks for that."""
+    """Return a stored document, with the definition of the fragment Shell if the document uses it."""
     text = stored_query("web", document)
     return text + (stored_query("web", "shell") if "...Shell" in text else "")
 
@@ -140,9 +144,9 @@ def with_shell(document: str) -> str:
 async def answer(
     web: Web, request: Request, template: str, status: int, *, leads_to: str = "", **values: Any
 ) -> Response:
-    """Return a template as the answer to a request, compressed and revalidated as any other.
+    """Render a template as the response to a request, with compression and an ETag.
 
-    `leads_to` is the origin of another service that the browser is sent to once the page's form was taken.
+    `leads_to` is another origin to which the page's form may redirect the browser: the policy of the page allows it.
     """
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     site = f"{request.url.scheme}://{request.url.netloc}"
@@ -159,9 +163,9 @@ Limits = Callable[[], Web]
 
 
 def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, takes: str = "form") -> Route:
-    """Return the route of a page, which only a person who is signed in sees.
+    """Return the route of a page that requires a signed-in person.
 
-    It takes a form, an `upload` (a form with a file), or a `file` alone.
+    `takes` is the body of a POST: "form", "upload" (a form that may have a file), or "file" (a file alone).
     """
 
     async def endpoint(request: Request) -> Response:
@@ -175,7 +179,7 @@ def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, take
 
 
 class Following:
-    """The route by which an open page hears that it was changed, as the subscription to it says."""
+    """The endpoint of the server-sent events that tell an open page of the reader that it was changed."""
 
     def __init__(self, web: Web) -> None:
         self.web = web
@@ -195,7 +199,7 @@ class Following:
 
 
 async def handle_visit(web: Web, request: Request, handle: Handle, takes: str) -> Response:
-    """Answer a request whose credential holds. A form or a file must come from a page of this service."""
+    """Authenticate a request, read its body and handle it. A POST must come from a page of this service."""
     form: Mapping[str, str] = {}
     file, upload = b"", None
     if request.method == "POST":
@@ -214,24 +218,28 @@ async def handle_visit(web: Web, request: Request, handle: Handle, takes: str) -
     return await web.bounds.admit(wiki, work)
 
 
-# -- who it is
+# -- authentication
 
 
 def cookie_name(request: Request) -> str | None:
-    """Return the name of the cookie: bound to the host over HTTPS, plain on this machine, none over any other HTTP."""
+    """Return the name of the credential's cookie, or None over plain HTTP from another machine.
+
+    Over HTTPS the prefix `__Host-` binds the cookie to the host. On this machine the name contains the port.
+    """
     if request.url.scheme == "https":
         return f"__Host-{COOKIE}"
     return f"{COOKIE}-{request.url.port or 80}" if request.url.hostname in LOOPBACK else None
 
 
 def position_cookie(request: Request) -> str | None:
-    """Return the name of the cookie that keeps what a browser has written, for requests of pages."""
-    name = None if is_of_an_api(request.scope["path"]) else cookie_name(request)  # its URL takes longer to make
+    """Return the name of the cookie with the position of the browser's last write, or None for requests of an API."""
+    # The path is checked first, because `cookie_name` builds the URL of the request, which is slow.
+    name = None if is_of_an_api(request.scope["path"]) else cookie_name(request)
     return name and f"{name}-position"
 
 
 def credential(web: Web, request: Request) -> str:
-    """Return the token or API key of the browser. Raises NoCredential where it has none."""
+    """Return the token or API key of the cookie, or the local token on this machine. Raises NoCredential."""
     name = cookie_name(request)
     if name and (shown := request.cookies.get(name)):
         return shown
@@ -241,7 +249,7 @@ def credential(web: Web, request: Request) -> str:
 
 
 def is_on_this_machine(request: Request) -> bool:
-    """Return whether a browser on this machine asks for a loopback name, past no proxy and by no other name."""
+    """Return whether a browser on this machine sent the request to a loopback name, and not through a proxy."""
     if request.client is None or any(header(request.scope, name) for name in FORWARDED):
         return False
     try:
@@ -252,7 +260,7 @@ def is_on_this_machine(request: Request) -> bool:
 
 
 def safe_cookie_name(request: Request) -> str:
-    """Return the name of the cookie. Raises Forbidden over plain HTTP from another machine."""
+    """Return the name of the credential's cookie. Raises Forbidden over plain HTTP from another machine."""
     if name := cookie_name(request):
         return name
     raise Forbidden(
@@ -262,7 +270,10 @@ def safe_cookie_name(request: Request) -> str:
 
 
 def sign_in(request: Request, response: Response, token: str, seconds: int = COOKIE_AGE) -> None:
-    """Keep the credential in a cookie that no script reads. Raises Forbidden over plain HTTP from another machine."""
+    """Store the credential in a cookie that scripts cannot read.
+
+    Raises Forbidden over plain HTTP from another machine, and for a token that is too long for a cookie.
+    """
     name = safe_cookie_name(request)
     if len(token) > COOKIE_MAX:
         raise Forbidden(f"This token is longer than the {COOKIE_MAX:,} characters of a cookie. Use an API key.")
@@ -277,7 +288,7 @@ def sign_out(request: Request, response: Response) -> None:
 
 
 def check_same_origin(request: Request) -> None:
-    """Refuse a form of another site: browsers say where a request comes from, and no page can change it."""
+    """Raise Forbidden unless a page of this service sent the request, by headers that pages cannot change."""
     site = header(request.scope, b"sec-fetch-site")
     origin = header(request.scope, b"origin")
     own = f"{request.url.scheme}://{request.url.netloc}"
@@ -287,7 +298,7 @@ def check_same_origin(request: Request) -> None:
 
 
 def local_path(given: str) -> str:
-    """Return where to go after signing in: a path of this service and nothing else."""
+    """Return the path if it is one of this service, else `/`, so that no link redirects to another site."""
     parts = urlsplit(given)
     is_ours = given.startswith("/") and not given.startswith(("//", "/\\")) and not (parts.scheme or parts.netloc)
     return given if is_ours and given.isprintable() else "/"
@@ -299,7 +310,7 @@ def redirect(path: str, status: int = 303) -> Response:
 
 
 def path_to(*parts: str, anchor: str = "", **query: str) -> str:
-    """Return a path of this service from its parts."""
+    """Build a path of this service from its segments, which are quoted. Empty query parameters are left out."""
     asked = urlencode({name: value for name, value in query.items() if value})
     path = "/" + "/".join(quote(part, safe="") for part in parts)
     return path + (f"?{asked}" if asked else "") + (f"#{quote(anchor)}" if anchor else "")
@@ -309,7 +320,7 @@ def path_to(*parts: str, anchor: str = "", **query: str) -> str:
 
 
 async def error_page(web: Web, request: Request, error: Exception) -> Response:
-    """Return a page that says what is wrong and what to do; to sign in, where nobody is."""
+    """Return the page of an error, or a redirect: for Proposed to the proposal, for Unauthenticated to the sign-in."""
     error = translate_error(error)
     if isinstance(error, Proposed):
         return redirect(error.path)
@@ -326,7 +337,7 @@ async def error_page(web: Web, request: Request, error: Exception) -> Response:
 
 
 async def viewer_of(web: Web, request: Request) -> dict[str, Any] | None:
-    """Return who is signed in, for the navigation of an error page; None where nobody is, or that cannot be read."""
+    """Return the signed-in person for the navigation of an error page, or None if that cannot be read."""
     try:
         wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
 
@@ -344,14 +355,14 @@ async def viewer_of(web: Web, request: Request) -> dict[str, Any] | None:
 
 
 def readable_owner(request: Request, viewer: Mapping[str, Any] | None) -> str | None:
-    """Return the wiki that the address names, if this person may read it."""
+    """Return the slug of the wiki that the path names if this person may read it, else None."""
     owner = request.path_params.get("owner")
     slugs = {space["slug"] for space in viewer["scopes"]["nodes"]} if viewer else set()
     return owner if owner in slugs else None
 
 
 def describe_error(error: Exception) -> tuple[int, str, str, dict[str, str]]:
-    """Return the status, the code, the message and the headers of an error."""
+    """Return the HTTP status, the code, the message and the headers for an error, and log an unexpected one."""
     match error:
         case Refused():
             return error.status, error.code, error.message, {}
@@ -368,7 +379,7 @@ def describe_error(error: Exception) -> tuple[int, str, str, dict[str, str]]:
 
 
 def to_sign_in(request: Request, error: Unauthenticated) -> Response:
-    """Redirect to the sign-in page; a credential that no longer holds is dropped."""
+    """Redirect to the sign-in page. The cookie of a credential that is no longer valid is deleted."""
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     is_new = isinstance(error, NoCredential)
     response = redirect(path_to("sign-in", next=here if request.method == "GET" else "", ended="" if is_new else "1"))
@@ -381,9 +392,10 @@ APIS = ("/api", "/graphql", "/mcp", "/metrics")
 
 
 def is_of_an_api(path: str) -> bool:
+    """Return whether a path belongs to an API and not to the reader."""
     return any(path == root or path.startswith(f"{root}/") for root in APIS)
 
 
 def is_for_a_person(request: Request) -> bool:
-    """Return whether a browser asks for a page, and not a program for an answer of an API."""
+    """Return whether the response should be an HTML page for a person, and not the JSON of an API."""
     return not is_of_an_api(request.url.path) and "text/html" in (header(request.scope, b"accept") or "")

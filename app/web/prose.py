@@ -1,6 +1,6 @@
-"""The HTML of a section as the reader shows it: links inside the wiki, highlighted code, nothing from elsewhere.
+"""The HTML of a section as the reader shows it: links inside the wiki, highlighted code, no images of other sites.
 
-It begins with the HTML of `content.markdown.html`, in which every text is escaped: patterns meet markup alone.
+The input is the HTML of `content.markdown.html`, in which every text is escaped, so the patterns match only markup.
 """
 
 import re
@@ -36,7 +36,7 @@ CODE = re.compile(r'<pre><code class="language-(?P<language>[^"]*)">(?P<text>.*?
 TASK = re.compile(r"<li>(<p>)?\[([ xX])\] ")
 HEADING = re.compile(r"<h(?P<level>[1-6])>(?P<shown>.*?)</h(?P=level)>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
-HIGHLIGHTED_MAX = 20_000  # characters of code that are coloured
+HIGHLIGHTED_MAX = 20_000  # characters; longer code is not highlighted
 FORMATTER = HtmlFormatter(nowrap=True)
 SHOWN = frozenset(PICTURES.values())
 MISSING = "This file was not imported"
@@ -45,15 +45,18 @@ NO_FILES: Files = {}
 
 
 def attachment_names(html: str) -> set[str]:
-    """Return the attachments that a text names, as it writes them."""
+    """Return the paths of the attachments that a text refers to, as they are written there."""
     return {unquote(found["path"]) for found in ATTACHED.finditer(html)}
 
 
 def safe_html(
     html: str, owner: str, may_write: bool = False, files: Files = NO_FILES, anchors: set[str] | None = None
 ) -> Markup:
-    """Return safe HTML with the addresses and marks of the reader. `owner` is the wiki whose text it is, and `files`
-    the attachments that it names. Its headings get an id, unless one of these `anchors` is theirs, and are added."""
+    """Rewrite the HTML of a section for the reader: links, attachments, images, code, tables, tasks and headings.
+
+    `owner` is the slug of the wiki that the text belongs to, and `files` are the attachments that it refers to. If
+    `anchors` are given, each heading whose slug is not among them gets it as id, and the slug is added to them.
+    """
 
     def link(match: re.Match[str]) -> str:
         space = match["space"] or quote(owner)
@@ -79,7 +82,7 @@ def safe_html(
         return f'<img class="attachment" src="{address}" alt="{shown}"{size} loading="lazy" decoding="async">'
 
     def heading(match: re.Match[str]) -> str:
-        level = max(3, int(match["level"]))  # below the section's own
+        level = max(3, int(match["level"]))  # below the heading of the section, which is an h2
         slug = section_slug(unescape(TAG.sub("", match["shown"])))
         named = ""
         if anchors is not None and slug not in anchors:
@@ -104,7 +107,7 @@ def safe_html(
 
 
 def size_attributes(file: AttachmentPlace, wanted: int) -> str:
-    """Return the attributes that keep a picture's place until it is there: as wide as it is, or as it is wanted."""
+    """Return the size attributes of an image, which reserve its space while it loads. `wanted` is its width or 0."""
     if not (file.width and file.height):
         return f' width="{wanted}"' if wanted else ""
     width = wanted or file.width
@@ -112,12 +115,12 @@ def size_attributes(file: AttachmentPlace, wanted: int) -> str:
 
 
 def standalone_html(html: str) -> Markup:
-    """Return the HTML of a text that is shown by itself: names of other pages are words, and nothing leads to them."""
+    """Return the HTML of a shared page: links to other pages, sources and attachments are replaced by their text."""
     return safe_html(INSIDE.sub(r"\1", html), "")
 
 
 def outside_image(match: re.Match[str]) -> str:
-    """Return a link in place of an image of another site: a page loads nothing from elsewhere."""
+    """Return a link in place of an image of another site, because a page loads nothing from other sites."""
     host = escape(urlsplit(unescape(match["source"])).hostname or "")
     shown = match["shown"] or "Image"
     return (
@@ -140,7 +143,7 @@ def coloured(match: re.Match[str]) -> str:
 
 @lru_cache(512)
 def highlighted(language: str, text: str) -> str:
-    """Return code with a class on each kind of word; as it is where the language is not known."""
+    """Return code with spans for syntax highlighting, or just escaped if the language is not known."""
     try:
         lexer = get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:

@@ -1,6 +1,6 @@
-"""The routes of the reader. Each address begins with a word of its own, so no wiki can be called like another path.
+"""The routes of the reader. Each path begins with a fixed word, so that the slug of a wiki never hides another path.
 
-A page is at /wiki/OWNER/TYPE/SLUG. The text of pages, and programs, know it as /wiki/TYPE/SLUG too.
+A page is at /wiki/OWNER/TYPE/SLUG. Texts of pages and programs also link to /wiki/TYPE/SLUG, which redirects there.
 """
 
 from starlette.routing import BaseRoute, Route

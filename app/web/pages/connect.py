@@ -1,4 +1,4 @@
-"""Letting programs into the wiki by OAuth: what one asks for, and those that were let in."""
+"""Access of programs by OAuth: the consent page, and the list of connected programs."""
 
 from urllib.parse import urlsplit
 
@@ -14,7 +14,7 @@ OFF = "OAuth is not enabled. The operator of this service can enable it with CAI
 
 
 async def ask(visit: Visit) -> Response:
-    """Show who asks to use the wiki, and for what."""
+    """Show the consent page: which program requests access to the wiki, and with which scopes."""
     request, _ = await server_of(visit).request_of(visit.parameter("request"))
     found = await visit.ask("connect", "Connect")
     return await visit.show(
@@ -29,7 +29,7 @@ async def ask(visit: Visit) -> Response:
 
 
 async def decide(visit: Visit) -> Response:
-    """Send the browser back to the program, with a code or with a refusal."""
+    """Redirect the browser back to the program, with an authorization code or with an error."""
     server = server_of(visit)
     request, state = await server.request_of(visit.form_field("request"))
     decision = visit.form_field("decision")
@@ -49,7 +49,7 @@ async def own_programs(visit: Visit) -> Response:
 
 
 async def programs(visit: Visit) -> Response:
-    """List the programs that may use the wiki."""
+    """List the programs that have access to the wiki."""
     found = await visit.ask("connect", "Programs", after=visit.parameter("after") or None)
     for one in found["programs"]["nodes"]:
         one["host"] = host_of(one["redirectUri"])
@@ -69,13 +69,13 @@ def server_of(visit: Visit) -> AuthorizationServer:
 
 
 def host_of(uri: str) -> str:
-    """Return the part of a redirect URI that tells a person where the program is."""
+    """Return the host of a redirect URI, or its scheme for a program with a scheme of its own, to show to a person."""
     parts = urlsplit(uri)
     return parts.hostname if parts.hostname and parts.scheme in ("http", "https") else f"{parts.scheme}:"
 
 
 def origin_of(uri: str) -> str:
-    """Return the source expression for a policy that lets a form lead there."""
+    """Return the source expression of a redirect URI for the directive `form-action` of a policy."""
     parts = urlsplit(uri)
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 

@@ -1,4 +1,4 @@
-"""Evidence: the sources of a wiki, what rests on each, adding and forgetting."""
+"""The pages for sources: list, search and show them with the pages that cite them, add and forget them."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -28,7 +28,7 @@ NO_SOURCE = "There is no such source. Look for it in the list of sources."
 
 
 async def sources(visit: Visit) -> Response:
-    """Show the sources, newest first; or the passages that a search finds in them."""
+    """Show the sources of a wiki, newest first, or the passages that match a query."""
     query, kind, after = (
         visit.parameter("q")[:QUERY_MAX],
         visit.parameter("kind").upper(),
@@ -44,7 +44,7 @@ async def sources(visit: Visit) -> Response:
 
 
 async def source(visit: Visit) -> Response:
-    """Show one source by its lines, with the pages that cite it. A long one is shown in parts."""
+    """Show the lines of a source, with the pages that cite it. A long source is shown in parts."""
     found = await visit.ask("sources", "Source", id=visit.request.path_params["id"])
     lines = existing_source(found)["content"].splitlines()
     parts = parts_of(lines)
@@ -58,7 +58,7 @@ async def source(visit: Visit) -> Response:
 
 
 def parts_of(lines: list[str]) -> list[tuple[int, int]]:
-    """Cut a source into stretches of lines that fit a page each; a line that is longer than that is one by itself."""
+    """Split the lines of a source into ranges of at most SHOWN_MAX characters. A longer line is a range by itself."""
     parts, start, size = [], 0, 0
     for index, line in enumerate(lines):
         if size and size + len(line) > SHOWN_MAX:
@@ -81,7 +81,7 @@ async def source_form(visit: Visit) -> Response:
 
 
 async def add_source(visit: Visit) -> Response:
-    """Retain a text as a source, for the compiler to read."""
+    """Retain the text or the file of the form as a source."""
     given = {name: visit.form_field(name).strip() for name in ("title", "kind", "day", "content")}
     if given["kind"] not in KINDS:
         raise BadInput("Choose one of the kinds.", "kind")
@@ -101,7 +101,7 @@ async def add_source(visit: Visit) -> Response:
 
 
 async def add_file(visit: Visit, given: dict[str, str], file: Upload) -> Response:
-    """Retain a file byte for byte, with the text that was read from it as the source's."""
+    """Retain an uploaded file as a source. Its bytes are stored; its text is that of the form, or else extracted."""
     name = file.name.replace("\\", "/").rpartition("/")[2]
     try:
         media_type = media_type_of(file.media_type, name, file.data)
@@ -129,7 +129,7 @@ async def refuse_source(visit: Visit, given: dict[str, str], errors: list[dict[s
 
 
 async def file_text(visit: Visit) -> Response:
-    """Return the text of a file for the form of a new source; why it cannot be read, where that is so."""
+    """Return the text of a file for the form of a new source, or the reason why it cannot be read with status 422."""
     check_may_write(visit, (await visit.ask("search", "Nothing"))["viewer"])
     try:
         found = await text_of_file(media_type_of(None, visit.parameter("name"), visit.file), visit.file)
@@ -139,7 +139,7 @@ async def file_text(visit: Visit) -> Response:
 
 
 def ref_of(title: str) -> str:
-    """Return a name of a source that somebody typed in: the moment, and its title."""
+    """Return a ref for a source that a person adds: the present time, and the slug of the title."""
     moment = f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}"
     try:
         return f"{moment}-{slugify(title)}"
@@ -148,7 +148,7 @@ def ref_of(title: str) -> str:
 
 
 async def forget_form(visit: Visit) -> Response:
-    """Show all that goes with a source."""
+    """Show what is erased with a source, before it is forgotten."""
     found = await visit.ask("sources", "Radius", id=visit.request.path_params["id"])
     existing_source(found)
     check_may_write(visit, found["viewer"])
@@ -156,7 +156,7 @@ async def forget_form(visit: Visit) -> Response:
 
 
 async def forget(visit: Visit) -> Response:
-    """Erase the source. What was written from it is rewritten by a job."""
+    """Forget a source. A job then rewrites the pages that were written from it."""
     reason = visit.form_field("reason").strip() or None
     given = {"sourceId": visit.request.path_params["id"], "reason": reason}
     refuse_errors(await visit.do("sources", "Forget", input=given))
@@ -164,6 +164,7 @@ async def forget(visit: Visit) -> Response:
 
 
 def existing_source(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the source of a response. Raises NotFound."""
     source: dict[str, Any] | None = found["source"]
     if not source or "ref" not in source:
         raise NotFound(NO_SOURCE)

@@ -1,4 +1,4 @@
-"""Attachments: found for the texts that name them, and sent to be shown or saved, never to be run."""
+"""Attachments and originals: looked up for the texts that refer to them, and served so that browsers never run them."""
 
 from collections.abc import Iterable
 from urllib.parse import quote, unquote
@@ -16,12 +16,12 @@ from resolvers.tenants.tenants import as_id
 from ..endpoint import Visit
 from ..prose import NO_FILES, SHOWN, Files, attachment_names
 
-# What a browser may do with a file that somebody has given: show a picture, with the styles inside of it.
+# For files that people have uploaded: a browser may show an image with the styles inside of it, and nothing else.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 
 
 async def files_of(visit: Visit, texts: Iterable[str], origin: object = None) -> Files:
-    """Return the attachments that these texts name; `origin` is the file that their page was imported from."""
+    """Return the attachments that these texts refer to. `origin` is the path that their page was imported from."""
     names = {name for text in texts if "wiki-attachment" in text for name in attachment_names(text)}
     if not names:
         return NO_FILES
@@ -29,7 +29,7 @@ async def files_of(visit: Visit, texts: Iterable[str], origin: object = None) ->
 
 
 async def wiki_of(visit: Visit) -> Wiki:
-    """Return the scope of the wiki that the address names, which the credential may not be allowed to read."""
+    """Return the scope of the wiki that the path names. It is not checked whether the credential may read that wiki."""
     try:
         owner = await find_owner(visit.web.database, visit.wiki.tenant_id, visit.owner or "")
     except NotFound:
@@ -38,7 +38,7 @@ async def wiki_of(visit: Visit) -> Wiki:
 
 
 async def send_file(visit: Visit) -> Response:
-    """Send an attachment byte for byte: a picture to be shown, anything else to be saved."""
+    """Send an attachment: images are shown by the browser, any other file is downloaded."""
     try:
         file = await read_attachment(visit.web.database, await wiki_of(visit), visit.request.path_params["path"])
     except NotFound:
@@ -48,7 +48,7 @@ async def send_file(visit: Visit) -> Response:
 
 
 async def send_original(visit: Visit) -> Response:
-    """Send the file that a source was read from, byte for byte, to be saved and never shown."""
+    """Send the original file of a source as a download, which the browser never shows."""
     id = as_id(visit.request.path_params["id"])
     if id is None:
         raise NotFound(NO_ORIGINAL)

@@ -1,4 +1,4 @@
-"""Finding: the results page, and what appears while somebody types."""
+"""Search: the page of results, and the suggestions while a person types."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ QUERY_MAX = 500  # characters
 
 
 async def results(visit: Visit) -> Response:
-    """Show what a search finds, with how many there are of each type and tag."""
+    """Show the results of a search, with their number by type and tag."""
     query, type, tag = visit.parameter("q")[:QUERY_MAX], visit.parameter("type").lower(), visit.parameter("tag")
     wanted = {"types": [type.upper()] if type in TEMPLATES else None, "tags": [tag] if tag else None}
     chosen = {"q": query, "type": type if wanted["types"] else "", "tag": tag}
@@ -24,9 +24,9 @@ async def results(visit: Visit) -> Response:
 
 
 async def suggest(visit: Visit) -> Response:
-    """Show the pages that a query may mean, as options of a list: by name first, then by what they say.
+    """Show up to eight pages that match a query, as options of a list: matches of names first, then of texts.
 
-    Names that begin as somebody types come before others.
+    Pages whose title begins with the query come before all others.
     """
     query = visit.parameter("q")[:QUERY_MAX]
     found = await visit.ask("search", "Suggest", query=query) if query else {"named": [], "found": []}

@@ -1,4 +1,4 @@
-"""The first page of a wiki, and the list of its pages."""
+"""The home page of a wiki, and the list of its pages."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ ORDERS = ("updated", "title", "created", "hubness")
 
 
 async def home(visit: Visit) -> Response:
-    """Show what changed last, the greatest hubs, the types and the tags."""
+    """Show the pages that changed last, the most central pages, the types and the tags."""
     found = await visit.ask("home", "Home")
     if found["wiki"] is None:
         raise NotFound("There is no such wiki, or you cannot read it. The menu at the top of a page lists your wikis.")
@@ -21,7 +21,7 @@ async def home(visit: Visit) -> Response:
 
 
 async def list_pages(visit: Visit) -> Response:
-    """Show pages of a type or with a tag, or every page."""
+    """Show the pages of a type or with a tag, or all pages."""
     type, tag, order = visit.parameter("type").lower(), visit.parameter("tag"), visit.parameter("order").lower()
     order = order if order in ORDERS else "title"
     wanted = {
@@ -36,7 +36,7 @@ async def list_pages(visit: Visit) -> Response:
 
 
 def types_offered(wiki: dict[str, Any] | None, chosen: dict[str, str]) -> list[str]:
-    """Return the types of which the wiki has pages, and the chosen one. Of archived pages the types are not known."""
+    """Return the types of pages that the wiki has, and the chosen type. For archived pages, return all types."""
     if wiki is None or chosen["status"] == "archived":
         return sorted(TEMPLATES)
     return sorted({*map(str.lower, wiki["types"]), chosen["type"]} - {""})

@@ -1,4 +1,4 @@
-"""API keys of programs: made for a wiki, listed, rotated and revoked, by admins of the tenant."""
+"""The page for API keys, by which admins of the tenant create, list, rotate and revoke them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,7 +24,7 @@ async def list_keys(visit: Visit) -> Response:
 
 
 async def keys_page(visit: Visit, status: int = 200, **values: Any) -> Response:
-    """Show the keys; a secret that was just made is shown this once, and kept by no browser."""
+    """Show the keys. A new secret is shown once, and the response is not cached. Raises Forbidden for other roles."""
     if visit.wiki.role is not Role.ADMIN:
         raise Forbidden(ADMINS)
     found = await visit.ask("keys", "Keys", after=visit.parameter("after") or None)
@@ -37,7 +37,7 @@ async def keys_page(visit: Visit, status: int = 200, **values: Any) -> Response:
 
 
 async def make_key(visit: Visit) -> Response:
-    """Make a key for the wiki that the address names."""
+    """Create a key for the wiki that the path names, and show its secret once."""
     given: dict[str, Any] = {name: visit.form_field(name).strip() for name in ("name", "role", "days", "networks")}
     given["scopes"] = [scope for scope in SCOPES if visit.form_field(scope)]
     if given["role"] not in ROLES or given["days"] not in ("", *map(str, DAYS)):
@@ -58,7 +58,7 @@ async def make_key(visit: Visit) -> Response:
 
 
 async def rotate_key(visit: Visit) -> Response:
-    """Give a key another secret, which is shown this once; the former one is good for a while."""
+    """Replace the secret of a key and show the new one once. The former secret is valid until the overlap ends."""
     if visit.form_field("overlap") not in OVERLAPS:
         raise BadInput("Choose a time from the list.", "overlap")
     wanted = {"id": visit.form_field("id"), "overlapSeconds": OVERLAPS[visit.form_field("overlap")]}

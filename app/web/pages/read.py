@@ -1,4 +1,4 @@
-"""Reading a page: with its evidence, what it used to say, and what is around it."""
+"""The pages for reading: a page with its evidence, its other formats, related pages and the graph around it."""
 
 from math import cos, pi, sin
 from typing import Any
@@ -14,11 +14,11 @@ from ..endpoint import Visit, path_to, redirect
 from .files import files_of
 
 WRITERS = ("MEMBER", "SERVICE", "ADMIN")
-AROUND_MOST = 16  # pages of the small drawing beside a text
+AROUND_MOST = 16  # pages on a ring of a drawing
 
 
 async def read_page(visit: Visit) -> Response:
-    """Show a page; redirect from a former slug, and from a page that was merged into another."""
+    """Show a page, or redirect from a former slug or from a page that was merged into another one."""
     found = await visit.ask("read", "Read", **address_in(visit))
     page = existing(found["page"])
     if page["mergedInto"] or page["redirectedFrom"]:
@@ -32,7 +32,7 @@ async def read_page(visit: Visit) -> Response:
 
 
 async def read_markdown(visit: Visit) -> Response:
-    """Return the page as markdown."""
+    """Return the page as Markdown."""
     page = existing((await visit.ask("read", "Markdown", **address_in(visit)))["page"])
     parts = [f"# {page['title']}", page["summary"] or "", page["bodyMd"]]
     text = "\n\n".join(filter(None, parts)) + "\n"
@@ -40,31 +40,31 @@ async def read_markdown(visit: Visit) -> Response:
 
 
 async def read_json(visit: Visit) -> Response:
-    """Return the page as JSON: its fields, its sections as markdown, and the sources that each one rests on."""
+    """Return the page as JSON: its fields, and its sections as Markdown with the sources that they cite."""
     page = existing((await visit.ask("read", "Data", **address_in(visit)))["page"])
     return JSONResponse(page, headers={"cache-control": "private, no-cache"})
 
 
 async def show_related(visit: Visit) -> Response:
-    """Show the pages that say the like, to be put beside a page once that is there."""
+    """Return the list of similar pages, which a script adds to an open page."""
     found = await visit.ask("read", "Related", id=visit.request.path_params["id"])
     return await visit.show("related.html", viewer=None, **found)
 
 
 async def preview(visit: Visit) -> Response:
-    """Show the card of a page that a link leads to."""
+    """Return the preview card of a page, which a script shows beside a link."""
     page = existing((await visit.ask("read", "Preview", **address_in(visit)))["page"])
     return await visit.show("preview.html", page=page, viewer=None)
 
 
 async def shorter(visit: Visit) -> Response:
-    """Redirect from the address of a page that other programs know, without its wiki, to the full one."""
+    """Redirect from /wiki/TYPE/SLUG, which programs use, to the page in the wiki of `owner` or of this person."""
     owner = visit.parameter("owner") or (await visit.ask("home", "Own"))["viewer"]["owner"]["slug"]
     return redirect(path_to("wiki", owner, visit.request.path_params["type"], visit.request.path_params["slug"]), 301)
 
 
 async def show_graph(visit: Visit) -> Response:
-    """Show the pages around one: a drawing, and the same as a list."""
+    """Show the pages around a page, as a drawing and as a list."""
     depth = 2 if visit.parameter("depth") == "2" else 1
     found = await visit.ask("read", "Graph", id=visit.request.path_params["id"], depth=depth)
     if found["around"] is None or found["around"]["page"]["owner"]["slug"] != visit.owner:
@@ -74,7 +74,7 @@ async def show_graph(visit: Visit) -> Response:
 
 
 def address_in(visit: Visit) -> dict[str, str]:
-    """Return the type and slug of the address. Raises NotFound where they can be those of no page."""
+    """Return the type and slug of the path as variables. Raises NotFound if no page can have them."""
     type, slug = visit.request.path_params["type"], visit.request.path_params["slug"]
     if type not in TEMPLATES or not is_slug(slug):
         raise NotFound(NO_PAGE)
@@ -82,6 +82,7 @@ def address_in(visit: Visit) -> dict[str, str]:
 
 
 def existing(page: dict[str, Any] | None) -> dict[str, Any]:
+    """Return a page or another result about a page. Raises NotFound if it is None."""
     if page is None:
         raise NotFound(NO_PAGE)
     return page
@@ -92,12 +93,12 @@ def redirect_to_page(visit: Visit, page: dict[str, Any]) -> Response:
 
 
 def may_write(visit: Visit, viewer: dict[str, Any]) -> bool:
-    """Return whether this person writes in the wiki that the address names."""
+    """Return whether this person may write to the wiki that the path names."""
     return any(space["slug"] == visit.owner and space["role"] in WRITERS for space in viewer["scopes"]["nodes"])
 
 
 def number_evidence(page: dict[str, Any]) -> None:
-    """Number the footnotes of a page from 1, and name the first one of each source for the text to lead to."""
+    """Number the footnotes of a page from 1, and give the first one of each source an anchor that citations link to."""
     number, seen = 0, set[str]()
     for section in page["sections"]:
         for citation in section["citations"]["nodes"]:
@@ -108,7 +109,7 @@ def number_evidence(page: dict[str, Any]) -> None:
 
 
 def star(page: dict[str, Any]) -> dict[str, str]:
-    """Return a small drawing of how many pages are around one: the paths of its rays and of the dots at their ends."""
+    """Return the SVG paths of a small drawing with a ray and a dot for each page linked with this one, 16 at most."""
     linked = [link["toPage"]["id"] for link in page["links"]["nodes"]] + [
         edge["node"]["id"] for edge in page["backlinks"]["edges"]
     ]
@@ -119,7 +120,7 @@ def star(page: dict[str, Any]) -> dict[str, str]:
 
 
 def drawn(around: dict[str, Any]) -> dict[str, Any]:
-    """Place the pages on rings around the middle, in order: the first ring holds 16, the next ones what is left."""
+    """Place the pages of a graph on rings of 16 around the page in the middle, and return them with their lines."""
     radius, middle, nodes = 240.0, around["page"]["id"], around["nodes"]
     others = [node for node in nodes if node["id"] != middle]
     places: dict[str, tuple[float, float]] = {middle: (0.0, 0.0)}

@@ -1,4 +1,4 @@
-"""Sharing a page by a link, and the page as whoever has the link reads it: its text, and no way to anything else."""
+"""Share links of a page, and the shared page: its text, without links to anything else in the wiki."""
 
 from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ DAYS = (1, 7, 30, 90, 365)
 
 
 def shared_route(web: Web) -> Route:
-    """Return the route of shared pages, the only ones of a wiki that need no credential."""
+    """Return the route of shared pages, which are the only pages of a wiki that need no credential."""
     return Route(SHARED, partial(read_shared, web), methods=["GET"])
 
 
@@ -58,7 +58,7 @@ async def share_form(visit: Visit) -> Response:
 
 
 async def share_page(visit: Visit, path: str | None = None) -> Response:
-    """Show the links of a page, and the one that was just made: nobody can read it again."""
+    """Show the share links of a page, and the path of a new link, which is shown only once."""
     id = existing((await visit.ask("share", "Page", **address_in(visit)))["page"])["id"]
     found = await visit.ask("share", "Links", **address_in(visit), id=id)
     existing(found["page"])
@@ -69,7 +69,7 @@ async def share_page(visit: Visit, path: str | None = None) -> Response:
 
 
 async def share(visit: Visit) -> Response:
-    """Make a link that ends after so many days."""
+    """Create a link that expires after the chosen number of days."""
     days = visit.form_field("days")
     if days not in map(str, DAYS):
         raise BadInput("Choose an expiry from the list.", "days")

@@ -1,4 +1,4 @@
-"""Signing in by a provider, or with a token or an API key, and signing out."""
+"""Sign-in by an OpenID provider, with a token or with an API key, and sign-out."""
 
 from functools import partial
 from typing import Any
@@ -29,12 +29,12 @@ from ..forms import read_form
 from ..rendering import texts
 
 BACK = "/sign-in/callback"
-NO_HINT = "none"  # kept instead of an ID token that is too long for a cookie
+NO_HINT = "none"  # stored instead of an ID token that is too long for a cookie
 NO_PROVIDER = "Sign-in by a provider is not enabled. Use a token, or an API key."
 
 
 def sign_in_routes(web: Web) -> list[Route]:
-    """Return the routes that need no credential."""
+    """Return the routes of sign-in and sign-out, which need no credential."""
     return [
         Route("/sign-in", partial(show_sign_in, web), methods=["GET"]),
         Route("/sign-in", partial(take_credential, web), methods=["POST"]),
@@ -60,7 +60,7 @@ async def sign_in_page(web: Web, request: Request, status: int, said: str | None
 
 
 async def take_credential(web: Web, request: Request) -> Response:
-    """Keep the credential if it is valid; else say what is wrong with it."""
+    """Check the credential of the form and store it in a cookie, or show the form again with the error."""
     form: dict[str, str] = {}
     try:
         check_same_origin(request)
@@ -78,11 +78,11 @@ async def take_credential(web: Web, request: Request) -> Response:
     return response
 
 
-# -- by the provider
+# -- sign-in by a provider
 
 
 async def to_provider(web: Web, request: Request) -> Response:
-    """Send the browser to the provider; what the way back needs is kept in a cookie for ten minutes."""
+    """Redirect the browser to the provider. A cookie keeps the state of the attempt for ten minutes."""
     if web.provider is None:
         return await error_page(web, request, NotFound(NO_PROVIDER))
     back = f"{request.url.scheme}://{request.url.netloc}{BACK}"
@@ -99,7 +99,7 @@ async def to_provider(web: Web, request: Request) -> Response:
 
 
 async def from_provider(web: Web, request: Request) -> Response:
-    """Sign in who comes back from the provider. The cookie of the attempt is good once."""
+    """Sign in a person who returns from the provider. The cookie of the attempt is deleted: it is valid once."""
     if web.provider is None:
         return await error_page(web, request, NotFound(NO_PROVIDER))
     try:
@@ -136,14 +136,15 @@ def attempt_cookie(request: Request) -> str:
 
 
 def hint_cookie(request: Request) -> str:
-    """Return the name of the cookie with the ID token of who was signed in by the provider."""
+    """Return the name of the cookie with the ID token of a person who signed in by the provider."""
     return f"{safe_cookie_name(request)}-id"
 
 
 async def leave(web: Web, request: Request) -> Response:
-    """Sign out here, and at the provider who was signed in by it.
+    """Sign out here, and also at the provider if the person signed in by it.
 
-    The browser goes there from a page in between: the policy of a page lets no form lead to another site.
+    A page with a refresh header leads the browser to the provider: the policy of pages forbids that a form redirects to
+    another site.
     """
     try:
         check_same_origin(request)

@@ -1,4 +1,4 @@
-"""The work on a wiki: proposals, contradictions, names without a page, findings, and the jobs of the compiler."""
+"""The pages for the upkeep of a wiki: proposals, contradictions, names without a page, findings and compile jobs."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ STATUSES = tuple(WikiProposalStatus.__members__)
 
 
 async def work(visit: Visit) -> Response:
-    """Show what waits, the most pressing first."""
+    """Show the open work of a wiki, most urgent first."""
     found = await visit.ask("work", "Work", isAdmin=visit.wiki.role is Role.ADMIN)
     return await visit.show("work.html", may_write=may_write(visit, found["viewer"]), **found)
 
@@ -42,7 +42,7 @@ async def resolve(visit: Visit) -> Response:
 
 
 async def ignore(visit: Visit) -> Response:
-    """Take a name from the list: no page is ever made of it."""
+    """Ignore a mention, so that it is not listed and never becomes a page."""
     refuse_errors(await visit.do("work", "Ignore", id=visit.form_field("id")))
     return redirect(path_to("work", visit.owner or "", anchor="mentions"))
 
@@ -51,7 +51,7 @@ async def ignore(visit: Visit) -> Response:
 
 
 async def proposals(visit: Visit) -> Response:
-    """Show the proposals that are open, or that came to another end."""
+    """Show the proposals with a status, which is open by default."""
     asked = visit.parameter("status").upper()
     status = asked if asked in STATUSES else "OPEN"
     found = await visit.ask("work", "Proposals", status=status, after=visit.parameter("after") or None)
@@ -63,7 +63,7 @@ async def proposal(visit: Visit) -> Response:
 
 
 async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...] = ()) -> Response:
-    """Show a proposal: what would change, why, and what speaks against it today."""
+    """Show a proposal: its changes, its reason, and its conflicts with the present page."""
     found = await visit.ask("work", "Proposal", id=visit.request.path_params["id"])
     shown: dict[str, Any] | None = found["proposal"]
     if shown is None or (shown["page"] and shown["page"]["owner"]["slug"] != visit.owner):
@@ -84,14 +84,14 @@ async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...]
 
 
 def is_admin(visit: Visit, viewer: dict[str, Any]) -> bool:
-    """Return whether this person decides what is written in the wiki that the address names."""
+    """Return whether this person is an admin of the wiki that the path names, and so may decide proposals."""
     return any(space["slug"] == visit.owner and space["role"] == "ADMIN" for space in viewer["scopes"]["nodes"])
 
 
 async def amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
-    """Return the text that a reviewer may amend, and the version of the page that it is made of.
+    """Return the proposed text for the reviewer to edit, and the version of the page that it is based on.
 
-    Where the page has changed in the same sections, that is today's text with what was proposed for these sections.
+    If the page has changed in the same sections since, it is the present text with these sections as proposed.
     """
     body, page, version = shown["proposedBodyMd"], shown["page"], shown["baseVersion"]
     if shown["conflicts"]:
@@ -103,7 +103,7 @@ async def amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:
-    """Return the hunks of a difference by their lines, each cut into what changed in it and what did not."""
+    """Parse a unified diff into hunks of lines, each line split into the pieces that changed and those that did not."""
     hunks: list[tuple[list[str], list[str]]] = []
     for line in unified.split("\n"):
         sign, text = line[:1], line[1:] + "\n"
@@ -124,7 +124,7 @@ def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:
 
 
 async def accept(visit: Visit) -> Response:
-    """Do what was proposed, with the reviewer's own words where the form has any."""
+    """Accept the proposal, with the edits of the reviewer if the form has any."""
     given: dict[str, Any] = {"reason": visit.form_field("reason").strip() or None}
     if "body" in visit.form:
         given |= edited_fields(visit)
@@ -132,7 +132,7 @@ async def accept(visit: Visit) -> Response:
 
 
 def edited_fields(visit: Visit) -> dict[str, Any]:
-    """Return the words of the form that the reviewer has changed. The text is given always: it may solve a conflict."""
+    """Return the fields that the reviewer has changed. The text is always included, because it may solve a conflict."""
     given: dict[str, Any] = {"bodyMd": visit.form_field("body")}
     if visit.form_field("version"):
         given["bodyVersion"] = number(visit.form_field("version"))
@@ -152,7 +152,7 @@ async def withdraw(visit: Visit) -> Response:
 
 
 async def submit_decision(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
-    """Decide the proposal; where that is not possible, show it again with the reason."""
+    """Decide the proposal, or show it again with the errors if that is not possible."""
     id = visit.request.path_params["id"]
     done = await visit.do("work", operation, input={"proposalId": id} | given)
     if done["conflict"]:

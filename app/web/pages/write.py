@@ -1,4 +1,4 @@
-"""Writing: making, editing, renaming, merging, moving and archiving pages. Edits of different sections are merged."""
+"""The pages for writing: create, edit, rename, merge, move and archive pages, and restore earlier versions."""
 
 import re
 from contextlib import suppress
@@ -29,11 +29,11 @@ BOLD_THAT_IS_NOT = re.compile(
 NO_LINK = re.compile(r"wiki-link wiki-link-broken")
 
 
-# -- making a page
+# -- creating a page
 
 
 async def new_page(visit: Visit) -> Response:
-    """Show the form of a new page; its title may be given, as by a link that leads nowhere."""
+    """Show the form of a new page. Its title may be in the query string, as in the link of a missing page."""
     found = await visit.ask("search", "Nothing")
     check_may_write(visit, found["viewer"])
     type = visit.parameter("type") if visit.parameter("type") in TEMPLATES else "topic"
@@ -49,7 +49,7 @@ async def new_page(visit: Visit) -> Response:
 
 
 async def create(visit: Visit) -> Response:
-    """Make the page that the form describes; show the form again with what is wrong."""
+    """Create the page of the form, or show the form again with the errors."""
     names = ("type", "title", "slug", "summary", "tags", "body")
     given = {name: visit.form_field(name) for name in names}
     if given["type"] not in TEMPLATES:
@@ -72,7 +72,7 @@ async def create(visit: Visit) -> Response:
 
 
 def template(type: str) -> str:
-    """Return the headings that a page of a type begins with."""
+    """Return the initial text of a page: the headings of its type."""
     return "\n\n".join(f"## {heading}\n" for _, heading in TEMPLATES[type])
 
 
@@ -81,7 +81,7 @@ def page_templates() -> dict[str, str]:
 
 
 def without_empty_sections(body: str) -> str:
-    """Return the text without headings under which nothing was written."""
+    """Return the text without the sections that have a heading and no text."""
     return render(section for section in parse(body) if section.body)
 
 
@@ -89,7 +89,7 @@ def without_empty_sections(body: str) -> str:
 
 
 async def edit_page(visit: Visit) -> Response:
-    """Show a page, or the section that the address names, in an editor."""
+    """Show the editor of a page, or of the section that the query string names."""
     section = visit.parameter("section")
     found = await visit.ask("write", "Edit", **address_in(visit), section=section or "-", isSection=bool(section))
     page = existing(found["page"])
@@ -103,7 +103,7 @@ async def edit_page(visit: Visit) -> Response:
 
 
 async def save(visit: Visit) -> Response:
-    """Save what was edited. Where somebody else saved first, merge, or show both texts and what they began with."""
+    """Save an edit. If the page has changed since, merge both texts, or show them with their base if they conflict."""
     page_id, section, body = visit.form_field("id"), visit.form_field("section"), visit.form_field("body")
     version = number(visit.form_field("version"))
     done = await save_text(visit, page_id, version, section, body)
@@ -128,7 +128,7 @@ async def save(visit: Visit) -> Response:
 
 
 async def save_text(visit: Visit, page_id: str, version: int, section: str, body: str) -> dict[str, Any]:
-    """Save a section, or the whole page with its summary and tags where those were changed."""
+    """Save a section, or the whole page with its summary and tags if they were changed. Return the payload."""
     change: dict[str, Any] = {
         "pageId": page_id,
         "expectedVersion": version,
@@ -149,30 +149,30 @@ async def save_text(visit: Visit, page_id: str, version: int, section: str, body
 
 
 def merge(base: str, yours: str, theirs: str) -> str | None:
-    """Merge two texts that began as one, section by section; None where both changed the same section."""
+    """Merge two edits of a text section by section. Return None if both changed the same section."""
     merged = merge_texts(base, yours, theirs)
     return None if merged.conflicts else merged.body
 
 
 def merge_section(base: str, yours: str, theirs: str, section: str) -> str | None:
-    """Return the text of a section to save where others changed other sections; None where they changed this one."""
+    """Return the edited section if the page has the same text there as in the base, or None if it has changed there."""
     return yours if text_of(base, section) == text_of(theirs, section) is not None else None
 
 
 def text_of(body: str, section: str) -> str | None:
-    """Return the text of one section of a body; None where it has no such section."""
+    """Return the text of a section of a body, or None if there is no such section."""
     return next((found.body for found in parse(body) if found.slug == section), None)
 
 
 async def preview_text(visit: Visit) -> Response:
-    """Show what markdown will look like. Links are not looked up."""
+    """Render the Markdown of an editor as HTML. Links are not looked up, so none is shown as broken."""
     shown = NO_LINK.sub("wiki-link", html(visit.form_field("body")[:PREVIEWED_MAX], {}))
     text = safe_html(shown, visit.owner or "", files=await files_of(visit, [shown]))
     return await visit.show("rendered.html", html=text, viewer=None)
 
 
 async def pasted_text(visit: Visit) -> Response:
-    """Return what somebody pastes from a web page or a document as markdown."""
+    """Convert the HTML that a person pastes from a web page or a document to Markdown."""
     given = BOLD_THAT_IS_NOT.sub("<span>", visit.form_field("body")[:PASTED_MAX])
     try:
         text = (await text_of_file("text/html", given.encode())).text
@@ -189,10 +189,10 @@ async def rename_form(visit: Visit) -> Response:
 
 
 async def rename(visit: Visit) -> Response:
-    """Rename the page, also in the texts that link to it."""
+    """Rename the page, and update the links to it on other pages."""
     title, slug = visit.form_field("title").strip(), visit.form_field("slug").strip()
     change = {"pageId": visit.form_field("id"), "title": title, "expectedVersion": number(visit.form_field("version"))}
-    with suppress(NoSlug):  # a title without letters keeps the slug
+    with suppress(NoSlug):  # a title from which no slug can be made keeps the present slug
         change["slug"] = slug or slugify(title)
     done = await visit.do("write", "Rename", input=change)
     if done["userErrors"] or done["conflict"]:
@@ -213,7 +213,7 @@ async def unarchive(visit: Visit) -> Response:
 
 
 async def show_page_form(visit: Visit, template: str, status: int = 200, errors: list[Any] | None = None) -> Response:
-    """Show a form about a whole page."""
+    """Show a form for an action on a whole page."""
     found = await visit.ask("write", "Edit", **address_in(visit), section="-", isSection=True)
     existing(found["page"])
     check_may_write(visit, found["viewer"])
@@ -226,7 +226,7 @@ async def submit_page_id(visit: Visit, operation: str) -> Response:
     return redirect(path_of(visit, done["page"]))
 
 
-# -- merging and moving: the other page is named first, then chosen
+# -- merging and moving: the person searches the other page by name, then chooses it
 
 
 async def merge_form(visit: Visit) -> Response:
@@ -234,7 +234,7 @@ async def merge_form(visit: Visit) -> Response:
 
 
 async def merge_pages(visit: Visit) -> Response:
-    """Put the page into another one."""
+    """Merge the page into the chosen one."""
     given = {"fromPageId": visit.form_field("id"), "intoPageId": chosen(visit)}
     return await submit_input(visit, "Merge", given)
 
@@ -244,7 +244,7 @@ async def move_form(visit: Visit) -> Response:
 
 
 async def move_page(visit: Visit) -> Response:
-    """Hang the page under another one, or under none."""
+    """Move the page under the chosen parent, or under no parent."""
     parent = None if visit.form_field("to") == "none" else chosen(visit)
     return await submit_input(visit, "Move", {"pageId": visit.form_field("id"), "parentId": parent})
 
@@ -256,7 +256,7 @@ def chosen(visit: Visit) -> str:
 
 
 async def choose(visit: Visit, action: str) -> Response:
-    """Show the form of an action that needs a second page, with the pages that answer to the name given."""
+    """Show the form of an action that needs a second page, with the pages that match the name given."""
     name = visit.parameter("name")[:TITLE_MAX]
     found = await visit.ask("write", "Choose", **address_in(visit), name=name, isNamed=bool(name))
     page = existing(found["page"])
@@ -297,7 +297,7 @@ async def diff(visit: Visit) -> Response:
 
 
 async def restore(visit: Visit) -> Response:
-    """Make a new version that says what an earlier one said."""
+    """Restore an earlier version of a page as a new version."""
     change = {"pageId": visit.form_field("id"), "version": number(visit.form_field("version"))}
     done = await visit.do("write", "Restore", input=change)
     refuse_errors(done)
@@ -305,7 +305,7 @@ async def restore(visit: Visit) -> Response:
 
 
 def pieces(text: str, parts: list[dict[str, int]]) -> list[tuple[str, bool]]:
-    """Cut a line into its pieces, and say which of them are in the other version too and which are not."""
+    """Split a line into pieces, each with whether it is one of the changed `parts`."""
     found, at = [], 0
     for part in parts:
         start, end = part["start"], part["start"] + part["length"]
@@ -314,7 +314,7 @@ def pieces(text: str, parts: list[dict[str, int]]) -> list[tuple[str, bool]]:
     return [piece for piece in [*found, (text[at:], False)] if piece[0]]
 
 
-# -- what they share
+# -- helpers
 
 
 def path_of(visit: Visit, page: dict[str, Any], anchor: str = "") -> str:
@@ -322,7 +322,7 @@ def path_of(visit: Visit, page: dict[str, Any], anchor: str = "") -> str:
 
 
 def tags_of(text: str) -> list[str]:
-    """Return the tags of a field, which stand there by commas."""
+    """Return the tags of a field in which they are separated by commas."""
     return [tag for part in text.split(",") if (tag := part.strip().removeprefix("#"))]
 
 
@@ -338,6 +338,6 @@ def check_may_write(visit: Visit, viewer: dict[str, Any]) -> None:
 
 
 def refuse_errors(done: dict[str, Any]) -> None:
-    """Raise the first error that a mutation tells of."""
+    """Raise BadInput for the first user error of a payload."""
     for error in done["userErrors"]:
         raise BadInput(error["message"])

@@ -1,7 +1,7 @@
-// The editor of texts: a live preview, drafts that survive a reload, and names of pages after [[.
+// The editor of texts: a live preview, drafts that survive a reload, and completion of page names after [[.
 
 const PAUSE = 300; // milliseconds after the last key
-const DRAFTS_MAX = 50; // that are kept in this browser
+const DRAFTS_MAX = 50; // drafts that are stored in this browser
 const { fetchDocument } = window.cairn;
 const form = document.querySelector("form[data-draft-key]");
 const area = form.querySelector("textarea");
@@ -47,7 +47,7 @@ function keep() {
 }
 form.addEventListener("submit", () => localStorage.removeItem(key));
 
-// -- the headings of a type, until something is written
+// -- the headings of the chosen type, unless the person has written something
 
 const type = form.querySelector("select[name=type]");
 let template = saved;
@@ -58,7 +58,7 @@ type?.addEventListener("change", () => {
   show();
 });
 
-// -- names of pages after [[
+// -- completion of page names after [[
 
 const list = editor.querySelector(".completing");
 let chosen = 0;
@@ -110,7 +110,7 @@ area.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// -- what is pasted from a web page or a document becomes markdown
+// -- HTML that is pasted from a web page or a document is converted to Markdown
 
 const RICH = /<(a|b|strong|em|i|h[1-6]|ul|ol|table|blockquote|pre|code)\b/i;
 const PASTED_MAX = 500_000; // characters
@@ -121,7 +121,7 @@ area.addEventListener("paste", async (event) => {
   event.preventDefault();
   const answer = await fetch(editor.dataset.paste, { method: "POST", body: new URLSearchParams({ body: rich }) }).catch(() => null);
   area.focus();
-  // The old command alone leaves a step that undo takes back.
+  // This deprecated command is the only way to insert text so that undo works.
   document.execCommand("insertText", false, answer?.ok ? await answer.text() : plain);
 });
 

@@ -1,7 +1,7 @@
-// What every page does beyond its HTML: suggestions while somebody types, cards of links, dates in the reader's zone.
-// Markup comes from this service as parsed documents, never as text: the policy of the pages forbids that.
+// The script of every page: search suggestions, preview cards of links, and dates in the time zone of the browser.
+// Markup is fetched as parsed documents and never inserted as text, which the policy of the pages forbids.
 
-/** Fetches an HTML document of this service; null where it answers with an error. */
+/** Fetches an HTML document of this service. Returns null unless the status is 200. */
 function fetchDocument(address, { body, signal } = {}) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -15,7 +15,7 @@ function fetchDocument(address, { body, signal } = {}) {
 }
 window.cairn = { fetchDocument };
 
-// -- search as you type
+// -- search suggestions
 
 const PAUSE = 30; // milliseconds after the last key
 
@@ -100,7 +100,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// -- the text of a file for a form
+// -- the text of a chosen file, filled into the form of a new source
 
 const picker = document.querySelector("[data-file]");
 picker?.querySelector("input").addEventListener("change", async ({ target }) => {
@@ -116,7 +116,7 @@ picker?.querySelector("input").addEventListener("change", async ({ target }) => 
   document.getElementById("title").value ||= file.name.replace(/\.[^.]+$/, "");
 });
 
-// -- cards of links
+// -- preview cards of links
 
 const cards = new Map();
 let card, timer;
@@ -152,7 +152,7 @@ for (const link of document.querySelectorAll("a.wiki-link")) {
 }
 document.addEventListener("keydown", (event) => event.key === "Escape" && hideCard());
 
-// -- dates in the reader's zone, footnotes that open, what is new
+// -- dates in the time zone of the browser, opened footnotes, and what has changed
 
 const days = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "long", year: "numeric" });
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
@@ -171,7 +171,7 @@ addEventListener("hashchange", openFootnote);
 openFootnote();
 addEventListener("beforeprint", () => document.querySelectorAll(".evidence details").forEach((note) => (note.open = true)));
 
-// A drawing that is wider than the screen begins with its middle.
+// A drawing that is wider than the screen is scrolled to its middle.
 const wide = document.querySelector(".wide-graph");
 if (wide) wide.scrollLeft = (wide.scrollWidth - wide.clientWidth) / 2;
 
@@ -195,7 +195,7 @@ if (reading) {
   );
   document.querySelectorAll(".part > h2[id]").forEach((heading) => seen.observe(heading));
 
-  // Similar pages are looked for once somebody comes to where they stand, at the end of what is beside a text.
+  // Similar pages are fetched when the end of the side column, where they are shown, becomes visible.
   const related = document.querySelector("[data-related]");
   const near = new IntersectionObserver(async ([entry]) => {
     if (!entry.isIntersecting) return;
@@ -207,7 +207,7 @@ if (reading) {
   });
   near.observe(document.querySelector(".around"));
 
-  // Tabs in the background hold no connection: what they missed is told when somebody looks at them again.
+  // A tab in the background holds no connection. When it becomes visible again, it learns of changes that it missed.
   const told = document.getElementById("changed-now");
   let events;
   const follow = () => {
