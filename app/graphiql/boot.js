@@ -1,6 +1,6 @@
-// Starts GraphiQL. What the page needs to know stands in the address after `#`, which no server ever sees:
-//   /graphiql#token=…   put into the headers editor, kept for this browser tab, removed from the address bar
-//   /graphiql#query=…   put into the query editor; `variables` likewise
+// Starts GraphiQL. Its parameters are in the fragment of the URL, which browsers never send to a server:
+//   /graphiql#token=…   is put into the headers editor, stored for this browser tab, and removed from the address bar
+//   /graphiql#query=…   is put into the query editor; `variables` likewise
 "use strict";
 
 (() => {
@@ -30,7 +30,7 @@
     const storage = tabStorage();
     if (handed.token) storage?.setItem(TOKEN, handed.token);
     window.addEventListener("hashchange", () => window.location.reload());
-    const isSignedIn = root.dataset.signedIn === "true"; // in the reader, by a cookie that no script can read
+    const isSignedIn = root.dataset.signedIn === "true"; // to the reader, with a cookie that scripts cannot read
     if (isSignedIn || handed.token || storage?.getItem(TOKEN)) start(root, handed, storage);
     else signIn(root, handed, storage);
   }
@@ -41,7 +41,7 @@
     ReactDOM.createRoot(root).render(element);
   }
 
-  // Without a token every query would be answered with UNAUTHENTICATED.
+  // Shows the sign-in form: without a token, every query fails with UNAUTHENTICATED.
   function signIn(root, handed, storage) {
     root.className = "unstarted";
     root.replaceChildren(document.getElementById("sign-in").content.cloneNode(true));
@@ -61,7 +61,7 @@
       fetcher: fetcher(endpoint),
       plugins: [GraphiQLPluginExplorer.explorerPlugin({ showAttribution: false })],
       storage,
-      // Safe, because the storage is this tab's own: closing the tab forgets the token.
+      // Safe, because the storage belongs to this tab: closing the tab deletes the token.
       shouldPersistHeaders: true,
       defaultEditorToolsVisibility: token ? "headers" : true,
       defaultQuery: WELCOME,
@@ -72,7 +72,7 @@
     };
   }
 
-  // Subscriptions come as server-sent events, which carry the headers of the editor; a WebSocket could not.
+  // Subscriptions use server-sent events, whose requests send the headers of the editor; a WebSocket cannot send any.
   function fetcher(endpoint) {
     const once = GraphiQL.createFetcher({ url: endpoint });
     return (asked, options) => (isSubscription(asked, options) ? followed(endpoint, asked, options) : once(asked, options));
@@ -84,7 +84,7 @@
     return chosen?.operation === "subscription";
   }
 
-  // GraphiQL calls `return` to stop: the request ends at once, whatever is being waited for.
+  // Returns an async iterator of events. GraphiQL calls `return` to stop it, which aborts the request at once.
   function followed(endpoint, asked, options) {
     const stopping = new AbortController();
     const answers = events(endpoint, asked, options?.headers, stopping.signal);
@@ -109,7 +109,7 @@
         signal,
       });
       if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
-        yield await response.json(); // why it was refused
+        yield await response.json(); // the errors of a refused subscription
         return;
       }
       yield* answersIn(response.body.pipeThrough(new TextDecoderStream()).getReader());
@@ -139,12 +139,12 @@
     return { token: fragment.get("token"), query: fragment.get("query"), variables: fragment.get("variables") };
   }
 
-  // GraphiQL's history keeps the headers of each request, so it must not outlive the tab, as localStorage would.
+  // GraphiQL's history stores the headers of each request, so it must not outlive the tab as localStorage does.
   function tabStorage() {
     try {
       return window.sessionStorage;
     } catch {
-      return null; // a browser that refuses all storage
+      return null; // the browser blocks storage
     }
   }
 

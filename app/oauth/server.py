@@ -1,7 +1,7 @@
-"""The authorization server: programs register, people let them in at /connect, and programs fetch their tokens.
+"""The authorization server: programs register, people grant them access at /connect, and programs fetch their tokens.
 
-The protocol is the MCP SDK's. A registration is stored nowhere: the id of a client is what it has registered, signed,
-so that nobody fills the database without a credential. The secret that a client is given is made from its id.
+The MCP SDK implements the protocol. Registrations are not stored, so that nobody can fill the database without a
+credential: the id of a client is its signed registration, and its secret is derived from the id.
 """
 
 import hmac
@@ -34,7 +34,7 @@ from resolvers.auth.oauth import Authorization, AuthorizationRequest, Client, Is
 from resolvers.errors import BadInput
 
 CONNECT: Final = "/connect"
-"""Where a person is asked whether a program may use the wiki."""
+"""The page that asks a person whether a program may use the wiki."""
 REQUEST_TTL: Final = 600  # seconds that a person may take to answer
 URIS_MOST, URI_MOST, NAME_MOST = 5, 400, 80
 SHOWN = ("http", "https")
@@ -44,31 +44,31 @@ ASK_AGAIN = "This request has expired or is incomplete. Start again in the progr
 
 
 class Code(AuthorizationCode):
-    """A code, with the authorization that it is of."""
+    """An authorization code, with the stored authorization that it belongs to."""
 
     found: Any
 
 
 class Refreshing(RefreshToken):
-    """A refresh token, with the authorization that it is of."""
+    """A refresh token, with the stored authorization that it belongs to."""
 
     found: Any
 
 
 class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, AccessToken]):
-    """The provider behind the SDK's endpoints. `resource` is what its tokens are for, and the only thing."""
+    """The provider behind the SDK's endpoints. Its tokens are valid for `resource` only."""
 
     def __init__(self, database: Database, signing: Signing, base_url: str, resource: str) -> None:
         assert signing.secret is not None
         self.database, self.signing, self.base_url, self.resource = database, signing, base_url, resource
-        self.issuer = str(AnyHttpUrl(base_url))  # to the letter as its metadata have it
+        self.issuer = str(AnyHttpUrl(base_url))  # exactly as in the metadata, with a slash at the end
         self.client_key = derive_key(signing.secret, "clients")
         self.request_key = derive_key(signing.secret, "requests")
 
     # -- clients
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
-        """Check a registration, and make its id and its secret of it. Raises RegistrationError."""
+        """Check a registration, and set the client's id and secret. Raises RegistrationError."""
         uris = [str(uri) for uri in client_info.redirect_uris or ()]
         if len(uris) > URIS_MOST or any(len(uri) > URI_MOST or not may_redirect_to(uri) for uri in uris):
             raise RegistrationError(
@@ -78,7 +78,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
             )
         name = "".join(filter(str.isprintable, client_info.client_name or ""))[:NAME_MOST].strip()
         registered = {
-            "id": client_info.client_id,  # of the SDK, at random: no two programs are given the same secret
+            "id": client_info.client_id,  # random, from the SDK: it makes the secret of each client unique
             "uris": uris,
             "name": name or (urlsplit(uris[0]).hostname if uris else None) or "A program",
             "scope": client_info.scope,
@@ -91,7 +91,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
             client_info.client_secret = self.secret_of(client_info.client_id)
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
-        """Return a client as it has registered itself, or None for an id that was not made here."""
+        """Return the registration that a client id contains, or None if this server did not sign the id."""
         try:
             registered = jwt.decode(client_id, self.client_key, algorithms=["HS256"])
         except jwt.PyJWTError:
@@ -110,10 +110,10 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
     def secret_of(self, client_id: str) -> str:
         return hmac.new(self.client_key, client_id.encode(), sha256).hexdigest()
 
-    # -- asking the person
+    # -- consent
 
     async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
-        """Return where the person is asked. Raises AuthorizeError for tokens that are to be for another service."""
+        """Return the URL of the consent page, with the signed request. Raises AuthorizeError for another resource."""
         if params.resource is not None and params.resource.rstrip("/") != self.resource:
             raise AuthorizeError("invalid_target", f"Tokens of this server are for {self.resource} alone.")
         asked = {
@@ -130,7 +130,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
         )
 
     async def request_of(self, signed: str) -> tuple[AuthorizationRequest, str | None]:
-        """Return what a program asks of the person, and its state. Raises BadInput for what was not signed here."""
+        """Verify a signed authorization request and return it with its `state`. Raises BadInput if it is not valid."""
         try:
             asked = jwt.decode(signed, self.request_key, algorithms=["HS256"])
         except jwt.PyJWTError:
@@ -149,12 +149,12 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
         return request, asked["state"]
 
     async def allow(self, scope: Scope, request: AuthorizationRequest, state: str | None, person: str) -> str:
-        """Let the program in, and return where the browser takes it its code."""
+        """Store the authorization and return the redirect URI with the program's authorization code."""
         code = await oauth.authorize(self.database, scope, request, person)
         return construct_redirect_uri(request.redirect_uri, code=code, state=state, iss=self.issuer)
 
     def deny(self, request: AuthorizationRequest, state: str | None) -> str:
-        """Return where the browser tells the program that it was not let in."""
+        """Return the redirect URI that tells the program that the person denied access."""
         return construct_redirect_uri(request.redirect_uri, error="access_denied", state=state, iss=self.issuer)
 
     # -- tokens
@@ -200,17 +200,17 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
         return token_response(await oauth.refresh(self.database, self.signing, found, refresh_token.token, scopes))
 
     async def load_access_token(self, token: str) -> AccessToken | None:
-        """Return None: access tokens are short and signed, and none of them is withdrawn by itself."""
+        """Return None: access tokens are short-lived and signed, and cannot be revoked individually."""
         return None
 
     async def revoke_token(self, token: AccessToken | Refreshing) -> None:
-        """End the authorization of a refresh token."""
+        """End the authorization of a refresh token. An access token is ignored: it expires soon."""
         if isinstance(token, Refreshing):
             await oauth.end(self.database, token.found)
 
 
 def token_response(issued: IssuedTokens | None) -> OAuthToken:
-    """Return the tokens as a client is told them. Raises TokenError where there are none."""
+    """Return issued tokens in the form of an OAuth response. Raises TokenError if none were issued."""
     if issued is None:
         raise TokenError("invalid_grant", "It was already used, or has expired. Ask the user again.")
     return OAuthToken(
@@ -222,7 +222,7 @@ def token_response(issued: IssuedTokens | None) -> OAuthToken:
 
 
 def may_redirect_to(uri: str) -> bool:
-    """Return whether codes may be sent there: over TLS, on the person's own machine, or to a program's own scheme."""
+    """Return whether a redirect URI is safe for codes: https, http on the loopback, or a program's own scheme."""
     try:
         parts = urlsplit(uri)
         host = parts.hostname or ""
@@ -236,5 +236,5 @@ def may_redirect_to(uri: str) -> bool:
 
 
 def derive_key(secret: str, purpose: str) -> bytes:
-    """Return a key for one purpose alone: nothing that is signed with it passes for a token."""
+    """Derive a key for one purpose from the secret, so that what it signs cannot be used as an access token."""
     return hmac.new(secret.encode(errors="surrogateescape"), f"cairn oauth {purpose}".encode(), sha256).digest()
