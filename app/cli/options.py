@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperCommand
 
-from .output import print_status, show, table
+from .output import print_json, print_status, print_table
 
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 LONG_OPTION = re.compile(r"(--[a-z][a-z-]*)(=.*)?", re.DOTALL)
@@ -87,10 +87,10 @@ def settings(as_json: AsJson = False) -> None:
         for values in [values_of(name)]
     ]
     if as_json:
-        show(rows)
+        print_json(rows)
     else:
         cells = [(one["name"], one["value"], one["source"], ", ".join(one["values"])) for one in rows]
-        table(["setting", "value", "from", "one of"], cells)
+        print_table(["setting", "value", "from", "one of"], cells)
 
 
 def read_settings() -> "Settings":

@@ -23,12 +23,12 @@ def print_status(text: str) -> None:
     print(CONTROL.sub("", text), file=sys.stderr, flush=True)
 
 
-def show(data: Any) -> None:
+def print_json(data: Any) -> None:
     """Print the result of a command to stdout as JSON."""
     write_json(sys.stdout, data, indent=True)
 
 
-def complain(code: str, message: str, for_programs: bool, details: Mapping[str, Any] | None = None) -> None:
+def print_error(code: str, message: str, for_programs: bool, details: Mapping[str, Any] | None = None) -> None:
     """Print an error as one line on stderr, as JSON for programs. A help text of several lines is printed unchanged."""
     if for_programs:
         write_json(sys.stderr, {"error": {"code": code, "message": message, **(details or {})}})
@@ -36,11 +36,11 @@ def complain(code: str, message: str, for_programs: bool, details: Mapping[str, 
         print_status(message if "\n" in message else f"cairn: {message}")
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table whose columns are as wide as their contents. On a terminal, long cells wrap."""
     cells = [tuple(CONTROL.sub("", str(cell)) for cell in row) for row in rows]
-    if sys.stdout.isatty() or any(broken(cell) for row in cells for cell in row):
-        drawn(headings, cells)
+    if sys.stdout.isatty() or any(has_line_break(cell) for row in cells for cell in row):
+        print_rich_table(headings, cells)
         return
     lines = [tuple(headings), *cells]
     widths = [max(map(display_width, column)) for column in zip(*lines, strict=True)]
@@ -50,7 +50,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     sys.stdout.flush()
 
 
-def broken(cell: str) -> bool:
+def has_line_break(cell: str) -> bool:
     return not {"\n", "\t"}.isdisjoint(cell)
 
 
@@ -61,7 +61,7 @@ def display_width(text: str) -> int:
     return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def drawn(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table with Rich, which wraps long cells and is slow to import."""
     from rich.console import Console
     from rich.table import Table
@@ -79,11 +79,11 @@ def drawn(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def write_json(stream: TextIO, data: Any, indent: bool = False) -> None:
     """Write JSON in UTF-8, whatever the encoding of the terminal."""
     stream.flush()
-    stream.buffer.write(f"{as_json(data, indent)}\n".encode())
+    stream.buffer.write(f"{to_json(data, indent)}\n".encode())
     stream.flush()
 
 
-def as_json(data: Any, indent: bool = False) -> str:
+def to_json(data: Any, indent: bool = False) -> str:
     import orjson
 
     # orjson does not know the UUID class of asyncpg, so `str` converts these UUIDs.

@@ -31,7 +31,7 @@ from .commands import (
 )
 from .commands.admin import attachments, audit, doctor, embeddings, grants, keys, owners, queue, tenants, webhooks
 from .commands.data import backups, erasing, moves, sync
-from .output import complain, prepare_streams, print_status, say
+from .output import prepare_streams, print_error, print_status, say
 
 
 def details(error: Exception) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return command()(arguments, prog_name="cairn", standalone_mode=False) or 0
     except typer.TyperException as error:
-        complain("USAGE", usage(error), as_json)
+        print_error("USAGE", usage(error), as_json)
         return USAGE
     except BrokenPipeError:
         # The program that reads our output, such as `head`, has closed the pipe. With stdout on the null device, Python
@@ -165,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (known := describe_error(error)) is None:
             raise
         code, message = known
-        complain(code, message if as_json else with_field(error, message), as_json, details(error))
+        print_error(code, message if as_json else with_field(error, message), as_json, details(error))
         if not as_json and (text := quote_nearest(error)):
             print_status(text)
         return FAILURE

@@ -58,7 +58,7 @@ class NothingStored(CairnError):
     code = "NOTHING_HERE"
 
 
-def session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) -> T:
+def run_in_session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) -> T:
     """Run `work` on the database and return its result. With `creates`, a missing embedded database is created."""
     settings = read_settings()
     with started(settings, creates=creates) as dsn:

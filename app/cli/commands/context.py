@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import say, show
+from ..output import print_json, say
 from .pages import run_query
 
 
@@ -38,6 +38,6 @@ def context(
     asked = {"query": query, "task": task, "role": role, "budget": budget, "spaces": spaces or None}
     found = run_query("context", "wikiContext", tenant, owner, **asked)
     if as_json:
-        show(found)
+        print_json(found)
     else:
         say(found["text"].rstrip("\n") or "No page or source matches.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import say, show
+from ..output import print_json, say
 from .history import wiki_app
 from .pages import ask_as, format_page_name
 from .wiki import Beyond
@@ -62,7 +62,7 @@ def decision(
     as_json: AsJson = False,
 ) -> None:
     """Record a decision, or ask for one. Decisions become pages; minor ones are only logged."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
@@ -92,9 +92,9 @@ def decision(
         done = await record_decision(database, scope, DecisionDraft(decided, consequences, asked, known, old))
         return {"questionId": done.question_id and str(done.question_id), "pageId": done.page_id and str(done.page_id)}
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(done)
     elif withdraw:
         say(f"The question {done['questionId']} was withdrawn.")
     elif decided is None:
@@ -119,7 +119,7 @@ def questions(
     given = {"status": status and status.value.upper(), "limit": limit, "after": after}
     found = ask_as("reader", "questions", "wikiDecisionQuestions", tenant, owner, given)
     if as_json:
-        show(found)
+        print_json(found)
         return
     for one in found["nodes"]:
         say(f"{one['id']}  {one['status'].lower()}  {one['question']} ({one['significance'].lower()})")

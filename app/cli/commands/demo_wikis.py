@@ -26,7 +26,7 @@ from resolvers.tenants.tenants import ensure_tenant
 from ...graphiql.assets import missing
 from ...server.serve import AddressTaken, bind
 from ...settings import Settings
-from ..output import as_json, print_status
+from ..output import print_status, to_json
 from ..progress import progress
 from ..session import Wiki, find_wiki
 
@@ -192,5 +192,5 @@ def link(url: str, token: str, query: str) -> str:
 
 
 def curl(url: str, token: str, query: str) -> str:
-    body = as_json({"query": " ".join(query.split())})
+    body = to_json({"query": " ".join(query.split())})
     return f"curl {url}/graphql -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d {quote(body)}"

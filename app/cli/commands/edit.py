@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import say, show
+from ..output import print_json, say
 from .pages import TYPES, ExpectedVersion, PageName, Summary, find_page_id, format_page_name, on_page
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def edit(
 
     done = on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         lines = ", ".join(map(str, done["lines"]))
         say(
@@ -137,7 +137,7 @@ def append(
 
     done = on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         say(f"{name} is now at version {done['version']}.")
 
@@ -177,7 +177,7 @@ def rename(
         raise typer.BadParameter("give --title, --slug, or both")
     done = on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         left = f" The service updates {done['pagesLeft']} more." if done["pagesLeft"] else ""
         say(f"Renamed, now at version {done['version']}. Links in {done['pagesRewritten']} pages were updated.{left}")
@@ -207,7 +207,7 @@ def merge(
 
     done = on_page(into, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         redirect = f"{', '.join(gone)} redirect" if len(gone) > 1 else f"{gone[0]} redirects"
         say(f"{into} is now at version {done['version']}. {redirect} to it.")
@@ -231,7 +231,7 @@ def transfer(
 
     done = on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         say(f"Moved {name} to the wiki of {to}, at version {done['version']}.")
 
@@ -248,7 +248,7 @@ def archive(
 
     outcomes = each_page(names, tenant, owner, back=back)
     if as_json:
-        show(outcomes)
+        print_json(outcomes)
     else:
         for outcome in outcomes:
             done = "restored" if back else "archived"
@@ -305,7 +305,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create a page. If its slug is taken, a number is added to it."""
-    from ..session import find_wiki, read_stored, session
+    from ..session import find_wiki, read_stored, run_in_session
 
     body = text and text_or_stdin(text)
 
@@ -320,9 +320,9 @@ def create(
         page = (await read_stored(database, wiki, "created", {"id": str(saved.page_id)}))["node"]
         return {"page": format_page_name(page), "id": str(saved.page_id), "version": saved.version}
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         say(f"{done['page']} is now at version {done['version']}.")
 
@@ -347,7 +347,7 @@ def suppress(
     as_json: AsJson = False,
 ) -> None:
     """Prevent the promotion of a rollup section to a page."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Saved":
         from db.scope import Role
@@ -357,9 +357,9 @@ def suppress(
         page_id = await find_page_id(database, scope, name)
         return await suppress_promotion(database, scope, page_id, section, suppressed=not lift)
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show({"page": name, "section": section, "suppressed": not lift, "changed": done.changed})
+        print_json({"page": name, "section": section, "suppressed": not lift, "changed": done.changed})
     else:
         say(f"The section {section} of {name} {'can' if lift else 'will not'} be promoted to a page.")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show
+from ..output import print_json, say
 from .admin.keys import Role, RoleOption
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def explain(
     cairn explain page.graphql --variables @page.json --analyze
     echo '{ wikiTags { nodes { tag } } }' | cairn explain - --json
     """
-    from ..session import session
+    from ..session import run_in_session
 
     if file == variables == STDIN:
         raise typer.BadParameter("only one of FILE and --variables can be read from stdin")
@@ -87,9 +87,9 @@ def explain(
             raise not_explained(errors, "stdin" if file == STDIN else file) from None
         return found, settings.max_cost
 
-    found, limit = session(work)
+    found, limit = run_in_session(work)
     if as_json:
-        show(for_programs(found, limit))
+        print_json(for_programs(found, limit))
     else:
         for line in for_people(found, limit):
             say(line)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
-from ..output import say, show, table
+from ..output import print_json, print_table, say
 from .data.backups import restoring
 from .pages import ExpectedVersion, PageName, Summary, on_page, run_query
 
@@ -41,10 +41,10 @@ def history(
     """List the versions of a page, newest first."""
     found = query_page("history", name, tenant, owner, first=limit, after=before)["revisions"]
     if as_json:
-        show(found)
+        print_json(found)
         return
     columns = ["version", "when", "author", "title", "summary"]
-    table(columns, [row(revision) for revision in found["nodes"]])
+    print_table(columns, [row(revision) for revision in found["nodes"]])
     if found["pageInfo"]["hasNextPage"]:
         say(f"For older versions: --before {found['pageInfo']['endCursor']}")
 
@@ -66,7 +66,7 @@ def diff(name: PageName, old: Version, new: Version, tenant: Tenant, owner: Owne
             f"{name} has no version {old} or {new}, or retention has removed its text. See: cairn history {name}"
         )
     if as_json:
-        show(found)
+        print_json(found)
     elif found["unified"]:
         say(found["unified"].removesuffix("\n"))
     if found["isTruncated"] and not as_json:
@@ -91,7 +91,7 @@ def restore(
 
     done = on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         say(f"{name} is now at version {done['version']}." if done["changed"] else f"{name} already has this content.")
 
@@ -196,7 +196,7 @@ def supersede(
 
     done = on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         known = "" if done["changed"] else ", and the claim was already superseded"
         say(f"{name} is now at version {done['version']}{known}.")
@@ -232,10 +232,10 @@ def contradictions(
     given = {"status": status and status.value.upper(), "limit": limit, "after": after}
     found = run_query("contradictions", "wikiContradictions", tenant, owner, **given)
     if as_json:
-        show(found)
+        print_json(found)
         return
     columns = ["id", "page", "older", "newer", "status", "decided or suggested"]
-    table(columns, [contradiction_row(one) for one in found["nodes"]])
+    print_table(columns, [contradiction_row(one) for one in found["nodes"]])
     if found["pageInfo"]["hasNextPage"]:
         say(f"For older contradictions: --after {found['pageInfo']['endCursor']}")
 
@@ -265,7 +265,7 @@ def resolve(
     """Decide which of two contradicting claims holds."""
     from uuid import UUID
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     try:
         contradiction_id = UUID(contradiction)
@@ -287,8 +287,8 @@ def resolve(
             "changed": done.saved.changed,
         }
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         say("Resolved the contradiction." if done["changed"] else "The contradiction is already resolved this way.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import print_status, say, show
+from ..output import print_json, print_status, say
 from .pages import page_name
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def compile_wiki(
 
     from ...settings import Settings
     from ...worker import compiler_of
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     compiler = compiler_of(Settings(), say_batch) if wait else None
 
@@ -73,9 +73,9 @@ def compile_wiki(
         done = await sum_jobs(database, scope, [job_id, *await finish_jobs(database, scope, compiler)])
         return done | await compile_state(database, scope, done)
 
-    job = session(work)
+    job = run_in_session(work)
     if as_json:
-        show(job)
+        print_json(job)
     else:
         say_job(job)
 
@@ -231,7 +231,7 @@ def rebuild(
 
     from ...settings import Settings
     from ...worker import compiler_of
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     if (name is None) is not everything:
         raise typer.BadParameter("give a page as TYPE/SLUG, or --all")
@@ -247,9 +247,9 @@ def rebuild(
         done = await finish_jobs(database, scope, compiler) if compiler else set()
         return await sum_jobs(database, scope, [job_id, *done])
 
-    job = session(work)
+    job = run_in_session(work)
     if as_json:
-        show(job)
+        print_json(job)
     elif job["status"] == "succeeded":
         metrics = job["metrics"]
         say(f"Rebuilt {metrics.get('pages_rebuilt', 0)} pages; {metrics.get('pages_updated', 0)} of them changed.")
@@ -281,15 +281,15 @@ def reindex(
     """
     if owner and not tenant:
         raise typer.BadParameter("an owner needs a tenant: add --tenant SLUG")
-    from ..session import session
+    from ..session import run_in_session
     from .indexes import due, format_counts, read
 
     async def work(database: "Database") -> "Reindexed":
         return await read(database, await due(database, tenant, owner, again=again), again=again)
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show(done._asdict())
+        print_json(done._asdict())
     elif done.wikis:
         say(f"Indexed {format_counts(done.pages, done.sources, done.wikis)} in {done.seconds:,} s.")
     else:

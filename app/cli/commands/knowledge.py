@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show
+from ..output import print_json, say
 from .admin.keys import Role, RoleOption
 
 if TYPE_CHECKING:
@@ -37,17 +37,17 @@ def seed(
 ) -> None:
     """Create knowledge entries from files. Each file is named after its topic; known topics are skipped. Exits with 1
     if a file was refused."""
-    from ..session import session
+    from ..session import run_in_session
 
     async def work(database: "Database") -> "Seeded":
         from ...mcp.seed import load_seed_files, seed_scope
 
         return await load_seed_files(database, await seed_scope(database, tenant, owner), folder)
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
         refused = [{"file": file, "reason": reason} for file, reason in done.refused]
-        show({"made": done.made, "known": done.known, "refused": refused})
+        print_json({"made": done.made, "known": done.known, "refused": refused})
     else:
         for file, reason in done.refused:
             say(f"{file}: {reason}")
@@ -68,7 +68,7 @@ def mcp(tenant: Tenant, owner: Owner, role: RoleOption = Role.MEMBER) -> None:
     """Run the MCP server over stdio until stdin is closed. `cairn serve` offers the same tools over HTTP at /mcp."""
     from ...observability.logging import configure
     from ...settings import Settings
-    from ..session import session
+    from ..session import run_in_session
 
     settings = Settings()
     configure(settings)
@@ -85,7 +85,7 @@ def mcp(tenant: Tenant, owner: Owner, role: RoleOption = Role.MEMBER) -> None:
         agent = scope.Actor(scope.ActorKind.AGENT, "cairn mcp")
         await serve(settings, database, replace(found, actor=agent))
 
-    session(work)
+    run_in_session(work)
 
 
 def add_tools(parent: typer.Typer) -> None:
@@ -98,7 +98,7 @@ def tools(as_json: AsJson = False) -> None:
 
     listed = [tool.definition() for tool in (*TOOLSETS["all"], *TOOLSETS["chat"])]
     if as_json:
-        show([one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed])
+        print_json([one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed])
         return
     for one in listed:
         taken = ", ".join(one.input_schema.get("properties", {}))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
-from ..output import say, show, table
+from ..output import print_json, print_table, say
 from .pages import After, Limit, find_page_id, page_name, run_query, say_rest
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ def lint_wiki(
         raise typer.BadParameter("give the owner and tenant of the wiki", param_hint=missing)
     reports, job_id, report_id = run(tenant, owner, sweep, kept, most=100 if form is Format.SARIF else 20)
     if form is Format.SARIF:
-        show(sarif(reports, f"{tenant}/{owner}"))
+        print_json(sarif(reports, f"{tenant}/{owner}"))
     elif form is Format.JSON or as_json:
-        show({"checks": list(map(data_of, reports)), "jobId": job_id, "reportId": report_id})
+        print_json({"checks": list(map(data_of, reports)), "jobId": job_id, "reportId": report_id})
     elif form is Format.MARKDOWN:
         from resolvers.knowledge.lint_reports import as_markdown
 
@@ -113,7 +113,7 @@ def run(
     from resolvers.knowledge.lint_reports import report_lint
     from resolvers.sources.compile_requests import sweep as ask_for_sweep
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> tuple[list["Report"], Any, Any]:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
@@ -123,13 +123,13 @@ def run(
             reports, report_id = await lint(database, scope, most=most), None
         return reports, await ask_for_sweep(database, scope) if sweep else None, report_id
 
-    return session(work)
+    return run_in_session(work)
 
 
 def say_text(reports: list["Report"], is_showing_muted: bool) -> None:
     from resolvers.knowledge.lint_reports import finding_label
 
-    table(["check", "severity", "found", "example", "fixed by"], [row_of(one) for one in reports])
+    print_table(["check", "severity", "found", "example", "fixed by"], [row_of(one) for one in reports])
     if not any(one.total for one in reports):
         say("No findings.")
     if count := sum(one.muted_total for one in reports):
@@ -242,7 +242,7 @@ def mute(
 
     changed = on_subject(subject, by_name, tenant, owner, work)
     if as_json:
-        show({"changed": changed})
+        print_json({"changed": changed})
     else:
         say("Muted the finding." if changed else "The finding is already muted this way.")
 
@@ -259,14 +259,14 @@ def unmute(
 
     changed = on_subject(subject, by_name, tenant, owner, work)
     if as_json:
-        show({"changed": changed})
+        print_json({"changed": changed})
     else:
         say("Unmuted the finding." if changed else "The finding was not muted.")
 
 
 def on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) -> bool:
     """Run `work` on the page TYPE/SLUG, or with `by_name` on a name that has no page."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     if not by_name:
         page_name(subject)
@@ -279,7 +279,7 @@ def on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) 
         changed: bool = await work(database, scope, page_id)
         return changed
 
-    return session(run)
+    return run_in_session(run)
 
 
 @app.command("reports", epilog="Example: cairn lint reports --tenant acme --owner mara")
@@ -287,10 +287,10 @@ def reports(tenant: Tenant, owner: Owner, limit: Limit = 20, after: After = None
     """List the reports of earlier runs, newest first."""
     found = run_query("lint_reports", "wikiLintReports", tenant, owner, limit=limit, after=after)
     if as_json:
-        show(found)
+        print_json(found)
         return
     rows = [(one["createdAt"], one["trigger"], one["found"], one["muted"], most_of(one)) for one in found["nodes"]]
-    table(["when", "asked by", "found", "muted", "most of"], rows)
+    print_table(["when", "asked by", "found", "muted", "most of"], rows)
     say_rest(found)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show
+from ..output import print_json, say
 from .history import wiki_app
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def insights(folder: Folder, tenant: Tenant, owner: Owner, as_json: AsJson = Fal
 
 
 def migrate(folder: Path, tenant: str, owner: str, as_json: bool, *, is_typed: bool) -> None:
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Migrated":
         from db.scope import Role
@@ -45,9 +45,9 @@ def migrate(folder: Path, tenant: str, owner: str, as_json: bool, *, is_typed: b
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         return await (migrate_typed_memories if is_typed else migrate_insights)(database, scope, folder)
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show({
+        print_json({
             "pages": done.pages, "unchanged": done.unchanged, "proposed": done.proposed, "leftOut": done.left_out,
             "refused": [{"file": name, "message": why} for name, why in done.refused],
         })  # fmt: skip

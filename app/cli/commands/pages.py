@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, parse_time
-from ..output import say, show, table
+from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -116,16 +116,16 @@ def pages(
         variables = {"filter": filter, "order": order.upper(), "limit": limit, "after": after}
         found = run_query("pages", "wikiPages", tenant, owner, **variables)
     if as_json:
-        show(found)
+        print_json(found)
         return
     rows = [(format_page_name(one), one["title"], one["updatedAt"], ", ".join(one["tags"])) for one in found["nodes"]]
-    table(["page", "title", "changed", "tags"], rows)
+    print_table(["page", "title", "changed", "tags"], rows)
     say_rest(found)
 
 
 def read_shared(tenant: str, owner: str, variables: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the pages of each shared space that an owner may read, with the slug of the space."""
-    from ..session import find_wiki, read_stored, session
+    from ..session import find_wiki, read_stored, run_in_session
 
     async def work(database: "Database") -> list[dict[str, Any]]:
         from db.scope import Role
@@ -140,19 +140,19 @@ def read_shared(tenant: str, owner: str, variables: dict[str, Any]) -> list[dict
             found.append({"space": space.slug} | (await read_stored(database, wiki, "pages", given))["wikiPages"])
         return found
 
-    return list(session(work))
+    return list(run_in_session(work))
 
 
 def say_shared(found: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        show(found)
+        print_json(found)
         return
     rows = [
         (space["space"], format_page_name(one), one["title"], one["updatedAt"], ", ".join(one["tags"]))
         for space in found
         for one in space["nodes"]
     ]
-    table(["space", "page", "title", "changed", "tags"], rows)
+    print_table(["space", "page", "title", "changed", "tags"], rows)
     say(f"{len(rows)} of {sum(space['totalCount'] for space in found)}")
 
 
@@ -186,7 +186,7 @@ def page(
     """Show a page as Markdown, with its backlinks and sources."""
     from resolvers.errors import NotFound
 
-    from ..session import session
+    from ..session import run_in_session
 
     type, _, slug = name.partition("/")
 
@@ -196,23 +196,23 @@ def page(
 
         return await find_page(database, await find_wiki(database, tenant, owner), type, slug)
 
-    found = session(work)
+    found = run_in_session(work)
     if found is None:
         raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search")
     if as_json:
-        show(found)
+        print_json(found)
     else:
         say_page(found)
 
 
 def read_wiki(tenant: str, owner: str, read: Callable[["Database", "Wiki"], Awaitable[Any]]) -> Any:
     """Return the result of `read` for the wiki."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> Any:
         return await read(database, await find_wiki(database, tenant, owner))
 
-    return session(work)
+    return run_in_session(work)
 
 
 def run_query(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
@@ -222,7 +222,7 @@ def run_query(document: str, field: str, tenant: str, owner: str, **variables: A
 
 def ask_as(role: str, document: str, field: str, tenant: str, owner: str, variables: dict[str, Any]) -> Any:
     """Execute queries/<document>.graphql with the rights of a role and return the value of one root field."""
-    from ..session import session
+    from ..session import run_in_session
 
     async def work(database: "Database") -> Any:
         from db.scope import Role
@@ -232,7 +232,7 @@ def ask_as(role: str, document: str, field: str, tenant: str, owner: str, variab
         wiki = await find_wiki(database, tenant, owner)
         return await read_stored(database, wiki, document, variables, role=Role(role))
 
-    return session(work)[field]
+    return run_in_session(work)[field]
 
 
 def say_page(page: dict[str, Any]) -> None:
@@ -285,7 +285,7 @@ Work = Callable[["Database", "Scope", "UUID"], Awaitable[Any]]
 
 def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
     """Run `work` on a page with the rights of a member and return its result."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def run(database: "Database") -> Any:
         from db.scope import Role
@@ -293,7 +293,7 @@ def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         return await work(database, scope, await find_page_id(database, scope, name))
 
-    return session(run)
+    return run_in_session(run)
 
 
 async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID":
@@ -326,7 +326,7 @@ async def find_each(
 
 def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> list[dict[str, Any]]:
     """Archive pages, or unarchive them with `back`. Return the outcome for each page."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     wanted = list(dict.fromkeys(map(page_name, names)))
 
@@ -342,7 +342,7 @@ def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> l
         errors = missing | {names[one.position]: one.error.message for one in outcomes if one.error}
         return [{"page": name, "changed": changed.get(name, False), "error": errors.get(name)} for name in wanted]
 
-    return session(run)
+    return run_in_session(run)
 
 
 if TYPE_CHECKING:
@@ -375,7 +375,7 @@ def drop(
     as_json: AsJson = False,
 ) -> None:
     """Delete all links of a kind. Links that have another reason as well are kept."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "DroppedLinks":
         from db.scope import Role
@@ -384,9 +384,9 @@ def drop(
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         return await drop_link_kind(database, scope, kind, dry_run=dry_run)
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show({"kind": done.kind, "dryRun": dry_run, "links": done.links, "deleted": done.deleted})
+        print_json({"kind": done.kind, "dryRun": dry_run, "links": done.links, "deleted": done.deleted})
     elif dry_run:
         say(f"{done.kind} is a reason of {done.links} links, and the only one of {done.deleted}. Nothing was changed.")
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import say, show, table
+from ..output import print_json, print_table, say
 from .pages import format_page_name, run_query
 from .sources import passage_row
 
@@ -59,12 +59,12 @@ def search(
     With --in or --space, pages and passages of sources are listed together. With --in but without --space, the shared
     spaces that the owner can read are searched as well.
     """
-    from ..session import session
+    from ..session import run_in_session
 
     if kinds or spaces:
         asked = {"in": [kind.upper() for kind in kinds] if kinds else None, "spaces": spaces or None}
         either = run_query("search_all", "wikiSearchAll", tenant, owner, query=query, limit=limit, **asked)
-        show(either) if as_json else say_either(either)
+        print_json(either) if as_json else say_either(either)
         return
 
     async def work(database: "Database") -> Any:
@@ -73,9 +73,9 @@ def search(
 
         return await find_results(database, await find_wiki(database, tenant, owner), query, limit)
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show(found)
+        print_json(found)
     elif found["edges"]:
         say_results(found)
     else:
@@ -95,14 +95,14 @@ def say_without_pages(query: str, tenant: str, owner: str, found: dict[str, Any]
     for one in held:
         say(f"Name without a page: {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
     if evidence:
-        table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in evidence])
+        print_table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in evidence])
         say("Search for more sources with: cairn sources search")
 
 
 def say_results(found: dict[str, Any]) -> None:
     if found["didYouMean"]:
         say(f"Did you mean: {found['didYouMean']}")
-    table(["score", "page", "passage"], [row(edge) for edge in found["edges"]])
+    print_table(["score", "page", "passage"], [row(edge) for edge in found["edges"]])
     at_least = "" if found["totalIsExact"] else "at least "
     say(f"{len(found['edges'])} of {at_least}{found['totalCount']}")
 
@@ -124,7 +124,7 @@ def say_either(found: dict[str, Any]) -> None:
     if not found["edges"]:
         say("No results.")
         return
-    table(["score", "space", "found", "passage"], [either_row(edge) for edge in found["edges"]])
+    print_table(["score", "space", "found", "passage"], [either_row(edge) for edge in found["edges"]])
 
 
 def either_row(edge: dict[str, Any]) -> tuple[str, str, str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Host, Port
-from ..output import print_status, say, show
+from ..output import print_json, print_status, say
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -90,7 +90,7 @@ def migrate(
             asyncio.run(run_with_database(settings, dsn, begin_history))
         found = asyncio.run(run_with_database(settings, dsn, count_unindexed if no_reindex else caught_up))
     if as_json:
-        show({"applied": applied, **found})
+        print_json({"applied": applied, **found})
 
 
 async def begin_history(database: "Database") -> None:
@@ -190,7 +190,7 @@ def status(as_json: AsJson = False) -> None:
 
     facts = database_state(Settings())
     if as_json:
-        show(facts)
+        print_json(facts)
     else:
         for name, fact in facts.items():
             say(f"{WORDS.get(name, name)}: {in_words(fact)}")
@@ -257,7 +257,7 @@ def check(
     faults += refusals(documents, document_limits(Settings()))
     if as_json:
         found = [{"file": str(fault.file), "id": fault.id, "message": fault.message} for fault in faults]
-        show({"documents": len(documents), "faults": found})
+        print_json({"documents": len(documents), "faults": found})
     else:
         for fault in faults:
             say(str(fault))
@@ -279,7 +279,7 @@ def add(
 
     added = add_documents(folder, files, document_limits(Settings()))
     if as_json:
-        show([{"file": str(file), "id": f"sha256:{digest}"} for file, digest in added.items()])
+        print_json([{"file": str(file), "id": f"sha256:{digest}"} for file, digest in added.items()])
     else:
         for file, digest in added.items():
             say(f"sha256:{digest}  {file}")

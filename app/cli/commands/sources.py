@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
-from ..output import say, show, table
+from ..output import print_json, print_table, say
 from .history import wiki_app
 from .jobs import Wait, finish_jobs, say_batch, sum_jobs
 from .pages import After, Limit, one_type, read_wiki, run_query, say_rest
@@ -55,10 +55,10 @@ def list_sources(
 
         found = read_wiki(tenant, owner, lambda database, wiki: list_all(database, wiki, limit))
     if as_json:
-        show(found)
+        print_json(found)
         return
     columns = ["source", "version", "title", "captured", "id"]
-    table(columns, [row(source) for source in found["nodes"]])
+    print_table(columns, [row(source) for source in found["nodes"]])
     say_rest(found)
 
 
@@ -88,14 +88,14 @@ def search_sources(
     asked = {"query": query, "kinds": wanted, "limit": limit, "after": after}
     found = run_query("source_search", "wikiSearchSources", tenant, owner, **asked)
     if as_json:
-        show(found)
+        print_json(found)
         return
     if found["didYouMean"]:
         say(f"Did you mean: {found['didYouMean']}")
     if not found["edges"]:
         say("No results.")
         return
-    table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in found["edges"]])
+    print_table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in found["edges"]])
     at_least = "" if found["totalIsExact"] else "at least "
     say(f"{len(found['edges'])} of {at_least}{found['totalCount']}")
 
@@ -125,7 +125,7 @@ def forget(
 
     from ...settings import Settings
     from ...worker import compiler_of
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     compiler = compiler_of(Settings(), say_batch) if wait else None
 
@@ -139,9 +139,9 @@ def forget(
             told["stillSaidBy"] = await find_repeating(database, scope, done.job_id) if done.job_id else []
         return told
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(done)
         return
     say(f"Forgot the source ({done['versions']} version{'s' * (done['versions'] != 1)}).")
     if done["jobId"]:
@@ -192,15 +192,15 @@ def retain(
     """
     from db.scope import Role
 
-    from ..session import find_or_create_wiki, find_wiki, session
+    from ..session import find_or_create_wiki, find_wiki, run_in_session
 
     async def work(database: "Database") -> Done:
         wiki = await (find_or_create_wiki if create else find_wiki)(database, tenant, owner)
         return await retain_batches(database, wiki.scope(Role.MEMBER), path)
 
-    done = session(work, creates=create)
+    done = run_in_session(work, creates=create)
     if as_json:
-        show(as_data(done))
+        print_json(as_data(done))
     else:
         say_done(done)
     if done.problems:
@@ -259,7 +259,7 @@ def say_done(done: Done) -> None:
     if done.job_id:
         say("To compile them, start a worker: cairn worker. Or compile them now: cairn compile --wait")
     if done.problems:
-        table(["source", "code", "error"], [(one.path, one.code, one.message) for one in done.problems])
+        print_table(["source", "code", "error"], [(one.path, one.code, one.message) for one in done.problems])
 
 
 def ingest(
@@ -297,7 +297,7 @@ def ingest(
     from db.scope import Role
     from resolvers.ingest.ingest import IngestDraft, ingest_source
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     is_url = place.startswith(("http://", "https://"))
     data = file_bytes(text if is_url else Path(place))
@@ -322,9 +322,9 @@ def ingest(
             "flags": [one._asdict() for one in done.flags],
         }
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(done)
         return
     say(
         f"{'Stored the source' if done['created'] else 'Already stored: source'} {done['sourceId']}, "
@@ -375,13 +375,13 @@ def original(
     from resolvers.sources.blobs import Original, read_original
     from resolvers.sources.sources import locate_source
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> Original:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.READER)
         return await read_original(database, scope, await locate_source(database, scope, source))
 
-    found = session(work)
+    found = run_in_session(work)
     if str(out) == "-":
         sys.stdout.buffer.write(found.data)
         return
@@ -389,7 +389,7 @@ def original(
         file.write(found.data)
     told = {"address": found.address, "mediaType": found.media_type, "sha256": found.sha256, "size": len(found.data)}
     if as_json:
-        show(told)
+        print_json(told)
     else:
         say(f"{out}: {told['size']:,} bytes of {told['mediaType']} from {told['address']}.")
 

@@ -32,7 +32,7 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     import signal
     from contextlib import suppress
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def follow(database: "Database") -> None:
         wiki = await find_wiki(database, tenant, owner)
@@ -47,7 +47,7 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
         with suppress(asyncio.CancelledError):
             await following
 
-    session(until_stopped)
+    run_in_session(until_stopped)
 
 
 async def follow_changes(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[str, Any]]":

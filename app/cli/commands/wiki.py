@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import print_status, say, show, table
+from ..output import print_json, print_status, print_table, say
 from .edit import Section, merge, page_type, rename, text_or_stdin, transfer
 from .history import source_name, wiki_app
 from .jobs import rebuild
@@ -98,7 +98,7 @@ def stub(
     as_json: AsJson = False,
 ) -> None:
     """Create a stub. It has the sections of its type and one source. Fails if a page of this name exists."""
-    from ..session import find_wiki, read_stored, session
+    from ..session import find_wiki, read_stored, run_in_session
 
     text = text_or_stdin(text)
 
@@ -112,9 +112,9 @@ def stub(
         page = (await read_stored(database, wiki, "created", {"id": str(saved.page_id)}))["node"]
         return {"page": format_page_name(page), "id": str(saved.page_id), "version": saved.version}
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         say(f"{done['page']} is now at version {done['version']}.")
 
@@ -151,14 +151,14 @@ def append(
 
     done = on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         say(f"{name} is now at version {done['version']}.")
 
 
 def targets(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """List the wikis that an owner can read. Shows the role, the score boost and the number of pages by type."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> list[dict[str, Any]]:
         from dataclasses import asdict
@@ -169,15 +169,15 @@ def targets(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         return [asdict(space) for space in await list_spaces(database, scope)]
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show(found)
+        print_json(found)
         return
     rows = [
         (one["slug"], one["kind"], one["role"], one["score_boost"], sum(one["pages"].values()), by_type(one["pages"]))
         for one in found
     ]
-    table(["wiki", "kind", "role", "boost", "pages", "by type"], rows)
+    print_table(["wiki", "kind", "role", "boost", "pages", "by type"], rows)
 
 
 def by_type(pages: dict[str, int]) -> str:
@@ -223,7 +223,7 @@ def diary(
     """Print the diary as Markdown. It tells what happened on each day."""
     found = run_query("diary", "wikiDiary", tenant, owner, since=since, until=until, timeZone=zone, lines=lines)
     if as_json:
-        show(found)
+        print_json(found)
     else:
         say(found["bodyMd"])
 
@@ -231,7 +231,7 @@ def diary(
 def say_part(part: dict[str, Any], as_json: bool) -> None:
     """Print one part of an overview. The cursor of the next part goes to stderr, because stdout may be a file."""
     if as_json:
-        show(part)
+        print_json(part)
         return
     say(part["bodyMd"])
     if part["nextCursor"]:
@@ -266,7 +266,7 @@ def proposals(
     given = {"status": status and status.value.upper(), "limit": limit, "after": after}
     found = ask_as("member", "proposals", "wikiProposals", tenant, owner, given)
     if as_json:
-        show(found)
+        print_json(found)
         return
     for one in found["nodes"]:
         page = format_page_name(one["page"]) if one["page"] else one["title"] or ""
@@ -296,7 +296,7 @@ def decide(
     """Accept, decline or withdraw proposals. Exits with 1 if one of them could not be decided."""
     from uuid import UUID
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     try:
         ids = [UUID(one) for one in proposals]
@@ -315,9 +315,9 @@ def decide(
             for one in outcomes
         ]
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(done)
     else:
         for one in done:
             say(f"{one['id']}: {one['error'] or 'done'}")

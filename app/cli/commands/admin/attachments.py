@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...options import AsJson
-from ...output import print_status, say, show
+from ...output import print_json, print_status, say
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -45,7 +45,7 @@ def move(
     It can be interrupted and run again. Exits with 1 if files are missing from the folder.
     """
     from ...progress import progress
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "Moved":
         from resolvers.sources.moving_files import move_files
@@ -55,9 +55,9 @@ def move(
         with progress() as report:
             return await move_files(database, [one.id for one in tenants], report, to_folder=to is Place.FOLDER)
 
-    done = session(work)
+    done = run_in_session(work)
     if as_json:
-        show({"to": to.value, **done._asdict()})
+        print_json({"to": to.value, **done._asdict()})
     else:
         say(f"Moved {done.files:,} files ({done.bytes:,} bytes) to the {to.value} in {done.seconds:,} s.")
     if done.missing:

@@ -6,8 +6,7 @@ from uuid import UUID
 import typer
 
 from ...options import AsJson, Owner, Tenant
-from ...output import as_json as json_line
-from ...output import say, show, table
+from ...output import print_json, print_table, say, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +53,7 @@ def audit(
 
     With --json and --follow, each event is one line of JSON.
     """
-    from ...session import session
+    from ...session import run_in_session
 
     asked: dict[str, Any] = {"action": action, "outcome": "refused" if refused else None, "actor_id": actor}
 
@@ -68,11 +67,11 @@ def audit(
             await follow_events(database, tenant_id, found, asked, as_json)
         return found
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show([event_to_dict(event) for event in found])
+        print_json([event_to_dict(event) for event in found])
     else:
-        table(["when", "action", "outcome", "by", "subject", "from", "times", "more"], [*map(table_row, found)])
+        print_table(["when", "action", "outcome", "by", "subject", "from", "times", "more"], [*map(table_row, found)])
 
 
 async def follow_events(
@@ -90,7 +89,7 @@ async def follow_events(
     while True:
         for event in found:
             if event.id not in seen:
-                say(json_line(event_to_dict(event)) if as_json else "  ".join(filter(None, table_row(event))))
+                say(to_json(event_to_dict(event)) if as_json else "  ".join(filter(None, table_row(event))))
         seen = dict.fromkeys(event.id for event in found) | dict.fromkeys([*seen][-10_000:])
         await asyncio.sleep(POLLED_EVERY)
         after = first_id(datetime.now(UTC) - timedelta(seconds=LATE))
@@ -123,7 +122,7 @@ def event_to_dict(event: "AuditEvent") -> dict[str, Any]:
 @app.command("list", epilog="Example: cairn programs list --tenant acme --owner mara --json")
 def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """List programs with access to a wiki, newest first."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "list[ConnectedProgram]":
         from db.scope import Role
@@ -131,9 +130,9 @@ def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
         return await find_programs(database, (await find_wiki(database, tenant, owner)).scope(Role.ADMIN))
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show([
+        print_json([
             {"id": one.id, "name": one.client_name, "redirectUri": one.redirect_uri, "role": one.role,
              "createdAt": one.created_at, "usedAt": one.used_at, "expiresAt": one.expires_at} for one in found
         ])  # fmt: skip
@@ -142,7 +141,7 @@ def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
             (one.client_name, one.role.value, f"{one.created_at:%Y-%m-%d}", f"{one.expires_at:%Y-%m-%d}", one.id)
             for one in found
         ]
-        table(["name", "role", "since", "until", "id"], rows)
+        print_table(["name", "role", "since", "until", "id"], rows)
 
 
 @app.command("disconnect", epilog="Example: cairn programs disconnect 0199f0c2-… --tenant acme --owner mara")
@@ -153,7 +152,7 @@ def disconnect(
     as_json: AsJson = False,
 ) -> None:
     """Revoke the access of a program. Its last token expires within 15 minutes."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> None:
         from db.scope import Role
@@ -162,8 +161,8 @@ def disconnect(
         wiki = await find_wiki(database, tenant, owner)
         await disconnect_program(database, wiki.scope(Role.ADMIN), program_id)
 
-    session(work)
+    run_in_session(work)
     if as_json:
-        show({"id": program_id, "disconnected": True})
+        print_json({"id": program_id, "disconnected": True})
     else:
         say(f"Disconnected the program {program_id}.")

@@ -3,7 +3,7 @@
 import typer
 
 from ...options import AsJson
-from ...output import say, show, table
+from ...output import print_json, print_table, say
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -20,9 +20,13 @@ def doctor(as_json: AsJson = False) -> None:
 
     found = list(examine(Settings()))
     if as_json:
-        show([{"check": one.check, "state": one.state, "message": one.message, "action": one.action} for one in found])
+        print_json(
+            [{"check": one.check, "state": one.state, "message": one.message, "action": one.action} for one in found]
+        )
     else:
-        table(["check", "state", "result", "fix"], [(one.check, one.state, one.message, one.action) for one in found])
+        print_table(
+            ["check", "state", "result", "fix"], [(one.check, one.state, one.message, one.action) for one in found]
+        )
     bad = sum(one.state is not State.OK for one in found)
     if not as_json:
         say(f"{bad} of {len(found)} checks found a problem." if bad else f"All {len(found)} checks passed.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...options import AsJson, Owner, Tenant
-from ...output import say, show, table
+from ...output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -41,15 +41,15 @@ def add(
     """Grant an owner access to the wiki of another. A second grant replaces the first."""
     from resolvers.auth.owners import Grant, grant
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> None:
         tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
         await grant(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id, role=Grant(role))
 
-    session(work)
+    run_in_session(work)
     if as_json:
-        show({"owner": owner, "grantee": grantee, "role": role})
+        print_json({"owner": owner, "grantee": grantee, "role": role})
     else:
         say(f"{grantee} now has the role {role} in {owner}'s wiki.")
 
@@ -67,7 +67,7 @@ def list_all(
     from resolvers.auth.owners import find_owner, list_grants
     from resolvers.tenants.tenants import find_tenant
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Granted]":
         tenant_id = (await find_tenant(database, tenant)).id
@@ -75,14 +75,14 @@ def list_all(
         grantee_id = (await find_owner(database, tenant_id, grantee)).id if grantee else None
         return await list_grants(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id)
 
-    grants = session(work)
+    grants = run_in_session(work)
     if as_json:
-        show([
+        print_json([
             {"owner": one.owner, "grantee": one.grantee, "role": one.role, "createdAt": one.created_at}
             for one in grants
         ])  # fmt: skip
     elif grants:
-        table(["owner", "grantee", "role", "since"], [
+        print_table(["owner", "grantee", "role", "since"], [
             (one.owner, one.grantee, one.role.value, f"{one.created_at:%Y-%m-%d}") for one in grants
         ])  # fmt: skip
     else:
@@ -94,15 +94,15 @@ def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = Fal
     """Revoke a grant. It is not an error if there is none."""
     from resolvers.auth.owners import revoke
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> bool:
         tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
         return await revoke(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id)
 
-    removed = session(work)
+    removed = run_in_session(work)
     if as_json:
-        show({"owner": owner, "grantee": grantee, "removed": removed})
+        print_json({"owner": owner, "grantee": grantee, "removed": removed})
     else:
         say(f"{'Removed the grant' if removed else 'There is no grant'} of {grantee} in {owner}'s wiki.")
 

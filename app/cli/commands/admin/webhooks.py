@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from ...options import AsJson, Tenant, duration, read_settings
-from ...output import print_status, say, show, table
+from ...output import print_json, print_status, print_table, say
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -76,7 +76,7 @@ def create(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "IssuedSecret":
         tenant_id = (await find_tenant(database, tenant)).id
@@ -84,9 +84,9 @@ def create(
         draft = WebhookDraft(url, named, kind or (), type or (), ceiling.value)
         return await create_webhook(database, tenant_id, draft)
 
-    issued = session(work)
+    issued = run_in_session(work)
     if as_json:
-        show({"id": issued.id, "secret": issued.secret})
+        print_json({"id": issued.id, "secret": issued.secret})
     else:
         say(issued.secret)
         print_status(
@@ -101,21 +101,21 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import list_webhooks
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Webhook]":
         return await list_webhooks(database, (await find_tenant(database, tenant)).id)
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show([webhook_row(one) for one in found])
+        print_json([webhook_row(one) for one in found])
     else:
         rows = [
             (one.url, one.state, *(" ".join(some) or "all" for some in (one.owners, one.kinds, one.types)),
              one.ceiling, one.id)
             for one in found
         ]  # fmt: skip
-        table(["url", "state", "owners", "kinds", "types", "ceiling", "id"], rows)
+        print_table(["url", "state", "owners", "kinds", "types", "ceiling", "id"], rows)
 
 
 @app.command("update", epilog="Example: cairn webhooks update 0199f0c2-… --tenant acme --enable")
@@ -131,7 +131,7 @@ def update(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import WebhookChanges, update_webhook
 
-    from ...session import session
+    from ...session import run_in_session
 
     if url is None and enable is None:
         raise BadInput("Give --url, --enable or --disable.", "url")
@@ -140,9 +140,9 @@ def update(
         tenant_id = (await find_tenant(database, tenant)).id
         return await update_webhook(database, tenant_id, webhook_id, WebhookChanges(url, enabled=enable))
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show(webhook_row(found))
+        print_json(webhook_row(found))
     else:
         say(f"{found.url} is {found.state}.")
 
@@ -153,14 +153,14 @@ def delete(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> No
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import delete_webhook
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> None:
         await delete_webhook(database, (await find_tenant(database, tenant)).id, webhook_id)
 
-    session(work)
+    run_in_session(work)
     if as_json:
-        show({"id": webhook_id, "deleted": True})
+        print_json({"id": webhook_id, "deleted": True})
     else:
         say(f"Deleted the webhook {webhook_id}.")
 
@@ -180,15 +180,15 @@ def rotate(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import rotate_webhook_secret
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "IssuedSecret":
         tenant_id = (await find_tenant(database, tenant)).id
         return await rotate_webhook_secret(database, tenant_id, webhook_id, timedelta(seconds=overlap))
 
-    issued = session(work)
+    issued = run_in_session(work)
     if as_json:
-        show({"id": issued.id, "secret": issued.secret, "formerUntil": issued.former_until})
+        print_json({"id": issued.id, "secret": issued.secret, "formerUntil": issued.former_until})
     else:
         say(issued.secret)
         print_status(f"The previous secret also signs deliveries until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
@@ -208,22 +208,22 @@ def deliveries(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import DeliveryStatus, list_deliveries
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Delivery]":
         tenant_id, chosen = (await find_tenant(database, tenant)).id, DeliveryStatus(status) if status else None
         return await list_deliveries(database, tenant_id, webhook_id, status=chosen, limit=limit)
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show([delivery_shown(one) for one in found])
+        print_json([delivery_shown(one) for one in found])
     else:
         rows = [
             (f"{one.happened_at:%Y-%m-%d %H:%M:%S}", one.owner, one.event, one.slug or "", one.status.value,
              str(one.attempts), one.error or "", one.id)
             for one in found
         ]  # fmt: skip
-        table(["happened", "owner", "event", "page", "status", "attempts", "error", "id"], rows)
+        print_table(["happened", "owner", "event", "page", "status", "attempts", "error", "id"], rows)
 
 
 @app.command("redeliver", epilog="Example: cairn webhooks redeliver 0199f0c2-… --tenant acme")
@@ -240,14 +240,14 @@ def redeliver(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import redeliver as send_again
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> int:
         return await send_again(database, (await find_tenant(database, tenant)).id, webhook_id, delivery)
 
-    number = session(work)
+    number = run_in_session(work)
     if as_json:
-        show({"id": webhook_id, "redelivered": number})
+        print_json({"id": webhook_id, "redelivered": number})
     else:
         say(f"Queued {number:,} {'delivery' if number == 1 else 'deliveries'} to be sent again.")
 
@@ -260,7 +260,7 @@ def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> N
     from resolvers.webhooks.posting import NotSent, WebhookClient
     from resolvers.webhooks.sending import send_test
 
-    from ...session import session
+    from ...session import run_in_session
 
     client = WebhookClient(read_settings().webhook_networks)
 
@@ -268,11 +268,11 @@ def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> N
         return await send_test(database, (await find_tenant(database, tenant)).id, webhook_id, client)
 
     try:
-        status = session(work)
+        status = run_in_session(work)
     except NotSent as error:
         raise Unavailable(f"The test event was not delivered: {error.reason}.") from None
     if as_json:
-        show({"id": webhook_id, "responseStatus": status})
+        print_json({"id": webhook_id, "responseStatus": status})
     else:
         say(f"The receiver answered {status}.")
 

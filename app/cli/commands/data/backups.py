@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from ....blob_folder import blob_folder_of
 from ...options import AsJson, parse_time, read_settings
-from ...output import print_status, say, show
+from ...output import print_json, print_status, say
 
 if TYPE_CHECKING:
     from db.archives.folder import Archive, Manifest
@@ -91,7 +91,7 @@ def create(
             manifest = run_on_database(dsn, work)
         record_event(dsn, "backup.created", createdAt=manifest.created_at, wal=wal is not None)
     if as_json:
-        show(manifest_to_dict(dest, manifest) | {"tokenSecret": kept is not None})
+        print_json(manifest_to_dict(dest, manifest) | {"tokenSecret": kept is not None})
     elif wal is not None:
         say(
             f"Copied the files to {dest}. The log is archived in {wal}. To restore: cairn restore {dest} "
@@ -154,7 +154,7 @@ def verify(src: Source, wal: Wal = None, as_json: AsJson = False) -> None:
         found = asyncio.run(verify_backup(src.expanduser(), report, wal and wal.expanduser().absolute()))
     if as_json:
         log = {"until": found.until, "lacking": found.lacking} if wal else {}
-        show(
+        print_json(
             {
                 "path": str(src),
                 "isWhole": found.is_whole,
@@ -238,7 +238,7 @@ def restore(
             record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at)
     is_kept = keep_secret(settings, archive.secret)
     if as_json:
-        show(manifest_to_dict(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
+        print_json(manifest_to_dict(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
         return
     if wal is not None:
         say(f"Restored the server to {until or 'the end of the log'}. Next: cairn migrate")

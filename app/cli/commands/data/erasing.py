@@ -6,7 +6,7 @@ import typer
 
 from ....blob_folder import blob_folder_of
 from ...options import AsJson, Tenant, duration, read_settings
-from ...output import print_status, say, show, table
+from ...output import print_json, print_status, print_table, say
 from .. import sources
 from ..admin import owners, tenants
 from .backups import database, run_on_database
@@ -109,9 +109,9 @@ def erase_sources(
 
         return await erase(database, tenant, by, operator(), dry_run=dry_run)
 
-    from ...session import session
+    from ...session import run_in_session
 
-    erased = session(work)
+    erased = run_in_session(work)
     print_erased(erased, dry_run, as_json)
     if not erased.rows and not as_json:
         print_status(f"Nobody called {by} has added a source that is still here. To see who has: cairn wiki log")
@@ -123,7 +123,7 @@ def list_all(
     as_json: AsJson = False,
 ) -> None:
     """List the erasures of a tenant. Shows when, by whom and how many rows, even if the tenant itself is erased."""
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Row]":
         from resolvers.archives.erasing import list_erasures
@@ -131,15 +131,15 @@ def list_all(
 
         return await list_erasures(database, as_id(tenant) or (await find_tenant(database, tenant)).id)
 
-    rows = session(work)
+    rows = run_in_session(work)
     if as_json:
-        show([erasure_row(row) for row in rows])
+        print_json([erasure_row(row) for row in rows])
     else:
         cells = [
             (row["erased_at"], row["kind"], row["owner_id"] or "", row["erased_by"], sum(row["counts"].values()))
             for row in rows
         ]
-        table(["when", "what", "owner", "by", "rows"], cells)
+        print_table(["when", "what", "owner", "by", "rows"], cells)
 
 
 def days(text: str) -> int | None:
@@ -172,7 +172,7 @@ def retention(
     Without options, the current values are shown. Workers remove older data every hour: versions lose their text,
     and sources are forgotten. `default` means CAIRN_KEEP_DAYS for logs and jobs, and forever for the rest.
     """
-    from ...session import session
+    from ...session import run_in_session
 
     given = {"activity": activity, "audit": audit, "jobs": jobs, "revisions": revisions, "sources": sources}
     chosen = {kind: days(text) for kind, text in given.items() if text is not None}
@@ -184,15 +184,15 @@ def retention(
         tenant = await find_tenant(database, slug)
         return await (set_retention(database, tenant.id, chosen) if chosen else find_retention(database, tenant.id))
 
-    kept = session(work)
+    kept = run_in_session(work)
     if as_json:
-        show({kind: kept.get(kind) for kind in given})
+        print_json({kind: kept.get(kind) for kind in given})
     else:
         cells = [
             (kind, "default" if kind not in kept else f"{kept[kind]} days" if kept[kind] else "for ever")
             for kind in given
         ]
-        table(["what", "kept"], cells)
+        print_table(["what", "kept"], cells)
 
 
 def erasure_row(row: "Row") -> dict[str, Any]:
@@ -209,9 +209,9 @@ def erasure_row(row: "Row") -> dict[str, Any]:
 def print_erased(erased: "Erased", dry_run: bool, as_json: bool) -> None:
     if as_json:
         facts = {"kind": erased.kind, "tenantId": erased.tenant_id, "ownerId": erased.owner_id}
-        show(facts | {"dryRun": dry_run, "rows": erased.rows, "counts": erased.counts})
+        print_json(facts | {"dryRun": dry_run, "rows": erased.rows, "counts": erased.counts})
         return
     if erased.counts:
-        table(["table", "rows"], sorted(erased.counts.items()))
+        print_table(["table", "rows"], sorted(erased.counts.items()))
     rows = f"{erased.rows:,} rows"
     say(f"{rows} would be erased. To erase them, give --yes." if dry_run else f"Erased {rows}.")

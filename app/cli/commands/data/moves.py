@@ -7,7 +7,7 @@ import typer
 
 from ....blob_folder import blob_folder_of
 from ...options import AsJson, read_settings
-from ...output import say, show
+from ...output import print_json, say
 from ..admin.tenants import app
 from .backups import database, manifest_to_dict, record_event, run_on_database
 
@@ -46,7 +46,7 @@ def export_one(
         manifest = run_on_database(dsn, work)
         record_event(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
     if as_json:
-        show(manifest_to_dict(dest, manifest) | {"tenant": manifest.tenant})
+        print_json(manifest_to_dict(dest, manifest) | {"tenant": manifest.tenant})
     else:
         say(f"Exported {manifest.rows:,} rows of {len(manifest.tables)} tables to {dest}.")
         say(f"Next, at the destination: cairn tenants import {dest}")
@@ -87,7 +87,7 @@ def tenant_of(manifest: "Manifest") -> str | None:
 
 def print_imported(imported: "Imported", as_json: bool, **more: Any) -> None:
     if as_json:
-        show({**imported._asdict(), **more})
+        print_json({**imported._asdict(), **more})
     elif imported.is_new:
         say(f"Imported {imported.slug}: {imported.rows:,} rows of {imported.tables} tables.")
     else:

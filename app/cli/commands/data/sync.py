@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...options import AsJson, Owner, Tenant
-from ...output import print_status, say, show, table, write_json
+from ...output import print_json, print_status, print_table, say, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ def sync(
     """
     from resolvers.sync.planning import Direction
 
-    from ...session import session
+    from ...session import run_in_session
 
     if push and pull:
         raise typer.BadParameter("give --push or --pull, or neither to sync both ways")
@@ -59,11 +59,11 @@ def sync(
     direction = Direction.PUSH if push else Direction.PULL if pull else Direction.BOTH
     root = path.expanduser()
     if watch:
-        session(lambda database: watch_and_sync(database, (tenant, owner), root, direction, as_json))
+        run_in_session(lambda database: watch_and_sync(database, (tenant, owner), root, direction, as_json))
         return
-    result = session(lambda database: once(database, (tenant, owner), root, direction, dry_run))
+    result = run_in_session(lambda database: once(database, (tenant, owner), root, direction, dry_run))
     if as_json:
-        show(as_data(result))
+        print_json(as_data(result))
     else:
         say_result(result, dry_run)
     if result.left or result.conflicts:
@@ -217,4 +217,4 @@ def say_result(result: "SyncResult", dry_run: bool) -> None:
             "wiki proposals"
         )
     if result.left:
-        table(["file", "code", "error"], result.left)
+        print_table(["file", "code", "error"], result.left)
