@@ -34,7 +34,7 @@ from .commands.data import backups, erasing, moves, sync
 from .output import prepare_streams, print_error, print_status, say
 
 
-def details(error: Exception) -> dict[str, Any]:
+def error_details(error: Exception) -> dict[str, Any]:
     """Return what the JSON output adds to an error, such as the lines of an ambiguous edit."""
     extensions = getattr(error, "extensions", None)
     return {name: value for name, value in extensions.items() if name != "code"} if extensions else {}
@@ -63,23 +63,25 @@ def describe_error(error: Exception) -> tuple[str, str] | None:
     from ..http.errors import argument_problem
 
     if isinstance(error, Unavailable) and isinstance(error.__cause__, db_errors.REFUSED):
-        return error.code, with_reason(error, error.__cause__)
+        return error.code, add_reason(error, error.__cause__)
     if isinstance(error, (CairnError, ArchiveBroken, ArchiveRefused, EmbeddedServerFailed, MigrationRefused)):
         return error.code, str(error)
     if isinstance(error, ValidationError):
-        return "BAD_SETTING", "; ".join(setting(one["loc"], argument_problem(one)) for one in error.errors())
-    known = db_errors.translate_error(error)
-    if isinstance(known, Unavailable):
-        return known.code, with_reason(known, error)
-    if isinstance(known, CairnError):
-        return known.code, known.message
+        return "BAD_SETTING", "; ".join(
+            describe_variable(fault["loc"], argument_problem(fault)) for fault in error.errors()
+        )
+    translated = db_errors.translate_error(error)
+    if isinstance(translated, Unavailable):
+        return translated.code, add_reason(translated, error)
+    if isinstance(translated, CairnError):
+        return translated.code, translated.message
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return "UNREADABLE", f"{where}{error.strerror or error}."
     return None
 
 
-def with_reason(error: Exception, cause: BaseException) -> str:
+def add_reason(error: Exception, cause: BaseException) -> str:
     """Return the message with the error text of PostgreSQL, which operators may see and API clients may not."""
     from resolvers.transactions.db_errors import words
 
@@ -87,13 +89,13 @@ def with_reason(error: Exception, cause: BaseException) -> str:
     return f"{error} PostgreSQL says: {said}" if said else str(error)
 
 
-def with_field(error: Exception, message: str) -> str:
+def add_field(error: Exception, message: str) -> str:
     """Return the message for people: it starts with the invalid field, unless it already names the field."""
     field = getattr(error, "field", None)
     return f"{field}: {message}" if field and field.lower() not in message.lower() else message
 
 
-def setting(place: tuple[int | str, ...], message: str) -> str:
+def describe_variable(place: tuple[int | str, ...], message: str) -> str:
     """Describe an invalid environment variable. A message about several variables names them itself."""
     return f"CAIRN_{str(place[0]).upper()}: {message}" if place else message
 
@@ -140,7 +142,7 @@ for module in COMMANDS:
 
 
 @cache
-def command() -> Callable[..., Any]:
+def click_command() -> Callable[..., Any]:
     """Return the Click command of the program. It is cached, because Typer inspects each function to build it."""
     return typer.main.get_command(app)
 
@@ -152,9 +154,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(COLLECT_EVERY)
     prepare_streams()
     try:
-        return command()(arguments, prog_name="cairn", standalone_mode=False) or 0
+        return click_command()(arguments, prog_name="cairn", standalone_mode=False) or 0
     except typer.TyperException as error:
-        print_error("USAGE", usage(error), as_json)
+        print_error("USAGE", describe_usage_error(error), as_json)
         return USAGE
     except BrokenPipeError:
         # The program that reads our output, such as `head`, has closed the pipe. With stdout on the null device, Python
@@ -162,16 +164,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
     except Exception as error:
-        if (known := describe_error(error)) is None:
+        if (described := describe_error(error)) is None:
             raise
-        code, message = known
-        print_error(code, message if as_json else with_field(error, message), as_json, details(error))
+        code, message = described
+        print_error(code, message if as_json else add_field(error, message), as_json, error_details(error))
         if not as_json and (text := quote_nearest(error)):
             print_status(text)
         return FAILURE
 
 
-def in_our_words(error: typer.TyperException) -> None:
+def use_api_wording(error: typer.TyperException) -> None:
     """Replace the message of an option value that pydantic refused by the message that REST and GraphQL give."""
     if isinstance(error, typer.BadParameter) and error.__cause__ is not None:
         from pydantic import ValidationError
@@ -183,12 +185,12 @@ def in_our_words(error: typer.TyperException) -> None:
             error.message = "; ".join(dict.fromkeys(argument_problem(fault) for fault in faults))
 
 
-def usage(error: typer.TyperException) -> str:
+def describe_usage_error(error: typer.TyperException) -> str:
     """Return the message of a usage error, with the command that prints the help.
 
     A group that is called without a command returns its help text alone: Typer raises that text as the message.
     """
-    in_our_words(error)
+    use_api_wording(error)
     message = str(error.format_message()).strip()
     context = getattr(error, "ctx", None)
     if message.startswith("Missing "):

@@ -61,23 +61,23 @@ class NothingStored(CairnError):
 def run_in_session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) -> T:
     """Run `work` on the database and return its result. With `creates`, a missing embedded database is created."""
     settings = read_settings()
-    with started(settings, creates=creates) as dsn:
+    with started_database(settings, creates=creates) as dsn:
         return asyncio.run(run_when_ready(settings, dsn, work))
 
 
 @contextmanager
-def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
+def ready_database(settings: Settings, *, creates: bool) -> Iterator[str]:
     """Yield the DSN of a database that is ready for use.
 
     The embedded database is started, migrated and indexed for search. A configured database is only checked.
     """
-    with started(settings, creates=creates) as dsn:
+    with started_database(settings, creates=creates) as dsn:
         asyncio.run(run_when_ready(settings, dsn, Database.ping))
         yield dsn
 
 
 @contextmanager
-def started(settings: Settings, *, creates: bool) -> Iterator[str]:
+def started_database(settings: Settings, *, creates: bool) -> Iterator[str]:
     """Yield the DSN of the configured database, or of the embedded database after it was started and migrated."""
     if settings.database_url is not None:
         yield settings.database_url
@@ -128,21 +128,21 @@ async def run_with_database(
         await database.close()
 
 
-async def ask_server(dsn: str, asking: Awaitable[T], named: str | None = None) -> T:
+async def ask_server(dsn: str, call: Awaitable[T], location: str | None = None) -> T:
     """Return the result of a call to a database server, or raise Unavailable with the reason.
 
     The reason does not contain the DSN, which may hold a password.
     """
-    place = named or ("at CAIRN_DATABASE_URL" if read_settings().database_url else "")
-    which = f"database {place}".rstrip()
+    place = location or ("at CAIRN_DATABASE_URL" if read_settings().database_url else "")
+    target = f"database {place}".rstrip()
     try:
-        return await asking
+        return await call
     except PoolerUnfit as error:
         raise Unavailable(str(error)) from None
     except (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, ValueError) as error:
-        raise Unavailable(f"The {which} cannot be reached: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The {target} cannot be reached: {reason(error, dsn)}.") from None
     except asyncpg.PostgresError as error:
-        raise Unavailable(f"The {which} refuses: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The {target} refuses: {reason(error, dsn)}.") from None
 
 
 def reason(error: Exception, dsn: str) -> str:

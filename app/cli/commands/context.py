@@ -35,8 +35,8 @@ def context(
 ) -> None:
     """Print what a wiki knows about a task. The output is Markdown for a prompt, and covers shared spaces that the
     owner can read."""
-    asked = {"query": query, "task": task, "role": role, "budget": budget, "spaces": spaces or None}
-    found = run_query("context", "wikiContext", tenant, owner, **asked)
+    variables = {"query": query, "task": task, "role": role, "budget": budget, "spaces": spaces or None}
+    found = run_query("context", "wikiContext", tenant, owner, **variables)
     if as_json:
         print_json(found)
     else:

@@ -38,21 +38,25 @@ class SampleBroken(Exception):
     """A page of the sample was refused, which is a defect of the sample and not a mistake of the user."""
 
 
-Reporting = Callable[[str], AbstractContextManager[Progress]]
+OpenProgress = Callable[[str], AbstractContextManager[Progress]]
 
 
-async def load_sample(database: Database, told: Callable[[str], None], reporting: Reporting) -> None:
+async def load_sample(database: Database, announce: Callable[[str], None], open_progress: OpenProgress) -> None:
     """Load each tenant of the sample that is not completely loaded yet. A loaded tenant is never overwritten.
 
     `told` is called with a message before each wiki is loaded; `reporting` opens the progress bar of a wiki.
     """
     with as_file(files("app") / "sample") as folder:
         for tenant in read_yaml(folder / "sample.yaml")["tenants"]:
-            await load_tenant(database, folder / tenant["slug"], tenant, told, reporting)
+            await load_tenant(database, folder / tenant["slug"], tenant, announce, open_progress)
 
 
 async def load_tenant(
-    database: Database, folder: Path, described: Mapping[str, Any], told: Callable[[str], None], reporting: Reporting
+    database: Database,
+    folder: Path,
+    described: Mapping[str, Any],
+    announce: Callable[[str], None],
+    open_progress: OpenProgress,
 ) -> None:
     """Load a tenant unless it is marked as loaded. The mark is set last, so that an interrupted load is repeated."""
     tenant = await ensure_tenant(database, described["slug"], described["name"])
@@ -65,15 +69,15 @@ async def load_tenant(
     }
     for owner in described["owners"]:
         for member in owner.get("members", ()):
-            await admit(database, owners[owner["slug"]], owners[member["owner"]], Grant(member["role"]))
-        told(f"Loading the wiki of {owner['name']} (first run only)")
-        with reporting(owner["name"]) as report:
+            await grant_access(database, owners[owner["slug"]], owners[member["owner"]], Grant(member["role"]))
+        announce(f"Loading the wiki of {owner['name']} (first run only)")
+        with open_progress(owner["name"]) as report:
             await load_wiki(database, folder / owner["slug"], owners[owner["slug"]], report)
     async with database.transaction() as transaction:
         await transaction.run(SAMPLE["mark_loaded"], tenant_id=tenant.id)
 
 
-async def admit(database: Database, owner: Owner, grantee: Owner, role: Grant) -> None:
+async def grant_access(database: Database, owner: Owner, grantee: Owner, role: Grant) -> None:
     await grant(database, owner.tenant_id, owner_id=owner.id, grantee_id=grantee.id, role=role)
 
 
@@ -117,13 +121,13 @@ HOME = ("harbour-coffee", "mara")
 PORTS = 100
 
 
-async def sample_loaded(database: Database) -> Wiki:
+async def load_home_wiki(database: Database) -> Wiki:
     """Load the sample and return the wiki in which the demo begins."""
     await load_sample(database, print_status, progress)
     return await find_wiki(database, *HOME)
 
 
-def quiet(settings: Settings) -> Settings:
+def with_quiet_logs(settings: Settings) -> Settings:
     """Return settings that log only warnings, in the format for a console, unless the environment sets them."""
     calm = {"log_level": "warning", "log_format": "console"}
     return settings.model_copy(update={k: v for k, v in calm.items() if k not in settings.model_fields_set})
@@ -176,9 +180,10 @@ def welcome(wiki: Wiki, url: str, token: str) -> str:
     if missing():
         parts.append(CDN)
     parts += [
-        QUERY.format(title=QUERIES[name], link=link(url, token, query), query=query) for name, query in queries.items()
+        QUERY.format(title=QUERIES[name], link=graphiql_link(url, token, query), query=query)
+        for name, query in queries.items()
     ]
-    parts.append(f"\n# The first query, from a terminal\n{curl(url, token, queries['AustinWater'])}")
+    parts.append(f"\n# The first query, from a terminal\n{curl_command(url, token, queries['AustinWater'])}")
     return "\n".join(parts)
 
 
@@ -186,11 +191,11 @@ def query_text(name: str) -> str:
     return (files("app.cli") / "queries" / f"{name}.graphql").read_text(encoding="utf-8").strip()
 
 
-def link(url: str, token: str, query: str) -> str:
+def graphiql_link(url: str, token: str, query: str) -> str:
     """Return a link to GraphiQL with the token and the query in the fragment, which browsers send to no server."""
     return f"{url}/graphiql#{urlencode({'token': token, 'query': query})}"
 
 
-def curl(url: str, token: str, query: str) -> str:
+def curl_command(url: str, token: str, query: str) -> str:
     body = to_json({"query": " ".join(query.split())})
     return f"curl {url}/graphql -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d {quote(body)}"

@@ -59,7 +59,7 @@ def explain(
     if file == variables == STDIN:
         raise typer.BadParameter("only one of FILE and --variables can be read from stdin")
     text = read_text(file)
-    given = read_variables(variables)
+    parsed = read_variables(variables)
 
     async def work(database: "Database") -> "tuple[Explained, int]":
         from graphql import GraphQLError
@@ -76,12 +76,12 @@ def explain(
         settings, wiki = read_settings(), await find_wiki(database, tenant, owner)
         scope, engine = wiki.scope(ScopeRole(role)), make_engine(document_limits(settings))
         where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
-        asked, options = ExplainRequest(text, where | given, operation), ["FORMAT JSON"] if as_json else []
+        request, options = ExplainRequest(text, where | parsed, operation), ["FORMAT JSON"] if as_json else []
         try:
             if analyze:
-                found = await analyze_operation(database, scope, engine, asked, options, settings.max_cost)
+                found = await analyze_operation(database, scope, engine, request, options, settings.max_cost)
             else:
-                found = await estimate_operation(database, scope, engine, asked, options)
+                found = await estimate_operation(database, scope, engine, request, options)
         except (Invalid, GraphQLError) as error:
             errors = error.errors if isinstance(error, Invalid) else [error]
             raise not_explained(errors, "stdin" if file == STDIN else file) from None
@@ -89,9 +89,9 @@ def explain(
 
     found, limit = run_in_session(work)
     if as_json:
-        print_json(for_programs(found, limit))
+        print_json(explained_to_dict(found, limit))
     else:
-        for line in for_people(found, limit):
+        for line in format_explained(found, limit):
             say(line)
 
 
@@ -102,13 +102,13 @@ def read_text(file: str) -> str:
     return read_stdin() if file == STDIN else text_of(Path(file))
 
 
-def read_variables(given: str) -> dict[str, Any]:
+def read_variables(value: str) -> dict[str, Any]:
     """Parse variables given as JSON, as @FILE, or as `-` for stdin. Raises BadInput."""
     import json
 
     from resolvers.errors import BadInput
 
-    text = read_text(given.removeprefix("@")) if given == STDIN or given.startswith("@") else given
+    text = read_text(value.removeprefix("@")) if value == STDIN or value.startswith("@") else value
     try:
         found = json.loads(text)
     except ValueError as error:
@@ -118,8 +118,8 @@ def read_variables(given: str) -> dict[str, Any]:
     return found
 
 
-def for_programs(found: "Explained", limit: int) -> dict[str, Any]:
-    explanation, planned, sent = found
+def explained_to_dict(explained: "Explained", limit: int) -> dict[str, Any]:
+    explanation, planned, sent = explained
     return {
         "operation": explanation.operation,
         "cost": {"requested": explanation.cost, "limit": limit},
@@ -129,8 +129,8 @@ def for_programs(found: "Explained", limit: int) -> dict[str, Any]:
                 "field": statement.field,
                 "sql": statement.text,
                 "parameters": [
-                    {"number": number, "source": one.source, "value": one.value}
-                    for number, one in enumerate(statement.parameters, 1)
+                    {"number": number, "source": parameter.source, "value": parameter.value}
+                    for number, parameter in enumerate(statement.parameters, 1)
                 ],
                 "planning": statement.planning,
                 "hasSteps": statement.has_steps,
@@ -141,9 +141,9 @@ def for_programs(found: "Explained", limit: int) -> dict[str, Any]:
     }
 
 
-def for_people(found: "Explained", limit: int) -> Iterator[str]:
+def format_explained(explained: "Explained", limit: int) -> Iterator[str]:
     """Yield the lines of the output: the cost, then for each statement its comments, its SQL and its plan."""
-    explanation, planned, sent = found
+    explanation, planned, sent = explained
     yield f"-- {explanation.operation}"
     refused = "" if explanation.cost <= limit else ", refused"
     yield f"-- cost: {explanation.cost} of at most {limit}{refused}"

@@ -44,15 +44,15 @@ def seed(
 
         return await load_seed_files(database, await seed_scope(database, tenant, owner), folder)
 
-    done = run_in_session(work)
+    result = run_in_session(work)
     if as_json:
-        refused = [{"file": file, "reason": reason} for file, reason in done.refused]
-        print_json({"made": done.made, "known": done.known, "refused": refused})
+        refused = [{"file": file, "reason": reason} for file, reason in result.refused]
+        print_json({"made": result.made, "known": result.known, "refused": refused})
     else:
-        for file, reason in done.refused:
+        for file, reason in result.refused:
             say(f"{file}: {reason}")
-        say(f"{len(done.made)} created, {done.known} unchanged, {len(done.refused)} refused.")
-    if done.refused:
+        say(f"{len(result.made)} created, {result.known} unchanged, {len(result.refused)} refused.")
+    if result.refused:
         raise typer.Exit(1)
 
 
@@ -96,13 +96,13 @@ def tools(as_json: AsJson = False) -> None:
     """List the MCP tools, or with --json their schemas as well. No database is needed."""
     from ...mcp.catalogue import TOOLSETS
 
-    listed = [tool.definition() for tool in (*TOOLSETS["all"], *TOOLSETS["chat"])]
+    definitions = [tool.definition() for tool in (*TOOLSETS["all"], *TOOLSETS["chat"])]
     if as_json:
-        print_json([one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed])
+        print_json([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in definitions])
         return
-    for one in listed:
-        taken = ", ".join(one.input_schema.get("properties", {}))
-        say(f"{one.name}({taken})\n    {one.description}")
+    for tool in definitions:
+        arguments = ", ".join(tool.input_schema.get("properties", {}))
+        say(f"{tool.name}({arguments})\n    {tool.description}")
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -45,18 +45,18 @@ def migrate(folder: Path, tenant: str, owner: str, as_json: bool, *, is_typed: b
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         return await (migrate_typed_memories if is_typed else migrate_insights)(database, scope, folder)
 
-    done = run_in_session(work)
+    result = run_in_session(work)
     if as_json:
         print_json({
-            "pages": done.pages, "unchanged": done.unchanged, "proposed": done.proposed, "leftOut": done.left_out,
-            "refused": [{"file": name, "message": why} for name, why in done.refused],
+            "pages": result.pages, "unchanged": result.unchanged, "proposed": result.proposed,
+            "leftOut": result.left_out, "refused": [{"file": name, "message": why} for name, why in result.refused],
         })  # fmt: skip
     else:
         say(
-            f"{len(done.pages)} pages written, {len(done.unchanged)} unchanged, {len(done.proposed)} proposed, "
-            f"{len(done.left_out)} files skipped, {len(done.refused)} refused."
+            f"{len(result.pages)} pages written, {len(result.unchanged)} unchanged, {len(result.proposed)} proposed, "
+            f"{len(result.left_out)} files skipped, {len(result.refused)} refused."
         )
-        for name, why in done.refused:
+        for name, why in result.refused:
             say(f"{name}: {why}")
-    if done.refused:
+    if result.refused:
         raise typer.Exit(1)

@@ -10,7 +10,11 @@ from ..options import AsJson, Owner, Tenant, parse_time
 from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from db.database import Database
+    from db.scope import Scope
+    from resolvers.links.links import DroppedLinks
 
     from ..session import Wiki
 
@@ -41,7 +45,7 @@ def add_pages(parent: typer.Typer) -> None:
     parent.command("pages", epilog="Example: cairn pages --type entity --tag food --tenant acme --owner mara")(pages)
 
 
-def one_type(text: str) -> str:
+def parse_page_type(text: str) -> str:
     """Return a page type in lower case, or raise BadParameter if there is no such type."""
     if text.lower() not in TYPES:
         raise typer.BadParameter(f"give one of {', '.join(TYPES)}")
@@ -57,7 +61,7 @@ def pages(
             "--type",
             "--category",
             metavar="TYPE",
-            parser=one_type,
+            parser=parse_page_type,
             help="Only pages of this type. Can be repeated.",
         ),
     ] = None,
@@ -94,7 +98,7 @@ def pages(
 ) -> None:
     """List the pages of a wiki."""
     filter = {
-        "types": [one.upper() for one in types] if types else None,
+        "types": [type.upper() for type in types] if types else None,
         "tags": tags or None,
         "titlePrefix": prefix,
         "updatedSince": since,
@@ -118,9 +122,11 @@ def pages(
     if as_json:
         print_json(found)
         return
-    rows = [(format_page_name(one), one["title"], one["updatedAt"], ", ".join(one["tags"])) for one in found["nodes"]]
+    rows = [
+        (format_page_name(page), page["title"], page["updatedAt"], ", ".join(page["tags"])) for page in found["nodes"]
+    ]
     print_table(["page", "title", "changed", "tags"], rows)
-    say_rest(found)
+    say_next_page(found)
 
 
 def read_shared(tenant: str, owner: str, variables: dict[str, Any]) -> list[dict[str, Any]]:
@@ -135,9 +141,11 @@ def read_shared(tenant: str, owner: str, variables: dict[str, Any]) -> list[dict
         wiki = await find_wiki(database, tenant, owner)
         spaces = await list_spaces(database, wiki.scope(Role.READER))
         found = []
-        for space in (one for one in spaces if one.kind == OwnerKind.SHARED):
-            given = variables | {"ownerId": str(space.id)}
-            found.append({"space": space.slug} | (await read_stored(database, wiki, "pages", given))["wikiPages"])
+        for space in (space for space in spaces if space.kind == OwnerKind.SHARED):
+            space_variables = variables | {"ownerId": str(space.id)}
+            found.append(
+                {"space": space.slug} | (await read_stored(database, wiki, "pages", space_variables))["wikiPages"]
+            )
         return found
 
     return list(run_in_session(work))
@@ -148,15 +156,15 @@ def say_shared(found: list[dict[str, Any]], as_json: bool) -> None:
         print_json(found)
         return
     rows = [
-        (space["space"], format_page_name(one), one["title"], one["updatedAt"], ", ".join(one["tags"]))
+        (space["space"], format_page_name(page), page["title"], page["updatedAt"], ", ".join(page["tags"]))
         for space in found
-        for one in space["nodes"]
+        for page in space["nodes"]
     ]
     print_table(["space", "page", "title", "changed", "tags"], rows)
     say(f"{len(rows)} of {sum(space['totalCount'] for space in found)}")
 
 
-def say_rest(found: dict[str, Any]) -> None:
+def say_next_page(found: dict[str, Any]) -> None:
     """Print how many of all items were listed, and how to list the next ones."""
     total = f" of {found['totalCount']}" if "totalCount" in found else ""
     say(f"{len(found['nodes'])}{total}")
@@ -164,7 +172,7 @@ def say_rest(found: dict[str, Any]) -> None:
         say(f"For more: --after {found['pageInfo']['endCursor']}")
 
 
-def page_name(text: str) -> str:
+def check_page_name(text: str) -> str:
     """Return the name unchanged if it has the form TYPE/SLUG, or raise BadParameter."""
     type, slash, slug = text.partition("/")
     if not slash or not slug or type.lower() not in TYPES:
@@ -172,17 +180,15 @@ def page_name(text: str) -> str:
     return text
 
 
-def page(
-    name: Annotated[
-        str,
-        typer.Argument(
-            callback=page_name, metavar="TYPE/SLUG", help="Type and slug of the page, such as entity/austin-texas."
-        ),
-    ],
-    tenant: Tenant,
-    owner: Owner,
-    as_json: AsJson = False,
-) -> None:
+PageName = Annotated[
+    str,
+    typer.Argument(
+        callback=check_page_name, metavar="TYPE/SLUG", help="Type and slug of the page, such as entity/austin-texas."
+    ),
+]
+
+
+def page(name: PageName, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """Show a page as Markdown, with its backlinks and sources."""
     from resolvers.errors import NotFound
 
@@ -217,10 +223,10 @@ def read_wiki(tenant: str, owner: str, read: Callable[["Database", "Wiki"], Awai
 
 def run_query(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
     """Execute queries/<document>.graphql as a reader and return the value of one root field."""
-    return ask_as("reader", document, field, tenant, owner, variables)
+    return run_query_as("reader", document, field, tenant, owner, variables)
 
 
-def ask_as(role: str, document: str, field: str, tenant: str, owner: str, variables: dict[str, Any]) -> Any:
+def run_query_as(role: str, document: str, field: str, tenant: str, owner: str, variables: dict[str, Any]) -> Any:
     """Execute queries/<document>.graphql with the rights of a role and return the value of one root field."""
     from ..session import run_in_session
 
@@ -262,18 +268,6 @@ def format_page_name(page: dict[str, Any]) -> str:
     return f"{page['type'].lower()}/{page['slug']}"
 
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from db.database import Database
-    from db.scope import Scope
-
-PageName = Annotated[
-    str,
-    typer.Argument(
-        callback=page_name, metavar="TYPE/SLUG", help="Type and slug of the page, such as entity/austin-texas."
-    ),
-]
 ExpectedVersion = Annotated[
     int | None,
     typer.Option("--expect", metavar="N", help="Version that the page must have; the change is refused otherwise."),
@@ -283,7 +277,7 @@ Summary = Annotated[str | None, typer.Option(metavar="TEXT", help="Summary of th
 Work = Callable[["Database", "Scope", "UUID"], Awaitable[Any]]
 
 
-def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
+def run_on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
     """Run `work` on a page with the rights of a member and return its result."""
     from ..session import find_wiki, run_in_session
 
@@ -308,7 +302,7 @@ async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID
         raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search") from None
 
 
-async def find_each(
+async def find_page_ids(
     database: "Database", scope: "Scope", names: Sequence[str]
 ) -> "tuple[dict[str, UUID], dict[str, str]]":
     """Return the ids of the pages that exist, and for each other name the reason why it has no page."""
@@ -324,30 +318,26 @@ async def find_each(
     return found, missing
 
 
-def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> list[dict[str, Any]]:
+def archive_or_unarchive(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> list[dict[str, Any]]:
     """Archive pages, or unarchive them with `back`. Return the outcome for each page."""
     from ..session import find_wiki, run_in_session
 
-    wanted = list(dict.fromkeys(map(page_name, names)))
+    unique_names = list(dict.fromkeys(map(check_page_name, names)))
 
     async def run(database: "Database") -> list[dict[str, Any]]:
         from db.scope import Role
         from resolvers.pages.batches import archive_pages, unarchive_pages
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
-        found, missing = await find_each(database, scope, wanted)
+        found, missing = await find_page_ids(database, scope, unique_names)
         outcomes = await (unarchive_pages if back else archive_pages)(database, scope, list(found.values()))
         names = list(found)
-        changed = {names[one.position]: one.saved is not None and one.saved.changed for one in outcomes}
-        errors = missing | {names[one.position]: one.error.message for one in outcomes if one.error}
-        return [{"page": name, "changed": changed.get(name, False), "error": errors.get(name)} for name in wanted]
+        changed = {names[outcome.position]: outcome.saved is not None and outcome.saved.changed for outcome in outcomes}
+        errors = missing | {names[outcome.position]: outcome.error.message for outcome in outcomes if outcome.error}
+        return [{"page": name, "changed": changed.get(name, False), "error": errors.get(name)} for name in unique_names]
 
     return run_in_session(run)
 
-
-if TYPE_CHECKING:
-    from db.database import Database
-    from resolvers.links.links import DroppedLinks
 
 app = typer.Typer(help="Manage links that were derived from sources.", no_args_is_help=True)
 
@@ -384,13 +374,19 @@ def drop(
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         return await drop_link_kind(database, scope, kind, dry_run=dry_run)
 
-    done = run_in_session(work)
+    dropped = run_in_session(work)
     if as_json:
-        print_json({"kind": done.kind, "dryRun": dry_run, "links": done.links, "deleted": done.deleted})
+        print_json({"kind": dropped.kind, "dryRun": dry_run, "links": dropped.links, "deleted": dropped.deleted})
     elif dry_run:
-        say(f"{done.kind} is a reason of {done.links} links, and the only one of {done.deleted}. Nothing was changed.")
+        say(
+            f"{dropped.kind} is a reason of {dropped.links} links, and the only one of {dropped.deleted}. "
+            "Nothing was changed."
+        )
     else:
-        say(f"Removed the reason {done.kind} from {done.links} links; {done.deleted} had no other and were deleted.")
+        say(
+            f"Removed the reason {dropped.kind} from {dropped.links} links; {dropped.deleted} had no other "
+            "and were deleted."
+        )
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -62,9 +62,9 @@ def search(
     from ..session import run_in_session
 
     if kinds or spaces:
-        asked = {"in": [kind.upper() for kind in kinds] if kinds else None, "spaces": spaces or None}
-        either = run_query("search_all", "wikiSearchAll", tenant, owner, query=query, limit=limit, **asked)
-        print_json(either) if as_json else say_either(either)
+        variables = {"in": [kind.upper() for kind in kinds] if kinds else None, "spaces": spaces or None}
+        results = run_query("search_all", "wikiSearchAll", tenant, owner, query=query, limit=limit, **variables)
+        print_json(results) if as_json else say_mixed(results)
         return
 
     async def work(database: "Database") -> Any:
@@ -84,16 +84,16 @@ def search(
 
 def say_without_pages(query: str, tenant: str, owner: str, found: dict[str, Any]) -> None:
     """Print the other matches if no page matches: names without a page, with what a page needs, and passages."""
-    held, meant = found["heldNames"], found["didYouMean"]
+    mentions, suggestion = found["heldNames"], found["didYouMean"]
     evidence = run_query("source_search", "wikiSearchSources", tenant, owner, query=query, limit=OFFERED)["edges"]
-    if meant:
-        say(f"Did you mean: {meant}")
-    if not held and not evidence:
+    if suggestion:
+        say(f"Did you mean: {suggestion}")
+    if not mentions and not evidence:
         say("No results.")
         return
     say("No pages found.")
-    for one in held:
-        say(f"Name without a page: {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
+    for mention in mentions:
+        say(f"Name without a page: {mention['name']} ({mention['evidence']:g} of 3): {mention['missing']}.")
     if evidence:
         print_table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in evidence])
         say("Search for more sources with: cairn sources search")
@@ -118,16 +118,16 @@ def row(edge: dict[str, Any]) -> tuple[str, str, str]:
     )
 
 
-def say_either(found: dict[str, Any]) -> None:
+def say_mixed(found: dict[str, Any]) -> None:
     if found["didYouMean"]:
         say(f"Did you mean: {found['didYouMean']}")
     if not found["edges"]:
         say("No results.")
         return
-    print_table(["score", "space", "found", "passage"], [either_row(edge) for edge in found["edges"]])
+    print_table(["score", "space", "found", "passage"], [mixed_row(edge) for edge in found["edges"]])
 
 
-def either_row(edge: dict[str, Any]) -> tuple[str, str, str, str]:
+def mixed_row(edge: dict[str, Any]) -> tuple[str, str, str, str]:
     if page := edge["page"]:
         return f"{edge['score']:.2f}", edge["owner"]["slug"], *row({**edge, "node": page})[1:]
     passage, source = edge["passage"], edge["passage"]["source"]

@@ -34,20 +34,20 @@ def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None
 
     from db.database import Database
 
-    from ...server.serve import serve as serving
-    from ..session import ready, run_with_database
+    from ...server.serve import serve as run_server
+    from ..session import ready_database, run_with_database
 
-    with ready(settings, creates=True) as dsn:
+    with ready_database(settings, creates=True) as dsn:
         if settings.database_url is not None:
             asyncio.run(run_with_database(settings, dsn, Database.ping))  # a clearer error than a worker's traceback
-        serving(settings, dsn, lambda url: say(f"Cairn serves {url}/graphql, and GraphiQL at {url}/graphiql"))
+        run_server(settings, dsn, lambda url: say(f"Cairn serves {url}/graphql, and GraphiQL at {url}/graphiql"))
 
 
-def settings_with(**given: str | int | None) -> "Settings":
+def settings_with(**overrides: str | int | None) -> "Settings":
     """Return the settings of the environment, with the given values in place of theirs unless they are None."""
     from ..options import read_settings
 
-    return read_settings().model_copy(update={name: value for name, value in given.items() if value is not None})
+    return read_settings().model_copy(update={name: value for name, value in overrides.items() if value is not None})
 
 
 if TYPE_CHECKING:
@@ -82,13 +82,13 @@ def migrate(
     from ..session import run_with_database
 
     settings = Settings()
-    with server(settings) as dsn:
+    with running_server(settings) as dsn:
         applied = apply_migrations(dsn, is_yours=settings.database_url is not None)
         if not as_json:
             say(f"Applied {', '.join(applied)}." if applied else "The database schema is up to date.")
         if restored:
             asyncio.run(run_with_database(settings, dsn, begin_history))
-        found = asyncio.run(run_with_database(settings, dsn, count_unindexed if no_reindex else caught_up))
+        found = asyncio.run(run_with_database(settings, dsn, count_unindexed if no_reindex else index_unindexed))
     if as_json:
         print_json({"applied": applied, **found})
 
@@ -107,7 +107,7 @@ async def begin_history(database: "Database") -> None:
 
 
 @contextmanager
-def server(settings: "Settings") -> Iterator[str]:
+def running_server(settings: "Settings") -> Iterator[str]:
     """Yield the DSN of the configured database, or of the embedded server, which runs until the block ends."""
     from db.embedded import EmbeddedServer
 
@@ -130,27 +130,27 @@ def apply_migrations(dsn: str, *, is_yours: bool) -> list[str]:
     return asyncio.run(ask_server(dsn, migrating) if is_yours else migrating)
 
 
-async def caught_up(database: "Database") -> dict[str, Any]:
+async def index_unindexed(database: "Database") -> dict[str, Any]:
     """Index what search has not indexed, and return the counts. Keep the index that the previous release uses."""
-    from .indexes import due, format_amount, read
+    from .indexes import find_unindexed, format_amount, index_wikis
 
-    found = await due(database)
+    found = await find_unindexed(database)
     wikis = [wiki for wiki in found if wiki["is_due"]]
     if wikis:
         print_status(f"Search still has to index {format_amount(wikis)}")
-    done = await read(database, wikis, keep_older=True)
+    result = await index_wikis(database, wikis, keep_older=True)
     if any(wiki["has_older"] for wiki in found):
         print_status(
             "Servers of the previous release still use the previous index. Once they are replaced, run: cairn reindex"
         )
-    return {"reindexed": done._asdict()}
+    return {"reindexed": result._asdict()}
 
 
 async def count_unindexed(database: "Database") -> dict[str, Any]:
     """Return how many wikis, pages and sources search has not indexed yet."""
-    from .indexes import due, format_amount
+    from .indexes import find_unindexed, format_amount
 
-    wikis = [wiki for wiki in await due(database) if wiki["is_due"]]
+    wikis = [wiki for wiki in await find_unindexed(database) if wiki["is_due"]]
     if wikis:
         print_status(f"Search still has to index {format_amount(wikis)}. Run: cairn reindex")
     return {
@@ -162,7 +162,7 @@ async def count_unindexed(database: "Database") -> dict[str, Any]:
     }
 
 
-WORDS = {
+LABELS = {
     "embedded": "embedded server",
     "dataDir": "data folder",
     "running": "used by other processes",
@@ -193,12 +193,12 @@ def status(as_json: AsJson = False) -> None:
         print_json(facts)
     else:
         for name, fact in facts.items():
-            say(f"{WORDS.get(name, name)}: {in_words(fact)}")
+            say(f"{LABELS.get(name, name)}: {format_fact(fact)}")
     if "problem" in facts:
         raise typer.Exit(1)
 
 
-def in_words(fact: object) -> str:
+def format_fact(fact: object) -> str:
     if isinstance(fact, bool):
         return "yes" if fact else "no"
     return ", ".join(fact) or "none" if isinstance(fact, list) else str(fact)

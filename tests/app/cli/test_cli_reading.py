@@ -81,7 +81,7 @@ def test_looking_for_wikis_to_read_loads_nothing_that_reads_them() -> None:
 def test_the_stored_plans_are_those_that_the_engine_makes() -> None:
     """`make schema` writes them anew."""
     path = ROOT / "app" / "cli" / "queries" / plans.FILE
-    assert plans.text() == path.read_text(encoding="utf-8")
+    assert plans.format_plans() == path.read_text(encoding="utf-8")
 
 
 def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn, tmp_path: Path) -> None:

@@ -53,16 +53,16 @@ def move(
 
         tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
         with progress() as report:
-            return await move_files(database, [one.id for one in tenants], report, to_folder=to is Place.FOLDER)
+            return await move_files(database, [found.id for found in tenants], report, to_folder=to is Place.FOLDER)
 
-    done = run_in_session(work)
+    result = run_in_session(work)
     if as_json:
-        print_json({"to": to.value, **done._asdict()})
+        print_json({"to": to.value, **result._asdict()})
     else:
-        say(f"Moved {done.files:,} files ({done.bytes:,} bytes) to the {to.value} in {done.seconds:,} s.")
-    if done.missing:
-        some = ", ".join(done.missing[:MISSING_TOLD])
+        say(f"Moved {result.files:,} files ({result.bytes:,} bytes) to the {to.value} in {result.seconds:,} s.")
+    if result.missing:
+        examples = ", ".join(result.missing[:MISSING_TOLD])
         if not as_json:
-            lacking = f"{len(done.missing):,} files are missing from the folder or were changed there"
-            print_status(f"cairn: {lacking}: {some}. Restore them from a backup.")
+            lacking = f"{len(result.missing):,} files are missing from the folder or were changed there"
+            print_status(f"cairn: {lacking}: {examples}. Restore them from a backup.")
         raise typer.Exit(1)

@@ -55,27 +55,27 @@ def audit(
     """
     from ...session import run_in_session
 
-    asked: dict[str, Any] = {"action": action, "outcome": "refused" if refused else None, "actor_id": actor}
+    filters: dict[str, Any] = {"action": action, "outcome": "refused" if refused else None, "actor_id": actor}
 
     async def work(database: "Database") -> "Sequence[AuditEvent]":
         from resolvers.tenants.tenants import find_tenant
         from resolvers.transactions.audit import OPERATORS_LOG, list_events
 
         tenant_id = OPERATORS_LOG if tenant is None else (await find_tenant(database, tenant)).id
-        found = await list_events(database, tenant_id, limit=limit, **asked)
+        events = await list_events(database, tenant_id, limit=limit, **filters)
         if follow:
-            await follow_events(database, tenant_id, found, asked, as_json)
-        return found
+            await follow_events(database, tenant_id, events, filters, as_json)
+        return events
 
-    found = run_in_session(work)
+    events = run_in_session(work)
     if as_json:
-        print_json([event_to_dict(event) for event in found])
+        print_json([event_to_dict(event) for event in events])
     else:
-        print_table(["when", "action", "outcome", "by", "subject", "from", "times", "more"], [*map(table_row, found)])
+        print_table(["when", "action", "outcome", "by", "subject", "from", "times", "more"], [*map(table_row, events)])
 
 
 async def follow_events(
-    database: "Database", tenant_id: UUID, found: "Sequence[AuditEvent]", asked: dict[str, Any], as_json: bool
+    database: "Database", tenant_id: UUID, events: "Sequence[AuditEvent]", filters: dict[str, Any], as_json: bool
 ) -> None:
     """Print events as they are committed. Each poll reads the last LATE seconds again, because a transaction may commit
     its events after newer events of another transaction were printed."""
@@ -85,15 +85,15 @@ async def follow_events(
     from db.ids import first_id
     from resolvers.transactions.audit import list_events
 
-    seen: dict[UUID, None] = {}
+    printed: dict[UUID, None] = {}
     while True:
-        for event in found:
-            if event.id not in seen:
+        for event in events:
+            if event.id not in printed:
                 say(to_json(event_to_dict(event)) if as_json else "  ".join(filter(None, table_row(event))))
-        seen = dict.fromkeys(event.id for event in found) | dict.fromkeys([*seen][-10_000:])
+        printed = dict.fromkeys(event.id for event in events) | dict.fromkeys([*printed][-10_000:])
         await asyncio.sleep(POLLED_EVERY)
         after = first_id(datetime.now(UTC) - timedelta(seconds=LATE))
-        found = await list_events(database, tenant_id, after=after, limit=10_000, **asked)
+        events = await list_events(database, tenant_id, after=after, limit=10_000, **filters)
 
 
 def table_row(event: "AuditEvent") -> tuple[str, ...]:
@@ -130,16 +130,23 @@ def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
         return await find_programs(database, (await find_wiki(database, tenant, owner)).scope(Role.ADMIN))
 
-    found = run_in_session(work)
+    programs = run_in_session(work)
     if as_json:
         print_json([
-            {"id": one.id, "name": one.client_name, "redirectUri": one.redirect_uri, "role": one.role,
-             "createdAt": one.created_at, "usedAt": one.used_at, "expiresAt": one.expires_at} for one in found
+            {"id": program.id, "name": program.client_name, "redirectUri": program.redirect_uri, "role": program.role,
+             "createdAt": program.created_at, "usedAt": program.used_at, "expiresAt": program.expires_at}
+            for program in programs
         ])  # fmt: skip
     else:
         rows = [
-            (one.client_name, one.role.value, f"{one.created_at:%Y-%m-%d}", f"{one.expires_at:%Y-%m-%d}", one.id)
-            for one in found
+            (
+                program.client_name,
+                program.role.value,
+                f"{program.created_at:%Y-%m-%d}",
+                f"{program.expires_at:%Y-%m-%d}",
+                program.id,
+            )
+            for program in programs
         ]
         print_table(["name", "role", "since", "until", "id"], rows)
 

@@ -54,12 +54,13 @@ def enable(as_json: AsJson = False) -> None:
         wikis = await vectors.ask_where_lacking(database, embedder)
         return {"model": embedder.model, "dimensions": embedder.dimensions, "wikis": wikis}
 
-    done = run_in_session(work)
+    result = run_in_session(work)
     if as_json:
-        print_json(done)
+        print_json(result)
     else:
         say(
-            f"Enabled embeddings by {done['model']} in {done['wikis']} wikis. Start a worker to make them: cairn worker"
+            f"Enabled embeddings by {result['model']} in {result['wikis']} wikis. "
+            "Start a worker to make them: cairn worker"
         )
 
 
@@ -89,13 +90,13 @@ def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
             "embeddedPassages": found.embedded_passages,
         }
 
-    done = run_in_session(work)
+    result = run_in_session(work)
     if as_json:
-        print_json(done)
+        print_json(result)
         return
-    say(f"{done['embeddedPages']:,} of {done['pages']:,} pages have a vector of {done['model']}.")
-    say(f"{done['embeddedPassages']:,} of {done['passages']:,} passages have a vector of {done['model']}.")
-    if not done["enabled"]:
+    say(f"{result['embeddedPages']:,} of {result['pages']:,} pages have a vector of {result['model']}.")
+    say(f"{result['embeddedPassages']:,} of {result['passages']:,} passages have a vector of {result['model']}.")
+    if not result["enabled"]:
         say("The vectors have no index yet. Run: cairn embeddings enable")
 
 

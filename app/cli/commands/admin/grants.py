@@ -78,12 +78,12 @@ def list_all(
     grants = run_in_session(work)
     if as_json:
         print_json([
-            {"owner": one.owner, "grantee": one.grantee, "role": one.role, "createdAt": one.created_at}
-            for one in grants
+            {"owner": grant.owner, "grantee": grant.grantee, "role": grant.role, "createdAt": grant.created_at}
+            for grant in grants
         ])  # fmt: skip
     elif grants:
         print_table(["owner", "grantee", "role", "since"], [
-            (one.owner, one.grantee, one.role.value, f"{one.created_at:%Y-%m-%d}") for one in grants
+            (grant.owner, grant.grantee, grant.role.value, f"{grant.created_at:%Y-%m-%d}") for grant in grants
         ])  # fmt: skip
     else:
         say(f"No grants. To give one: cairn grants add --tenant {tenant} --owner OWNER --grantee GRANTEE --role reader")

@@ -75,8 +75,8 @@ def token(
     async def work(database: "Database") -> "tuple[Wiki, str]":
         wiki = await find_wiki(database, tenant, owner)
         signed = token_for(Settings(), wiki, role, ttl, actor)
-        told = {"role": role, "seconds": ttl}
-        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.TOKEN_CREATED, wiki.owner.id, **told)
+        detail = {"role": role, "seconds": ttl}
+        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.TOKEN_CREATED, wiki.owner.id, **detail)
         return wiki, signed
 
     wiki, signed = run_in_session(work)
@@ -151,9 +151,9 @@ def create(
         tenant_id = (await find_tenant(database, tenant)).id
         owner_ids = [found.id for found in await find_owners(database, tenant_id, owner)]
         acting = scopes.ActorKind(actor) if actor else None
-        most = scopes.Role(role) if role else None
-        limits = KeyLimits([one.value for one in scope or ()], network or ())
-        return await create_api_key(database, tenant_id, name, most, owner_ids, expires_at, acting, limits=limits)
+        max_role = scopes.Role(role) if role else None
+        limits = KeyLimits([item.value for item in scope or ()], network or ())
+        return await create_api_key(database, tenant_id, name, max_role, owner_ids, expires_at, acting, limits=limits)
 
     issued = run_in_session(work)
     if as_json:

@@ -88,13 +88,13 @@ def language(
     from resolvers.auth.owners import set_language
 
     from ...session import find_wiki, run_in_session
-    from ..indexes import due, read
+    from ..indexes import find_unindexed, index_wikis
 
     async def work(database: "Database") -> "Owner":
         wiki = await find_wiki(database, tenant, slug)
         owner = await set_language(database, wiki.tenant.id, wiki.owner.id, language)
         if reindex:
-            await read(database, await due(database, tenant, slug))
+            await index_wikis(database, await find_unindexed(database, tenant, slug))
         return owner
 
     owner = run_in_session(work)
@@ -238,11 +238,12 @@ def lint_settings(
     if as_json:
         print_json(owner_to_dict(owner))
     else:
-        one = owner.settings
+        settings = owner.settings
         say(
-            f"Pages of {owner.slug} are stale after {one.stale_after_days} days and too long from "
-            f"{one.oversize_characters:,} characters on; names need a page from {one.lint_min_pages} pages on. "
-            f"Its wiki is linted every {one.lint_every_days} days and after {one.lint_after_sources} sources."
+            f"Pages of {owner.slug} are stale after {settings.stale_after_days} days and too long from "
+            f"{settings.oversize_characters:,} characters on; names need a page from {settings.lint_min_pages} pages "
+            f"on. Its wiki is linted every {settings.lint_every_days} days and after {settings.lint_after_sources} "
+            "sources."
         )
 
 
@@ -267,17 +268,17 @@ def ceilings(
         from resolvers.auth.owners import WikiSettings, set_owner_settings
 
         wiki = await find_wiki(database, tenant, slug)
-        given = WikiSettings(reader_ceiling=reader and reader.value, member_ceiling=member and member.value)
-        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, given)
+        changes = WikiSettings(reader_ceiling=reader and reader.value, member_ceiling=member and member.value)
+        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, changes)
 
     owner = run_in_session(work)
     if as_json:
         print_json(owner_to_dict(owner))
     else:
-        one = owner.settings
+        settings = owner.settings
         say(
-            f"In the wiki of {owner.slug}, readers can read up to {one.reader_ceiling} and members up to "
-            f"{one.member_ceiling}."
+            f"In the wiki of {owner.slug}, readers can read up to {settings.reader_ceiling} and members up to "
+            f"{settings.member_ceiling}."
         )
 
 
@@ -303,8 +304,8 @@ def decisions(
         from resolvers.auth.owners import WikiSettings, set_owner_settings
 
         wiki = await find_wiki(database, tenant, slug)
-        given = WikiSettings(decision_threshold=threshold and threshold.value)
-        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, given)
+        changes = WikiSettings(decision_threshold=threshold and threshold.value)
+        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, changes)
 
     owner = run_in_session(work)
     if as_json:

@@ -53,9 +53,9 @@ def list_all(
     from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "list[Row]":
-        one = owner and tenant and (await find_wiki(database, tenant, owner)).owner.id
+        owner_id = owner and tenant and (await find_wiki(database, tenant, owner)).owner.id
         tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
-        return await list_jobs(database, [each.id for each in tenants], one or None, status or STATUSES, limit)
+        return await list_jobs(database, [found.id for found in tenants], owner_id or None, status or STATUSES, limit)
 
     jobs = run_in_session(work)
     if as_json:
@@ -70,8 +70,10 @@ def retry(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> 
     """Retry a failed or cancelled job, or run a waiting job now."""
     from resolvers.jobs import queue
 
-    told = change_job(job, tenant, owner, queue.retry)
-    print_json({"id": told}) if as_json else say(f"Queued the job {told} again. Start a worker to run it: cairn worker")
+    job_id = change_job(job, tenant, owner, queue.retry)
+    print_json({"id": job_id}) if as_json else say(
+        f"Queued the job {job_id} again. Start a worker to run it: cairn worker"
+    )
 
 
 @app.command("cancel", epilog="Example: cairn jobs cancel 0199… --tenant acme --owner mara")
@@ -79,11 +81,11 @@ def cancel(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) ->
     """Cancel a waiting or running job. What it has already written is kept."""
     from resolvers.jobs import queue
 
-    done = change_job(job, tenant, owner, queue.cancel)
+    is_cancelled = change_job(job, tenant, owner, queue.cancel)
     if as_json:
-        print_json({"id": job, "cancelled": done})
+        print_json({"id": job, "cancelled": is_cancelled})
     else:
-        say(f"Cancelled the job {job}." if done else f"The job {job} had already finished.")
+        say(f"Cancelled the job {job}." if is_cancelled else f"The job {job} had already finished.")
 
 
 def change_job(job: str, tenant: str, owner: str, change: "Callable[[Database, Scope, UUID], Awaitable[T]]") -> "T":

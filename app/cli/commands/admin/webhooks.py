@@ -80,8 +80,8 @@ def create(
 
     async def work(database: "Database") -> "IssuedSecret":
         tenant_id = (await find_tenant(database, tenant)).id
-        named = [found.id for found in await find_owners(database, tenant_id, owner)] if owner else []
-        draft = WebhookDraft(url, named, kind or (), type or (), ceiling.value)
+        owner_ids = [found.id for found in await find_owners(database, tenant_id, owner)] if owner else []
+        draft = WebhookDraft(url, owner_ids, kind or (), type or (), ceiling.value)
         return await create_webhook(database, tenant_id, draft)
 
     issued = run_in_session(work)
@@ -108,12 +108,13 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
 
     found = run_in_session(work)
     if as_json:
-        print_json([webhook_row(one) for one in found])
+        print_json([webhook_to_dict(webhook) for webhook in found])
     else:
         rows = [
-            (one.url, one.state, *(" ".join(some) or "all" for some in (one.owners, one.kinds, one.types)),
-             one.ceiling, one.id)
-            for one in found
+            (webhook.url, webhook.state,
+             *(" ".join(filters) or "all" for filters in (webhook.owners, webhook.kinds, webhook.types)),
+             webhook.ceiling, webhook.id)
+            for webhook in found
         ]  # fmt: skip
         print_table(["url", "state", "owners", "kinds", "types", "ceiling", "id"], rows)
 
@@ -142,7 +143,7 @@ def update(
 
     found = run_in_session(work)
     if as_json:
-        print_json(webhook_row(found))
+        print_json(webhook_to_dict(found))
     else:
         say(f"{found.url} is {found.state}.")
 
@@ -216,12 +217,12 @@ def deliveries(
 
     found = run_in_session(work)
     if as_json:
-        print_json([delivery_shown(one) for one in found])
+        print_json([delivery_to_dict(delivery) for delivery in found])
     else:
         rows = [
-            (f"{one.happened_at:%Y-%m-%d %H:%M:%S}", one.owner, one.event, one.slug or "", one.status.value,
-             str(one.attempts), one.error or "", one.id)
-            for one in found
+            (f"{delivery.happened_at:%Y-%m-%d %H:%M:%S}", delivery.owner, delivery.event, delivery.slug or "",
+             delivery.status.value, str(delivery.attempts), delivery.error or "", delivery.id)
+            for delivery in found
         ]  # fmt: skip
         print_table(["happened", "owner", "event", "page", "status", "attempts", "error", "id"], rows)
 
@@ -277,39 +278,39 @@ def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> N
         say(f"The receiver answered {status}.")
 
 
-def webhook_row(one: "Webhook") -> dict[str, Any]:
+def webhook_to_dict(webhook: "Webhook") -> dict[str, Any]:
     return {
-        "id": one.id,
-        "url": one.url,
-        "state": one.state,
-        "owners": one.owners,
-        "kinds": one.kinds,
-        "types": one.types,
-        "ceiling": one.ceiling,
-        "createdAt": one.created_at,
-        "failingSince": one.failing_since,
-        "disabledAt": one.disabled_at,
-        "disabledReason": one.disabled_reason,
-        "formerUntil": one.former_until,
+        "id": webhook.id,
+        "url": webhook.url,
+        "state": webhook.state,
+        "owners": webhook.owners,
+        "kinds": webhook.kinds,
+        "types": webhook.types,
+        "ceiling": webhook.ceiling,
+        "createdAt": webhook.created_at,
+        "failingSince": webhook.failing_since,
+        "disabledAt": webhook.disabled_at,
+        "disabledReason": webhook.disabled_reason,
+        "formerUntil": webhook.former_until,
     }
 
 
-def delivery_shown(one: "Delivery") -> dict[str, Any]:
+def delivery_to_dict(delivery: "Delivery") -> dict[str, Any]:
     return {
-        "id": one.id,
-        "owner": one.owner,
-        "event": one.event,
-        "kind": one.kind,
-        "proposalId": one.proposal_id,
-        "pageId": one.page_id,
-        "pageType": one.page_type,
-        "slug": one.slug,
-        "version": one.version,
-        "happenedAt": one.happened_at,
-        "status": one.status,
-        "attempts": one.attempts,
-        "attemptedAt": one.attempted_at,
-        "finishedAt": one.finished_at,
-        "responseStatus": one.response_status,
-        "error": one.error,
+        "id": delivery.id,
+        "owner": delivery.owner,
+        "event": delivery.event,
+        "kind": delivery.kind,
+        "proposalId": delivery.proposal_id,
+        "pageId": delivery.page_id,
+        "pageType": delivery.page_type,
+        "slug": delivery.slug,
+        "version": delivery.version,
+        "happenedAt": delivery.happened_at,
+        "status": delivery.status,
+        "attempts": delivery.attempts,
+        "attemptedAt": delivery.attempted_at,
+        "finishedAt": delivery.finished_at,
+        "responseStatus": delivery.response_status,
+        "error": delivery.error,
     }

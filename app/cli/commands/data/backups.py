@@ -44,13 +44,13 @@ def optional_moment(text: str | None) -> str | None:
 
 
 app = typer.Typer(cls=Backup, help="Back up the whole database, or check a backup.", no_args_is_help=True)
-restoring = typer.Typer(cls=Restore, help="Restore a backup, or an earlier version of a page.", no_args_is_help=True)
+restore_app = typer.Typer(cls=Restore, help="Restore a backup, or an earlier version of a page.", no_args_is_help=True)
 
 
 def add_to(parent: typer.Typer) -> None:
     parent.add_typer(app, name="backup", epilog="Example: cairn backup ~/backups/monday")
     epilog = "Example: cairn restore ~/backups/monday, or: cairn restore entity/austin 3 --tenant acme --owner mara"
-    parent.add_typer(restoring, name="restore", epilog=epilog)
+    parent.add_typer(restore_app, name="restore", epilog=epilog)
 
 
 Wal = Annotated[
@@ -73,7 +73,7 @@ def create(
     """
     settings = read_settings()
     secret = settings.data_dir.expanduser() / SECRET
-    kept = secret.read_bytes() if settings.jwt_secret is None and secret.exists() else None
+    stored_secret = secret.read_bytes() if settings.jwt_secret is None and secret.exists() else None
 
     async def work(dsn: str) -> "Manifest":
         from resolvers.archives.backups import back_up
@@ -81,17 +81,19 @@ def create(
         from ...progress import progress
 
         with progress() as report:
-            return await back_up(dsn, dest.expanduser(), kept, report, blob_folder_of(settings))
+            return await back_up(dsn, dest.expanduser(), stored_secret, report, blob_folder_of(settings))
 
     with database(settings, creates=False) as dsn:
         if wal is not None:
             log = wal.expanduser().absolute()
-            manifest = run_on_database(dsn, lambda dsn: save_files(settings, dsn, dest.expanduser(), log, kept))
+            manifest = run_on_database(
+                dsn, lambda dsn: save_files(settings, dsn, dest.expanduser(), log, stored_secret)
+            )
         else:
             manifest = run_on_database(dsn, work)
         record_event(dsn, "backup.created", createdAt=manifest.created_at, wal=wal is not None)
     if as_json:
-        print_json(manifest_to_dict(dest, manifest) | {"tokenSecret": kept is not None})
+        print_json(manifest_to_dict(dest, manifest) | {"tokenSecret": stored_secret is not None})
     elif wal is not None:
         say(
             f"Copied the files to {dest}. The log is archived in {wal}. To restore: cairn restore {dest} "
@@ -102,7 +104,7 @@ def create(
             f"Backed up {manifest.rows:,} rows of {len(manifest.tables)} tables to {dest}. Next: cairn "
             f"backup verify {dest}"
         )
-    if not as_json and (missing := missing_of(dest)):
+    if not as_json and (missing := count_missing_files(dest)):
         say(
             f"{missing} files are missing from the folder of attachments and from the backup. List them "
             "with: cairn doctor"
@@ -113,7 +115,7 @@ def create(
         say("CAIRN_JWT_SECRET is not in the backup. Store it beside the backup.")
 
 
-def missing_of(dest: Path) -> int:
+def count_missing_files(dest: Path) -> int:
     from db.archives.folder import Archive
     from resolvers.archives.files import missing_files
 
@@ -162,7 +164,7 @@ def verify(src: Source, wal: Wal = None, as_json: AsJson = False) -> None:
                 "rows": found.rows,
                 "brokenTables": found.broken_tables,
                 "questions": found.questions,
-                "brokenQuestions": [one["text"] for one in found.broken_questions],
+                "brokenQuestions": [question["text"] for question in found.broken_questions],
                 "missing": found.missing,
                 **log,
             }
@@ -173,17 +175,17 @@ def verify(src: Source, wal: Wal = None, as_json: AsJson = False) -> None:
         else:
             say(f"{found.tables} tables with {found.rows:,} rows were restored; {len(found.broken_tables)} differ.")
             say(f"{found.questions} searches were repeated; {len(found.broken_questions)} have other results.")
-        for name in (*found.broken_tables, *(one["text"] for one in found.broken_questions)):
+        for name in (*found.broken_tables, *(question["text"] for question in found.broken_questions)):
             say(f"different: {name}")
-        for what in found.missing:
-            say(f"not restored: {what}")
+        for item in found.missing:
+            say(f"not restored: {item}")
         for segment in found.lacking:
             say(f"missing from the log: {segment}. Later changes cannot be restored.")
     if not found.is_whole:
         raise typer.Exit(1)
 
 
-@restoring.command("backup", epilog="Example: cairn restore ~/backups/monday --replace")
+@restore_app.command("backup", epilog="Example: cairn restore ~/backups/monday --replace")
 def restore(
     src: Source,
     replace: Annotated[
@@ -227,27 +229,27 @@ def restore(
 
     check_secret(settings, archive.secret, replace=replace)
     missing: list[str] = []
-    goes_on = False
+    is_archiving = False
     if wal is not None:
-        goes_on = restore_files(settings, archive, wal, until, replace=replace)
+        is_archiving = restore_files(settings, archive, wal, until, replace=replace)
         with database(settings, creates=False) as dsn:
             record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at, until=until)
     else:
         with database(settings, creates=True) as dsn:
             missing = run_on_database(dsn, work)
             record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at)
-    is_kept = keep_secret(settings, archive.secret)
+    has_secret = store_secret(settings, archive.secret)
     if as_json:
-        print_json(manifest_to_dict(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
+        print_json(manifest_to_dict(src, archive.manifest) | {"tokenSecret": has_secret, "missing": missing})
         return
     if wal is not None:
         say(f"Restored the server to {until or 'the end of the log'}. Next: cairn migrate")
-        if not goes_on:
+        if not is_archiving:
             say("It no longer archives its log. To archive it again: cairn backup DEST --wal DIR")
     else:
         say(f"Restored {archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables.")
-    for what in missing:
-        say(f"not restored: {what}")
+    for item in missing:
+        say(f"not restored: {item}")
 
 
 def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: str | None, *, replace: bool) -> bool:
@@ -284,7 +286,7 @@ def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -
         )
 
 
-def keep_secret(settings: "Settings", secret: bytes | None) -> bool:
+def store_secret(settings: "Settings", secret: bytes | None) -> bool:
     """Store the secret of a backup in the data folder. Return whether the backup has one."""
     import tempfile
 
@@ -315,7 +317,7 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
         yield dsn
 
 
-def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_DATABASE_URL") -> T:
+def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], location: str = "at CAIRN_DATABASE_URL") -> T:
     """Run `work` on a database and return its result, or raise Unavailable with the reason of Postgres."""
     import asyncio
 
@@ -334,7 +336,7 @@ def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], named: str = 
             await connection.close()
 
     async def run() -> T:
-        await ask_server(dsn, look(), named)
+        await ask_server(dsn, look(), location)
         return await work(dsn)
 
     try:
@@ -364,7 +366,7 @@ def record_event(dsn: str, event: str, subject: object = None, **detail: Any) ->
 
 
 def manifest_to_dict(path: Path, manifest: "Manifest") -> dict[str, Any]:
-    tables = {name: {"rows": one.rows, "sha256": one.sha256} for name, one in manifest.tables.items()}
+    tables = {name: {"rows": table.rows, "sha256": table.sha256} for name, table in manifest.tables.items()}
     return {
         "path": str(path),
         "createdAt": manifest.created_at,

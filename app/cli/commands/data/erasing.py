@@ -24,7 +24,7 @@ def add_to(parent: typer.Typer) -> None:
     """Do nothing: importing this module adds its commands to the groups of tenants, owners and sources."""
 
 
-def check_meant(dry_run: bool, yes: bool) -> None:
+def check_confirmation(dry_run: bool, yes: bool) -> None:
     from resolvers.errors import BadInput
 
     if dry_run == yes:
@@ -52,7 +52,7 @@ def erase_tenant(
 
     Earlier backups still contain the tenant, and running services accept its keys for up to a minute.
     """
-    check_meant(dry_run, yes)
+    check_confirmation(dry_run, yes)
 
     async def work(dsn: str) -> "Erased":
         from resolvers.archives.erasing import erase_tenant as erase
@@ -76,7 +76,7 @@ def erase_owner(
 
     Texts that the owner wrote in shared spaces are kept, without an author. See also: cairn sources erase.
     """
-    check_meant(dry_run, yes)
+    check_confirmation(dry_run, yes)
 
     async def work(dsn: str) -> "Erased":
         from resolvers.archives.erasing import erase_owner as erase
@@ -102,7 +102,7 @@ def erase_sources(
     The activity log tells who has added a source. A worker removes what was written from them from pages and their
     history.
     """
-    check_meant(dry_run, yes)
+    check_confirmation(dry_run, yes)
 
     async def work(database: "Database") -> "Erased":
         from resolvers.archives.erasing import erase_sources as erase
@@ -133,7 +133,7 @@ def list_all(
 
     rows = run_in_session(work)
     if as_json:
-        print_json([erasure_row(row) for row in rows])
+        print_json([erasure_to_dict(row) for row in rows])
     else:
         cells = [
             (row["erased_at"], row["kind"], row["owner_id"] or "", row["erased_by"], sum(row["counts"].values()))
@@ -152,7 +152,7 @@ def days(text: str) -> int | None:
     return seconds // 86_400
 
 
-def period(data: str) -> Any:
+def retention_option(data: str) -> Any:
     """Return the option that sets the retention of a kind of data."""
     return typer.Option(metavar="DAYS", parser=str, help=f"Retention of {data}: 90d, 52w, `forever` or `default`.")
 
@@ -160,11 +160,11 @@ def period(data: str) -> Any:
 @tenants.app.command("retention", epilog="Example: cairn tenants retention acme --revisions 365d --sources forever")
 def retention(
     slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")],
-    activity: Annotated[Any, period("the activity log")] = None,
-    audit: Annotated[Any, period("the audit log")] = None,
-    jobs: Annotated[Any, period("finished jobs")] = None,
-    revisions: Annotated[Any, period("earlier versions of pages")] = None,
-    sources: Annotated[Any, period("sources")] = None,
+    activity: Annotated[Any, retention_option("the activity log")] = None,
+    audit: Annotated[Any, retention_option("the audit log")] = None,
+    jobs: Annotated[Any, retention_option("finished jobs")] = None,
+    revisions: Annotated[Any, retention_option("earlier versions of pages")] = None,
+    sources: Annotated[Any, retention_option("sources")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show or set how long a tenant keeps data. Covers logs, finished jobs, earlier versions of pages, and sources.
@@ -174,8 +174,8 @@ def retention(
     """
     from ...session import run_in_session
 
-    given = {"activity": activity, "audit": audit, "jobs": jobs, "revisions": revisions, "sources": sources}
-    chosen = {kind: days(text) for kind, text in given.items() if text is not None}
+    texts = {"activity": activity, "audit": audit, "jobs": jobs, "revisions": revisions, "sources": sources}
+    chosen = {kind: days(text) for kind, text in texts.items() if text is not None}
 
     async def work(database: "Database") -> dict[str, int]:
         from resolvers.archives.retention import find_retention, set_retention
@@ -184,18 +184,18 @@ def retention(
         tenant = await find_tenant(database, slug)
         return await (set_retention(database, tenant.id, chosen) if chosen else find_retention(database, tenant.id))
 
-    kept = run_in_session(work)
+    stored = run_in_session(work)
     if as_json:
-        print_json({kind: kept.get(kind) for kind in given})
+        print_json({kind: stored.get(kind) for kind in texts})
     else:
         cells = [
-            (kind, "default" if kind not in kept else f"{kept[kind]} days" if kept[kind] else "for ever")
-            for kind in given
+            (kind, "default" if kind not in stored else f"{stored[kind]} days" if stored[kind] else "for ever")
+            for kind in texts
         ]
         print_table(["what", "kept"], cells)
 
 
-def erasure_row(row: "Row") -> dict[str, Any]:
+def erasure_to_dict(row: "Row") -> dict[str, Any]:
     return {
         "tenantId": row["tenant_id"],
         "kind": row["kind"],
