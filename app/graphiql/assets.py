@@ -93,29 +93,29 @@ class AssetError(Exception):
     """The files cannot be fetched, or a file has the wrong hash. The message says what to do."""
 
 
-def directory() -> Path:
+def assets_folder() -> Path:
     """Return the folder of the files. It is beside this module; git ignores it, and the wheel includes it."""
     return Path(__file__).with_name("assets")
 
 
-def missing(assets: Iterable[Asset] = ASSETS, folder: Path | None = None) -> list[Asset]:
+def missing_assets(assets: Iterable[Asset] = ASSETS, folder: Path | None = None) -> list[Asset]:
     """Return the assets that are missing from the folder or do not match their hash."""
-    folder = folder or directory()
+    folder = folder or assets_folder()
     return [asset for asset in assets if not _is_whole(folder / asset.name, asset)]
 
 
 def fetch(report: Callable[[str], None], assets: Iterable[Asset] = ASSETS, folder: Path | None = None) -> None:
     """Fetch the missing files with npm, and report each package. Only files that match their hash are written."""
-    folder = folder or directory()
-    wanted = missing(assets, folder)
-    if not wanted:
+    folder = folder or assets_folder()
+    absent = missing_assets(assets, folder)
+    if not absent:
         return
     npm = shutil.which("npm")
     if npm is None:
         raise AssetError("npm is not installed. Install Node.js, which includes npm, to fetch GraphiQL's files")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for spec, files in groupby(wanted, key=lambda asset: asset.spec):
+        for spec, files in groupby(absent, key=lambda asset: asset.spec):
             report(f"fetching {spec} for GraphiQL")
             _fetch_package(npm, spec, list(files), folder)
     except OSError as error:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from app.graphiql.assets import ASSETS, directory, missing
+from app.graphiql.assets import ASSETS, assets_folder, missing_assets
 
 if TYPE_CHECKING:
     from app.web.graphiql import SignedIn
@@ -90,7 +90,7 @@ def graphiql_routes(endpoint: str = "/graphql", signed_in: "SignedIn | None" = N
 
     With `signed_in`, people who are signed in to the reader need no token.
     """
-    local = not missing()
+    local = not missing_assets()
     html = page(endpoint=endpoint, folder=FOLDER, local=local)
     html_of_session = html
     if signed_in is not None:
@@ -120,5 +120,5 @@ def graphiql_routes(endpoint: str = "/graphql", signed_in: "SignedIn | None" = N
 
 def _files(local: bool) -> dict[str, Path]:
     """Return the files that are served, by name. A lookup by name never builds a path from client input."""
-    theirs = {asset.name: directory() / asset.name for asset in ASSETS} if local else {}
+    theirs = {asset.name: assets_folder() / asset.name for asset in ASSETS} if local else {}
     return own_files() | theirs

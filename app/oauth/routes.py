@@ -15,7 +15,7 @@ from resolvers.auth.credentials import Signing
 from ..settings import Settings, signing_secret
 from .server import AuthorizationServer
 
-BODY_MOST: Final = 64_000  # bytes
+BODY_MAX: Final = 64_000  # bytes
 OFFERED: Final = [name for name in SCOPES if name != "wiki:admin"]
 """The scopes that a program may request. No program gets the rights of an admin."""
 
@@ -58,4 +58,6 @@ def oauth_routes(settings: Settings, server: AuthorizationServer | None) -> list
             ),
             revocation_options=RevocationOptions(enabled=True),
         )
-    return [Route(one.path, RequestBodyLimitMiddleware(one.app, BODY_MOST), methods=one.methods) for one in routes]
+    return [
+        Route(route.path, RequestBodyLimitMiddleware(route.app, BODY_MAX), methods=route.methods) for route in routes
+    ]

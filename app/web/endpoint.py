@@ -52,7 +52,7 @@ COOKIE = "cairn"
 COOKIE_MAX = 3_800  # characters: browsers drop cookies of more than 4096
 COOKIE_AGE = 30 * 86_400  # seconds
 HTML = "text/html; charset=utf-8"
-WORDS = {
+MESSAGES = {
     404: "There is nothing at this address. Search for what you are looking for, or go to the home page.",
     405: "This address does not accept this request. Open the page again and use its buttons.",
 }
@@ -115,23 +115,23 @@ class Visit:
         """Return a field of the form with LF line ends, or an empty text if it is missing."""
         return self.form.get(name, "").replace("\r\n", "\n")
 
-    async def ask(self, document: str, operation: str | None = None, **variables: Any) -> Any:
+    async def query(self, document: str, operation: str | None = None, **variables: Any) -> Any:
         """Execute an operation of queries/<document>.graphql with this person's credential and return its data."""
         context = self.web.bounds.context(self.web.database, self.wiki, self.account)
-        given = {"tenantId": str(self.wiki.tenant_id), "owner": self.owner} | variables
-        return await run_stored_query(with_shell(document), operation, given, self.web.bounds, context)
+        all_variables = {"tenantId": str(self.wiki.tenant_id), "owner": self.owner} | variables
+        return await run_stored_query(with_shell(document), operation, all_variables, self.web.bounds, context)
 
-    async def do(self, document: str, operation: str, **variables: Any) -> dict[str, Any]:
-        """Execute a mutation whose field has the alias `done` and return its payload. Raises Proposed."""
-        done: dict[str, Any] = (await self.ask(document, operation, **variables))["done"]
-        for error in done["userErrors"]:
+    async def mutate(self, document: str, operation: str, **variables: Any) -> dict[str, Any]:
+        """Execute a mutation whose field has the alias `payload` and return its payload. Raises Proposed."""
+        payload: dict[str, Any] = (await self.query(document, operation, **variables))["payload"]
+        for error in payload["userErrors"]:
             if error["proposalId"]:
                 raise Proposed(error["message"], self.owner or "", error["proposalId"])
-        return done
+        return payload
 
     async def show(self, template: str, status: int = 200, **values: Any) -> Response:
         """Return a rendered page of the reader. The values must contain `viewer`."""
-        return await answer(self.web, self.request, template, status, owner_slug=self.owner, **values)
+        return await render_response(self.web, self.request, template, status, owner_slug=self.owner, **values)
 
 
 @cache
@@ -141,8 +141,8 @@ def with_shell(document: str) -> str:
     return text + (stored_query("web", "shell") if "...Shell" in text else "")
 
 
-async def answer(
-    web: Web, request: Request, template: str, status: int, *, leads_to: str = "", **values: Any
+async def render_response(
+    web: Web, request: Request, template: str, status: int, *, allowed_form_origin: str = "", **values: Any
 ) -> Response:
     """Render a template as the response to a request, with compression and an ETag.
 
@@ -151,11 +151,11 @@ async def answer(
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     site = f"{request.url.scheme}://{request.url.netloc}"
     body = render(template, here=here, site=site, **values).encode()
-    found = await make_delivery(request.scope, status, body, web.compress_over)
-    headers = {name.decode(): value.decode() for name, value in found.headers}
+    delivery = await make_delivery(request.scope, status, body, web.compress_over)
+    headers = {name.decode(): value.decode() for name, value in delivery.headers}
     headers["vary"] = "Cookie, Accept-Encoding"
-    policy = POLICY.replace(OWN_FORMS, f"{OWN_FORMS} {leads_to}") if leads_to else POLICY
-    return Response(found.body, found.status, headers | {"content-security-policy": policy}, HTML)
+    policy = POLICY.replace(OWN_FORMS, f"{OWN_FORMS} {allowed_form_origin}") if allowed_form_origin else POLICY
+    return Response(delivery.body, delivery.status, headers | {"content-security-policy": policy}, HTML)
 
 
 Handle = Callable[[Visit], Awaitable[Response]]
@@ -192,8 +192,8 @@ class Following:
             return self.web.streams.credential(f"Bearer {credential(self.web, request)}", None)
 
         async def make_request(wiki: Wiki) -> GraphQLRequest:
-            given = {"tenantId": str(wiki.tenant_id), "id": request.path_params["id"]}
-            return GraphQLRequest(stored_query("web", "follow"), given, None)
+            variables = {"tenantId": str(wiki.tenant_id), "id": request.path_params["id"]}
+            return GraphQLRequest(stored_query("web", "follow"), variables, None)
 
         await EventStream(self.web.streams, scope, receive, send).follow(read_credential, make_request)
 
@@ -234,7 +234,7 @@ def cookie_name(request: Request) -> str | None:
 def position_cookie(request: Request) -> str | None:
     """Return the name of the cookie with the position of the browser's last write, or None for requests of an API."""
     # The path is checked first, because `cookie_name` builds the URL of the request, which is slow.
-    name = None if is_of_an_api(request.scope["path"]) else cookie_name(request)
+    name = None if is_api_path(request.scope["path"]) else cookie_name(request)
     return name and f"{name}-position"
 
 
@@ -291,17 +291,17 @@ def check_same_origin(request: Request) -> None:
     """Raise Forbidden unless a page of this service sent the request, by headers that pages cannot change."""
     site = header(request.scope, b"sec-fetch-site")
     origin = header(request.scope, b"origin")
-    own = f"{request.url.scheme}://{request.url.netloc}"
-    if site == "same-origin" or (site is None and origin == own):
+    own_origin = f"{request.url.scheme}://{request.url.netloc}"
+    if site == "same-origin" or (site is None and origin == own_origin):
         return
     raise Forbidden("This form was not sent by a page of this service. Open the page here and send the form again.")
 
 
-def local_path(given: str) -> str:
+def local_path(path: str) -> str:
     """Return the path if it is one of this service, else `/`, so that no link redirects to another site."""
-    parts = urlsplit(given)
-    is_ours = given.startswith("/") and not given.startswith(("//", "/\\")) and not (parts.scheme or parts.netloc)
-    return given if is_ours and given.isprintable() else "/"
+    parts = urlsplit(path)
+    is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and not (parts.scheme or parts.netloc)
+    return path if is_ours and path.isprintable() else "/"
 
 
 def redirect(path: str, status: int = 303) -> Response:
@@ -311,9 +311,9 @@ def redirect(path: str, status: int = 303) -> Response:
 
 def path_to(*parts: str, anchor: str = "", **query: str) -> str:
     """Build a path of this service from its segments, which are quoted. Empty query parameters are left out."""
-    asked = urlencode({name: value for name, value in query.items() if value})
+    query_string = urlencode({name: value for name, value in query.items() if value})
     path = "/" + "/".join(quote(part, safe="") for part in parts)
-    return path + (f"?{asked}" if asked else "") + (f"#{quote(anchor)}" if anchor else "")
+    return path + (f"?{query_string}" if query_string else "") + (f"#{quote(anchor)}" if anchor else "")
 
 
 # -- errors
@@ -325,24 +325,26 @@ async def error_page(web: Web, request: Request, error: Exception) -> Response:
     if isinstance(error, Proposed):
         return redirect(error.path)
     if isinstance(error, Unauthenticated):
-        return to_sign_in(request, error)
+        return redirect_to_sign_in(request, error)
     status, code, message, headers = describe_error(error)
     record_error(code)
     missing = request.path_params if status == 404 and {"owner", "slug"} <= request.path_params.keys() else None
-    viewer = await viewer_of(web, request) if status < 500 and not isinstance(error, Throttled) else None
+    viewer = await find_viewer(web, request) if status < 500 and not isinstance(error, Throttled) else None
     values: dict[str, Any] = {"code": code, "message": message, "missing": missing, "viewer": viewer}
-    response = await answer(web, request, "error.html", status, owner_slug=readable_owner(request, viewer), **values)
+    response = await render_response(
+        web, request, "error.html", status, owner_slug=readable_owner(request, viewer), **values
+    )
     response.headers.update(headers)
     return response
 
 
-async def viewer_of(web: Web, request: Request) -> dict[str, Any] | None:
+async def find_viewer(web: Web, request: Request) -> dict[str, Any] | None:
     """Return the signed-in person for the navigation of an error page, or None if that cannot be read."""
     try:
         wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
 
         async def read(account: Account) -> dict[str, Any]:
-            found = await Visit(web, request, wiki, account).ask("search", "Nothing")
+            found = await Visit(web, request, wiki, account).query("search", "Nothing")
             viewer: dict[str, Any] = found["viewer"]
             return viewer
 
@@ -372,13 +374,14 @@ def describe_error(error: Exception) -> tuple[int, str, str, dict[str, str]]:
             return STATUSES.get(error.code, 400), error.code, error.message, {}
         case HTTPException():
             code = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}.get(error.status_code, "BAD_REQUEST")
-            return error.status_code, code, WORDS.get(error.status_code, str(error.detail)), dict(error.headers or {})
+            message = MESSAGES.get(error.status_code, str(error.detail))
+            return error.status_code, code, message, dict(error.headers or {})
     log.error("internal error", exc_info=error)
     shown = masked()
     return 500, shown["extensions"]["code"], shown["message"], {}
 
 
-def to_sign_in(request: Request, error: Unauthenticated) -> Response:
+def redirect_to_sign_in(request: Request, error: Unauthenticated) -> Response:
     """Redirect to the sign-in page. The cookie of a credential that is no longer valid is deleted."""
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     is_new = isinstance(error, NoCredential)
@@ -391,11 +394,11 @@ def to_sign_in(request: Request, error: Unauthenticated) -> Response:
 APIS = ("/api", "/graphql", "/mcp", "/metrics")
 
 
-def is_of_an_api(path: str) -> bool:
+def is_api_path(path: str) -> bool:
     """Return whether a path belongs to an API and not to the reader."""
     return any(path == root or path.startswith(f"{root}/") for root in APIS)
 
 
 def is_for_a_person(request: Request) -> bool:
     """Return whether the response should be an HTML page for a person, and not the JSON of an API."""
-    return not is_of_an_api(request.url.path) and "text/html" in (header(request.scope, b"accept") or "")
+    return not is_api_path(request.url.path) and "text/html" in (header(request.scope, b"accept") or "")

@@ -42,13 +42,13 @@ async def read_multipart(bodies: Bodies, request: Request) -> tuple[dict[str, st
     """Return the fields of a multipart form, and its file if the person chose one. Raises Refused."""
     body = await bodies.read(request.scope, request.receive)
 
-    async def whole() -> AsyncGenerator[bytes]:
+    async def chunks() -> AsyncGenerator[bytes]:
         yield body
 
     fields, upload = dict[str, str](), None
     try:
         form = await MultiPartParser(
-            request.headers, whole(), max_files=1, max_fields=100, max_part_size=len(body) + 1
+            request.headers, chunks(), max_files=1, max_fields=100, max_part_size=len(body) + 1
         ).parse()
     except (MultiPartException, ValueError, KeyError) as error:
         raise Refused(400, f"The form cannot be read: {error}") from None

@@ -43,6 +43,6 @@ class SignedIn:
         headers = list(scope["headers"])
         if header(scope, b"authorization") is None and self.has_session(request):
             headers.append((b"authorization", f"Bearer {credential(self.web, request)}".encode("latin-1", "replace")))
-        asked = {**scope, "path": self.path, "raw_path": self.path.encode(), "headers": headers}
-        parse_headers(asked)
-        await self.api(asked, receive, send)
+        api_scope = {**scope, "path": self.path, "raw_path": self.path.encode(), "headers": headers}
+        parse_headers(api_scope)
+        await self.api(api_scope, receive, send)

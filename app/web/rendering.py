@@ -94,7 +94,7 @@ class Templates(Environment):
 @cache
 def templates() -> Templates:
     """Return the environment of the templates, which escapes every value that is not Markup."""
-    made = Templates(
+    environment = Templates(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -102,17 +102,17 @@ def templates() -> Templates:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"t": texts(), "static": static, "page_types": sorted(TEMPLATES)}
-    made.filters |= {
+    environment.globals |= {"t": texts(), "static": static, "page_types": sorted(TEMPLATES)}
+    environment.filters |= {
         "day": day,
         "minute": minute,
         "format_count": format_count,
         "address": address,
-        "dressed": safe_html,
+        "safe_html": safe_html,
         "digest": digest,
         "with_code": with_code,
     }
-    return made
+    return environment
 
 
 def digest(text: str) -> str:

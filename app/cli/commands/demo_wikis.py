@@ -23,7 +23,7 @@ from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.tenants.tenants import ensure_tenant
 
-from ...graphiql.assets import missing
+from ...graphiql.assets import missing_assets
 from ...server.serve import AddressTaken, bind
 from ...settings import Settings
 from ..output import print_status, to_json
@@ -177,7 +177,7 @@ def welcome(wiki: Wiki, url: str, token: str) -> str:
     """Return the welcome text: addresses, a token, sample queries with links to GraphiQL, and a curl command."""
     queries = {name: query_text(name).replace("TENANT", str(wiki.tenant.id)) for name in QUERIES}
     parts = [WELCOME.format(tenant=wiki.tenant.slug, owner=wiki.owner.slug, url=url, token=token)]
-    if missing():
+    if missing_assets():
         parts.append(CDN)
     parts += [
         QUERY.format(title=QUERIES[name], link=graphiql_link(url, token, query), query=query)

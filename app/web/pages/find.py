@@ -15,11 +15,11 @@ QUERY_MAX = 500  # characters
 async def results(visit: Visit) -> Response:
     """Show the results of a search, with their number by type and tag."""
     query, type, tag = visit.parameter("q")[:QUERY_MAX], visit.parameter("type").lower(), visit.parameter("tag")
-    wanted = {"types": [type.upper()] if type in TEMPLATES else None, "tags": [tag] if tag else None}
-    chosen = {"q": query, "type": type if wanted["types"] else "", "tag": tag}
+    filter = {"types": [type.upper()] if type in TEMPLATES else None, "tags": [tag] if tag else None}
+    chosen = {"q": query, "type": type if filter["types"] else "", "tag": tag}
     if not query:
-        return await visit.show("search.html", chosen=chosen, found=None, **await visit.ask("search", "Nothing"))
-    found = await visit.ask("search", "Search", query=query, filter=wanted, after=visit.parameter("after") or None)
+        return await visit.show("search.html", chosen=chosen, found=None, **await visit.query("search", "Nothing"))
+    found = await visit.query("search", "Search", query=query, filter=filter, after=visit.parameter("after") or None)
     return await visit.show("search.html", chosen=chosen, may_write=may_write(visit, found["viewer"]), **found)
 
 
@@ -29,7 +29,7 @@ async def suggest(visit: Visit) -> Response:
     Pages whose title begins with the query come before all others.
     """
     query = visit.parameter("q")[:QUERY_MAX]
-    found = await visit.ask("search", "Suggest", query=query) if query else {"named": [], "found": []}
+    found = await visit.query("search", "Suggest", query=query) if query else {"named": [], "found": []}
     hits: dict[tuple[str, str], dict[str, Any]] = {}
     for hit in [*found["named"], *found["found"]]:
         hits.setdefault((hit["page"]["type"], hit["page"]["slug"]), {"snippet": None, "matchedAlias": None} | hit)

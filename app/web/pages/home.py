@@ -14,7 +14,7 @@ ORDERS = ("updated", "title", "created", "hubness")
 
 async def home(visit: Visit) -> Response:
     """Show the pages that changed last, the most central pages, the types and the tags."""
-    found = await visit.ask("home", "Home")
+    found = await visit.query("home", "Home")
     if found["wiki"] is None:
         raise NotFound("There is no such wiki, or you cannot read it. The menu at the top of a page lists your wikis.")
     return await visit.show("home.html", **found)
@@ -24,14 +24,14 @@ async def list_pages(visit: Visit) -> Response:
     """Show the pages of a type or with a tag, or all pages."""
     type, tag, order = visit.parameter("type").lower(), visit.parameter("tag"), visit.parameter("order").lower()
     order = order if order in ORDERS else "title"
-    wanted = {
+    filter = {
         "types": [type.upper()] if type in TEMPLATES else None,
         "tags": [tag] if tag else None,
         "status": "ARCHIVED" if visit.parameter("status") == "archived" else "ACTIVE",
     }
     after = visit.parameter("after") or None
-    found = await visit.ask("pages", "Pages", filter=wanted, order=order.upper(), after=after)
-    chosen = {"type": type if wanted["types"] else "", "tag": tag, "order": order, "status": visit.parameter("status")}
+    found = await visit.query("pages", "Pages", filter=filter, order=order.upper(), after=after)
+    chosen = {"type": type if filter["types"] else "", "tag": tag, "order": order, "status": visit.parameter("status")}
     return await visit.show("pages.html", chosen=chosen, types=types_offered(found["wiki"], chosen), **found)
 
 

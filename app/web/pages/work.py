@@ -16,7 +16,7 @@ from schema.enums import WikiContradictionResolution, WikiProposalStatus
 
 from ..endpoint import Visit, path_to, redirect
 from .read import may_write
-from .write import number, path_of, pieces, refuse_errors
+from .write import page_path, parse_version, raise_first_error, split_line
 
 RESOLUTIONS = tuple(WikiContradictionResolution.__members__)
 STATUSES = tuple(WikiProposalStatus.__members__)
@@ -24,7 +24,7 @@ STATUSES = tuple(WikiProposalStatus.__members__)
 
 async def work(visit: Visit) -> Response:
     """Show the open work of a wiki, most urgent first."""
-    found = await visit.ask("work", "Work", isAdmin=visit.wiki.role is Role.ADMIN)
+    found = await visit.query("work", "Work", isAdmin=visit.wiki.role is Role.ADMIN)
     return await visit.show("work.html", may_write=may_write(visit, found["viewer"]), **found)
 
 
@@ -32,18 +32,18 @@ async def resolve(visit: Visit) -> Response:
     """Decide a contradiction."""
     if visit.form_field("resolution") not in RESOLUTIONS:
         raise BadInput("Choose the claim to keep.", "resolution")
-    given = {
+    resolution_input = {
         "contradictionId": visit.form_field("id"),
         "resolution": visit.form_field("resolution"),
         "reason": visit.form_field("reason").strip(),
     }
-    refuse_errors(await visit.do("work", "Resolve", input=given))
+    raise_first_error(await visit.mutate("work", "Resolve", input=resolution_input))
     return redirect(path_to("work", visit.owner or ""))
 
 
 async def ignore(visit: Visit) -> Response:
     """Ignore a mention, so that it is not listed and never becomes a page."""
-    refuse_errors(await visit.do("work", "Ignore", id=visit.form_field("id")))
+    raise_first_error(await visit.mutate("work", "Ignore", id=visit.form_field("id")))
     return redirect(path_to("work", visit.owner or "", anchor="mentions"))
 
 
@@ -52,9 +52,9 @@ async def ignore(visit: Visit) -> Response:
 
 async def proposals(visit: Visit) -> Response:
     """Show the proposals with a status, which is open by default."""
-    asked = visit.parameter("status").upper()
-    status = asked if asked in STATUSES else "OPEN"
-    found = await visit.ask("work", "Proposals", status=status, after=visit.parameter("after") or None)
+    status_text = visit.parameter("status").upper()
+    status = status_text if status_text in STATUSES else "OPEN"
+    found = await visit.query("work", "Proposals", status=status, after=visit.parameter("after") or None)
     return await visit.show("proposals.html", chosen=status, statuses=STATUSES, **found)
 
 
@@ -64,7 +64,7 @@ async def proposal(visit: Visit) -> Response:
 
 async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...] = ()) -> Response:
     """Show a proposal: its changes, its reason, and its conflicts with the present page."""
-    found = await visit.ask("work", "Proposal", id=visit.request.path_params["id"])
+    found = await visit.query("work", "Proposal", id=visit.request.path_params["id"])
     shown: dict[str, Any] | None = found["proposal"]
     if shown is None or (shown["page"] and shown["page"]["owner"]["slug"] != visit.owner):
         raise NotFound(NO_PROPOSAL)
@@ -76,8 +76,8 @@ async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...]
         "arguments": orjson.dumps(shown["arguments"], option=orjson.OPT_INDENT_2).decode(),
         "may_decide": is_open and is_admin(visit, viewer),
         "may_withdraw": is_open and is_own,
-        "amendment": await amendment(visit, shown) if is_open and shown["proposedBodyMd"] is not None else None,
-        "is_made": visit.parameter("made") == "1",
+        "amendment": await make_amendment(visit, shown) if is_open and shown["proposedBodyMd"] is not None else None,
+        "is_new": visit.parameter("made") == "1",
     }
     evidence = [(ref, urlsplit(ref).scheme in ("http", "https")) for ref in shown["evidence"]]
     return await visit.show("proposal.html", status, errors=errors, evidence=evidence, **values, **found)
@@ -88,14 +88,14 @@ def is_admin(visit: Visit, viewer: dict[str, Any]) -> bool:
     return any(space["slug"] == visit.owner and space["role"] == "ADMIN" for space in viewer["scopes"]["nodes"])
 
 
-async def amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
+async def make_amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
     """Return the proposed text for the reviewer to edit, and the version of the page that it is based on.
 
     If the page has changed in the same sections since, it is the present text with these sections as proposed.
     """
     body, page, version = shown["proposedBodyMd"], shown["page"], shown["baseVersion"]
     if shown["conflicts"]:
-        base = (await visit.ask("work", "Base", id=page["id"], version=version))["page"]["revision"]["bodyMd"]
+        base = (await visit.query("work", "Base", id=page["id"], version=version))["page"]["revision"]["bodyMd"]
         texts = base, body, page["bodyMd"]
         merged = await read_in_thread(sum(map(len, texts)), merge_texts, *texts)
         body, version = merged.body, page["version"]
@@ -115,7 +115,7 @@ def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:
                 side.append(text)
     return [
         [
-            {"kind": line.kind.upper(), "pieces": pieces(line.text, [part._asdict() for part in line.parts])}
+            {"kind": line.kind.upper(), "pieces": split_line(line.text, [part._asdict() for part in line.parts])}
             for hunk in difference("".join(old), "".join(new)).hunks
             for line in hunk.lines
         ]
@@ -125,22 +125,22 @@ def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:
 
 async def accept(visit: Visit) -> Response:
     """Accept the proposal, with the edits of the reviewer if the form has any."""
-    given: dict[str, Any] = {"reason": visit.form_field("reason").strip() or None}
+    decision_input: dict[str, Any] = {"reason": visit.form_field("reason").strip() or None}
     if "body" in visit.form:
-        given |= edited_fields(visit)
-    return await submit_decision(visit, "Accept", given)
+        decision_input |= changed_fields(visit)
+    return await submit_decision(visit, "Accept", decision_input)
 
 
-def edited_fields(visit: Visit) -> dict[str, Any]:
+def changed_fields(visit: Visit) -> dict[str, Any]:
     """Return the fields that the reviewer has changed. The text is always included, because it may solve a conflict."""
-    given: dict[str, Any] = {"bodyMd": visit.form_field("body")}
+    fields: dict[str, Any] = {"bodyMd": visit.form_field("body")}
     if visit.form_field("version"):
-        given["bodyVersion"] = number(visit.form_field("version"))
+        fields["bodyVersion"] = parse_version(visit.form_field("version"))
     if visit.form_field("title") != visit.form_field("title_before"):
-        given["title"] = visit.form_field("title").strip()
+        fields["title"] = visit.form_field("title").strip()
     if visit.form_field("summary") != visit.form_field("summary_before"):
-        given["summary"] = visit.form_field("summary").strip() or None
-    return given
+        fields["summary"] = visit.form_field("summary").strip() or None
+    return fields
 
 
 async def decline(visit: Visit) -> Response:
@@ -151,14 +151,14 @@ async def withdraw(visit: Visit) -> Response:
     return await submit_decision(visit, "Withdraw", {"reason": visit.form_field("reason").strip() or None})
 
 
-async def submit_decision(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
+async def submit_decision(visit: Visit, operation: str, decision_input: dict[str, Any]) -> Response:
     """Decide the proposal, or show it again with the errors if that is not possible."""
     id = visit.request.path_params["id"]
-    done = await visit.do("work", operation, input={"proposalId": id} | given)
-    if done["conflict"]:
-        return await proposal_page(visit, 409, (done["conflict"],))
-    if done["userErrors"]:
-        return await proposal_page(visit, 422, tuple(done["userErrors"]))
-    if operation == "Accept" and done["page"]:
-        return redirect(path_of(visit, done["page"]))
+    payload = await visit.mutate("work", operation, input={"proposalId": id} | decision_input)
+    if payload["conflict"]:
+        return await proposal_page(visit, 409, (payload["conflict"],))
+    if payload["userErrors"]:
+        return await proposal_page(visit, 422, tuple(payload["userErrors"]))
+    if operation == "Accept" and payload["page"]:
+        return redirect(page_path(visit, payload["page"]))
     return redirect(path_to("proposal", visit.owner or "", id))
