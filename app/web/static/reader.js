@@ -23,7 +23,8 @@ function suggestIn(form) {
   const input = form.querySelector("input");
   const list = form.querySelector(".suggestions");
   const status = form.querySelector("[role=status]");
-  let timer, asked, chosen = -1;
+  let timer, chosen = -1;
+  let pending; // the controller of the suggestions that are being fetched
   const options = () => [...list.querySelectorAll("[role=option]")];
   Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": "suggestions", "aria-autocomplete": "list" })
     .forEach(([name, value]) => input.setAttribute(name, value));
@@ -44,11 +45,11 @@ function suggestIn(form) {
     all[chosen].scrollIntoView({ block: "nearest" });
   }
   async function suggest() {
-    asked?.abort();
+    pending?.abort();
     const query = input.value.trim();
     if (!query) return close();
-    asked = new AbortController();
-    const { signal } = asked;
+    pending = new AbortController();
+    const { signal } = pending;
     const found = await fetchDocument(`${form.dataset.suggest}?q=${encodeURIComponent(query)}`, { signal });
     if (signal.aborted || !found) return;
     list.replaceChildren(...document.importNode(found.body, true).childNodes);
@@ -141,12 +142,12 @@ async function showCard(link) {
   card.style.top = `${(below ? at.bottom + 6 : at.top - card.offsetHeight - 6) + scrollY}px`;
 }
 for (const link of document.querySelectorAll("a.wiki-link")) {
-  const soon = () => {
+  const showSoon = () => {
     clearTimeout(timer);
     timer = setTimeout(showCard, 250, link);
   };
-  link.addEventListener("mouseenter", soon);
-  link.addEventListener("focus", soon);
+  link.addEventListener("mouseenter", showSoon);
+  link.addEventListener("focus", showSoon);
   link.addEventListener("mouseleave", hideCard);
   link.addEventListener("blur", hideCard);
 }
@@ -160,7 +161,8 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 for (const time of document.querySelectorAll("time[datetime]")) {
   const moment = new Date(time.dateTime);
   const parts = Object.fromEntries(days.formatToParts(moment).map(({ type, value }) => [type, value]));
-  time.textContent = `${parts.day} ${parts.month} ${parts.year}${"minute" in time.dataset ? `, ${clock.format(moment)}` : ""}`;
+  const minute = "minute" in time.dataset ? `, ${clock.format(moment)}` : "";
+  time.textContent = `${parts.day} ${parts.month} ${parts.year}${minute}`;
   time.title = moments.format(moment);
 }
 function openFootnote() {
@@ -184,7 +186,7 @@ if (reading) {
   since.querySelector("a").search = `?from=${before}&to=${reading.dataset.version}`;
   localStorage.setItem(key, reading.dataset.version);
   const links = new Map([...document.querySelectorAll(".toc a")].map((link) => [link.hash.slice(1), link]));
-  const seen = new IntersectionObserver(
+  const headingObserver = new IntersectionObserver(
     (entries) => {
       const first = entries.find((entry) => entry.isIntersecting);
       if (!first) return;
@@ -193,33 +195,33 @@ if (reading) {
     },
     { rootMargin: "0px 0px -75% 0px" },
   );
-  document.querySelectorAll(".part > h2[id]").forEach((heading) => seen.observe(heading));
+  document.querySelectorAll(".part > h2[id]").forEach((heading) => headingObserver.observe(heading));
 
   // Similar pages are fetched when the end of the side column, where they are shown, becomes visible.
   const related = document.querySelector("[data-related]");
-  const near = new IntersectionObserver(async ([entry]) => {
+  const columnObserver = new IntersectionObserver(async ([entry]) => {
     if (!entry.isIntersecting) return;
-    near.disconnect();
+    columnObserver.disconnect();
     const list = (await fetchDocument(related.dataset.related))?.querySelector("ul");
     if (!list) return;
     related.append(document.importNode(list, true));
     related.hidden = false;
   });
-  near.observe(document.querySelector(".around"));
+  columnObserver.observe(document.querySelector(".around"));
 
   // A tab in the background holds no connection. When it becomes visible again, it learns of changes that it missed.
-  const told = document.getElementById("changed-now");
+  const notice = document.getElementById("changed-now");
   let events;
   const follow = () => {
     events?.close();
-    if (document.hidden || !told.hidden) return;
+    if (document.hidden || !notice.hidden) return;
     events = new EventSource(`/follow/${reading.dataset.page}`);
     events.addEventListener("complete", () => events.close());
     events.addEventListener("next", (event) => {
       const page = JSON.parse(event.data).data?.change?.page;
       if (!page || page.version <= Number(reading.dataset.version)) return;
-      const by = told.querySelector("span");
-      told.hidden = false;
+      const by = notice.querySelector("span");
+      notice.hidden = false;
       by.textContent = by.dataset.by.replace("{name}", page.revisions.nodes[0]?.authorName ?? "Somebody");
       events.close();
     });
