@@ -1,6 +1,5 @@
 """Rendering of the reader's pages: templates with their filters, texts, and static files."""
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -109,15 +108,9 @@ def templates() -> Templates:
         "format_count": format_count,
         "address": address,
         "safe_html": safe_html,
-        "digest": digest,
         "with_code": with_code,
     }
     return environment
-
-
-def digest(text: str) -> str:
-    """Return a short hash of a text, which names the draft that a browser stores for it."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def render(template: str, **values: Any) -> str:
