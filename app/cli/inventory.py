@@ -31,6 +31,7 @@ def database_state(settings: Settings) -> dict[str, Any]:
 
 
 def inspect_database(settings: Settings, dsn: str) -> dict[str, Any]:
+    """Return the version, the pending migrations and the contents of a database, or the `problem` that it has."""
     newer: list[str] = []
     try:
         missing = asyncio.run(ask_server(dsn, pending(dsn, newer.append)))

@@ -40,6 +40,7 @@ class StoredPlan(NamedTuple):
 
 @cache
 def plans() -> dict[str, StoredPlan]:
+    """Return the stored plans by the name of their document."""
     stored = json.loads((files("app.cli") / "queries" / FILE).read_text(encoding="utf-8"))
     return {name: StoredPlan(**plan) for name, plan in stored.items()}
 

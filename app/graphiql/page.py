@@ -77,6 +77,7 @@ def _tag(url: str, integrity: str | None = None) -> str:
 
 
 def versioned_name(file: Path) -> str:
+    """Return a file name that contains a hash of the content, so that browsers can cache the file for ever."""
     return f"{file.stem}-{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}{file.suffix}"
 
 

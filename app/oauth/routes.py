@@ -16,7 +16,7 @@ from ..settings import Settings, signing_secret
 from .server import AuthorizationServer
 
 BODY_MAX: Final = 64_000  # bytes
-OFFERED: Final = [name for name in SCOPES if name != "wiki:admin"]
+OFFERED_SCOPES: Final = [name for name in SCOPES if name != "wiki:admin"]
 """The scopes that a program may request. No program gets the rights of an admin."""
 
 
@@ -48,13 +48,13 @@ def oauth_routes(settings: Settings, server: AuthorizationServer | None) -> list
     if resource is None:
         return []
     issuer = AnyHttpUrl(settings.base_url if server else settings.jwt_issuer or "")
-    routes = create_protected_resource_routes(AnyHttpUrl(resource), [issuer], OFFERED, "Cairn")
+    routes = create_protected_resource_routes(AnyHttpUrl(resource), [issuer], OFFERED_SCOPES, "Cairn")
     if server is not None:
         routes += create_auth_routes(
             server,
             issuer,
             client_registration_options=ClientRegistrationOptions(
-                enabled=True, valid_scopes=OFFERED, default_scopes=OFFERED
+                enabled=True, valid_scopes=OFFERED_SCOPES, default_scopes=OFFERED_SCOPES
             ),
             revocation_options=RevocationOptions(enabled=True),
         )

@@ -158,11 +158,10 @@ async def render_response(
     return Response(delivery.body, delivery.status, headers | {"content-security-policy": policy}, HTML)
 
 
-Handle = Callable[[Visit], Awaitable[Response]]
-Limits = Callable[[], Web]
+Handler = Callable[[Visit], Awaitable[Response]]
 
 
-def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, takes: str = "form") -> Route:
+def page_route(web: Web, path: str, handle: Handler, method: str = "GET", *, takes: str = "form") -> Route:
     """Return the route of a page that requires a signed-in person.
 
     `takes` is the body of a POST: "form", "upload" (a form that may have a file), or "file" (a file alone).
@@ -178,7 +177,7 @@ def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, take
     return Route(path, endpoint, methods=[method])
 
 
-class Following:
+class PageEvents:
     """The endpoint of the server-sent events that tell an open page of the reader that it was changed."""
 
     def __init__(self, web: Web) -> None:
@@ -198,7 +197,7 @@ class Following:
         await EventStream(self.web.streams, scope, receive, send).follow(read_credential, make_request)
 
 
-async def handle_visit(web: Web, request: Request, handle: Handle, takes: str) -> Response:
+async def handle_visit(web: Web, request: Request, handle: Handler, takes: str) -> Response:
     """Authenticate a request, read its body and handle it. A POST must come from a page of this service."""
     form: Mapping[str, str] = {}
     file, upload = b"", None
@@ -222,10 +221,8 @@ async def handle_visit(web: Web, request: Request, handle: Handle, takes: str) -
 
 
 def cookie_name(request: Request) -> str | None:
-    """Return the name of the credential's cookie, or None over plain HTTP from another machine.
-
-    Over HTTPS the prefix `__Host-` binds the cookie to the host. On this machine the name contains the port.
-    """
+    """Return the name of the credential's cookie, or None over plain HTTP from another machine. The prefix `__Host-`
+    binds the cookie to the host."""
     if request.url.scheme == "https":
         return f"__Host-{COOKIE}"
     return f"{COOKIE}-{request.url.port or 80}" if request.url.hostname in LOOPBACK else None
@@ -270,10 +267,8 @@ def safe_cookie_name(request: Request) -> str:
 
 
 def sign_in(request: Request, response: Response, token: str, seconds: int = COOKIE_AGE) -> None:
-    """Store the credential in a cookie that scripts cannot read.
-
-    Raises Forbidden over plain HTTP from another machine, and for a token that is too long for a cookie.
-    """
+    """Store the credential in a cookie that scripts cannot read. Raises Forbidden over plain HTTP from another machine,
+    and for a token that is too long for a cookie."""
     name = safe_cookie_name(request)
     if len(token) > COOKIE_MAX:
         raise Forbidden(f"This token is longer than the {COOKIE_MAX:,} characters of a cookie. Use an API key.")

@@ -39,7 +39,11 @@ def static_files() -> dict[str, Path]:
 def static(name: str) -> str:
     """Return the path at which a script or stylesheet is served."""
     stem, _, suffix = name.rpartition(".")
-    found = next(dated for dated in static_files() if dated.startswith(f"{stem}-") and dated.endswith(f".{suffix}"))
+    found = next(
+        served_name
+        for served_name in static_files()
+        if served_name.startswith(f"{stem}-") and served_name.endswith(f".{suffix}")
+    )
     return f"{FOLDER}/{found}"
 
 

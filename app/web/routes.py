@@ -5,13 +5,13 @@ A page is at /wiki/OWNER/TYPE/SLUG. Texts of pages and programs also link to /wi
 
 from starlette.routing import BaseRoute, Route
 
-from .endpoint import Following, Handle, Web, page_route
+from .endpoint import Handler, PageEvents, Web, page_route
 from .pages import connect, evidence, files, find, home, keys, read, share, work, write
 from .pages.sign_in import sign_in_routes
 from .rendering import FOLDER, send_static
 
 PAGE = "{owner}/{type}/{slug}"
-READING: dict[str, Handle] = {
+READING: dict[str, Handler] = {
     "/": home.home,
     "/wiki/{owner}": home.home,
     "/pages/{owner}": home.list_pages,
@@ -47,7 +47,7 @@ READING: dict[str, Handle] = {
     "/programs": connect.own_programs,
     "/programs/{owner}": connect.programs,
 }
-WRITING: dict[str, Handle] = {
+WRITING: dict[str, Handler] = {
     "/new/{owner}": write.create,
     "/render/{owner}": write.preview_text,
     "/paste/{owner}": write.convert_pasted_html,
@@ -79,7 +79,7 @@ def web_routes(web: Web) -> list[BaseRoute]:
         Route(f"{FOLDER}/{{name}}", send_static),
         *sign_in_routes(web),
         share.shared_route(web),
-        Route("/follow/{id}", Following(web), methods=["GET"]),
+        Route("/follow/{id}", PageEvents(web), methods=["GET"]),
         *(page_route(web, path, handle) for path, handle in READING.items()),
         *(page_route(web, path, handle, "POST") for path, handle in WRITING.items()),
         page_route(web, "/file-text/{owner}", evidence.file_text, "POST", takes="file"),

@@ -9,7 +9,7 @@ from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import print_json, say
 from .history import wiki_app
 from .pages import format_page_name, run_query_as
-from .wiki import Beyond
+from .wiki import AfterCursor
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -115,7 +115,7 @@ def questions(
     owner: Owner,
     status: Annotated[Status | None, typer.Option(help="Only entries with this status.")] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
-    after: Beyond = None,
+    after: AfterCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List questions with their decisions, newest first."""

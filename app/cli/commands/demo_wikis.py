@@ -87,7 +87,7 @@ async def load_wiki(database: Database, folder: Path, owner: Owner, report: Prog
     sources = {}
     for draft in read_sources(folder / "sources"):
         sources[draft.ref] = (await add_source(database, scope, draft)).source_id
-    check(await import_path(database, scope, folder / "pages", report=report))
+    raise_first_problem(await import_path(database, scope, folder / "pages", report=report))
     for mention in read_yaml(folder / "mentions.yaml"):
         for sighting in mention["sightings"]:
             await record_mention(
@@ -101,7 +101,7 @@ async def load_wiki(database: Database, folder: Path, owner: Owner, report: Prog
     await pass_by(database, scope)
 
 
-def check(result: ImportResult) -> None:
+def raise_first_problem(result: ImportResult) -> None:
     for problem in result.errors:
         raise SampleBroken(f"{problem.path}: {problem.message}")
 

@@ -126,6 +126,7 @@ def silence_tracebacks() -> "Iterator[None]":
 
 
 def is_put_off(job: "Row") -> bool:
+    """Return whether a job was put off to a later time, and not because an attempt failed."""
     is_waiting = job["status"] == "pending" and not job["error"]
     return is_waiting and job["due_in"] > WAIT_MAX
 

@@ -36,6 +36,7 @@ def insights(folder: Folder, tenant: Tenant, owner: Owner, as_json: AsJson = Fal
 
 
 def migrate(folder: Path, tenant: str, owner: str, as_json: bool, *, is_typed: bool) -> None:
+    """Create pages from a folder of typed memories or of insights, and print the result."""
     from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Migrated":

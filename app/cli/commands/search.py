@@ -13,7 +13,7 @@ from .sources import passage_row
 if TYPE_CHECKING:
     from db.database import Database
 
-OFFERED = 3  # passages of sources that are shown if no page is found
+PASSAGES_SHOWN = 3  # passages of sources that are shown if no page is found
 
 
 class Searched(StrEnum):
@@ -85,7 +85,9 @@ def search(
 def say_without_pages(query: str, tenant: str, owner: str, found: dict[str, Any]) -> None:
     """Print the other matches if no page matches: names without a page, with what a page needs, and passages."""
     mentions, suggestion = found["heldNames"], found["didYouMean"]
-    evidence = run_query("source_search", "wikiSearchSources", tenant, owner, query=query, limit=OFFERED)["edges"]
+    evidence = run_query("source_search", "wikiSearchSources", tenant, owner, query=query, limit=PASSAGES_SHOWN)[
+        "edges"
+    ]
     if suggestion:
         say(f"Did you mean: {suggestion}")
     if not mentions and not evidence:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from db.database import Database
     from db.scope import Scope
 
-Cited = Annotated[
+CitedSource = Annotated[
     str, typer.Option("--source", metavar="KIND/REF", parser=check_source_name, help="Source of the text.")
 ]
 Lines = Annotated[int, typer.Option(metavar="N", min=1, max=200, help="Maximum number of lines.")]
-Beyond = Annotated[
+AfterCursor = Annotated[
     str | None,
     typer.Option("--after", metavar="CURSOR", help="Cursor printed by the previous call, to continue after it."),
 ]
@@ -128,7 +128,7 @@ def append(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Text in Markdown. Use - to read it from stdin.")],
     tenant: Tenant,
     owner: Owner,
-    source: Cited,
+    source: CitedSource,
     section: Section = None,
     expected_version: ExpectedVersion = None,
     summary: Summary = None,
@@ -205,7 +205,7 @@ def map_wiki(
         ),
     ] = None,
     limit: Lines = 100,
-    after: Beyond = None,
+    after: AfterCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge map as Markdown. It lists all pages by type, with a summary of each."""
@@ -213,7 +213,7 @@ def map_wiki(
     say_part(run_query("map", "wikiKnowledgeMap", tenant, owner, types=chosen, first=limit, after=after), as_json)
 
 
-def log(tenant: Tenant, owner: Owner, limit: Lines = 100, after: Beyond = None, as_json: AsJson = False) -> None:
+def log(tenant: Tenant, owner: Owner, limit: Lines = 100, after: AfterCursor = None, as_json: AsJson = False) -> None:
     """Print the activity log as Markdown, newest first."""
     say_part(run_query("log", "wikiActivityLog", tenant, owner, first=limit, after=after), as_json)
 
@@ -272,7 +272,7 @@ def proposals(
     owner: Owner,
     status: Annotated[ProposalStatus | None, typer.Option(help="Only entries with this status.")] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
-    after: Beyond = None,
+    after: AfterCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List proposals, newest first."""

@@ -69,6 +69,7 @@ def split_into_parts(lines: list[str]) -> list[tuple[int, int]]:
 
 
 def cited_range(citation: dict[str, Any]) -> range:
+    """Return the numbers of the lines that a citation refers to. It may refer to none."""
     first = citation["lineStart"]
     return range(first, citation["lineEnd"] + 1) if first else range(0)
 

@@ -45,6 +45,7 @@ async def read_shared(web: Web, request: Request) -> Response:
 
 
 async def show_shared(visit: Visit, page_id: str) -> Response:
+    """Show the page of a share link. Raises NotFound if the page is no longer active."""
     page = (await visit.query("share", "Shared", id=page_id))["page"]
     if page is None or page["status"] != "ACTIVE":
         raise NotFound(ENDED)

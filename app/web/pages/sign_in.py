@@ -50,6 +50,7 @@ async def show_sign_in(web: Web, request: Request) -> Response:
 
 
 async def sign_in_page(web: Web, request: Request, status: int, message: str | None, next: str) -> Response:
+    """Return the sign-in page with a message. `next` is the path to open after the person has signed in."""
     values: dict[str, Any] = {
         "viewer": None,
         "owner_slug": None,

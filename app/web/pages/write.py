@@ -256,6 +256,7 @@ async def move_page(visit: Visit) -> Response:
 
 
 def chosen_page_id(visit: Visit) -> str:
+    """Return the id of the page that the person chose. Raises BadInput if there is none."""
     if not visit.form_field("to"):
         raise BadInput("Choose a page first.", "to")
     return visit.form_field("to")
@@ -333,6 +334,7 @@ def tags_of(text: str) -> list[str]:
 
 
 def parse_version(text: str) -> int:
+    """Return the number of a version. Raises BadInput."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise BadInput("Give the number of a version, such as 3.", "version")
     return int(text)

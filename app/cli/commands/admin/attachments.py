@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from resolvers.sources.moving_files import Moved
 
 app = typer.Typer(help="Manage the storage of attachments and original files.", no_args_is_help=True)
-MISSING_TOLD = 10
+MISSING_SHOWN = 10
 
 
 class Place(StrEnum):
@@ -61,7 +61,7 @@ def move(
     else:
         say(f"Moved {result.files:,} files ({result.bytes:,} bytes) to the {to.value} in {result.seconds:,} s.")
     if result.missing:
-        examples = ", ".join(result.missing[:MISSING_TOLD])
+        examples = ", ".join(result.missing[:MISSING_SHOWN])
         if not as_json:
             lacking = f"{len(result.missing):,} files are missing from the folder or were changed there"
             print_status(f"cairn: {lacking}: {examples}. Restore them from a backup.")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from resolvers.auth.oauth import ConnectedProgram
     from resolvers.transactions.audit import AuditEvent
 
-POLLED_EVERY = 1.0  # seconds
+POLL_INTERVAL = 1.0  # seconds
 LATE = 60.0  # seconds by which a transaction may commit an event after a newer event was seen
 app = typer.Typer(help="Manage programs that have access to a wiki by OAuth.", no_args_is_help=True)
 
@@ -91,7 +91,7 @@ async def follow_events(
             if event.id not in printed:
                 say(to_json(event_to_dict(event)) if as_json else "  ".join(filter(None, table_row(event))))
         printed = dict.fromkeys(event.id for event in events) | dict.fromkeys([*printed][-10_000:])
-        await asyncio.sleep(POLLED_EVERY)
+        await asyncio.sleep(POLL_INTERVAL)
         after = first_id(datetime.now(UTC) - timedelta(seconds=LATE))
         events = await list_events(database, tenant_id, after=after, limit=10_000, **filters)
 

@@ -44,7 +44,7 @@ def add(
     from ...session import run_in_session
 
     async def work(database: "Database") -> None:
-        tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
+        tenant_id, owner_id, grantee_id = await find_parties(database, tenant, owner, grantee)
         await grant(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id, role=Grant(role))
 
     run_in_session(work)
@@ -97,7 +97,7 @@ def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = Fal
     from ...session import run_in_session
 
     async def work(database: "Database") -> bool:
-        tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
+        tenant_id, owner_id, grantee_id = await find_parties(database, tenant, owner, grantee)
         return await revoke(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id)
 
     removed = run_in_session(work)
@@ -107,7 +107,8 @@ def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = Fal
         say(f"{'Removed the grant' if removed else 'There is no grant'} of {grantee} in {owner}'s wiki.")
 
 
-async def parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":
+async def find_parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":
+    """Return the ids of the tenant, of the owner of the wiki, and of the owner who gets access."""
     from resolvers.auth.owners import find_owner
 
     from ...session import find_wiki

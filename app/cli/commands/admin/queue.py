@@ -89,6 +89,7 @@ def cancel(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) ->
 
 
 def change_job(job: str, tenant: str, owner: str, change: "Callable[[Database, Scope, UUID], Awaitable[T]]") -> "T":
+    """Apply `change` to a job of a wiki and return its result. Raises NotFound if the id is not valid."""
     from uuid import UUID
 
     from db.scope import Role

@@ -51,7 +51,7 @@ def list_all(as_json: AsJson = False) -> None:
 
 
 @app.command("compile", epilog="Example: cairn tenants compile acme --off")
-def compile_what_comes(
+def set_automatic_compiling(
     slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")],
     on: Annotated[
         bool, typer.Option("--on/--off", help="Compile new sources automatically, or only on request of an admin.")

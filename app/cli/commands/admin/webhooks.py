@@ -254,7 +254,7 @@ def redeliver(
 
 
 @app.command("test", epilog="Example: cairn webhooks test 0199f0c2-… --tenant acme")
-def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> None:
+def send_test_event(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> None:
     """Send a signed test event and show the response. This machine sends the event `webhook.test`."""
     from resolvers.errors import Unavailable
     from resolvers.tenants.tenants import find_tenant

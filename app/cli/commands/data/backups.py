@@ -39,7 +39,8 @@ class Restore(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def optional_moment(text: str | None) -> str | None:
+def parse_optional_time(text: str | None) -> str | None:
+    """Return an ISO 8601 date or time unchanged, or None, or raise BadParameter."""
     return None if text is None else parse_time(text)
 
 
@@ -116,6 +117,7 @@ def create(
 
 
 def count_missing_files(dest: Path) -> int:
+    """Return how many files the database lists that are missing from the folder of attachments and the backup."""
     from db.archives.folder import Archive
     from resolvers.archives.files import missing_files
 
@@ -123,15 +125,16 @@ def count_missing_files(dest: Path) -> int:
 
 
 async def save_files(settings: "Settings", dsn: str, dest: Path, wal: Path, secret: bytes | None) -> "Manifest":
+    """Copy the files of the embedded server, and make it archive its log. Raises ArchiveRefused for another server."""
     from db.embedded import EmbeddedServer
     from resolvers.archives.backups import back_up_files
 
     if settings.database_url is not None:
-        raise not_embedded()
+        raise not_embedded_error()
     return await back_up_files(EmbeddedServer(settings.data_dir, print_status), dsn, dest, wal, secret)
 
 
-def not_embedded() -> Exception:
+def not_embedded_error() -> Exception:
     from db.archives.folder import ArchiveRefused
 
     return ArchiveRefused(
@@ -197,7 +200,7 @@ def restore(
         str | None,
         typer.Option(
             metavar="MOMENT",
-            callback=optional_moment,
+            callback=parse_optional_time,
             help="Moment to restore, such as 2026-01-31T10:00Z. Needs --wal.",
         ),
     ] = None,
@@ -261,7 +264,7 @@ def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: st
     from db.embedded import EmbeddedServer
 
     if settings.database_url is not None:
-        raise not_embedded()
+        raise not_embedded_error()
     if archive.manifest.kind != "files":
         raise ArchiveRefused(f"{archive.folder} was made without --wal. Restore it without --wal.")
     server = EmbeddedServer(settings.data_dir, print_status)

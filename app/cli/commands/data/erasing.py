@@ -25,6 +25,7 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def check_confirmation(dry_run: bool, yes: bool) -> None:
+    """Raise BadInput unless exactly one of --dry-run and --yes was given."""
     from resolvers.errors import BadInput
 
     if dry_run == yes:

@@ -136,19 +136,19 @@ def transfer(
     place = settings.data_dir.expanduser() / "transfers" / slug
     shutil.rmtree(place, ignore_errors=True)  # left by a transfer that was killed: the tenant may have changed since
 
-    async def leave(dsn: str) -> "Manifest":
+    async def export_to_folder(dsn: str) -> "Manifest":
         with progress() as report:
             return await export_tenant(dsn, slug, place, report, blob_folder_of(settings))
 
-    async def arrive(dsn: str) -> "Imported":
+    async def import_from_folder(dsn: str) -> "Imported":
         with progress() as report:
             folder = None if to_folder is None else BlobFolder(to_folder)
             return await import_tenant(dsn, Archive(place), report, replace=replace, folder=folder)
 
     try:
         with database(settings, creates=False) as dsn:
-            manifest = run_on_database(dsn, leave)
-            imported = run_on_database(target, arrive, "of --to")
+            manifest = run_on_database(dsn, export_to_folder)
+            imported = run_on_database(target, import_from_folder, "of --to")
             record_event(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
             record_event(target, "tenant.imported", tenant_of(manifest), rows=imported.rows)
             changed = run_on_database(dsn, lambda dsn: compare_tenant(dsn, manifest))

@@ -116,6 +116,7 @@ async def watch_and_sync(
 async def follow(
     database: "Database", wiki_name: tuple[str, str], root: Path, direction: "Direction", as_json: bool
 ) -> None:
+    """Synchronize the folder whenever it or the wiki changes, and print each change. Runs until it is cancelled."""
     from contextlib import suppress
 
     from db.listening import Listener
