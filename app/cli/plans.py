@@ -87,7 +87,8 @@ async def execute_plan(database: "Database", wiki: "Wiki", name: str, values: Ma
     """Execute a stored plan with the rights of a reader and return its JSON value."""
     from db.scope import Role
 
-    scope, plan = wiki.scope(Role.READER), plans()[name]
+    scope = wiki.scope(Role.READER)
+    plan = plans()[name]
     named_values = {name: getattr(scope, name) for name in SCOPE}
     owner = {"tenantId": wiki.tenant.id, "ownerId": wiki.owner.id}
     value = await database.json(plan.sql, plan.arguments({**named_values, **owner, **values}))
@@ -105,7 +106,8 @@ async def compile_plans() -> dict[str, dict[str, Any]]:
 
     from ..stored_queries import stored_query
 
-    engine, compiled = make_engine(), {}
+    engine = make_engine()
+    compiled: dict[str, dict[str, Any]] = {}
     tenant, owner = UUID(int=1), UUID(int=2)
     scope = Scope(tenant, owner, Role.READER, Actor(ActorKind.SERVICE, "cairn"), (owner, UUID(int=3)))
     row = tuple(f"column {n}" for n in range(COLUMNS))

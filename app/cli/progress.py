@@ -24,7 +24,9 @@ class Bars:
     """A set of progress bars, one for each step. A bar is added when its step begins."""
 
     def __init__(self, bars: Progress, title: str) -> None:
-        self.bars, self.title, self.tasks = bars, title, dict[str, TaskID]()
+        self.bars = bars
+        self.title = title
+        self.tasks: dict[str, TaskID] = {}
 
     def __call__(self, step: str, done: int, total: int, current: str) -> None:
         if step not in self.tasks:

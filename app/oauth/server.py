@@ -36,7 +36,9 @@ from resolvers.errors import BadInput
 CONNECT: Final = "/connect"
 """The page that asks a person whether a program may use the wiki."""
 REQUEST_TTL: Final = 600  # seconds that a person may take to answer
-URIS_MAX, URI_LENGTH_MAX, NAME_LENGTH_MAX = 5, 400, 80
+URIS_MAX: Final = 5
+URI_LENGTH_MAX: Final = 400  # characters
+NAME_LENGTH_MAX: Final = 80  # characters
 SHOWN = ("http", "https")
 REFUSED_SCHEMES = ("javascript", "data", "file", "vbscript", "blob", "about", "ftp", "ws", "wss")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
@@ -60,7 +62,10 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[StoredCode, StoredRef
 
     def __init__(self, database: Database, signing: Signing, base_url: str, resource: str) -> None:
         assert signing.secret is not None
-        self.database, self.signing, self.base_url, self.resource = database, signing, base_url, resource
+        self.database = database
+        self.signing = signing
+        self.base_url = base_url
+        self.resource = resource
         self.issuer = str(AnyHttpUrl(base_url))  # exactly as in the metadata, with a slash at the end
         self.client_key = derive_key(signing.secret, "clients")
         self.request_key = derive_key(signing.secret, "requests")

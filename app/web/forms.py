@@ -45,7 +45,8 @@ async def read_multipart(bodies: Bodies, request: Request) -> tuple[dict[str, st
     async def chunks() -> AsyncGenerator[bytes]:
         yield body
 
-    fields, upload = dict[str, str](), None
+    fields: dict[str, str] = {}
+    upload = None
     try:
         form = await MultiPartParser(
             request.headers, chunks(), max_files=1, max_fields=100, max_part_size=len(body) + 1

@@ -22,7 +22,9 @@ class SignedIn:
 
     def __init__(self, web: Web, api: ASGIApp, path: str) -> None:
         """Create the endpoint in front of `api`, which serves GraphQL at `path`."""
-        self.web, self.api, self.path = web, api, path
+        self.web = web
+        self.api = api
+        self.path = path
 
     def has_session(self, request: Request) -> bool:
         """Return whether the browser has a credential. It may have expired."""

@@ -73,10 +73,13 @@ def explain(
         from ..options import read_settings
         from ..session import find_wiki
 
-        settings, wiki = read_settings(), await find_wiki(database, tenant, owner)
-        scope, engine = wiki.scope(ScopeRole(role)), make_engine(document_limits(settings))
+        settings = read_settings()
+        wiki = await find_wiki(database, tenant, owner)
+        scope = wiki.scope(ScopeRole(role))
+        engine = make_engine(document_limits(settings))
         where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
-        request, options = ExplainRequest(text, where | parsed, operation), ["FORMAT JSON"] if as_json else []
+        request = ExplainRequest(text, where | parsed, operation)
+        options = ["FORMAT JSON"] if as_json else []
         try:
             if analyze:
                 found = await analyze_operation(database, scope, engine, request, options, settings.max_cost)

@@ -112,7 +112,9 @@ class Bar:
     """A progress bar for all wikis together, which counts pages and sources and names the current wiki."""
 
     def __init__(self, report: "Progress", total: int) -> None:
-        self.report, self.total, self.done = report, total, 0
+        self.report = report
+        self.total = total
+        self.done = 0
         self.move("", 0)
 
     def move(self, wiki: str, pages: int) -> None:

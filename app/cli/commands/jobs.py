@@ -145,7 +145,8 @@ async def sum_jobs(database: "Database", scope: "Scope", job_ids: "Iterable[UUID
         total += Metrics(job["metrics"])
     if not jobs:
         return {}
-    first, metrics = jobs[0], total.stored if jobs[0]["metrics"] else {}
+    first = jobs[0]
+    metrics = total.stored if first["metrics"] else {}
     return {"id": first["id"], "status": first["status"], "error": first["error"], "metrics": metrics}
 
 

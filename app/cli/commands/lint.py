@@ -122,7 +122,8 @@ def run(
         if stores_report:
             reports, report_id = await report_lint(database, scope, TRIGGER, most=max_findings)
         else:
-            reports, report_id = await lint(database, scope, most=max_findings), None
+            reports = await lint(database, scope, most=max_findings)
+            report_id = None
         return reports, await ask_for_sweep(database, scope) if sweep else None, report_id
 
     return run_in_session(work)

@@ -63,7 +63,8 @@ async def follow_changes(database: "Database", wiki: "Wiki") -> "AsyncIterator[d
     from ...settings import Settings
     from ..session import read_stored
 
-    feed, scope = Feed(), wiki.scope(Role.READER)
+    feed = Feed()
+    scope = wiki.scope(Role.READER)
     context = Context(database, scope)
     context.feed = feed
     watcher = await watch_wiki(context, wiki.owner.id, initial=False)

@@ -29,11 +29,9 @@ NO_SOURCE = "There is no such source. Look for it in the list of sources."
 
 async def sources(visit: Visit) -> Response:
     """Show the sources of a wiki, newest first, or the passages that match a query."""
-    query, kind, after = (
-        visit.parameter("q")[:QUERY_MAX],
-        visit.parameter("kind").upper(),
-        visit.parameter("after") or None,
-    )
+    query = visit.parameter("q")[:QUERY_MAX]
+    kind = visit.parameter("kind").upper()
+    after = visit.parameter("after") or None
     chosen = {"q": query, "kind": kind if kind in KINDS else ""}
     if query:
         found = await visit.query("sources", "Passages", query=query, after=after)

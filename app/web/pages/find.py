@@ -14,7 +14,9 @@ QUERY_MAX = 500  # characters
 
 async def results(visit: Visit) -> Response:
     """Show the results of a search, with their number by type and tag."""
-    query, type, tag = visit.parameter("q")[:QUERY_MAX], visit.parameter("type").lower(), visit.parameter("tag")
+    query = visit.parameter("q")[:QUERY_MAX]
+    type = visit.parameter("type").lower()
+    tag = visit.parameter("tag")
     filter = {"types": [type.upper()] if type in TEMPLATES else None, "tags": [tag] if tag else None}
     chosen = {"q": query, "type": type if filter["types"] else "", "tag": tag}
     if not query:

@@ -22,7 +22,9 @@ async def home(visit: Visit) -> Response:
 
 async def list_pages(visit: Visit) -> Response:
     """Show the pages of a type or with a tag, or all pages."""
-    type, tag, order = visit.parameter("type").lower(), visit.parameter("tag"), visit.parameter("order").lower()
+    type = visit.parameter("type").lower()
+    tag = visit.parameter("tag")
+    order = visit.parameter("order").lower()
     order = order if order in ORDERS else "title"
     filter = {
         "types": [type.upper()] if type in TEMPLATES else None,

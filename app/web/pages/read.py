@@ -99,12 +99,14 @@ def may_write(visit: Visit, viewer: dict[str, Any]) -> bool:
 
 def number_evidence(page: dict[str, Any]) -> None:
     """Number the footnotes of a page from 1, and give the first one of each source an anchor that citations link to."""
-    number, seen = 0, set[str]()
+    number = 0
+    seen: set[str] = set()
     for section in page["sections"]:
         for citation in section["citations"]["nodes"]:
             number += 1
             ref = citation["source"]["ref"]
-            citation["number"], citation["anchor"] = number, None if ref in seen else f"citation-{ref}"
+            citation["number"] = number
+            citation["anchor"] = None if ref in seen else f"citation-{ref}"
             seen.add(ref)
 
 
@@ -121,7 +123,8 @@ def draw_star(page: dict[str, Any]) -> dict[str, str]:
 
 def lay_out_graph(around: dict[str, Any]) -> dict[str, Any]:
     """Place the pages of a graph on rings of 16 around the page in the middle, and return them with their lines."""
-    radius, middle, nodes = 240.0, around["page"]["id"], around["nodes"]
+    radius = 240.0
+    middle, nodes = around["page"]["id"], around["nodes"]
     others = [node for node in nodes if node["id"] != middle]
     places: dict[str, tuple[float, float]] = {middle: (0.0, 0.0)}
     for ring, start in enumerate(range(0, len(others), RING_SIZE)):

@@ -106,7 +106,8 @@ def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:
     """Parse a unified diff into hunks of lines, each line split into the pieces that changed and those that did not."""
     hunks: list[tuple[list[str], list[str]]] = []
     for line in unified.split("\n"):
-        sign, text = line[:1], line[1:] + "\n"
+        sign = line[:1]
+        text = line[1:] + "\n"
         if sign == "@":
             hunks.append(([], []))
         elif hunks and sign in (" ", "-", "+"):

@@ -102,7 +102,9 @@ async def edit_page(visit: Visit) -> Response:
 
 async def save(visit: Visit) -> Response:
     """Save an edit. If the page has changed since, merge both texts, or show them with their base if they conflict."""
-    page_id, section, body = visit.form_field("id"), visit.form_field("section"), visit.form_field("body")
+    page_id = visit.form_field("id")
+    section = visit.form_field("section")
+    body = visit.form_field("body")
     version = parse_version(visit.form_field("version"))
     payload = await save_text(visit, page_id, version, section, body)
     if payload["conflict"]:
@@ -192,7 +194,8 @@ async def rename_form(visit: Visit) -> Response:
 
 async def rename(visit: Visit) -> Response:
     """Rename the page, and update the links to it on other pages."""
-    title, slug = visit.form_field("title").strip(), visit.form_field("slug").strip()
+    title = visit.form_field("title").strip()
+    slug = visit.form_field("slug").strip()
     change = {
         "pageId": visit.form_field("id"),
         "title": title,

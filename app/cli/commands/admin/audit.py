@@ -99,8 +99,8 @@ async def follow_events(
 def table_row(event: "AuditEvent") -> tuple[str, ...]:
     by = f"{event.actor_kind}:{event.actor_id}" if event.actor_id else ""
     more = " ".join(f"{name}={value}" for name, value in event.detail.items())
-    when, times = f"{event.at:%Y-%m-%d %H:%M:%S}", str(event.times)
-    return when, event.action, event.outcome, by, event.subject or "", event.address or "", times, more
+    when = f"{event.at:%Y-%m-%d %H:%M:%S}"
+    return when, event.action, event.outcome, by, event.subject or "", event.address or "", str(event.times), more
 
 
 def event_to_dict(event: "AuditEvent") -> dict[str, Any]:

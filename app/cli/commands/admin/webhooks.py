@@ -212,7 +212,8 @@ def deliveries(
     from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Delivery]":
-        tenant_id, chosen = (await find_tenant(database, tenant)).id, DeliveryStatus(status) if status else None
+        tenant_id = (await find_tenant(database, tenant)).id
+        chosen = DeliveryStatus(status) if status else None
         return await list_deliveries(database, tenant_id, webhook_id, status=chosen, limit=limit)
 
     found = run_in_session(work)
