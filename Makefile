@@ -1,14 +1,14 @@
-# Cairn's commands. Everything lives in .venv beside this file; `make` alone lists them.
+# Commands to develop and run Cairn. All tools are installed into .venv; `make` lists the commands.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DEFAULT_GOAL := help
 
 bin := .venv/bin
-# Relative names and `python -m` throughout: this folder's path may hold a space.
+# Paths are relative, and tools run by `python -m`, because the path of this folder may contain a space.
 python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
-# What the workers of the tests, and the processes that they start, have compiled is kept for the next one.
+# Test workers and the processes that they start cache compiled bytecode for the next process.
 unexport PYTHONDONTWRITEBYTECODE
 say := @printf '\n== %s\n'
 
@@ -62,10 +62,10 @@ test: check  ## check, then every test: make test ARGS='-k slug'
 	$(say) 'pytest: behaviour'
 	@$(python) -m pytest -n auto --dist worksteal $(ARGS)
 
-test-nightly: .venv/.developing  ## the property tests with ten times the examples, drawn anew each time
+test-nightly: .venv/.developing  ## every test, with ten times the random examples in property tests
 	@$(python) -m pytest -n auto --dist worksteal --hypothesis-profile=nightly $(ARGS)
 
-conformance: .venv/.conforming  ## the field's own suites and clients, on a running service: ARGS='http apollo --json'
+conformance: .venv/.conforming  ## public suites and clients against a running service: ARGS='http apollo --json'
 	@$(python) -m tests.conformance $(ARGS)
 
 compose: .venv/.developing  ## build the image and try each profile of docker-compose.yml, where a Docker engine answers
@@ -79,31 +79,31 @@ differential: .venv/.developing  ## thousands of random queries, against a refer
 
 bench: bench-graphql
 
-bench-graphql: .venv/.installed  ## what a request costs, beside SQL by hand, PostGraphile and dataloaders
+bench-graphql: .venv/.installed  ## the cost of a request, compared with SQL by hand, PostGraphile and dataloaders
 	@exec $(python) -m benchmarks.graphql $(ARGS)
 
-bench-search: .venv/.benchmarking  ## what search finds, against its peers, and what it costs; see ARGS=--help
+bench-search: .venv/.benchmarking  ## the quality and cost of search, compared with other engines; see ARGS=--help
 	@exec $(python) -m benchmarks.search $(if $(filter --help quality corpus latency compare fuzz,$(firstword $(ARGS))),,quality) $(ARGS)
 
-bench-import: .venv/.installed  ## what an import and an export cost: make bench-import ARGS='--pages 5000'
+bench-import: .venv/.installed  ## the cost of an import and an export: make bench-import ARGS='--pages 5000'
 	@exec $(python) -m benchmarks.import_export $(ARGS)
 
-bench-compiler: .venv/.installed  ## what the compiler makes of notes, and what it costs; ARGS='sizes', 'crashes' or 'storm': see --help
+bench-compiler: .venv/.installed  ## the quality and cost of compiling notes; ARGS='sizes', 'crashes' or 'storm': see --help
 	@exec $(python) -m benchmarks.compiler $(if $(filter whole sizes crashes storm,$(ARGS)),,whole) $(ARGS)
 
-bench-attack: .venv/.installed  ## what others feel while one client attacks: ARGS='--only keys,phrases --json', see --help
+bench-attack: .venv/.installed  ## latency of other clients while one client attacks: ARGS='--only keys,phrases --json', see --help
 	@exec $(python) -m benchmarks.attack $(ARGS)
 
-bench-memory: .venv/.benchmarking  ## how well evidence is found in conversations, and what it costs; ARGS='compiled', 'costs' or 'corrections': see --help
+bench-memory: .venv/.benchmarking  ## quality and cost of finding evidence in conversations; ARGS='compiled', 'costs' or 'corrections': see --help
 	@exec $(python) -m benchmarks.memory $(if $(filter --help recall compiled costs corrections,$(firstword $(ARGS))),,recall) $(ARGS)
 
 screenshots: .venv/.developing  ## take the pictures of docs/how-to/reader.md anew, in Chromium
 	@CAIRN_SCREENSHOTS=docs/images/reader $(python) -m pytest -n0 -q tests/app/web -k 'newcomer or pictures'
 
-graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
+graphiql: .venv/.installed  ## fetch GraphiQL's files from npm and check their hashes
 	@$(python) -m app.graphiql.assets
 
-sbom: .venv/.made  ## dist/cairn-sbom.json (CycloneDX): every package that an installation with all extras has, and its license
+sbom: .venv/.made  ## dist/cairn-sbom.json (CycloneDX): every package of an installation with all extras, and its license
 	@rm -rf build/sbom && $(python) -m venv build/sbom/service && $(python) -m venv build/sbom/tool && mkdir -p dist
 	@build/sbom/service/bin/python -m pip install -q --disable-pip-version-check --constraint constraints.txt '.[models,telemetry]'
 	@build/sbom/tool/bin/python -m pip install -q --disable-pip-version-check --constraint constraints.txt cyclonedx-bom
@@ -118,7 +118,7 @@ clean:  ## remove .venv, builds and caches; your data stays
 	rm -rf .venv build dist tests/conformance/node_modules tests/conformance/build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Each stamp is younger than what it was made from, so that a second run installs nothing.
+# Each stamp file is newer than the files that it depends on, so that a second run installs nothing.
 
 .venv/.installed: .venv/.made pyproject.toml constraints.txt
 	$(say) 'Installing Cairn into .venv (about a minute, once)'
@@ -146,7 +146,7 @@ clean:  ## remove .venv, builds and caches; your data stays
 	"$$python" -m venv --clear .venv
 	@touch $@
 
-# Sets $python, or says what is lacking. PYTHON=/path/to/python overrules the search.
+# Sets $python to an interpreter, or fails with what to install. PYTHON=/path/to/python overrides the search.
 define find_python
 recent='import sys; sys.exit(sys.version_info < (3, 11))'; \
 if [ -n "$(PYTHON)" ]; then set -- "$(PYTHON)"; else set -- python3.13 python3.12 python3.11 python3 python; fi; \

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.graphiql.assets import ASSETS, missing
+from app.graphiql.assets import ASSETS, missing_assets
 from tests.test_licenses import needed
 
 ROOT = Path(__file__).parents[1]
@@ -62,7 +62,7 @@ def test_the_wheel_holds_what_is_read_at_run_time(wheel: set[str], folder: str, 
     assert wanted <= wheel
 
 
-@pytest.mark.skipif(bool(missing()), reason="GraphiQL's files are not here: `make graphiql`")
+@pytest.mark.skipif(bool(missing_assets()), reason="GraphiQL's files are not here: `make graphiql`")
 def test_the_wheel_holds_graphiqls_files(wheel: set[str]) -> None:
     assert {f"app/graphiql/assets/{asset.name}" for asset in ASSETS} <= wheel
 

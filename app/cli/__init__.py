@@ -1,4 +1,4 @@
-"""The command `cairn`. What is slow to import is imported by the commands that need it."""
+"""The command `cairn`. Modules that are slow to import are imported inside the commands that need them."""
 
 from .program import main
 

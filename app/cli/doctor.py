@@ -1,4 +1,4 @@
-"""The checks of `cairn doctor`: each finds what is wrong with an installation, and says what to do."""
+"""The checks of `cairn doctor`. Each check reports the state of a part of the installation and how to fix it."""
 
 import asyncio
 import shutil
@@ -35,16 +35,16 @@ from .session import ask_server, reason, run_with_database
 
 DOCTOR, REPLICAS = statements("operations/doctor"), statements("operations/replicas")
 REVISION = "SELECT version_num FROM alembic_version"
-LOOKED_EVERY = 0.05  # seconds
-CLOCK_MOST = 5.0  # seconds between two clocks: tokens expire by ours, jobs are due by both
-DISK_LEAST = 2_000_000_000  # bytes
-AGE_MOST = 1_000_000_000  # transactions; at two thousand millions Postgres stops
-FULL = 0.9
-QUEUE_MOST = 3600.0  # seconds
-CERTIFICATE_LEAST = 14  # days
+POLL_INTERVAL = 0.05  # seconds between two looks at the position of a replica
+CLOCK_SKEW_MAX = 5.0  # seconds: tokens expire by the clock of this machine, jobs are due by it and that of Postgres
+FREE_DISK_MIN = 2_000_000_000  # bytes
+TRANSACTION_AGE_MAX = 1_000_000_000  # transactions; Postgres stops writes at two thousand million
+CONNECTIONS_SHARE_MAX = 0.9  # of max_connections
+QUEUE_AGE_MAX = 3600.0  # seconds
+CERTIFICATE_DAYS_MIN = 14  # days
 TIMEOUT = 5.0  # seconds
 ENCRYPTED = ("require", "verify-ca", "verify-full")
-SSL_REQUEST = (8).to_bytes(4) + (80877103).to_bytes(4)  # with which a client of PostgreSQL begins TLS
+SSL_REQUEST = (8).to_bytes(4) + (80877103).to_bytes(4)  # the message by which a PostgreSQL client asks for TLS
 
 
 class State(StrEnum):
@@ -57,7 +57,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check. `action` is what to do, if it is not well."""
+    """The result of a check. `action` says how to fix a problem, and is empty if there is none."""
 
     check: str
     state: State
@@ -65,11 +65,11 @@ class Finding:
     action: str = ""
 
 
-def well(check: str, message: str) -> Finding:
+def passed(check: str, message: str) -> Finding:
     return Finding(check, State.OK, message)
 
 
-def doubtful(check: str, message: str, action: str) -> Finding:
+def warned(check: str, message: str, action: str) -> Finding:
     return Finding(check, State.WARNING, message, action)
 
 
@@ -78,20 +78,20 @@ def failed(check: str, message: str, action: str) -> Finding:
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """Yield what every check finds. Nothing is changed; a server that sleeps is woken for a moment."""
-    yield from configuration(settings)
-    yield disk(settings.data_dir.expanduser())
-    yield from certificates(settings)
+    """Run all checks and yield their findings. Nothing is changed; a stopped embedded server runs meanwhile."""
+    yield from check_configuration(settings)
+    yield check_disk(settings.data_dir.expanduser())
+    yield from check_certificates(settings)
     try:
-        with database(settings) as dsn:
+        with existing_database(settings) as dsn:
             yield from asyncio.run(examine_database(settings, dsn))
     except (CairnError, EmbeddedServerFailed) as error:
         yield failed("database", str(error), "Start it, or correct CAIRN_DATABASE_URL: cairn settings")
 
 
 @contextmanager
-def database(settings: Settings) -> Iterator[str]:
-    """Yield the DSN of the database, which may not be there yet."""
+def existing_database(settings: Settings) -> Iterator[str]:
+    """Yield the DSN of the database. Raises EmbeddedServerFailed if no embedded database exists yet."""
     if settings.database_url is not None:
         yield settings.database_url
         return
@@ -102,66 +102,67 @@ def database(settings: Settings) -> Iterator[str]:
         yield dsn
 
 
-def configuration(settings: Settings) -> Iterator[Finding]:
+def check_configuration(settings: Settings) -> Iterator[Finding]:
     unknown = unknown_variables()
     for name, nearest in unknown.items():
-        yield doubtful(
-            "configuration", f"{name} is not a setting.", f"Did you mean {nearest or 'another'}? cairn settings"
-        )
+        action = f"Did you mean {nearest or 'another'}? cairn settings"
+        yield warned("configuration", f"{name} is not a setting.", action)
     if not unknown:
-        yield well("configuration", "All CAIRN_ variables are settings.")
+        yield passed("configuration", "All CAIRN_ variables are settings.")
     secret = settings.data_dir.expanduser() / "token-secret"
     if secret.exists() and secret.stat().st_mode & 0o077:
         yield failed("configuration", f"{secret} can be read by others.", f"Run: chmod 600 {secret}")
 
 
-def disk(data_dir: Path) -> Finding:
+def check_disk(data_dir: Path) -> Finding:
     place = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
     free = shutil.disk_usage(place).free
-    if free < DISK_LEAST:
+    if free < FREE_DISK_MIN:
         action = "Delete old backups or postgres.log, or use a larger volume. A full disk stops all writes."
-        return doubtful("disk", f"{free / 1e9:.1f} GB are free in {place}.", action)
-    return well("disk", f"{free / 1e9:.1f} GB are free in {place}.")
+        return warned("disk", f"{free / 1e9:.1f} GB are free in {place}.", action)
+    return passed("disk", f"{free / 1e9:.1f} GB are free in {place}.")
 
 
-def certificates(settings: Settings) -> Iterator[Finding]:
-    """Yield until when the servers that Cairn calls over TLS, and the address that clients call, can be trusted."""
+def check_certificates(settings: Settings) -> Iterator[Finding]:
+    """Check the certificates of the servers that Cairn calls over TLS and of CAIRN_PUBLIC_URL, which clients call."""
     called = (settings.jwks_url, settings.oidc_issuer, settings.embedding_url)
     places = dict.fromkeys(filter(None, map(tls_server, called)), failed)
     if public := tls_server(settings.public_url):
-        places.setdefault(public, doubtful)  # which need not be reached from here
-    for place, unreached in places.items():
-        yield certificate(place, certificate_end, unreached)
+        places.setdefault(public, warned)  # this machine need not be able to reach it
+    for place, report_unreachable in places.items():
+        yield check_certificate(place, find_certificate_expiry, report_unreachable)
     databases = filter(None, (settings.database_url, settings.listen_url, *(settings.read_database_urls or ())))
     for place in dict.fromkeys(place for dsn in databases for place in tls_databases(dsn)):
-        yield certificate(place, database_certificate_end, doubtful)
+        yield check_certificate(place, find_database_certificate_expiry, warned)
 
 
 Place = tuple[str, int]
 """Host and port of a server."""
 
 
-def certificate(place: Place, find_end: Callable[[Place], datetime], unreached: Callable[..., Finding]) -> Finding:
-    named = f"{place[0]}:{place[1]}"
+def check_certificate(
+    place: Place, find_expiry: Callable[[Place], datetime], report_unreachable: Callable[..., Finding]
+) -> Finding:
+    name = f"{place[0]}:{place[1]}"
     try:
-        days = (find_end(place) - datetime.now(UTC)) / timedelta(days=1)
+        days = (find_expiry(place) - datetime.now(UTC)) / timedelta(days=1)
     except OSError as error:
-        told = failed if isinstance(error, ssl.SSLError) else unreached
-        return told("certificates", f"{named} cannot be called: {error}.", "Check its address and its certificate.")
-    if days < CERTIFICATE_LEAST:
+        report = failed if isinstance(error, ssl.SSLError) else report_unreachable
+        return report("certificates", f"{name} cannot be called: {error}.", "Check its address and its certificate.")
+    if days < CERTIFICATE_DAYS_MIN:
         ends = f"expires in {days:.0f} days" if days > 0 else "has expired"
-        return doubtful("certificates", f"The certificate of {named} {ends}.", "Renew the certificate.")
-    return well("certificates", f"The certificate of {named} is valid for {days:.0f} days.")
+        return warned("certificates", f"The certificate of {name} {ends}.", "Renew the certificate.")
+    return passed("certificates", f"The certificate of {name} is valid for {days:.0f} days.")
 
 
 def tls_server(address: str | None) -> Place | None:
-    """Return host and port of an address of https."""
+    """Return host and port of an https address, or None for any other address."""
     parts = urlsplit(address or "")
     return (parts.hostname, parts.port or 443) if parts.scheme == "https" and parts.hostname else None
 
 
 def tls_databases(dsn: str) -> Iterator[Place]:
-    """Yield host and port of each server of a DSN that asks for TLS."""
+    """Yield host and port of each server of a DSN whose `sslmode` requires TLS."""
     parts = urlsplit(dsn)
     if parse_qs(parts.query).get("sslmode", ["prefer"])[0] in ENCRYPTED:
         for server in parts.netloc.rpartition("@")[2].split(","):
@@ -169,18 +170,18 @@ def tls_databases(dsn: str) -> Iterator[Place]:
                 yield found, urlsplit(f"//{server}").port or 5432
 
 
-def certificate_end(place: Place) -> datetime:
-    """Return when the certificate of a server ends, after it was verified. Raises OSError."""
+def find_certificate_expiry(place: Place) -> datetime:
+    """Verify the certificate of a server and return when it expires. Raises OSError."""
     context = ssl.create_default_context()
     with (
         socket.create_connection(place, TIMEOUT) as plain,
         context.wrap_socket(plain, server_hostname=place[0]) as secured,
     ):
-        return end_of(secured)
+        return expiry_of(secured)
 
 
-def database_certificate_end(place: Place) -> datetime:
-    """Return when the certificate of a PostgreSQL server ends, without verifying it. Raises OSError."""
+def find_database_certificate_expiry(place: Place) -> datetime:
+    """Return when the certificate of a PostgreSQL server expires, without verifying it. Raises OSError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with socket.create_connection(place, TIMEOUT) as plain:
@@ -188,145 +189,145 @@ def database_certificate_end(place: Place) -> datetime:
         if plain.recv(1) != b"S":
             raise ConnectionError("it offers no TLS")
         with context.wrap_socket(plain, server_hostname=place[0]) as secured:
-            return end_of(secured)
+            return expiry_of(secured)
 
 
-def end_of(secured: ssl.SSLSocket) -> datetime:
+def expiry_of(secured: ssl.SSLSocket) -> datetime:
     return x509.load_der_x509_certificate(secured.getpeercert(True) or b"").not_valid_after_utc
 
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
-    """Return what is wrong with a database."""
+    """Run the checks of a database that can be reached. Stops early if a pooler or the schema does not fit Cairn."""
     connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=TIMEOUT))
     try:
         server = await connection.fetchrow(DOCTOR["examine_server"].sql)
-        found = [well("database", "It answers."), clock(float(server["clock"]), time.time()), *state_of(server)]
-        found += await extensions(connection)
-        found += await indexes(connection)
-        found += await tables(connection)
+        found = [passed("database", "It answers."), check_clock(float(server["clock"]), time.time())]
+        found += check_activity(server)
+        found += await check_extensions(connection)
+        found += await check_indexes(connection)
+        found += await check_bloat(connection)
         if not server["is_standby"]:
-            found += await replication(connection)
-            found += await replicas(settings, connection)
+            found += await check_replication(connection)
+            found += await check_replicas(settings, connection)
     finally:
         await connection.close()
-    found += await pooler(settings, dsn)
+    found += await check_pooler(settings, dsn)
     if found[-1].state is State.FAILED:
-        return found  # what follows asks in the way of a service
-    found.append(await schema(dsn))
+        return found  # the checks below use connections like the service does, which this pooler breaks
+    found.append(await check_schema(dsn))
     if found[-1].state is State.OK:
-        found += await attachments(settings, dsn)
+        found += await check_attachments(settings, dsn)
         jobs = await run_with_database(settings, dsn, count_open_jobs)
-        found.append(queue(jobs.pending, jobs.oldest))
-        found += webhooks(await run_with_database(settings, dsn, count_open_deliveries))
+        found.append(check_queue(jobs.pending, jobs.oldest))
+        found += check_webhooks(await run_with_database(settings, dsn, count_open_deliveries))
     return found
 
 
-def clock(theirs: float, ours: float) -> Finding:
+def check_clock(theirs: float, ours: float) -> Finding:
     apart = abs(theirs - ours)
-    if apart > CLOCK_MOST:
+    if apart > CLOCK_SKEW_MAX:
         message = f"The clocks of this machine and of Postgres are {apart:.0f} seconds apart."
         return failed("clock", message, "Synchronize both clocks by NTP: tokens and jobs depend on them.")
-    return well("clock", "This machine and Postgres agree on the time.")
+    return passed("clock", "This machine and Postgres agree on the time.")
 
 
-def state_of(server: Any) -> Iterator[Finding]:
+def check_activity(server: Any) -> Iterator[Finding]:
+    """Check that the server takes writes, its connections, its oldest transactions and its archiver."""
     if server["is_standby"]:
         message = "The server is a standby, which takes no writes."
         yield failed("database", message, "Set CAIRN_DATABASE_URL to the primary.")
-    used, most = server["connections"], server["connections_most"]
-    if used > FULL * most:
-        yield doubtful("connections", f"{used} of {most} are open.", "Lower CAIRN_POOL_SIZE, or raise max_connections.")
+    used, limit = server["connections"], server["connections_most"]
+    if used > CONNECTIONS_SHARE_MAX * limit:
+        yield warned("connections", f"{used} of {limit} are open.", "Lower CAIRN_POOL_SIZE, or raise max_connections.")
     else:
-        yield well("connections", f"{used} of {most} are open.")
-    if server["transaction_age"] > AGE_MOST:
+        yield passed("connections", f"{used} of {limit} are open.")
+    if server["transaction_age"] > TRANSACTION_AGE_MAX:
         action = "Run VACUUM (FREEZE) now, and find out why autovacuum does not run: Postgres stops writes in the end."
         yield failed("vacuum", f"The oldest transaction is {server['transaction_age']:,} back.", action)
     if server["long_transactions"]:
         message = f"{server['long_transactions']} transactions are older than ten minutes."
         action = "Find them in pg_stat_activity: Postgres cannot remove dead rows while they run."
-        yield doubtful("vacuum", message, action)
+        yield warned("vacuum", message, action)
     if server["is_archiver_failing"]:
         action = "Read the log of Postgres and check the archive folder: until archiving works, the disk fills up."
         yield failed("archiver", "The write-ahead log is not archived.", action)
 
 
-async def extensions(connection: asyncpg.Connection) -> list[Finding]:
+async def check_extensions(connection: asyncpg.Connection) -> list[Finding]:
     try:
         await check_server(connection)
     except MigrationRefused as error:
         return [failed("extensions", f"{error}.", "Then run: cairn migrate")]
-    return [well("extensions", f"{', '.join(EXTENSIONS)} can be used.")]
+    return [passed("extensions", f"{', '.join(EXTENSIONS)} can be used.")]
 
 
-async def indexes(connection: asyncpg.Connection) -> list[Finding]:
+async def check_indexes(connection: asyncpg.Connection) -> list[Finding]:
     names = [row["name"] for row in await connection.fetch(DOCTOR["find_invalid_indexes"].sql)]
     if names:
         action = f"Run: REINDEX INDEX CONCURRENTLY {names[0]};"
         return [failed("indexes", f"{', '.join(names)}: left by an interrupted build.", action)]
-    return [well("indexes", "All indexes are valid.")]
+    return [passed("indexes", "All indexes are valid.")]
 
 
-async def tables(connection: asyncpg.Connection) -> list[Finding]:
+async def check_bloat(connection: asyncpg.Connection) -> list[Finding]:
     rows = await connection.fetch(DOCTOR["find_bloated_tables"].sql)
     if not rows:
-        return [well("bloat", "No table is mostly dead rows.")]
+        return [passed("bloat", "No table is mostly dead rows.")]
     names = ", ".join(f"{row['name']} ({row['dead']:,})" for row in rows)
-    return [doubtful("bloat", f"Mostly dead rows: {names}.", f"Run: VACUUM (ANALYZE) {rows[0]['name']};")]
+    return [warned("bloat", f"Mostly dead rows: {names}.", f"Run: VACUUM (ANALYZE) {rows[0]['name']};")]
 
 
-async def replication(connection: asyncpg.Connection) -> list[Finding]:
-    rows = await connection.fetch(DOCTOR["find_lagging_standbys"].sql)
+async def check_replication(connection: asyncpg.Connection) -> list[Finding]:
     actions = {
         "standby": "Check its log and its disk: it serves old data.",
         "slot": "Start its standby, or drop it with pg_drop_replication_slot: until then the disk fills up.",
     }
-    return [
-        doubtful(
-            "replication",
-            f"The {row['kind']} {row['name']} is {row['bytes'] / 1e6:,.0f} MB behind.",
-            actions[row["kind"]],
-        )
-        for row in rows
-    ] or [well("replication", "No standby is behind, and no slot keeps the log.")]
+    found = []
+    for row in await connection.fetch(DOCTOR["find_lagging_standbys"].sql):
+        message = f"The {row['kind']} {row['name']} is {row['bytes'] / 1e6:,.0f} MB behind."
+        found.append(warned("replication", message, actions[row["kind"]]))
+    return found or [passed("replication", "No standby is behind, and no slot keeps the log.")]
 
 
-async def replicas(settings: Settings, primary: asyncpg.Connection) -> list[Finding]:
-    """Return what is wrong with each server of CAIRN_READ_DATABASE_URLS."""
+async def check_replicas(settings: Settings, primary: asyncpg.Connection) -> list[Finding]:
+    """Check each server of CAIRN_READ_DATABASE_URLS."""
     return [
-        await replica(f"replica-{number}", dsn, settings.read_max_lag, primary)
+        await check_replica(f"replica-{number}", dsn, settings.read_max_lag, primary)
         for number, dsn in enumerate(settings.read_database_urls or (), 1)
     ]
 
 
-async def replica(name: str, dsn: str, most: float, primary: asyncpg.Connection) -> Finding:
+async def check_replica(name: str, dsn: str, max_lag: float, primary: asyncpg.Connection) -> Finding:
     position, cluster_id = await primary.fetchrow(REPLICAS["find_position"].sql)
     revision = await primary.fetchval(REVISION)
     begun = time.monotonic()
     try:
         connection = await asyncpg.connect(dsn, statement_cache_size=0, timeout=TIMEOUT)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
-        why = reason(error, dsn)
-        return failed("replicas", f"{name} cannot be reached: {why}.", "Start it, or correct CAIRN_READ_DATABASE_URLS.")
+        cause = reason(error, dsn)
+        return failed(
+            "replicas", f"{name} cannot be reached: {cause}.", "Start it, or correct CAIRN_READ_DATABASE_URLS."
+        )
     try:
         follows, _ = await connection.fetchrow(REPLICAS["find_replayed"].sql)
         if not follows or await connection.fetchval(REPLICAS["find_cluster"].sql) != cluster_id:
             message = f"{name} is not a standby of this database and serves no reads."
             return failed("replicas", message, "Remove it from CAIRN_READ_DATABASE_URLS.")
         while (await connection.fetchrow(REPLICAS["find_replayed"].sql))["replayed"] < position:
-            if time.monotonic() - begun > most:
-                message = f"{name} is more than {most:g} seconds behind and serves no reads."
-                return doubtful("replicas", message, "Check its log, its disk, and the network between the servers.")
-            await asyncio.sleep(LOOKED_EVERY)
+            if time.monotonic() - begun > max_lag:
+                message = f"{name} is more than {max_lag:g} seconds behind and serves no reads."
+                return warned("replicas", message, "Check its log, its disk, and the network between the servers.")
+            await asyncio.sleep(POLL_INTERVAL)
         behind = time.monotonic() - begun
         if await connection.fetchval(REVISION) != revision:
             return failed("replicas", f"{name} has another schema.", "Create it again with pg_basebackup.")
     finally:
         await connection.close()
-    return well("replicas", f"{name} received all changes within {behind:.1f} seconds.")
+    return passed("replicas", f"{name} received all changes within {behind:.1f} seconds.")
 
 
-async def pooler(settings: Settings, dsn: str) -> list[Finding]:
-    """Return which setting a pooler lacks, or Cairn because of it; nothing where there is none."""
+async def check_pooler(settings: Settings, dsn: str) -> list[Finding]:
+    """Check the settings that PgBouncer needs for Cairn. Returns no finding if there is no pooler."""
     database = Database(
         dsn, size=1, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
     )
@@ -343,21 +344,21 @@ async def pooler(settings: Settings, dsn: str) -> list[Finding]:
     if settings.statement_timeout and timeout == "0":
         action = f"Run: ALTER ROLE {role} SET statement_timeout = '{settings.statement_timeout:g}s';"
         return [failed("pooler", "PgBouncer drops statement_timeout, so statements never time out.", action)]
-    return [well("pooler", "PgBouncer knows how Cairn uses its sessions.")]
+    return [passed("pooler", "PgBouncer knows how Cairn uses its sessions.")]
 
 
-async def schema(dsn: str) -> Finding:
+async def check_schema(dsn: str) -> Finding:
     try:
         missing = await pending(dsn)
     except MigrationRefused as error:
         return failed("schema", f"{error}.", "Install the release that it names.")
     if missing:
         return failed("schema", f"The migrations {', '.join(missing)} are pending.", "Run: cairn migrate")
-    return well("schema", "The schema is up to date.")
+    return passed("schema", "The schema is up to date.")
 
 
-async def attachments(settings: Settings, dsn: str) -> list[Finding]:
-    """Return whether the folder of attachments can be written, and has every file that the database knows."""
+async def check_attachments(settings: Settings, dsn: str) -> list[Finding]:
+    """Check that the folder of attachments can be written and has every file that the database lists."""
     folder = blob_folder_of(settings)
     connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=TIMEOUT))
     try:
@@ -376,24 +377,24 @@ async def attachments(settings: Settings, dsn: str) -> list[Finding]:
         message = f"{len(missing):,} of {len(rows):,} files are missing from {folder.root}: {', '.join(missing[:5])}."
         action = "Copy them from a backup. They have the same names there, below blobs/."
         return [failed("attachments", message, action)]
-    return [well("attachments", f"{folder.root} can be written and has all of {len(rows):,} files.")]
+    return [passed("attachments", f"{folder.root} can be written and has all of {len(rows):,} files.")]
 
 
-def queue(waiting: int, oldest: float) -> Finding:
-    if oldest > QUEUE_MOST:
+def check_queue(waiting: int, oldest: float) -> Finding:
+    if oldest > QUEUE_AGE_MAX:
         message = f"{waiting} jobs wait, the oldest for {oldest / 60:.0f} minutes."
-        return doubtful("queue", message, "Start more workers: cairn worker. Then run: cairn jobs list --status failed")
-    return well("queue", f"{waiting} jobs wait.")
+        return warned("queue", message, "Start more workers: cairn worker. Then run: cairn jobs list --status failed")
+    return passed("queue", f"{waiting} jobs wait.")
 
 
-def webhooks(deliveries: OpenDeliveries) -> Iterator[Finding]:
-    """Yield which events did not reach their receivers."""
+def check_webhooks(deliveries: OpenDeliveries) -> Iterator[Finding]:
+    """Check for dead deliveries, and for deliveries that have waited too long."""
     if deliveries.dead:
         message = f"{deliveries.dead:,} deliveries are dead: their receivers have refused them for days."
         action = "See cairn webhooks list --tenant SLUG. When the receiver is well, run: cairn webhooks redeliver ID"
-        yield doubtful("webhooks", message, action)
-    if deliveries.oldest > QUEUE_MOST:
+        yield warned("webhooks", message, action)
+    if deliveries.oldest > QUEUE_AGE_MAX:
         message = f"{deliveries.pending:,} deliveries wait, the oldest for {deliveries.oldest / 60:.0f} minutes."
-        yield doubtful("webhooks", message, "Start more workers: cairn worker")
-    if not deliveries.dead and deliveries.oldest <= QUEUE_MOST:
-        yield well("webhooks", f"{deliveries.pending:,} deliveries wait, and none is dead.")
+        yield warned("webhooks", message, "Start more workers: cairn worker")
+    if not deliveries.dead and deliveries.oldest <= QUEUE_AGE_MAX:
+        yield passed("webhooks", f"{deliveries.pending:,} deliveries wait, and none is dead.")

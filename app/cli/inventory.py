@@ -1,4 +1,4 @@
-"""The state of the database that `cairn status` reports: a dict whose names are those of the JSON."""
+"""The state of the database that `cairn status` reports, as a dict with the keys of the JSON output."""
 
 import asyncio
 from typing import Any
@@ -16,8 +16,10 @@ from .session import ask_server, run_with_database
 
 
 def database_state(settings: Settings) -> dict[str, Any]:
-    """Return the state; `problem` is why the database cannot be used. It wakes a server that sleeps for a moment, but
-    makes none."""
+    """Return the state of the database. If it cannot be used, `problem` is the reason.
+
+    An embedded server that is stopped is started for the call. A missing one is not created.
+    """
     if settings.database_url is not None:
         return {"embedded": False} | inspect_database(settings, settings.database_url)
     server = EmbeddedServer(settings.data_dir, print_status)
@@ -29,6 +31,7 @@ def database_state(settings: Settings) -> dict[str, Any]:
 
 
 def inspect_database(settings: Settings, dsn: str) -> dict[str, Any]:
+    """Return the version, the pending migrations and the contents of a database, or the `problem` that it has."""
     newer: list[str] = []
     try:
         missing = asyncio.run(ask_server(dsn, pending(dsn, newer.append)))

@@ -1,4 +1,4 @@
-"""Options that many commands have, and how their values are read."""
+"""Options that many commands share, parsers of their values, and `cairn settings`."""
 
 import re
 from itertools import pairwise
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperCommand
 
-from .output import print_status, show, table
+from .output import print_json, print_status, print_table
 
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 LONG_OPTION = re.compile(r"(--[a-z][a-z-]*)(=.*)?", re.DOTALL)
@@ -17,32 +17,36 @@ DURATION = re.compile(r"(\d{1,9})([smhdw])")
 class TextCommand(TyperCommand):
     """A command whose arguments may begin with a hyphen: Markdown, as in `- an item`, or a query, as in `-decaf tea`.
 
-    All of its options have long names, so that only a word such as `--name` or `--name=value` can be one. A word of
-    that form that is not one of its options is refused as a misspelling, unless it follows `--`.
+    All of its options have long names, so that only a word such as `--name` or `--name=value` can be an option. A word
+    of that form that names none of its options is refused as a misspelling, unless it follows `--`.
     """
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        names = {name: one for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
+        names = {
+            name: parameter
+            for parameter in self.get_params(ctx)
+            for name in (*parameter.opts, *parameter.secondary_opts)
+        }
         words = args[: args.index("--")] if "--" in args else args
-        for before, word in pairwise(["", *words]):
-            is_value = before in names and not getattr(names[before], "is_flag", False)
-            named = LONG_OPTION.fullmatch(word)
-            if named and named[1] not in names and not is_value:
-                return super().parse_args(ctx, [word])  # it raises, and suggests the options that are spelt alike
+        for previous, word in pairwise(["", *words]):
+            is_value = previous in names and not getattr(names[previous], "is_flag", False)
+            long_option = LONG_OPTION.fullmatch(word)
+            if long_option and long_option[1] not in names and not is_value:
+                return super().parse_args(ctx, [word])  # raises an error that suggests options of a similar spelling
         ctx.ignore_unknown_options = True
         return super().parse_args(ctx, args)
 
 
 def duration(text: str) -> int:
-    """Return the seconds of `90s`, `15m`, `12h`, `30d` or `2w`."""
-    found = DURATION.fullmatch(text.strip())
-    if not found:
+    """Return the number of seconds of `90s`, `15m`, `12h`, `30d` or `2w`."""
+    match = DURATION.fullmatch(text.strip())
+    if not match:
         raise typer.BadParameter("write it as 90s, 15m, 12h, 30d or 2w")
-    return int(found[1]) * SECONDS[found[2]]
+    return int(match[1]) * SECONDS[match[2]]
 
 
 def parse_time(text: str) -> str:
-    """Return a date or a moment in ISO 8601, as it was given."""
+    """Return an ISO 8601 date or time unchanged, or raise BadParameter."""
     from datetime import datetime
 
     try:
@@ -80,25 +84,25 @@ def settings(as_json: AsJson = False) -> None:
     """List all settings. Shows their values, origins and possible values; secrets are masked."""
     from ..settings import PREFIX, masked, sources_of, values_of
 
-    read = read_settings()
+    current = read_settings()
     rows = [
-        {"name": f"{PREFIX}{name.upper()}", "value": masked(getattr(read, name)), "source": source, "values": values}
-        for name, source in sources_of(read).items()
+        {"name": f"{PREFIX}{name.upper()}", "value": masked(getattr(current, name)), "source": source, "values": values}
+        for name, source in sources_of(current).items()
         for values in [values_of(name)]
     ]
     if as_json:
-        show(rows)
+        print_json(rows)
     else:
-        cells = [(one["name"], one["value"], one["source"], ", ".join(one["values"])) for one in rows]
-        table(["setting", "value", "from", "one of"], cells)
+        cells = [(row["name"], row["value"], row["source"], ", ".join(row["values"])) for row in rows]
+        print_table(["setting", "value", "from", "one of"], cells)
 
 
 def read_settings() -> "Settings":
-    """The settings of the environment. A variable that is none of them is named on stderr."""
+    """Return the settings of the environment, and warn on stderr of CAIRN_ variables that are not settings."""
     from ..settings import Settings, unknown_variables
 
-    read = Settings()
+    current = Settings()
     for name, nearest in unknown_variables().items():
         hint = f"Did you mean {nearest}?" if nearest else "List settings with: cairn settings"
         print_status(f"cairn: {name} is not a setting. {hint}")
-    return read
+    return current

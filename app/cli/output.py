@@ -14,33 +14,33 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def say(text: str = "") -> None:
-    """Print a line of output, without the control characters by which a page's text could take over a terminal."""
+    """Print a line to stdout, without control characters: the text of a page could otherwise control the terminal."""
     print(CONTROL.sub("", text), flush=True)
 
 
 def print_status(text: str) -> None:
-    """Print to stderr what is being done, for whoever waits."""
+    """Print a line about progress, or a note for people, to stderr."""
     print(CONTROL.sub("", text), file=sys.stderr, flush=True)
 
 
-def show(data: Any) -> None:
-    """Print the result as JSON, for programs."""
+def print_json(data: Any) -> None:
+    """Print the result of a command to stdout as JSON."""
     write_json(sys.stdout, data, indent=True)
 
 
-def complain(code: str, message: str, for_programs: bool, details: Mapping[str, Any] | None = None) -> None:
-    """Report an error on one line of stderr, as JSON for programs; a help text of several lines is printed as it is."""
+def print_error(code: str, message: str, for_programs: bool, details: Mapping[str, Any] | None = None) -> None:
+    """Print an error as one line on stderr, as JSON for programs. A help text of several lines is printed unchanged."""
     if for_programs:
         write_json(sys.stderr, {"error": {"code": code, "message": message, **(details or {})}})
     else:
         print_status(message if "\n" in message else f"cairn: {message}")
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print columns as wide as their contents; on a terminal they wrap at its edge."""
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table whose columns are as wide as their contents. On a terminal, long cells wrap."""
     cells = [tuple(CONTROL.sub("", str(cell)) for cell in row) for row in rows]
-    if sys.stdout.isatty() or any(broken(cell) for row in cells for cell in row):
-        drawn(headings, cells)
+    if sys.stdout.isatty() or any(has_line_break(cell) for row in cells for cell in row):
+        print_rich_table(headings, cells)
         return
     lines = [tuple(headings), *cells]
     widths = [max(map(display_width, column)) for column in zip(*lines, strict=True)]
@@ -50,18 +50,18 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     sys.stdout.flush()
 
 
-def broken(cell: str) -> bool:
+def has_line_break(cell: str) -> bool:
     return not {"\n", "\t"}.isdisjoint(cell)
 
 
 def display_width(text: str) -> int:
-    """Return the columns that a text takes in a terminal: two for a wide letter, none for a mark above or below one."""
+    """Return how many terminal columns a text needs: two for a wide letter, none for a combining mark."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def drawn(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table with Rich, which wraps long cells and is slow to import."""
     from rich.console import Console
     from rich.table import Table
@@ -79,22 +79,22 @@ def drawn(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def write_json(stream: TextIO, data: Any, indent: bool = False) -> None:
     """Write JSON in UTF-8, whatever the encoding of the terminal."""
     stream.flush()
-    stream.buffer.write(f"{as_json(data, indent)}\n".encode())
+    stream.buffer.write(f"{to_json(data, indent)}\n".encode())
     stream.flush()
 
 
-def as_json(data: Any, indent: bool = False) -> str:
+def to_json(data: Any, indent: bool = False) -> str:
     import orjson
 
-    # `str` is for the UUIDs of the driver, which are a class of their own.
+    # orjson does not know the UUID class of asyncpg, so `str` converts these UUIDs.
     try:
         return orjson.dumps(data, default=str, option=orjson.OPT_INDENT_2 if indent else 0).decode()
-    except TypeError:  # a name of a file that is not UTF-8, as Python has it
+    except TypeError:  # a file name that is not UTF-8 has lone surrogates in Python
         return json.dumps(data, default=str, indent=2 if indent else None)
 
 
 def prepare_streams() -> None:
-    """Escape characters that a terminal cannot show, and open the null device for each stream that is closed."""
+    """Escape characters that a terminal cannot show, and replace closed standard streams by the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
@@ -104,7 +104,7 @@ def prepare_streams() -> None:
 
 
 def read_stdin() -> str:
-    """Return all of standard input, without the byte order mark that Windows puts before a text."""
+    """Return all of stdin without the byte order mark that Windows adds. Raises BadInput if it is not UTF-8."""
     from resolvers.errors import BadInput
 
     try:

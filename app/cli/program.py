@@ -1,4 +1,4 @@
-"""The `cairn` program: it holds all commands and reports their errors."""
+"""The `cairn` program: it registers all commands, runs one of them and reports its errors."""
 
 import gc
 import os
@@ -31,17 +31,17 @@ from .commands import (
 )
 from .commands.admin import attachments, audit, doctor, embeddings, grants, keys, owners, queue, tenants, webhooks
 from .commands.data import backups, erasing, moves, sync
-from .output import complain, prepare_streams, print_status, say
+from .output import prepare_streams, print_error, print_status, say
 
 
-def details(error: Exception) -> dict[str, Any]:
-    """Return further details for programs: the lines of an ambiguous edit, the version of a conflict."""
+def error_details(error: Exception) -> dict[str, Any]:
+    """Return what the JSON output adds to an error, such as the lines of an ambiguous edit."""
     extensions = getattr(error, "extensions", None)
     return {name: value for name, value in extensions.items() if name != "code"} if extensions else {}
 
 
 def quote_nearest(error: Exception) -> str | None:
-    """Return, for people, the text that an edit may have meant and how its own was looked for, or None."""
+    """Return the page text nearest to the one that a failed edit looked for and the matching passes tried, or None."""
     from resolvers.pages.edits import EditFailed
 
     if not isinstance(error, EditFailed) or error.nearest is None:
@@ -51,7 +51,7 @@ def quote_nearest(error: Exception) -> str | None:
 
 
 def describe_error(error: Exception) -> tuple[str, str] | None:
-    """Return the code and the message of an error, or None for what can only be a fault of the program."""
+    """Return the code and the message of an expected error, or None for an unexpected one, which is a bug."""
     from pydantic import ValidationError
 
     from db.archives.folder import ArchiveBroken, ArchiveRefused
@@ -63,42 +63,44 @@ def describe_error(error: Exception) -> tuple[str, str] | None:
     from ..http.errors import argument_problem
 
     if isinstance(error, Unavailable) and isinstance(error.__cause__, db_errors.REFUSED):
-        return error.code, with_reason(error, error.__cause__)
+        return error.code, add_reason(error, error.__cause__)
     if isinstance(error, (CairnError, ArchiveBroken, ArchiveRefused, EmbeddedServerFailed, MigrationRefused)):
         return error.code, str(error)
     if isinstance(error, ValidationError):
-        return "BAD_SETTING", "; ".join(setting(one["loc"], argument_problem(one)) for one in error.errors())
-    known = db_errors.translate_error(error)
-    if isinstance(known, Unavailable):
-        return known.code, with_reason(known, error)
-    if isinstance(known, CairnError):
-        return known.code, known.message
+        return "BAD_SETTING", "; ".join(
+            describe_variable(fault["loc"], argument_problem(fault)) for fault in error.errors()
+        )
+    translated = db_errors.translate_error(error)
+    if isinstance(translated, Unavailable):
+        return translated.code, add_reason(translated, error)
+    if isinstance(translated, CairnError):
+        return translated.code, translated.message
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return "UNREADABLE", f"{where}{error.strerror or error}."
     return None
 
 
-def with_reason(error: Exception, cause: BaseException) -> str:
-    """Return the message with what PostgreSQL says: whoever runs a command may know it, as clients may not."""
+def add_reason(error: Exception, cause: BaseException) -> str:
+    """Return the message with the error text of PostgreSQL, which operators may see and API clients may not."""
     from resolvers.transactions.db_errors import words
 
     said = words(cause)
     return f"{error} PostgreSQL says: {said}" if said else str(error)
 
 
-def with_field(error: Exception, message: str) -> str:
-    """Return a message for people that starts with the field to fix, unless it has it. Programs get both."""
+def add_field(error: Exception, message: str) -> str:
+    """Return the message for people: it starts with the invalid field, unless it already names the field."""
     field = getattr(error, "field", None)
     return f"{field}: {message}" if field and field.lower() not in message.lower() else message
 
 
-def setting(place: tuple[int | str, ...], message: str) -> str:
-    """Describe an invalid variable; a message about several together names them itself."""
+def describe_variable(place: tuple[int | str, ...], message: str) -> str:
+    """Describe an invalid environment variable. A message about several variables names them itself."""
     return f"CAIRN_{str(place[0]).upper()}: {message}" if place else message
 
 
-COLLECT_EVERY = 50_000  # new objects: what a command imports is a quarter of a million, none of them garbage
+COLLECT_EVERY = 50_000  # new objects: the imports of a command create about 250,000, none of which is garbage
 USAGE = 2
 FAILURE = 1
 
@@ -140,38 +142,39 @@ for module in COMMANDS:
 
 
 @cache
-def command() -> Callable[..., Any]:
-    """Return the program as a command that can be called again and again: it reads the signature of each function."""
+def click_command() -> Callable[..., Any]:
+    """Return the Click command of the program. It is cached, because Typer inspects each function to build it."""
     return typer.main.get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; the exit code is 0, 1 for a failure, 2 for wrong usage, 130 after Ctrl-C."""
+    """Run one command and return its exit code: 0, 1 for a failure, 2 for wrong usage, 130 after Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in arguments
     gc.set_threshold(COLLECT_EVERY)
     prepare_streams()
     try:
-        return command()(arguments, prog_name="cairn", standalone_mode=False) or 0
+        return click_command()(arguments, prog_name="cairn", standalone_mode=False) or 0
     except typer.TyperException as error:
-        complain("USAGE", usage(error), as_json)
+        print_error("USAGE", describe_usage_error(error), as_json)
         return USAGE
     except BrokenPipeError:
-        # Whoever read our output has enough. Python would complain at exit when it flushes the rest.
+        # The program that reads our output, such as `head`, has closed the pipe. With stdout on the null device, Python
+        # does not print another error when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
     except Exception as error:
-        if (known := describe_error(error)) is None:
+        if (described := describe_error(error)) is None:
             raise
-        code, message = known
-        complain(code, message if as_json else with_field(error, message), as_json, details(error))
+        code, message = described
+        print_error(code, message if as_json else add_field(error, message), as_json, error_details(error))
         if not as_json and (text := quote_nearest(error)):
             print_status(text)
         return FAILURE
 
 
-def in_our_words(error: typer.TyperException) -> None:
-    """Say of a value that pydantic refused what REST and GraphQL say of it."""
+def use_api_wording(error: typer.TyperException) -> None:
+    """Replace the message of an option value that pydantic refused by the message that REST and GraphQL give."""
     if isinstance(error, typer.BadParameter) and error.__cause__ is not None:
         from pydantic import ValidationError
 
@@ -182,9 +185,12 @@ def in_our_words(error: typer.TyperException) -> None:
             error.message = "; ".join(dict.fromkeys(argument_problem(fault) for fault in faults))
 
 
-def usage(error: typer.TyperException) -> str:
-    """The mistake, and how to see what is right. Nothing but a command's name is answered with its help alone."""
-    in_our_words(error)
+def describe_usage_error(error: typer.TyperException) -> str:
+    """Return the message of a usage error, with the command that prints the help.
+
+    A group that is called without a command returns its help text alone: Typer raises that text as the message.
+    """
+    use_api_wording(error)
     message = str(error.format_message()).strip()
     context = getattr(error, "ctx", None)
     if message.startswith("Missing "):

@@ -8,12 +8,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from resolvers.import_export import results
 
-NAME_WIDTH = 40  # characters of the note's name that are shown
+NAME_WIDTH = 40  # last characters of a note's name that are shown
 
 
 @contextmanager
 def progress(title: str = "") -> Iterator[results.Progress]:
-    """Show a bar for each step, under the title, or none if stderr is no terminal."""
+    """Yield a callback that shows a progress bar for each step, under the title. It does nothing without a terminal."""
     console = Console(stderr=True)
     columns = TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}")
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
@@ -21,10 +21,12 @@ def progress(title: str = "") -> Iterator[results.Progress]:
 
 
 class Bars:
-    """A set of progress bars, one for each step, made when the step begins."""
+    """A set of progress bars, one for each step. A bar is added when its step begins."""
 
     def __init__(self, bars: Progress, title: str) -> None:
-        self.bars, self.title, self.tasks = bars, title, dict[str, TaskID]()
+        self.bars = bars
+        self.title = title
+        self.tasks: dict[str, TaskID] = {}
 
     def __call__(self, step: str, done: int, total: int, current: str) -> None:
         if step not in self.tasks:

@@ -1,4 +1,4 @@
-"""The database and the wiki that a command works with."""
+"""Access to the database and the wiki that a command works with."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -37,8 +37,10 @@ async def read_stored(
     event: "ChangeEvent | None" = None,
     role: Role = Role.READER,
 ) -> dict[str, Any]:
-    """Return the data of queries/<document>.graphql with the rights of a reader of that wiki, or of another role; of a
-    subscription for one event. Raises QueryFailed for its first error."""
+    """Execute queries/<document>.graphql in the wiki with the rights of `role` and return its data.
+
+    A subscription needs the `event` that it is executed for. Raises QueryFailed with the first error of the response.
+    """
     from resolvers.context import Context
 
     from ..stored_queries import data_of, stored_query, stored_query_engine
@@ -51,29 +53,32 @@ async def read_stored(
 
 
 class NothingStored(CairnError):
-    """A command that reads, before anything was written."""
+    """There is no database yet, and the command may not create one."""
 
     code = "NOTHING_HERE"
 
 
-def session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) -> T:
-    """Do something with the database. Only a command that `creates` may make one where there is none."""
+def run_in_session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) -> T:
+    """Run `work` on the database and return its result. With `creates`, a missing embedded database is created."""
     settings = read_settings()
-    with started(settings, creates=creates) as dsn:
+    with started_database(settings, creates=creates) as dsn:
         return asyncio.run(run_when_ready(settings, dsn, work))
 
 
 @contextmanager
-def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
-    """The DSN of a database that is ready: the embedded one is made so, yours is left as it is."""
-    with started(settings, creates=creates) as dsn:
+def ready_database(settings: Settings, *, creates: bool) -> Iterator[str]:
+    """Yield the DSN of a database that is ready for use.
+
+    The embedded database is started, migrated and indexed for search. A configured database is only checked.
+    """
+    with started_database(settings, creates=creates) as dsn:
         asyncio.run(run_when_ready(settings, dsn, Database.ping))
         yield dsn
 
 
 @contextmanager
-def started(settings: Settings, *, creates: bool) -> Iterator[str]:
-    """The DSN of yours, or of the embedded database once it is migrated."""
+def started_database(settings: Settings, *, creates: bool) -> Iterator[str]:
+    """Yield the DSN of the configured database, or of the embedded database after it was started and migrated."""
     if settings.database_url is not None:
         yield settings.database_url
         return
@@ -88,7 +93,7 @@ def started(settings: Settings, *, creates: bool) -> Iterator[str]:
 
 
 async def run_when_ready(settings: Settings, dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
-    """Do something once the database has all migrations, and the embedded one is indexed."""
+    """Run `work` if the database has all migrations. Index the embedded database for search first."""
     if settings.database_url is not None:
         return await run_with_database(settings, dsn, work, check=check_migrated)
     from .commands.indexes import catch_up
@@ -109,7 +114,7 @@ async def check_migrated(connection: asyncpg.Connection) -> None:
 async def run_with_database(
     settings: Settings, dsn: str, work: Callable[[Database], Awaitable[T]], *, check: Check | None = None
 ) -> T:
-    """Do something with a database, over as few connections as it takes."""
+    """Open the database with at most two connections per pool, run `work` on it, and close it."""
     database = Database(
         dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
     )
@@ -123,21 +128,25 @@ async def run_with_database(
         await database.close()
 
 
-async def ask_server(dsn: str, asking: Awaitable[T], named: str | None = None) -> T:
-    """Return what a server answers, or raise Unavailable with the reason, without the password the DSN may hold."""
-    place = named or ("at CAIRN_DATABASE_URL" if read_settings().database_url else "")
-    which = f"database {place}".rstrip()
+async def ask_server(dsn: str, call: Awaitable[T], location: str | None = None) -> T:
+    """Return the result of a call to a database server, or raise Unavailable with the reason.
+
+    The reason does not contain the DSN, which may hold a password.
+    """
+    place = location or ("at CAIRN_DATABASE_URL" if read_settings().database_url else "")
+    target = f"database {place}".rstrip()
     try:
-        return await asking
+        return await call
     except PoolerUnfit as error:
         raise Unavailable(str(error)) from None
     except (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, ValueError) as error:
-        raise Unavailable(f"The {which} cannot be reached: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The {target} cannot be reached: {reason(error, dsn)}.") from None
     except asyncpg.PostgresError as error:
-        raise Unavailable(f"The {which} refuses: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The {target} refuses: {reason(error, dsn)}.") from None
 
 
 def reason(error: Exception, dsn: str) -> str:
+    """Return the first line of an error message, without the DSN."""
     first = next(iter(str(error).splitlines()), "") or type(error).__name__
     return first.replace(dsn, "the URL").rstrip(".")
 
@@ -146,17 +155,18 @@ ACTOR = Actor(ActorKind.SERVICE, "cairn")
 
 
 class Wiki(NamedTuple):
-    """One owner's wiki. `scope` is what a command may do there."""
+    """The wiki of one owner."""
 
     tenant: Tenant
     owner: Owner
 
     def scope(self, role: Role) -> Scope:
+        """Return the scope of a command with this role in the wiki. It reads pages of every sensitivity."""
         return Scope(self.tenant.id, self.owner.id, role, ACTOR, (self.owner.id,), reads_all=True)
 
 
 async def find_wiki(database: Database, tenant: str, owner: str) -> Wiki:
-    """Return the wiki of this tenant and owner, each given by slug or id."""
+    """Return the wiki of a tenant and an owner, each given by slug or id. Raises NotFound."""
     found = await find_tenant(database, tenant)
     try:
         return Wiki(found, await find_owner(database, found.id, owner))
@@ -165,7 +175,7 @@ async def find_wiki(database: Database, tenant: str, owner: str) -> Wiki:
 
 
 async def find_or_create_wiki(database: Database, tenant: str, owner: str) -> Wiki:
-    """Return the wiki as `find_wiki` does, or create it: both names are slugs then, and the owner is a user."""
+    """Return the wiki as `find_wiki` does, and create a missing tenant or owner (a user) with these slugs."""
     try:
         found = await find_tenant(database, tenant)
     except NotFound:

@@ -1,1 +1,1 @@
-"""GraphiQL, served by Cairn itself: a page that asks nothing of any other server."""
+"""GraphiQL, served by Cairn. If its files are installed, the page loads nothing from any other server."""

@@ -1,7 +1,7 @@
-"""The files of others that the page needs: which they are, and how they come from npm, checked.
+"""The third-party files of the GraphiQL page: their list, and their download from npm with a check of each hash.
 
-They are never committed. Run as a program (`python -m app.graphiql.assets`) this file fetches what is missing. It needs
-the standard library alone, because the wheel's build and the image's first stage run it before anything is installed.
+They are not in the repository. `python -m app.graphiql.assets` fetches the missing ones. This module imports only the
+standard library, because the build of the wheel and the first stage of the image run it before anything is installed.
 """
 
 import base64
@@ -18,12 +18,12 @@ from itertools import groupby
 from pathlib import Path
 
 NPM_SECONDS = 120
-"""How long one package may take before it counts as unreachable."""
+"""Seconds after which the download of a package is given up."""
 
 
 @dataclass(frozen=True)
 class Asset:
-    """One file of one npm package. `sha384` is base64, as browsers want it in an `integrity` attribute."""
+    """A file of an npm package. `sha384` is its hash in base64, as in the `integrity` attribute of HTML."""
 
     package: str
     version: str
@@ -32,7 +32,7 @@ class Asset:
 
     @property
     def name(self) -> str:
-        """The file's name here. It carries the version, so that a browser may keep the file for ever."""
+        """The name of the file here. It contains the version, so that browsers can cache the file for ever."""
         return f"{self.package.removeprefix('@').replace('/', '-')}-{self.version}{Path(self.path).suffix}"
 
     @property
@@ -90,32 +90,32 @@ ASSETS = (
 
 
 class AssetError(Exception):
-    """The files could not be had, or are not the ones that were asked for. Says what to do."""
+    """The files cannot be fetched, or a file has the wrong hash. The message says what to do."""
 
 
-def directory() -> Path:
-    """Return the folder of the files, which is beside this module, out of git and inside the wheel."""
+def assets_folder() -> Path:
+    """Return the folder of the files. It is beside this module; git ignores it, and the wheel includes it."""
     return Path(__file__).with_name("assets")
 
 
-def missing(assets: Iterable[Asset] = ASSETS, folder: Path | None = None) -> list[Asset]:
-    """The assets that are absent from the folder or are not, byte for byte, what their hash says."""
-    folder = folder or directory()
+def missing_assets(assets: Iterable[Asset] = ASSETS, folder: Path | None = None) -> list[Asset]:
+    """Return the assets that are missing from the folder or do not match their hash."""
+    folder = folder or assets_folder()
     return [asset for asset in assets if not _is_whole(folder / asset.name, asset)]
 
 
 def fetch(report: Callable[[str], None], assets: Iterable[Asset] = ASSETS, folder: Path | None = None) -> None:
-    """Fetch what is missing with npm, one `report` line a package. Nothing unchecked is ever written."""
-    folder = folder or directory()
-    wanted = missing(assets, folder)
-    if not wanted:
+    """Fetch the missing files with npm, and report each package. Only files that match their hash are written."""
+    folder = folder or assets_folder()
+    absent = missing_assets(assets, folder)
+    if not absent:
         return
     npm = shutil.which("npm")
     if npm is None:
         raise AssetError("npm is not installed. Install Node.js, which includes npm, to fetch GraphiQL's files")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for spec, files in groupby(wanted, key=lambda asset: asset.spec):
+        for spec, files in groupby(absent, key=lambda asset: asset.spec):
             report(f"fetching {spec} for GraphiQL")
             _fetch_package(npm, spec, list(files), folder)
     except OSError as error:
@@ -123,7 +123,7 @@ def fetch(report: Callable[[str], None], assets: Iterable[Asset] = ASSETS, folde
 
 
 def main() -> int:
-    """Fetch what is missing, telling how it goes on stderr. 1 when the page will have to do without."""
+    """Fetch the missing files, with progress on stderr. Return 1 if that fails; browsers then use the CDN."""
     try:
         fetch(lambda line: print(line, file=sys.stderr, flush=True))
     except AssetError as error:
@@ -172,7 +172,7 @@ def _member(archive: tarfile.TarFile, asset: Asset) -> bytes:
 
 
 def _write(target: Path, content: bytes) -> None:
-    """Write the file whole or not at all: a reader never sees half of it."""
+    """Write the file atomically: other processes see it complete or not at all."""
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     unfinished.write_bytes(content)
     unfinished.replace(target)

@@ -1,6 +1,6 @@
-// Starts GraphiQL. What the page needs to know stands in the address after `#`, which no server ever sees:
-//   /graphiql#token=…   put into the headers editor, kept for this browser tab, removed from the address bar
-//   /graphiql#query=…   put into the query editor; `variables` likewise
+// Starts GraphiQL. Its parameters are in the fragment of the URL, which browsers never send to a server:
+//   /graphiql#token=…   is put into the headers editor, stored for this browser tab, and removed from the address bar
+//   /graphiql#query=…   is put into the query editor; `variables` likewise
 "use strict";
 
 (() => {
@@ -26,23 +26,23 @@
         "GraphiQL's own files did not load. With npm on the server's machine, `make graphiql` puts them there.";
       return;
     }
-    const handed = takeFragment();
+    const fragment = takeFragment();
     const storage = tabStorage();
-    if (handed.token) storage?.setItem(TOKEN, handed.token);
+    if (fragment.token) storage?.setItem(TOKEN, fragment.token);
     window.addEventListener("hashchange", () => window.location.reload());
-    const isSignedIn = root.dataset.signedIn === "true"; // in the reader, by a cookie that no script can read
-    if (isSignedIn || handed.token || storage?.getItem(TOKEN)) start(root, handed, storage);
-    else signIn(root, handed, storage);
+    const isSignedIn = root.dataset.signedIn === "true"; // to the reader, with a cookie that scripts cannot read
+    if (isSignedIn || fragment.token || storage?.getItem(TOKEN)) start(root, fragment, storage);
+    else signIn(root, fragment, storage);
   }
 
-  function start(root, handed, storage) {
+  function start(root, fragment, storage) {
     root.className = "";
-    const element = React.createElement(GraphiQL, settings(root.dataset.endpoint, handed, storage));
+    const element = React.createElement(GraphiQL, settings(root.dataset.endpoint, fragment, storage));
     ReactDOM.createRoot(root).render(element);
   }
 
-  // Without a token every query would be answered with UNAUTHENTICATED.
-  function signIn(root, handed, storage) {
+  // Shows the sign-in form: without a token, every query fails with UNAUTHENTICATED.
+  function signIn(root, fragment, storage) {
     root.className = "unstarted";
     root.replaceChildren(document.getElementById("sign-in").content.cloneNode(true));
     const form = root.querySelector("form");
@@ -50,75 +50,78 @@
       event.preventDefault();
       const token = new FormData(form).get("token").trim().replace(/^bearer\s+/i, "");
       if (token) storage?.setItem(TOKEN, token);
-      start(root, token ? { ...handed, token } : handed, storage);
+      start(root, token ? { ...fragment, token } : fragment, storage);
     });
     form.elements.token.focus();
   }
 
-  function settings(endpoint, handed, storage) {
-    const token = handed.token ?? storage?.getItem(TOKEN);
+  function settings(endpoint, fragment, storage) {
+    const token = fragment.token ?? storage?.getItem(TOKEN);
     return {
       fetcher: fetcher(endpoint),
       plugins: [GraphiQLPluginExplorer.explorerPlugin({ showAttribution: false })],
       storage,
-      // Safe, because the storage is this tab's own: closing the tab forgets the token.
+      // Safe, because the storage belongs to this tab: closing the tab deletes the token.
       shouldPersistHeaders: true,
       defaultEditorToolsVisibility: token ? "headers" : true,
       defaultQuery: WELCOME,
       defaultHeaders: token ? authorization(token) : undefined,
-      headers: handed.token ? authorization(handed.token) : undefined,
-      query: handed.query ?? undefined,
-      variables: handed.variables ?? undefined,
+      headers: fragment.token ? authorization(fragment.token) : undefined,
+      query: fragment.query ?? undefined,
+      variables: fragment.variables ?? undefined,
     };
   }
 
-  // Subscriptions come as server-sent events, which carry the headers of the editor; a WebSocket could not.
+  // Subscriptions use server-sent events, whose requests send the headers of the editor; a WebSocket cannot send any.
   function fetcher(endpoint) {
-    const once = GraphiQL.createFetcher({ url: endpoint });
-    return (asked, options) => (isSubscription(asked, options) ? followed(endpoint, asked, options) : once(asked, options));
+    const fetchOnce = GraphiQL.createFetcher({ url: endpoint });
+    return (params, options) =>
+      isSubscription(params, options) ? subscribe(endpoint, params, options) : fetchOnce(params, options);
   }
 
-  function isSubscription(asked, options) {
-    const operations = options?.documentAST?.definitions.filter((one) => one.kind === "OperationDefinition") ?? [];
-    const chosen = operations.find((one) => !asked.operationName || one.name?.value === asked.operationName);
+  function isSubscription(params, options) {
+    const definitions = options?.documentAST?.definitions ?? [];
+    const operations = definitions.filter((definition) => definition.kind === "OperationDefinition");
+    const name = params.operationName;
+    const chosen = operations.find((operation) => !name || operation.name?.value === name);
     return chosen?.operation === "subscription";
   }
 
-  // GraphiQL calls `return` to stop: the request ends at once, whatever is being waited for.
-  function followed(endpoint, asked, options) {
+  // Returns an async iterator of events. GraphiQL calls `return` to stop it, which aborts the request at once.
+  function subscribe(endpoint, params, options) {
     const stopping = new AbortController();
-    const answers = events(endpoint, asked, options?.headers, stopping.signal);
+    const results = events(endpoint, params, options?.headers, stopping.signal);
     return {
       [Symbol.asyncIterator]() {
         return this;
       },
-      next: () => answers.next(),
+      next: () => results.next(),
       return() {
         stopping.abort();
-        return answers.return();
+        return results.return();
       },
     };
   }
 
-  async function* events(endpoint, asked, headers, signal) {
+  async function* events(endpoint, params, headers, signal) {
     try {
       const response = await fetch(endpoint, {
         method: "POST",
         headers: { Accept: "text/event-stream", "Content-Type": "application/json", ...headers },
-        body: JSON.stringify(asked),
+        body: JSON.stringify(params),
         signal,
       });
       if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
-        yield await response.json(); // why it was refused
+        yield await response.json(); // the errors of a refused subscription
         return;
       }
-      yield* answersIn(response.body.pipeThrough(new TextDecoderStream()).getReader());
+      yield* parseEvents(response.body.pipeThrough(new TextDecoderStream()).getReader());
     } catch (error) {
       if (!signal.aborted) throw error;
     }
   }
 
-  async function* answersIn(reader) {
+  async function* parseEvents(reader) {
     let rest = "";
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       const blocks = (rest + read.value).split("\n\n");
@@ -139,12 +142,12 @@
     return { token: fragment.get("token"), query: fragment.get("query"), variables: fragment.get("variables") };
   }
 
-  // GraphiQL's history keeps the headers of each request, so it must not outlive the tab, as localStorage would.
+  // GraphiQL's history stores the headers of each request, so it must not outlive the tab as localStorage does.
   function tabStorage() {
     try {
       return window.sessionStorage;
     } catch {
-      return null; // a browser that refuses all storage
+      return null; // the browser blocks storage
     }
   }
 

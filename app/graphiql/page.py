@@ -1,4 +1,4 @@
-"""The HTML of the page, and the policy that tells a browser what the page may load."""
+"""The GraphiQL page: its HTML, its content security policy and its routes."""
 
 import hashlib
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from app.graphiql.assets import ASSETS, directory, missing
+from app.graphiql.assets import ASSETS, assets_folder, missing_assets
 
 if TYPE_CHECKING:
     from app.web.graphiql import SignedIn
@@ -21,15 +21,15 @@ CDN = "https://unpkg.com"
 
 
 def own_files() -> dict[str, Path]:
-    """Return Cairn's stylesheet and script, by a name that changes when their content does."""
+    """Return Cairn's own stylesheet and script by file name. The name contains a hash of the content."""
     return {versioned_name(HERE / file): HERE / file for file in ("boot.css", "boot.js")}
 
 
 def page(*, endpoint: str, folder: str, local: bool, is_signed_in: bool = False) -> str:
-    """Return the whole page. `endpoint` is where its queries go, `folder` is where its files are served, and who
-    `is_signed_in` needs no token.
+    """Return the HTML of the page. Queries are sent to `endpoint`; with `is_signed_in` they need no token.
 
-    `local` says that this server has GraphiQL's files; without them the browser takes them, hash-checked, from the CDN.
+    With `local`, the browser loads GraphiQL's files from `folder` of this server. Otherwise it loads them from the CDN
+    and checks their hashes.
     """
     tags = [*_asset_tags(folder, local), *_own_tags(folder)]
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
@@ -41,12 +41,12 @@ def page(*, endpoint: str, folder: str, local: bool, is_signed_in: bool = False)
 
 
 def content_security_policy(*, local: bool) -> str:
-    """Return a policy that allows this server alone, and the CDN's scripts and styles if it lacks GraphiQL's files."""
+    """Return a policy that allows only this server, and unless `local` also scripts and styles of the CDN."""
     files = "'self'" if local else f"'self' {CDN}"
     rules = {
         "default-src": "'none'",
         "script-src": files,
-        # GraphiQL's dialogs write a <style> element when they open.
+        # GraphiQL's dialogs add a <style> element when they open.
         "style-src": f"{files} 'unsafe-inline'",
         "font-src": "data:",
         "img-src": "'self' data:",
@@ -69,7 +69,7 @@ def _own_tags(folder: str) -> Iterator[str]:
 
 
 def _tag(url: str, integrity: str | None = None) -> str:
-    """Return a tag, with `crossorigin`: a browser checks the hash of another site's file only when it may read it."""
+    """Return the tag of a script or stylesheet. Browsers check hashes of other sites' files only with `crossorigin`."""
     check = f' integrity="{integrity}" crossorigin="anonymous"' if integrity else ""
     if url.endswith(".css"):
         return f'<link rel="stylesheet" href="{escape(url)}"{check}>'
@@ -77,6 +77,7 @@ def _tag(url: str, integrity: str | None = None) -> str:
 
 
 def versioned_name(file: Path) -> str:
+    """Return a file name that contains a hash of the content, so that browsers can cache the file for ever."""
     return f"{file.stem}-{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}{file.suffix}"
 
 
@@ -86,11 +87,11 @@ FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def graphiql_routes(endpoint: str = "/graphql", signed_in: "SignedIn | None" = None) -> list[BaseRoute]:
-    """The page at /graphiql and its files below it. What is on the disk is looked up once, here.
+    """Return the routes of the page at /graphiql and of its files. Which files exist on disk is checked only here.
 
-    With `signed_in` the page works for who has signed in to the reader.
+    With `signed_in`, people who are signed in to the reader need no token.
     """
-    local = not missing()
+    local = not missing_assets()
     html = page(endpoint=endpoint, folder=FOLDER, local=local)
     html_of_session = html
     if signed_in is not None:
@@ -119,6 +120,6 @@ def graphiql_routes(endpoint: str = "/graphql", signed_in: "SignedIn | None" = N
 
 
 def _files(local: bool) -> dict[str, Path]:
-    """Return every file that may be asked for, by name: no path is ever made from what a client sends."""
-    theirs = {asset.name: directory() / asset.name for asset in ASSETS} if local else {}
+    """Return the files that are served, by name. A lookup by name never builds a path from client input."""
+    theirs = {asset.name: assets_folder() / asset.name for asset in ASSETS} if local else {}
     return own_files() | theirs

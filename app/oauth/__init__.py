@@ -1,1 +1,1 @@
-"""OAuth 2.1: the service as a protected resource, and as a small authorization server for who has no other."""
+"""OAuth 2.1: the service as a protected resource, and as an optional small authorization server."""

@@ -1,4 +1,4 @@
-"""The routes of OAuth: metadata of the protected resource (RFC 9728), and the own server's endpoints (RFC 8414)."""
+"""The OAuth routes: metadata of the protected resource (RFC 9728), and the authorization server (RFC 8414)."""
 
 from typing import Final
 
@@ -15,23 +15,26 @@ from resolvers.auth.credentials import Signing
 from ..settings import Settings, signing_secret
 from .server import AuthorizationServer
 
-BODY_MOST: Final = 64_000  # bytes
-OFFERED: Final = [name for name in SCOPES if name != "wiki:admin"]
-"""The scopes that a program may ask for here. What an admin may do, no program is let in to do."""
+BODY_MAX: Final = 64_000  # bytes
+OFFERED_SCOPES: Final = [name for name in SCOPES if name != "wiki:admin"]
+"""The scopes that a program may request. No program gets the rights of an admin."""
 
 
 def resource_of(settings: Settings) -> str | None:
-    """Return the address of the tools, which tokens of OAuth are for; None where OAuth is off."""
+    """Return the URL of the MCP endpoint, the resource of all OAuth tokens, or None if OAuth is off."""
     return None if settings.oauth == "off" else f"{settings.base_url}/mcp"
 
 
 def metadata_url(settings: Settings) -> str | None:
-    """Return where programs learn who gives them tokens, as a 401 tells them; None where OAuth is off."""
+    """Return the URL of the resource metadata, which names the authorization server, or None if OAuth is off.
+
+    Responses with status 401 refer programs to it.
+    """
     return None if settings.oauth == "off" else f"{settings.base_url}/.well-known/oauth-protected-resource/mcp"
 
 
 def authorization_server(settings: Settings, database: Database) -> AuthorizationServer | None:
-    """Return the own authorization server, where programs are let in by this service."""
+    """Return the authorization server of this service, or None unless CAIRN_OAUTH is `own`."""
     resource = resource_of(settings)
     if settings.oauth != "own" or resource is None:
         return None
@@ -40,19 +43,21 @@ def authorization_server(settings: Settings, database: Database) -> Authorizatio
 
 
 def oauth_routes(settings: Settings, server: AuthorizationServer | None) -> list[Route]:
-    """Return the routes that programs need before they have a token."""
+    """Return the routes of OAuth, which need no credential. There are none if OAuth is off."""
     resource = resource_of(settings)
     if resource is None:
         return []
     issuer = AnyHttpUrl(settings.base_url if server else settings.jwt_issuer or "")
-    routes = create_protected_resource_routes(AnyHttpUrl(resource), [issuer], OFFERED, "Cairn")
+    routes = create_protected_resource_routes(AnyHttpUrl(resource), [issuer], OFFERED_SCOPES, "Cairn")
     if server is not None:
         routes += create_auth_routes(
             server,
             issuer,
             client_registration_options=ClientRegistrationOptions(
-                enabled=True, valid_scopes=OFFERED, default_scopes=OFFERED
+                enabled=True, valid_scopes=OFFERED_SCOPES, default_scopes=OFFERED_SCOPES
             ),
             revocation_options=RevocationOptions(enabled=True),
         )
-    return [Route(one.path, RequestBodyLimitMiddleware(one.app, BODY_MOST), methods=one.methods) for one in routes]
+    return [
+        Route(route.path, RequestBodyLimitMiddleware(route.app, BODY_MAX), methods=route.methods) for route in routes
+    ]

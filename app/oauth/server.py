@@ -1,7 +1,7 @@
-"""The authorization server: programs register, people let them in at /connect, and programs fetch their tokens.
+"""The authorization server: programs register, people grant them access at /connect, and programs fetch their tokens.
 
-The protocol is the MCP SDK's. A registration is stored nowhere: the id of a client is what it has registered, signed,
-so that nobody fills the database without a credential. The secret that a client is given is made from its id.
+The MCP SDK implements the protocol. Registrations are not stored, so that nobody can fill the database without a
+credential: the id of a client is its signed registration, and its secret is derived from the id.
 """
 
 import hmac
@@ -34,51 +34,56 @@ from resolvers.auth.oauth import Authorization, AuthorizationRequest, Client, Is
 from resolvers.errors import BadInput
 
 CONNECT: Final = "/connect"
-"""Where a person is asked whether a program may use the wiki."""
+"""The page that asks a person whether a program may use the wiki."""
 REQUEST_TTL: Final = 600  # seconds that a person may take to answer
-URIS_MOST, URI_MOST, NAME_MOST = 5, 400, 80
+URIS_MAX: Final = 5
+URI_LENGTH_MAX: Final = 400  # characters
+NAME_LENGTH_MAX: Final = 80  # characters
 SHOWN = ("http", "https")
 REFUSED_SCHEMES = ("javascript", "data", "file", "vbscript", "blob", "about", "ftp", "ws", "wss")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
-ASK_AGAIN = "This request has expired or is incomplete. Start again in the program that wants to connect."
+EXPIRED = "This request has expired or is incomplete. Start again in the program that wants to connect."
 
 
-class Code(AuthorizationCode):
-    """A code, with the authorization that it is of."""
+class StoredCode(AuthorizationCode):
+    """An authorization code, with the stored authorization that it belongs to."""
 
-    found: Any
-
-
-class Refreshing(RefreshToken):
-    """A refresh token, with the authorization that it is of."""
-
-    found: Any
+    authorization: Any
 
 
-class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, AccessToken]):
-    """The provider behind the SDK's endpoints. `resource` is what its tokens are for, and the only thing."""
+class StoredRefreshToken(RefreshToken):
+    """A refresh token, with the stored authorization that it belongs to."""
+
+    authorization: Any
+
+
+class AuthorizationServer(OAuthAuthorizationServerProvider[StoredCode, StoredRefreshToken, AccessToken]):
+    """The provider behind the SDK's endpoints. Its tokens are valid for `resource` only."""
 
     def __init__(self, database: Database, signing: Signing, base_url: str, resource: str) -> None:
         assert signing.secret is not None
-        self.database, self.signing, self.base_url, self.resource = database, signing, base_url, resource
-        self.issuer = str(AnyHttpUrl(base_url))  # to the letter as its metadata have it
+        self.database = database
+        self.signing = signing
+        self.base_url = base_url
+        self.resource = resource
+        self.issuer = str(AnyHttpUrl(base_url))  # exactly as in the metadata, with a slash at the end
         self.client_key = derive_key(signing.secret, "clients")
         self.request_key = derive_key(signing.secret, "requests")
 
     # -- clients
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
-        """Check a registration, and make its id and its secret of it. Raises RegistrationError."""
+        """Check a registration, and set the client's id and secret. Raises RegistrationError."""
         uris = [str(uri) for uri in client_info.redirect_uris or ()]
-        if len(uris) > URIS_MOST or any(len(uri) > URI_MOST or not may_redirect_to(uri) for uri in uris):
+        if len(uris) > URIS_MAX or any(len(uri) > URI_LENGTH_MAX or not may_redirect_to(uri) for uri in uris):
             raise RegistrationError(
                 "invalid_redirect_uri",
-                f"Give at most {URIS_MOST} URIs of up to {URI_MOST} characters each: https, http on the loopback, or "
-                "a scheme of the program's own.",
+                f"Give at most {URIS_MAX} URIs of up to {URI_LENGTH_MAX} characters each: https, http on the loopback, "
+                "or a scheme of the program's own.",
             )
-        name = "".join(filter(str.isprintable, client_info.client_name or ""))[:NAME_MOST].strip()
+        name = "".join(filter(str.isprintable, client_info.client_name or ""))[:NAME_LENGTH_MAX].strip()
         registered = {
-            "id": client_info.client_id,  # of the SDK, at random: no two programs are given the same secret
+            "id": client_info.client_id,  # random, from the SDK: it makes the secret of each client unique
             "uris": uris,
             "name": name or (urlsplit(uris[0]).hostname if uris else None) or "A program",
             "scope": client_info.scope,
@@ -91,7 +96,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
             client_info.client_secret = self.secret_of(client_info.client_id)
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
-        """Return a client as it has registered itself, or None for an id that was not made here."""
+        """Return the registration that a client id contains, or None if this server did not sign the id."""
         try:
             registered = jwt.decode(client_id, self.client_key, algorithms=["HS256"])
         except jwt.PyJWTError:
@@ -110,13 +115,13 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
     def secret_of(self, client_id: str) -> str:
         return hmac.new(self.client_key, client_id.encode(), sha256).hexdigest()
 
-    # -- asking the person
+    # -- consent
 
     async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
-        """Return where the person is asked. Raises AuthorizeError for tokens that are to be for another service."""
+        """Return the URL of the consent page, with the signed request. Raises AuthorizeError for another resource."""
         if params.resource is not None and params.resource.rstrip("/") != self.resource:
             raise AuthorizeError("invalid_target", f"Tokens of this server are for {self.resource} alone.")
-        asked = {
+        claims = {
             "client": client.client_id,
             "scopes": params.scopes or [],
             "state": params.state,
@@ -126,91 +131,97 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
             "exp": int(time.time()) + REQUEST_TTL,
         }
         return construct_redirect_uri(
-            self.base_url + CONNECT, request=jwt.encode(asked, self.request_key, algorithm="HS256")
+            self.base_url + CONNECT, request=jwt.encode(claims, self.request_key, algorithm="HS256")
         )
 
     async def request_of(self, signed: str) -> tuple[AuthorizationRequest, str | None]:
-        """Return what a program asks of the person, and its state. Raises BadInput for what was not signed here."""
+        """Verify a signed authorization request and return it with its `state`. Raises BadInput if it is not valid."""
         try:
-            asked = jwt.decode(signed, self.request_key, algorithms=["HS256"])
+            claims = jwt.decode(signed, self.request_key, algorithms=["HS256"])
         except jwt.PyJWTError:
-            raise BadInput(ASK_AGAIN, "request") from None
-        client = await self.get_client(asked["client"])
+            raise BadInput(EXPIRED, "request") from None
+        client = await self.get_client(claims["client"])
         if client is None:
-            raise BadInput(ASK_AGAIN, "request")
+            raise BadInput(EXPIRED, "request")
         request = AuthorizationRequest(
             Client(client.client_id, client.client_name or ""),
-            tuple(name for name in asked["scopes"] or SCOPES if name in SCOPES and name != "wiki:admin"),
+            tuple(name for name in claims["scopes"] or SCOPES if name in SCOPES and name != "wiki:admin"),
             self.resource,
-            asked["uri"],
-            asked["is_given"],
-            asked["challenge"],
+            claims["uri"],
+            claims["is_given"],
+            claims["challenge"],
         )
-        return request, asked["state"]
+        return request, claims["state"]
 
     async def allow(self, scope: Scope, request: AuthorizationRequest, state: str | None, person: str) -> str:
-        """Let the program in, and return where the browser takes it its code."""
+        """Store the authorization and return the redirect URI with the program's authorization code."""
         code = await oauth.authorize(self.database, scope, request, person)
         return construct_redirect_uri(request.redirect_uri, code=code, state=state, iss=self.issuer)
 
     def deny(self, request: AuthorizationRequest, state: str | None) -> str:
-        """Return where the browser tells the program that it was not let in."""
+        """Return the redirect URI that tells the program that the person denied access."""
         return construct_redirect_uri(request.redirect_uri, error="access_denied", state=state, iss=self.issuer)
 
     # -- tokens
 
-    async def load_authorization_code(self, client: OAuthClientInformationFull, authorization_code: str) -> Code | None:
-        found = await oauth.find_by_code(self.database, authorization_code)
-        if found is None or not found.is_of(client.client_id):
+    async def load_authorization_code(
+        self, client: OAuthClientInformationFull, authorization_code: str
+    ) -> StoredCode | None:
+        authorization = await oauth.find_by_code(self.database, authorization_code)
+        if authorization is None or not authorization.is_of(client.client_id):
             return None
-        return Code(
+        return StoredCode(
             code=authorization_code,
-            scopes=list(found.scopes),
-            expires_at=time.time() + found.code_expires_in.total_seconds(),
+            scopes=list(authorization.scopes),
+            expires_at=time.time() + authorization.code_expires_in.total_seconds(),
             client_id=client.client_id,
-            code_challenge=found.code_challenge,
-            redirect_uri=AnyUrl(found.redirect_uri),
-            redirect_uri_provided_explicitly=found.redirect_is_given,
-            resource=found.resource,
-            found=found,
+            code_challenge=authorization.code_challenge,
+            redirect_uri=AnyUrl(authorization.redirect_uri),
+            redirect_uri_provided_explicitly=authorization.redirect_is_given,
+            resource=authorization.resource,
+            authorization=authorization,
         )
 
     async def exchange_authorization_code(
-        self, client: OAuthClientInformationFull, authorization_code: Code
+        self, client: OAuthClientInformationFull, authorization_code: StoredCode
     ) -> OAuthToken:
-        return token_response(await oauth.redeem_code(self.database, self.signing, authorization_code.found))
+        return token_response(await oauth.redeem_code(self.database, self.signing, authorization_code.authorization))
 
-    async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> Refreshing | None:
-        found = await oauth.find_by_refresh_token(self.database, refresh_token)
-        if found is None or not found.is_of(client.client_id):
+    async def load_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: str
+    ) -> StoredRefreshToken | None:
+        authorization = await oauth.find_by_refresh_token(self.database, refresh_token)
+        if authorization is None or not authorization.is_of(client.client_id):
             return None
-        return Refreshing(
+        return StoredRefreshToken(
             token=refresh_token,
             client_id=client.client_id,
-            scopes=list(found.scopes),
-            expires_at=int(time.time() + found.expires_in.total_seconds()),
-            resource=found.resource,
-            found=found,
+            scopes=list(authorization.scopes),
+            expires_at=int(time.time() + authorization.expires_in.total_seconds()),
+            resource=authorization.resource,
+            authorization=authorization,
         )
 
     async def exchange_refresh_token(
-        self, client: OAuthClientInformationFull, refresh_token: Refreshing, scopes: list[str]
+        self, client: OAuthClientInformationFull, refresh_token: StoredRefreshToken, scopes: list[str]
     ) -> OAuthToken:
-        found: Authorization = refresh_token.found
-        return token_response(await oauth.refresh(self.database, self.signing, found, refresh_token.token, scopes))
+        authorization: Authorization = refresh_token.authorization
+        return token_response(
+            await oauth.refresh(self.database, self.signing, authorization, refresh_token.token, scopes)
+        )
 
     async def load_access_token(self, token: str) -> AccessToken | None:
-        """Return None: access tokens are short and signed, and none of them is withdrawn by itself."""
+        """Return None: access tokens are short-lived and signed, and cannot be revoked individually."""
         return None
 
-    async def revoke_token(self, token: AccessToken | Refreshing) -> None:
-        """End the authorization of a refresh token."""
-        if isinstance(token, Refreshing):
-            await oauth.end(self.database, token.found)
+    async def revoke_token(self, token: AccessToken | StoredRefreshToken) -> None:
+        """End the authorization of a refresh token. An access token is ignored: it expires soon."""
+        if isinstance(token, StoredRefreshToken):
+            await oauth.end(self.database, token.authorization)
 
 
 def token_response(issued: IssuedTokens | None) -> OAuthToken:
-    """Return the tokens as a client is told them. Raises TokenError where there are none."""
+    """Return issued tokens in the form of an OAuth response. Raises TokenError if none were issued."""
     if issued is None:
         raise TokenError("invalid_grant", "It was already used, or has expired. Ask the user again.")
     return OAuthToken(
@@ -222,7 +233,7 @@ def token_response(issued: IssuedTokens | None) -> OAuthToken:
 
 
 def may_redirect_to(uri: str) -> bool:
-    """Return whether codes may be sent there: over TLS, on the person's own machine, or to a program's own scheme."""
+    """Return whether a redirect URI is safe for codes: https, http on the loopback, or a program's own scheme."""
     try:
         parts = urlsplit(uri)
         host = parts.hostname or ""
@@ -236,5 +247,5 @@ def may_redirect_to(uri: str) -> bool:
 
 
 def derive_key(secret: str, purpose: str) -> bytes:
-    """Return a key for one purpose alone: nothing that is signed with it passes for a token."""
+    """Derive a key for one purpose from the secret, so that what it signs cannot be used as an access token."""
     return hmac.new(secret.encode(errors="surrogateescape"), f"cairn oauth {purpose}".encode(), sha256).digest()

@@ -1,1 +1,1 @@
-"""The reader: a wiki as pages that a person reads, edits and searches in a browser."""
+"""The reader: HTML pages to read, edit and search a wiki in a browser."""

@@ -1,4 +1,4 @@
-"""The endpoint of the reader: it signs people in, keeps other sites' forms out, and answers errors as pages."""
+"""The endpoint of the reader: authentication by cookie, protection against forms of other sites, and error pages."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -37,8 +37,8 @@ from .forms import MULTIPART, Upload, content_type, read_form, read_multipart
 from .rendering import render
 
 log = structlog.get_logger()
-# Scripts, styles and requests of this service alone, and no way from text to markup in a script.
 OWN_FORMS = "form-action 'self'"
+# Allows only scripts, styles and requests of this service, and forbids scripts to turn text into markup.
 POLICY = "; ".join(
     (
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
@@ -52,7 +52,7 @@ COOKIE = "cairn"
 COOKIE_MAX = 3_800  # characters: browsers drop cookies of more than 4096
 COOKIE_AGE = 30 * 86_400  # seconds
 HTML = "text/html; charset=utf-8"
-WORDS = {
+MESSAGES = {
     404: "There is nothing at this address. Search for what you are looking for, or go to the home page.",
     405: "This address does not accept this request. Open the page again and use its buttons.",
 }
@@ -60,24 +60,26 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Web:
-    """The objects and limits that requests share. `local_token` signs in browsers on this machine, `provider`
-    people anywhere; `compress_over` in bytes, 0 for never."""
+    """The objects and limits that all requests of the reader share."""
 
     database: Database
     credentials: Credentials
     bounds: Bounds
     bodies: Bodies
     compress_over: int
+    """The size in bytes above which responses are compressed; 0 for never."""
     streams: Streams
     local_token: str | None = None
+    """The token that signs in browsers on this machine without a cookie."""
     files: Bodies | None = None
-    """The reader of bodies that hold a file, where those may be larger than others."""
+    """The reader of request bodies with a file, if these may be larger than other bodies."""
     oauth: AuthorizationServer | None = None
     provider: Provider | None = None
+    """The OpenID provider by which people can sign in."""
 
 
 class Proposed(CairnError):
-    """The write was not done: it waits as a proposal."""
+    """The write became a proposal and waits for a reviewer. `path` is the page of the proposal."""
 
     code = "REVIEW_REQUIRED"
 
@@ -88,8 +90,7 @@ class Proposed(CairnError):
 
 @dataclass
 class Visit:
-    """A request of a person who is signed in. `owner` is the slug of the wiki that the address names, if it does.
-    `file` is the body of a request that sends a file instead of a form, and `upload` the file of a form."""
+    """A request of a person who is signed in, with what its body contains."""
 
     web: Web
     request: Request
@@ -97,71 +98,73 @@ class Visit:
     account: Account
     form: Mapping[str, str] = field(default_factory=dict)
     file: bytes = b""
+    """The body of a request that sends a file instead of a form."""
     upload: Upload | None = None
+    """The file that was sent with a form."""
 
     @property
     def owner(self) -> str | None:
+        """Return the slug of the wiki that the path names, or None if it names none."""
         return self.request.path_params.get("owner")
 
     def parameter(self, name: str) -> str:
-        """Return a parameter of the query string without blanks around it; empty if there is none."""
+        """Return a parameter of the query string, stripped, or an empty text if it is missing."""
         return self.request.query_params.get(name, "").strip()
 
     def form_field(self, name: str) -> str:
-        """Return a field of the form with line ends as markdown has them; empty if there is none."""
+        """Return a field of the form with LF line ends, or an empty text if it is missing."""
         return self.form.get(name, "").replace("\r\n", "\n")
 
-    async def ask(self, document: str, operation: str | None = None, **variables: Any) -> Any:
-        """Return the data of queries/<document>.graphql for this person's credential."""
+    async def query(self, document: str, operation: str | None = None, **variables: Any) -> Any:
+        """Execute an operation of queries/<document>.graphql with this person's credential and return its data."""
         context = self.web.bounds.context(self.web.database, self.wiki, self.account)
-        given = {"tenantId": str(self.wiki.tenant_id), "owner": self.owner} | variables
-        return await run_stored_query(with_shell(document), operation, given, self.web.bounds, context)
+        all_variables = {"tenantId": str(self.wiki.tenant_id), "owner": self.owner} | variables
+        return await run_stored_query(with_shell(document), operation, all_variables, self.web.bounds, context)
 
-    async def do(self, document: str, operation: str, **variables: Any) -> dict[str, Any]:
-        """Return the payload of a mutation. Raises Proposed where it waits for a reviewer instead."""
-        done: dict[str, Any] = (await self.ask(document, operation, **variables))["done"]
-        for error in done["userErrors"]:
+    async def mutate(self, document: str, operation: str, **variables: Any) -> dict[str, Any]:
+        """Execute a mutation whose field has the alias `payload` and return its payload. Raises Proposed."""
+        payload: dict[str, Any] = (await self.query(document, operation, **variables))["payload"]
+        for error in payload["userErrors"]:
             if error["proposalId"]:
                 raise Proposed(error["message"], self.owner or "", error["proposalId"])
-        return done
+        return payload
 
     async def show(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Return a page of the reader. `viewer` is needed among the values."""
-        return await answer(self.web, self.request, template, status, owner_slug=self.owner, **values)
+        """Return a rendered page of the reader. The values must contain `viewer`."""
+        return await render_response(self.web, self.request, template, status, owner_slug=self.owner, **values)
 
 
 @cache
 def with_shell(document: str) -> str:
-    """Return a document, with the fragment of what every page shows where it asks for that."""
+    """Return a stored document, with the definition of the fragment Shell if the document uses it."""
     text = stored_query("web", document)
     return text + (stored_query("web", "shell") if "...Shell" in text else "")
 
 
-async def answer(
-    web: Web, request: Request, template: str, status: int, *, leads_to: str = "", **values: Any
+async def render_response(
+    web: Web, request: Request, template: str, status: int, *, allowed_form_origin: str = "", **values: Any
 ) -> Response:
-    """Return a template as the answer to a request, compressed and revalidated as any other.
+    """Render a template as the response to a request, with compression and an ETag.
 
-    `leads_to` is the origin of another service that the browser is sent to once the page's form was taken.
+    `leads_to` is another origin to which the page's form may redirect the browser: the policy of the page allows it.
     """
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     site = f"{request.url.scheme}://{request.url.netloc}"
     body = render(template, here=here, site=site, **values).encode()
-    found = await make_delivery(request.scope, status, body, web.compress_over)
-    headers = {name.decode(): value.decode() for name, value in found.headers}
+    delivery = await make_delivery(request.scope, status, body, web.compress_over)
+    headers = {name.decode(): value.decode() for name, value in delivery.headers}
     headers["vary"] = "Cookie, Accept-Encoding"
-    policy = POLICY.replace(OWN_FORMS, f"{OWN_FORMS} {leads_to}") if leads_to else POLICY
-    return Response(found.body, found.status, headers | {"content-security-policy": policy}, HTML)
+    policy = POLICY.replace(OWN_FORMS, f"{OWN_FORMS} {allowed_form_origin}") if allowed_form_origin else POLICY
+    return Response(delivery.body, delivery.status, headers | {"content-security-policy": policy}, HTML)
 
 
-Handle = Callable[[Visit], Awaitable[Response]]
-Limits = Callable[[], Web]
+Handler = Callable[[Visit], Awaitable[Response]]
 
 
-def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, takes: str = "form") -> Route:
-    """Return the route of a page, which only a person who is signed in sees.
+def page_route(web: Web, path: str, handle: Handler, method: str = "GET", *, takes: str = "form") -> Route:
+    """Return the route of a page that requires a signed-in person.
 
-    It takes a form, an `upload` (a form with a file), or a `file` alone.
+    `takes` is the body of a POST: "form", "upload" (a form that may have a file), or "file" (a file alone).
     """
 
     async def endpoint(request: Request) -> Response:
@@ -174,8 +177,8 @@ def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, take
     return Route(path, endpoint, methods=[method])
 
 
-class Following:
-    """The route by which an open page hears that it was changed, as the subscription to it says."""
+class PageEvents:
+    """The endpoint of the server-sent events that tell an open page of the reader that it was changed."""
 
     def __init__(self, web: Web) -> None:
         self.web = web
@@ -188,14 +191,14 @@ class Following:
             return self.web.streams.credential(f"Bearer {credential(self.web, request)}", None)
 
         async def make_request(wiki: Wiki) -> GraphQLRequest:
-            given = {"tenantId": str(wiki.tenant_id), "id": request.path_params["id"]}
-            return GraphQLRequest(stored_query("web", "follow"), given, None)
+            variables = {"tenantId": str(wiki.tenant_id), "id": request.path_params["id"]}
+            return GraphQLRequest(stored_query("web", "follow"), variables, None)
 
         await EventStream(self.web.streams, scope, receive, send).follow(read_credential, make_request)
 
 
-async def handle_visit(web: Web, request: Request, handle: Handle, takes: str) -> Response:
-    """Answer a request whose credential holds. A form or a file must come from a page of this service."""
+async def handle_visit(web: Web, request: Request, handle: Handler, takes: str) -> Response:
+    """Authenticate a request, read its body and handle it. A POST must come from a page of this service."""
     form: Mapping[str, str] = {}
     file, upload = b"", None
     if request.method == "POST":
@@ -214,24 +217,26 @@ async def handle_visit(web: Web, request: Request, handle: Handle, takes: str) -
     return await web.bounds.admit(wiki, work)
 
 
-# -- who it is
+# -- authentication
 
 
 def cookie_name(request: Request) -> str | None:
-    """Return the name of the cookie: bound to the host over HTTPS, plain on this machine, none over any other HTTP."""
+    """Return the name of the credential's cookie, or None over plain HTTP from another machine. The prefix `__Host-`
+    binds the cookie to the host."""
     if request.url.scheme == "https":
         return f"__Host-{COOKIE}"
     return f"{COOKIE}-{request.url.port or 80}" if request.url.hostname in LOOPBACK else None
 
 
 def position_cookie(request: Request) -> str | None:
-    """Return the name of the cookie that keeps what a browser has written, for requests of pages."""
-    name = None if is_of_an_api(request.scope["path"]) else cookie_name(request)  # its URL takes longer to make
+    """Return the name of the cookie with the position of the browser's last write, or None for requests of an API."""
+    # The path is checked first, because `cookie_name` builds the URL of the request, which is slow.
+    name = None if is_api_path(request.scope["path"]) else cookie_name(request)
     return name and f"{name}-position"
 
 
 def credential(web: Web, request: Request) -> str:
-    """Return the token or API key of the browser. Raises NoCredential where it has none."""
+    """Return the token or API key of the cookie, or the local token on this machine. Raises NoCredential."""
     name = cookie_name(request)
     if name and (shown := request.cookies.get(name)):
         return shown
@@ -241,7 +246,7 @@ def credential(web: Web, request: Request) -> str:
 
 
 def is_on_this_machine(request: Request) -> bool:
-    """Return whether a browser on this machine asks for a loopback name, past no proxy and by no other name."""
+    """Return whether a browser on this machine sent the request to a loopback name, and not through a proxy."""
     if request.client is None or any(header(request.scope, name) for name in FORWARDED):
         return False
     try:
@@ -252,7 +257,7 @@ def is_on_this_machine(request: Request) -> bool:
 
 
 def safe_cookie_name(request: Request) -> str:
-    """Return the name of the cookie. Raises Forbidden over plain HTTP from another machine."""
+    """Return the name of the credential's cookie. Raises Forbidden over plain HTTP from another machine."""
     if name := cookie_name(request):
         return name
     raise Forbidden(
@@ -262,7 +267,8 @@ def safe_cookie_name(request: Request) -> str:
 
 
 def sign_in(request: Request, response: Response, token: str, seconds: int = COOKIE_AGE) -> None:
-    """Keep the credential in a cookie that no script reads. Raises Forbidden over plain HTTP from another machine."""
+    """Store the credential in a cookie that scripts cannot read. Raises Forbidden over plain HTTP from another machine,
+    and for a token that is too long for a cookie."""
     name = safe_cookie_name(request)
     if len(token) > COOKIE_MAX:
         raise Forbidden(f"This token is longer than the {COOKIE_MAX:,} characters of a cookie. Use an API key.")
@@ -277,20 +283,20 @@ def sign_out(request: Request, response: Response) -> None:
 
 
 def check_same_origin(request: Request) -> None:
-    """Refuse a form of another site: browsers say where a request comes from, and no page can change it."""
+    """Raise Forbidden unless a page of this service sent the request, by headers that pages cannot change."""
     site = header(request.scope, b"sec-fetch-site")
     origin = header(request.scope, b"origin")
-    own = f"{request.url.scheme}://{request.url.netloc}"
-    if site == "same-origin" or (site is None and origin == own):
+    own_origin = f"{request.url.scheme}://{request.url.netloc}"
+    if site == "same-origin" or (site is None and origin == own_origin):
         return
     raise Forbidden("This form was not sent by a page of this service. Open the page here and send the form again.")
 
 
-def local_path(given: str) -> str:
-    """Return where to go after signing in: a path of this service and nothing else."""
-    parts = urlsplit(given)
-    is_ours = given.startswith("/") and not given.startswith(("//", "/\\")) and not (parts.scheme or parts.netloc)
-    return given if is_ours and given.isprintable() else "/"
+def local_path(path: str) -> str:
+    """Return the path if it is one of this service, else `/`, so that no link redirects to another site."""
+    parts = urlsplit(path)
+    is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and not (parts.scheme or parts.netloc)
+    return path if is_ours and path.isprintable() else "/"
 
 
 def redirect(path: str, status: int = 303) -> Response:
@@ -299,39 +305,41 @@ def redirect(path: str, status: int = 303) -> Response:
 
 
 def path_to(*parts: str, anchor: str = "", **query: str) -> str:
-    """Return a path of this service from its parts."""
-    asked = urlencode({name: value for name, value in query.items() if value})
+    """Build a path of this service from its segments, which are quoted. Empty query parameters are left out."""
+    query_string = urlencode({name: value for name, value in query.items() if value})
     path = "/" + "/".join(quote(part, safe="") for part in parts)
-    return path + (f"?{asked}" if asked else "") + (f"#{quote(anchor)}" if anchor else "")
+    return path + (f"?{query_string}" if query_string else "") + (f"#{quote(anchor)}" if anchor else "")
 
 
 # -- errors
 
 
 async def error_page(web: Web, request: Request, error: Exception) -> Response:
-    """Return a page that says what is wrong and what to do; to sign in, where nobody is."""
+    """Return the page of an error, or a redirect: for Proposed to the proposal, for Unauthenticated to the sign-in."""
     error = translate_error(error)
     if isinstance(error, Proposed):
         return redirect(error.path)
     if isinstance(error, Unauthenticated):
-        return to_sign_in(request, error)
+        return redirect_to_sign_in(request, error)
     status, code, message, headers = describe_error(error)
     record_error(code)
     missing = request.path_params if status == 404 and {"owner", "slug"} <= request.path_params.keys() else None
-    viewer = await viewer_of(web, request) if status < 500 and not isinstance(error, Throttled) else None
+    viewer = await find_viewer(web, request) if status < 500 and not isinstance(error, Throttled) else None
     values: dict[str, Any] = {"code": code, "message": message, "missing": missing, "viewer": viewer}
-    response = await answer(web, request, "error.html", status, owner_slug=readable_owner(request, viewer), **values)
+    response = await render_response(
+        web, request, "error.html", status, owner_slug=readable_owner(request, viewer), **values
+    )
     response.headers.update(headers)
     return response
 
 
-async def viewer_of(web: Web, request: Request) -> dict[str, Any] | None:
-    """Return who is signed in, for the navigation of an error page; None where nobody is, or that cannot be read."""
+async def find_viewer(web: Web, request: Request) -> dict[str, Any] | None:
+    """Return the signed-in person for the navigation of an error page, or None if that cannot be read."""
     try:
         wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
 
         async def read(account: Account) -> dict[str, Any]:
-            found = await Visit(web, request, wiki, account).ask("search", "Nothing")
+            found = await Visit(web, request, wiki, account).query("search", "Nothing")
             viewer: dict[str, Any] = found["viewer"]
             return viewer
 
@@ -344,14 +352,14 @@ async def viewer_of(web: Web, request: Request) -> dict[str, Any] | None:
 
 
 def readable_owner(request: Request, viewer: Mapping[str, Any] | None) -> str | None:
-    """Return the wiki that the address names, if this person may read it."""
+    """Return the slug of the wiki that the path names if this person may read it, else None."""
     owner = request.path_params.get("owner")
     slugs = {space["slug"] for space in viewer["scopes"]["nodes"]} if viewer else set()
     return owner if owner in slugs else None
 
 
 def describe_error(error: Exception) -> tuple[int, str, str, dict[str, str]]:
-    """Return the status, the code, the message and the headers of an error."""
+    """Return the HTTP status, the code, the message and the headers for an error, and log an unexpected one."""
     match error:
         case Refused():
             return error.status, error.code, error.message, {}
@@ -361,14 +369,15 @@ def describe_error(error: Exception) -> tuple[int, str, str, dict[str, str]]:
             return STATUSES.get(error.code, 400), error.code, error.message, {}
         case HTTPException():
             code = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}.get(error.status_code, "BAD_REQUEST")
-            return error.status_code, code, WORDS.get(error.status_code, str(error.detail)), dict(error.headers or {})
+            message = MESSAGES.get(error.status_code, str(error.detail))
+            return error.status_code, code, message, dict(error.headers or {})
     log.error("internal error", exc_info=error)
     shown = masked()
     return 500, shown["extensions"]["code"], shown["message"], {}
 
 
-def to_sign_in(request: Request, error: Unauthenticated) -> Response:
-    """Redirect to the sign-in page; a credential that no longer holds is dropped."""
+def redirect_to_sign_in(request: Request, error: Unauthenticated) -> Response:
+    """Redirect to the sign-in page. The cookie of a credential that is no longer valid is deleted."""
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     is_new = isinstance(error, NoCredential)
     response = redirect(path_to("sign-in", next=here if request.method == "GET" else "", ended="" if is_new else "1"))
@@ -380,10 +389,11 @@ def to_sign_in(request: Request, error: Unauthenticated) -> Response:
 APIS = ("/api", "/graphql", "/mcp", "/metrics")
 
 
-def is_of_an_api(path: str) -> bool:
+def is_api_path(path: str) -> bool:
+    """Return whether a path belongs to an API and not to the reader."""
     return any(path == root or path.startswith(f"{root}/") for root in APIS)
 
 
 def is_for_a_person(request: Request) -> bool:
-    """Return whether a browser asks for a page, and not a program for an answer of an API."""
-    return not is_of_an_api(request.url.path) and "text/html" in (header(request.scope, b"accept") or "")
+    """Return whether the response should be an HTML page for a person, and not the JSON of an API."""
+    return not is_api_path(request.url.path) and "text/html" in (header(request.scope, b"accept") or "")

@@ -1,4 +1,4 @@
-"""Forms as browsers send them: fields alone, or with a file."""
+"""Parsing of the forms that browsers send, with or without a file."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MULTIPART = "multipart/form-data"
 
 @dataclass(frozen=True)
 class Upload:
-    """A file that was sent with a form."""
+    """A file that a browser uploaded with a form."""
 
     name: str
     media_type: str | None
@@ -22,12 +22,12 @@ class Upload:
 
 
 def content_type(request: Request) -> str:
-    """Return the media type of the body, without its parameters."""
+    """Return the media type of a request's body without its parameters, in lower case."""
     return (header(request.scope, b"content-type") or "").partition(";")[0].strip().lower()
 
 
 async def read_form(bodies: Bodies, request: Request) -> dict[str, str]:
-    """Return the fields of a form that was sent: the last of each name."""
+    """Return the fields of an urlencoded form. If a name is repeated, its last value counts. Raises Refused."""
     if content_type(request) != "application/x-www-form-urlencoded":
         raise Refused(415, "Send the form as application/x-www-form-urlencoded.", "UNSUPPORTED_MEDIA_TYPE")
     body = await bodies.read(request.scope, request.receive)
@@ -39,16 +39,17 @@ async def read_form(bodies: Bodies, request: Request) -> dict[str, str]:
 
 
 async def read_multipart(bodies: Bodies, request: Request) -> tuple[dict[str, str], Upload | None]:
-    """Return the fields of a form that was sent with a file, and the file if one was chosen."""
+    """Return the fields of a multipart form, and its file if the person chose one. Raises Refused."""
     body = await bodies.read(request.scope, request.receive)
 
-    async def whole() -> AsyncGenerator[bytes]:
+    async def chunks() -> AsyncGenerator[bytes]:
         yield body
 
-    fields, upload = dict[str, str](), None
+    fields: dict[str, str] = {}
+    upload = None
     try:
         form = await MultiPartParser(
-            request.headers, whole(), max_files=1, max_fields=100, max_part_size=len(body) + 1
+            request.headers, chunks(), max_files=1, max_fields=100, max_part_size=len(body) + 1
         ).parse()
     except (MultiPartException, ValueError, KeyError) as error:
         raise Refused(400, f"The form cannot be read: {error}") from None

@@ -1,4 +1,4 @@
-"""GraphiQL for who has signed in to the reader: its requests carry the cookie, and no script ever reads it."""
+"""GraphiQL for people who are signed in to the reader: its requests are authenticated by the reader's cookie."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,19 +12,22 @@ from .endpoint import Web, check_same_origin, credential
 
 
 class SignedIn:
-    """The GraphQL endpoint for GraphiQL's own page: a request without `Authorization` is one of the session.
+    """The GraphQL endpoint of the GraphiQL page. A request without `Authorization` gets the credential of the cookie.
 
-    It has a path of its own. Only pages of this service may ask there, because browsers send the cookie along with
-    requests of other pages too.
+    It has its own path and accepts only requests of pages of this service, because browsers also send the cookie with
+    requests of other sites.
     """
 
     own_path = "/graphiql/graphql"
 
     def __init__(self, web: Web, api: ASGIApp, path: str) -> None:
-        """`api` is the endpoint that serves `path`."""
-        self.web, self.api, self.path = web, api, path
+        """Create the endpoint in front of `api`, which serves GraphQL at `path`."""
+        self.web = web
+        self.api = api
+        self.path = path
 
     def has_session(self, request: Request) -> bool:
+        """Return whether the browser has a credential. It may have expired."""
         try:
             credential(self.web, request)
         except NoCredential:
@@ -42,6 +45,6 @@ class SignedIn:
         headers = list(scope["headers"])
         if header(scope, b"authorization") is None and self.has_session(request):
             headers.append((b"authorization", f"Bearer {credential(self.web, request)}".encode("latin-1", "replace")))
-        asked = {**scope, "path": self.path, "raw_path": self.path.encode(), "headers": headers}
-        parse_headers(asked)
-        await self.api(asked, receive, send)
+        api_scope = {**scope, "path": self.path, "raw_path": self.path.encode(), "headers": headers}
+        parse_headers(api_scope)
+        await self.api(api_scope, receive, send)

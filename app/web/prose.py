@@ -1,6 +1,6 @@
-"""The HTML of a section as the reader shows it: links inside the wiki, highlighted code, nothing from elsewhere.
+"""The HTML of a section as the reader shows it: links inside the wiki, highlighted code, no images of other sites.
 
-It begins with the HTML of `content.markdown.html`, in which every text is escaped: patterns meet markup alone.
+The input is the HTML of `content.markdown.html`, in which every text is escaped, so the patterns match only markup.
 """
 
 import re
@@ -36,88 +36,91 @@ CODE = re.compile(r'<pre><code class="language-(?P<language>[^"]*)">(?P<text>.*?
 TASK = re.compile(r"<li>(<p>)?\[([ xX])\] ")
 HEADING = re.compile(r"<h(?P<level>[1-6])>(?P<shown>.*?)</h(?P=level)>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
-HIGHLIGHTED_MAX = 20_000  # characters of code that are coloured
+HIGHLIGHTED_MAX = 20_000  # characters; longer code is not highlighted
 FORMATTER = HtmlFormatter(nowrap=True)
-SHOWN = frozenset(PICTURES.values())
+IMAGE_TYPES = frozenset(PICTURES.values())
 MISSING = "This file was not imported"
 Files = Mapping[str, AttachmentPlace]
 NO_FILES: Files = {}
 
 
 def attachment_names(html: str) -> set[str]:
-    """Return the attachments that a text names, as it writes them."""
+    """Return the paths of the attachments that a text refers to, as they are written there."""
     return {unquote(found["path"]) for found in ATTACHED.finditer(html)}
 
 
 def safe_html(
     html: str, owner: str, may_write: bool = False, files: Files = NO_FILES, anchors: set[str] | None = None
 ) -> Markup:
-    """Return safe HTML with the addresses and marks of the reader. `owner` is the wiki whose text it is, and `files`
-    the attachments that it names. Its headings get an id, unless one of these `anchors` is theirs, and are added."""
+    """Rewrite the HTML of a section for the reader: links, attachments, images, code, tables, tasks and headings.
 
-    def link(match: re.Match[str]) -> str:
+    `owner` is the slug of the wiki that the text belongs to, and `files` are the attachments that it refers to. If
+    `anchors` are given, each heading whose slug is not among them gets it as id, and the slug is added to them.
+    """
+
+    def rewrite_link(match: re.Match[str]) -> str:
         space = match["space"] or quote(owner)
         anchor = f"#{quote(section_slug(unquote(match['anchor'])))}" if match["anchor"] else ""
         return f'<a class="wiki-link" href="/wiki/{space}/{match["type"]}/{match["slug"]}{anchor}"'
 
-    def broken(match: re.Match[str]) -> str:
+    def rewrite_broken_link(match: re.Match[str]) -> str:
         title = unescape(TAG.sub("", match[1]))
         if not may_write:
             return f'<span class="broken" title="There is no page of this name">{match[1]}</span>'
         address = f"/new/{quote(owner)}?title={quote(title, safe='')}"
         return f'<a class="broken" href="{address}" title="There is no page of this name. Create it">{match[1]}</a>'
 
-    def attached(match: re.Match[str]) -> str:
+    def rewrite_attachment(match: re.Match[str]) -> str:
         file = files.get(unquote(match["path"]))
         if file is None:
             return f'<span class="missing" title="{escape(MISSING)}">{match["shown"]}</span>'
         address = f"/attachment/{quote(owner)}/{quote(file.path)}"
-        if not (match["embed"] and file.media_type in SHOWN):
+        if not (match["embed"] and file.media_type in IMAGE_TYPES):
             return f'<a class="attachment" href="{address}">{match["shown"]}</a>'
         size = size_attributes(file, int(match["width"] or 0))
         shown = escape(unescape(TAG.sub("", match["shown"])))
         return f'<img class="attachment" src="{address}" alt="{shown}"{size} loading="lazy" decoding="async">'
 
-    def heading(match: re.Match[str]) -> str:
-        level = max(3, int(match["level"]))  # below the section's own
+    def rewrite_heading(match: re.Match[str]) -> str:
+        level = max(3, int(match["level"]))  # below the heading of the section, which is an h2
         slug = section_slug(unescape(TAG.sub("", match["shown"])))
-        named = ""
+        id_attribute = ""
         if anchors is not None and slug not in anchors:
             anchors.add(slug)
-            named = f' id="{escape(slug)}"'
-        return f"<h{level}{named}>{match['shown']}</h{level}>"
+            id_attribute = f' id="{escape(slug)}"'
+        return f"<h{level}{id_attribute}>{match['shown']}</h{level}>"
 
     if "wiki-attachment" in html:
-        html = ATTACHED.sub(attached, html)
+        html = ATTACHED.sub(rewrite_attachment, html)
     if "<a class=" in html:
-        html = BROKEN.sub(broken, LINK.sub(link, html))
+        html = BROKEN.sub(rewrite_broken_link, LINK.sub(rewrite_link, html))
     if '<img src="' in html:
-        html = IMAGE.sub(outside_image, html)
+        html = IMAGE.sub(link_to_image, html)
     if "<pre>" in html:
-        html = CODE.sub(coloured, html).replace("<pre>", '<pre tabindex="0">')
+        html = CODE.sub(highlight_code_block, html).replace("<pre>", '<pre tabindex="0">')
     if "<table>" in html:
         html = html.replace("<table>", '<div class="table" role="region" aria-label="Table" tabindex="0"><table>')
         html = html.replace("</table>", "</table></div>")
     if "[" in html:
-        html = TASK.sub(task, html)
-    return Markup(HEADING.sub(heading, html))  # noqa: S704  # every text in it is escaped
+        html = TASK.sub(task_item, html)
+    return Markup(HEADING.sub(rewrite_heading, html))  # noqa: S704  # every text in it is escaped
 
 
-def size_attributes(file: AttachmentPlace, wanted: int) -> str:
-    """Return the attributes that keep a picture's place until it is there: as wide as it is, or as it is wanted."""
+def size_attributes(file: AttachmentPlace, wanted_width: int) -> str:
+    """Return the size attributes of an image, which reserve its space while it loads. `wanted` is its width or 0."""
     if not (file.width and file.height):
-        return f' width="{wanted}"' if wanted else ""
-    width = wanted or file.width
+        return f' width="{wanted_width}"' if wanted_width else ""
+    width = wanted_width or file.width
     return f' width="{width}" height="{max(1, round(file.height * width / file.width))}"'
 
 
 def standalone_html(html: str) -> Markup:
-    """Return the HTML of a text that is shown by itself: names of other pages are words, and nothing leads to them."""
+    """Return the HTML of a shared page: links to other pages, sources and attachments are replaced by their text."""
     return safe_html(INSIDE.sub(r"\1", html), "")
 
 
-def outside_image(match: re.Match[str]) -> str:
-    """Return a link in place of an image of another site: a page loads nothing from elsewhere."""
+def link_to_image(match: re.Match[str]) -> str:
+    """Return a link in place of an image of another site, because a page loads nothing from other sites."""
     host = escape(urlsplit(unescape(match["source"])).hostname or "")
     shown = match["shown"] or "Image"
     return (
@@ -126,21 +129,21 @@ def outside_image(match: re.Match[str]) -> str:
     )
 
 
-def task(match: re.Match[str]) -> str:
+def task_item(match: re.Match[str]) -> str:
     is_done = match[2] != " "
     mark, label = ("☑", "Done") if is_done else ("☐", "Open")
     return f'<li class="task">{match[1] or ""}<span role="img" aria-label="{label}">{mark}</span> '
 
 
-def coloured(match: re.Match[str]) -> str:
+def highlight_code_block(match: re.Match[str]) -> str:
     if len(match["text"]) > HIGHLIGHTED_MAX:
         return match[0]
-    return f'<pre><code class="code">{highlighted(match["language"], unescape(match["text"]))}</code></pre>'
+    return f'<pre><code class="code">{highlight_code(match["language"], unescape(match["text"]))}</code></pre>'
 
 
 @lru_cache(512)
-def highlighted(language: str, text: str) -> str:
-    """Return code with a class on each kind of word; as it is where the language is not known."""
+def highlight_code(language: str, text: str) -> str:
+    """Return code with spans for syntax highlighting, or just escaped if the language is not known."""
     try:
         lexer = get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:

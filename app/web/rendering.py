@@ -1,6 +1,5 @@
-"""Templates, texts and the files that pages load: how an answer of the wiki becomes HTML."""
+"""Rendering of the reader's pages: templates with their filters, texts, and static files."""
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -27,25 +26,29 @@ QUOTED_CODE = re.compile(r"`([^`]+)`")
 
 @cache
 def texts() -> Mapping[str, Any]:
-    """Return the catalogue of the reader's texts."""
+    """Return the texts of the reader by section and name, from texts/en.toml."""
     return tomllib.loads(files("app.web").joinpath("texts/en.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def static_files() -> dict[str, Path]:
-    """Return the scripts and stylesheets by a name that changes when their content does."""
+    """Return the scripts and stylesheets by served name. The name contains a hash of the content."""
     return {versioned_name(file): file for file in sorted((HERE / "static").iterdir())}
 
 
 def static(name: str) -> str:
-    """Return the address of a script or stylesheet."""
+    """Return the path at which a script or stylesheet is served."""
     stem, _, suffix = name.rpartition(".")
-    found = next(dated for dated in static_files() if dated.startswith(f"{stem}-") and dated.endswith(f".{suffix}"))
+    found = next(
+        served_name
+        for served_name in static_files()
+        if served_name.startswith(f"{stem}-") and served_name.endswith(f".{suffix}")
+    )
     return f"{FOLDER}/{found}"
 
 
 async def send_static(request: Request) -> Response:
-    """Send a file by its name: no path is ever made from what a client sends."""
+    """Send a static file. It is looked up by name, so that no path is ever built from client input."""
     file = static_files().get(request.path_params["name"])
     if file is None:
         return PlainTextResponse("There is no such file.", status_code=404)
@@ -53,7 +56,7 @@ async def send_static(request: Request) -> Response:
 
 
 def day(moment: str | None) -> str:
-    """Return the day of a moment in words: 5 March 2026."""
+    """Format the day of an ISO 8601 time, such as 5 March 2026. Returns an empty text for None."""
     if not moment:
         return ""
     at = datetime.fromisoformat(moment)
@@ -61,29 +64,29 @@ def day(moment: str | None) -> str:
 
 
 def minute(moment: str) -> str:
-    """Return a moment in words: 5 March 2026, 14:05 UTC."""
+    """Format an ISO 8601 time, such as 5 March 2026, 14:05 UTC."""
     return f"{day(moment)}, {datetime.fromisoformat(moment).astimezone(UTC):%H:%M} UTC"
 
 
 def with_code(text: str) -> Markup:
-    """Return a message with what it sets between backticks as code."""
+    """Return a message as HTML, with the text between backticks as code."""
     return Markup(QUOTED_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704  # the text is escaped
 
 
 def format_count(number: int, words: list[str]) -> str:
-    """Return a number with its noun: `1 page`, `2 pages`."""
+    """Return a number with its noun, such as `1 page` or `2 pages`. `words` are singular and plural."""
     return f"{number:,} {words[number != 1]}"
 
 
 def address(page: Mapping[str, Any], owner: str) -> str:
-    """Return the address of a page: in the wiki that it says it is of, or else in that of `owner`."""
+    """Return the path of a page in the wiki of its own `owner` field, or else in the wiki of `owner`."""
     space = (page.get("owner") or {}).get("slug") or owner
     return f"/wiki/{space}/{page['type'].lower()}/{page['slug']}"
 
 
 class Templates(Environment):
-    """The environment of the templates. `page.title` is first looked for among the fields of an answer: Jinja would
-    look for an attribute of the dict, and then meet an error for each field."""
+    """The environment of the templates. It looks up `page.title` as a key of a dict first: Jinja tries the attribute
+    first, which raises and catches an exception for each field."""
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         if type(obj) is dict and attribute in obj:
@@ -93,8 +96,8 @@ class Templates(Environment):
 
 @cache
 def templates() -> Templates:
-    """Return the environment of the templates. Everything is escaped that is not markup of ours."""
-    made = Templates(
+    """Return the environment of the templates, which escapes every value that is not Markup."""
+    environment = Templates(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -102,22 +105,16 @@ def templates() -> Templates:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"t": texts(), "static": static, "page_types": sorted(TEMPLATES)}
-    made.filters |= {
+    environment.globals |= {"t": texts(), "static": static, "page_types": sorted(TEMPLATES)}
+    environment.filters |= {
         "day": day,
         "minute": minute,
         "format_count": format_count,
         "address": address,
-        "dressed": safe_html,
-        "digest": digest,
+        "safe_html": safe_html,
         "with_code": with_code,
     }
-    return made
-
-
-def digest(text: str) -> str:
-    """Return a short name of a text, for what a browser keeps about it."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return environment
 
 
 def render(template: str, **values: Any) -> str:

@@ -1,24 +1,24 @@
-"""The routes of the reader. Each address begins with a word of its own, so no wiki can be called like another path.
+"""The routes of the reader. Each path begins with a fixed word, so that the slug of a wiki never hides another path.
 
-A page is at /wiki/OWNER/TYPE/SLUG. The text of pages, and programs, know it as /wiki/TYPE/SLUG too.
+A page is at /wiki/OWNER/TYPE/SLUG. Texts of pages and programs also link to /wiki/TYPE/SLUG, which redirects there.
 """
 
 from starlette.routing import BaseRoute, Route
 
-from .endpoint import Following, Handle, Web, page_route
+from .endpoint import Handler, PageEvents, Web, page_route
 from .pages import connect, evidence, files, find, home, keys, read, share, work, write
 from .pages.sign_in import sign_in_routes
 from .rendering import FOLDER, send_static
 
 PAGE = "{owner}/{type}/{slug}"
-READING: dict[str, Handle] = {
+READING: dict[str, Handler] = {
     "/": home.home,
     "/wiki/{owner}": home.home,
     "/pages/{owner}": home.list_pages,
     f"/wiki/{PAGE}.md": read.read_markdown,
     f"/wiki/{PAGE}.json": read.read_json,
     f"/wiki/{PAGE}": read.read_page,
-    "/wiki/{type}/{slug}": read.shorter,
+    "/wiki/{type}/{slug}": read.redirect_short_path,
     f"/preview/{PAGE}": read.preview,
     "/attachment/{owner}/{path:path}": files.send_file,
     "/original/{owner}/{id}": files.send_original,
@@ -43,14 +43,14 @@ READING: dict[str, Handle] = {
     "/keys/{owner}": keys.list_keys,
     "/proposals/{owner}": work.proposals,
     "/proposal/{owner}/{id}": work.proposal,
-    "/connect": connect.ask,
+    "/connect": connect.show_consent,
     "/programs": connect.own_programs,
     "/programs/{owner}": connect.programs,
 }
-WRITING: dict[str, Handle] = {
+WRITING: dict[str, Handler] = {
     "/new/{owner}": write.create,
     "/render/{owner}": write.preview_text,
-    "/paste/{owner}": write.pasted_text,
+    "/paste/{owner}": write.convert_pasted_html,
     f"/edit/{PAGE}": write.save,
     f"/rename/{PAGE}": write.rename,
     f"/archive/{PAGE}": write.archive,
@@ -79,7 +79,7 @@ def web_routes(web: Web) -> list[BaseRoute]:
         Route(f"{FOLDER}/{{name}}", send_static),
         *sign_in_routes(web),
         share.shared_route(web),
-        Route("/follow/{id}", Following(web), methods=["GET"]),
+        Route("/follow/{id}", PageEvents(web), methods=["GET"]),
         *(page_route(web, path, handle) for path, handle in READING.items()),
         *(page_route(web, path, handle, "POST") for path, handle in WRITING.items()),
         page_route(web, "/file-text/{owner}", evidence.file_text, "POST", takes="file"),

@@ -1,11 +1,11 @@
-"""`cairn context`: what a wiki knows for a task, within a budget of tokens."""
+"""`cairn context`: print what a wiki knows about a task, within a budget of tokens."""
 
 from typing import Annotated
 
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import say, show
+from ..output import print_json, say
 from .pages import run_query
 
 
@@ -35,9 +35,9 @@ def context(
 ) -> None:
     """Print what a wiki knows about a task. The output is Markdown for a prompt, and covers shared spaces that the
     owner can read."""
-    asked = {"query": query, "task": task, "role": role, "budget": budget, "spaces": spaces or None}
-    found = run_query("context", "wikiContext", tenant, owner, **asked)
+    variables = {"query": query, "task": task, "role": role, "budget": budget, "spaces": spaces or None}
+    found = run_query("context", "wikiContext", tenant, owner, **variables)
     if as_json:
-        show(found)
+        print_json(found)
     else:
         say(found["text"].rstrip("\n") or "No page or source matches.")

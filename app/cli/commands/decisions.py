@@ -1,4 +1,4 @@
-"""`cairn wiki decision` and `questions`: decisions that are asked for, recorded and listed."""
+"""`cairn wiki decision` and `cairn wiki questions`: request, record and list decisions."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import say, show
+from ..output import print_json, say
 from .history import wiki_app
-from .pages import ask_as, format_page_name
-from .wiki import Beyond
+from .pages import format_page_name, run_query_as
+from .wiki import AfterCursor
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -62,7 +62,7 @@ def decision(
     as_json: AsJson = False,
 ) -> None:
     """Record a decision, or ask for one. Decisions become pages; minor ones are only logged."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
@@ -77,32 +77,35 @@ def decision(
         from resolvers.tenants.tenants import as_id
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
-        known = as_id(question)
-        asked = None if known else QuestionDraft(question, why, tuple(options or ()), significance.value)
+        question_id = as_id(question)
+        draft = None if question_id else QuestionDraft(question, why, tuple(options or ()), significance.value)
         if withdraw:
-            if known is None or decided is not None:
+            if question_id is None or decided is not None:
                 raise typer.BadParameter("give the id of an open question, without --decision", param_hint="--withdraw")
-            await withdraw_question(database, scope, known, why or None)
-            return {"questionId": str(known), "pageId": None}
+            await withdraw_question(database, scope, question_id, why or None)
+            return {"questionId": str(question_id), "pageId": None}
         if decided is None:
-            if asked is None:
+            if draft is None:
                 raise typer.BadParameter("give the decision", param_hint="--decision")
-            return {"questionId": str(await ask_decision(database, scope, asked)), "pageId": None}
+            return {"questionId": str(await ask_decision(database, scope, draft)), "pageId": None}
         old = (await locate_slug(database, scope, supersedes, "decision")).page_id if supersedes else None
-        done = await record_decision(database, scope, DecisionDraft(decided, consequences, asked, known, old))
-        return {"questionId": done.question_id and str(done.question_id), "pageId": done.page_id and str(done.page_id)}
+        result = await record_decision(database, scope, DecisionDraft(decided, consequences, draft, question_id, old))
+        return {
+            "questionId": result.question_id and str(result.question_id),
+            "pageId": result.page_id and str(result.page_id),
+        }
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(result)
     elif withdraw:
-        say(f"The question {done['questionId']} was withdrawn.")
+        say(f"The question {result['questionId']} was withdrawn.")
     elif decided is None:
-        say(f"The question {done['questionId']} is open.")
+        say(f"The question {result['questionId']} is open.")
     else:
         say(
-            f"Recorded as the page {done['pageId']}."
-            if done["pageId"]
+            f"Recorded as the page {result['pageId']}."
+            if result["pageId"]
             else "Recorded in the log. Its significance is too low for a page."
         )
 
@@ -112,22 +115,22 @@ def questions(
     owner: Owner,
     status: Annotated[Status | None, typer.Option(help="Only entries with this status.")] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
-    after: Beyond = None,
+    after: AfterCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List questions with their decisions, newest first."""
-    given = {"status": status and status.value.upper(), "limit": limit, "after": after}
-    found = ask_as("reader", "questions", "wikiDecisionQuestions", tenant, owner, given)
+    variables = {"status": status and status.value.upper(), "limit": limit, "after": after}
+    found = run_query_as("reader", "questions", "wikiDecisionQuestions", tenant, owner, variables)
     if as_json:
-        show(found)
+        print_json(found)
         return
-    for one in found["nodes"]:
-        say(f"{one['id']}  {one['status'].lower()}  {one['question']} ({one['significance'].lower()})")
-        for option in one["options"]:
+    for entry in found["nodes"]:
+        say(f"{entry['id']}  {entry['status'].lower()}  {entry['question']} ({entry['significance'].lower()})")
+        for option in entry["options"]:
             say(f"    - {option}")
-        if one["reason"]:
-            say(f"    withdrawn: {one['reason']}")
-        if one["decision"]:
-            say(f"    decided: {one['decision']}{' in ' + format_page_name(one['page']) if one['page'] else ''}")
+        if entry["reason"]:
+            say(f"    withdrawn: {entry['reason']}")
+        if entry["decision"]:
+            say(f"    decided: {entry['decision']}{' in ' + format_page_name(entry['page']) if entry['page'] else ''}")
     if found["pageInfo"]["hasNextPage"]:
         say(f"For older questions: --after {found['pageInfo']['endCursor']}")

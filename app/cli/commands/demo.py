@@ -1,4 +1,4 @@
-"""`cairn demo`: a sample wiki to look at, served."""
+"""`cairn demo`: load a sample wiki and serve it."""
 
 import typer
 
@@ -19,14 +19,14 @@ def demo(host: Host = None, port: Port = None) -> None:
     from db.scope import Role
 
     from ...server.serve import serve
-    from ..session import ready, run_with_database
+    from ..session import ready_database, run_with_database
     from .admin.keys import token_for
-    from .demo_wikis import TTL, quiet, sample_loaded, usable_port, welcome
+    from .demo_wikis import TTL, load_home_wiki, usable_port, welcome, with_quiet_logs
     from .service import settings_with
 
-    settings = quiet(settings_with(host=host, port=port))
-    with ready(settings, creates=True) as dsn:
-        wiki = asyncio.run(run_with_database(settings, dsn, sample_loaded))
+    settings = with_quiet_logs(settings_with(host=host, port=port))
+    with ready_database(settings, creates=True) as dsn:
+        wiki = asyncio.run(run_with_database(settings, dsn, load_home_wiki))
         token = token_for(settings, wiki, Role.MEMBER, TTL)
         port = usable_port(settings.host, settings.port)
         settings = settings.model_copy(update={"port": port, "worker": True, "local_token": SecretStr(token)})

@@ -1,4 +1,4 @@
-"""The sample wikis of the demo, and what it prints when they are there."""
+"""The sample wikis of the demo, and the text that it prints once they are loaded."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -23,10 +23,10 @@ from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.tenants.tenants import ensure_tenant
 
-from ...graphiql.assets import missing
+from ...graphiql.assets import missing_assets
 from ...server.serve import AddressTaken, bind
 from ...settings import Settings
-from ..output import as_json, print_status
+from ..output import print_status, to_json
 from ..progress import progress
 from ..session import Wiki, find_wiki
 
@@ -35,26 +35,30 @@ ACTOR = Actor(ActorKind.SERVICE, "cairn demo")
 
 
 class SampleBroken(Exception):
-    """A page of the sample was refused: a fault of the sample, not of whoever runs it."""
+    """A page of the sample was refused, which is a defect of the sample and not a mistake of the user."""
 
 
-Reporting = Callable[[str], AbstractContextManager[Progress]]
+OpenProgress = Callable[[str], AbstractContextManager[Progress]]
 
 
-async def load_sample(database: Database, told: Callable[[str], None], reporting: Reporting) -> None:
-    """Load every tenant of the sample that is not there as a whole. Nothing is written over once it is.
+async def load_sample(database: Database, announce: Callable[[str], None], open_progress: OpenProgress) -> None:
+    """Load each tenant of the sample that is not completely loaded yet. A loaded tenant is never overwritten.
 
-    `told` is called before each wiki is loaded, `reporting` opens the progress of one wiki.
+    `told` is called with a message before each wiki is loaded; `reporting` opens the progress bar of a wiki.
     """
     with as_file(files("app") / "sample") as folder:
         for tenant in read_yaml(folder / "sample.yaml")["tenants"]:
-            await load_tenant(database, folder / tenant["slug"], tenant, told, reporting)
+            await load_tenant(database, folder / tenant["slug"], tenant, announce, open_progress)
 
 
 async def load_tenant(
-    database: Database, folder: Path, described: Mapping[str, Any], told: Callable[[str], None], reporting: Reporting
+    database: Database,
+    folder: Path,
+    described: Mapping[str, Any],
+    announce: Callable[[str], None],
+    open_progress: OpenProgress,
 ) -> None:
-    """Load a tenant and mark it at the end, so that a load that was broken off begins again."""
+    """Load a tenant unless it is marked as loaded. The mark is set last, so that an interrupted load is repeated."""
     tenant = await ensure_tenant(database, described["slug"], described["name"])
     async with database.connection() as connection:
         if await connection.value(SAMPLE["is_loaded"], tenant_id=tenant.id):
@@ -65,25 +69,25 @@ async def load_tenant(
     }
     for owner in described["owners"]:
         for member in owner.get("members", ()):
-            await admit(database, owners[owner["slug"]], owners[member["owner"]], Grant(member["role"]))
-        told(f"Loading the wiki of {owner['name']} (first run only)")
-        with reporting(owner["name"]) as report:
+            await grant_access(database, owners[owner["slug"]], owners[member["owner"]], Grant(member["role"]))
+        announce(f"Loading the wiki of {owner['name']} (first run only)")
+        with open_progress(owner["name"]) as report:
             await load_wiki(database, folder / owner["slug"], owners[owner["slug"]], report)
     async with database.transaction() as transaction:
         await transaction.run(SAMPLE["mark_loaded"], tenant_id=tenant.id)
 
 
-async def admit(database: Database, owner: Owner, grantee: Owner, role: Grant) -> None:
+async def grant_access(database: Database, owner: Owner, grantee: Owner, role: Grant) -> None:
     await grant(database, owner.tenant_id, owner_id=owner.id, grantee_id=grantee.id, role=role)
 
 
 async def load_wiki(database: Database, folder: Path, owner: Owner, report: Progress) -> None:
-    """Load the sources first, because pages cite them and mentions are seen in them."""
+    """Load a wiki: its sources first, because pages and mentions refer to them."""
     scope = Scope(owner.tenant_id, owner.id, Role.MEMBER, ACTOR, (owner.id,))
     sources = {}
     for draft in read_sources(folder / "sources"):
         sources[draft.ref] = (await add_source(database, scope, draft)).source_id
-    check(await import_path(database, scope, folder / "pages", report=report))
+    raise_first_problem(await import_path(database, scope, folder / "pages", report=report))
     for mention in read_yaml(folder / "mentions.yaml"):
         for sighting in mention["sightings"]:
             await record_mention(
@@ -97,7 +101,7 @@ async def load_wiki(database: Database, folder: Path, owner: Owner, report: Prog
     await pass_by(database, scope)
 
 
-def check(result: ImportResult) -> None:
+def raise_first_problem(result: ImportResult) -> None:
     for problem in result.errors:
         raise SampleBroken(f"{problem.path}: {problem.message}")
 
@@ -117,14 +121,14 @@ HOME = ("harbour-coffee", "mara")
 PORTS = 100
 
 
-async def sample_loaded(database: Database) -> Wiki:
+async def load_home_wiki(database: Database) -> Wiki:
     """Load the sample and return the wiki in which the demo begins."""
     await load_sample(database, print_status, progress)
     return await find_wiki(database, *HOME)
 
 
-def quiet(settings: Settings) -> Settings:
-    """Return settings that log only what goes wrong, as a person reads along, unless the environment wants more."""
+def with_quiet_logs(settings: Settings) -> Settings:
+    """Return settings that log only warnings, in the format for a console, unless the environment sets them."""
     calm = {"log_level": "warning", "log_format": "console"}
     return settings.model_copy(update={k: v for k, v in calm.items() if k not in settings.model_fields_set})
 
@@ -170,15 +174,16 @@ QUERY = """
 
 
 def welcome(wiki: Wiki, url: str, token: str) -> str:
-    """Return a few dozen lines to copy from and links to open."""
+    """Return the welcome text: addresses, a token, sample queries with links to GraphiQL, and a curl command."""
     queries = {name: query_text(name).replace("TENANT", str(wiki.tenant.id)) for name in QUERIES}
     parts = [WELCOME.format(tenant=wiki.tenant.slug, owner=wiki.owner.slug, url=url, token=token)]
-    if missing():
+    if missing_assets():
         parts.append(CDN)
     parts += [
-        QUERY.format(title=QUERIES[name], link=link(url, token, query), query=query) for name, query in queries.items()
+        QUERY.format(title=QUERIES[name], link=graphiql_link(url, token, query), query=query)
+        for name, query in queries.items()
     ]
-    parts.append(f"\n# The first query, from a terminal\n{curl(url, token, queries['AustinWater'])}")
+    parts.append(f"\n# The first query, from a terminal\n{curl_command(url, token, queries['AustinWater'])}")
     return "\n".join(parts)
 
 
@@ -186,11 +191,11 @@ def query_text(name: str) -> str:
     return (files("app.cli") / "queries" / f"{name}.graphql").read_text(encoding="utf-8").strip()
 
 
-def link(url: str, token: str, query: str) -> str:
-    """Return a link to GraphiQL with the token and the query behind `#`, which a browser sends to no server."""
+def graphiql_link(url: str, token: str, query: str) -> str:
+    """Return a link to GraphiQL with the token and the query in the fragment, which browsers send to no server."""
     return f"{url}/graphiql#{urlencode({'token': token, 'query': query})}"
 
 
-def curl(url: str, token: str, query: str) -> str:
-    body = as_json({"query": " ".join(query.split())})
+def curl_command(url: str, token: str, query: str) -> str:
+    body = to_json({"query": " ".join(query.split())})
     return f"curl {url}/graphql -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d {quote(body)}"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import say, show
-from .pages import TYPES, ExpectedVersion, PageName, Summary, find_page_id, format_page_name, on_page
+from ..output import print_json, say
+from .pages import ExpectedVersion, PageName, Summary, find_page_id, format_page_name, parse_page_type, run_on_page
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -35,7 +35,7 @@ def add_editing(parent: typer.Typer) -> None:
 
 
 def text_or_stdin(text: str) -> str:
-    """The argument itself, or what comes on stdin for `-`."""
+    """Return the argument, or the content of stdin if the argument is `-`."""
     from ..output import read_stdin
 
     return read_stdin() if text == STDIN else text
@@ -72,7 +72,7 @@ def edit(
         from resolvers.model.lookup import PageAddress
         from resolvers.pages.edits import edit_page
 
-        done = await edit_page(
+        result = await edit_page(
             database,
             scope,
             PageAddress(page_id),
@@ -83,23 +83,23 @@ def edit(
             expected_version=expected_version,
             summary=summary,
         )
-        found = done.edited
+        found = result.edited
         return {
-            "version": done.saved.version,
-            "changed": done.saved.changed,
-            "note": done.note,
+            "version": result.saved.version,
+            "changed": result.saved.changed,
+            "note": result.note,
             "matchedBy": found and found.matched_by,
             "lines": list(found.lines) if found else [],
         }
 
-    done = on_page(name, tenant, owner, work)
+    result = run_on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        lines = ", ".join(map(str, done["lines"]))
+        lines = ", ".join(map(str, result["lines"]))
         say(
-            done["note"]
-            or f"{name} is now at version {done['version']}. Edited line {lines}; match: {done['matchedBy']}."
+            result["note"]
+            or f"{name} is now at version {result['version']}. Edited line {lines}; match: {result['matchedBy']}."
         )
 
 
@@ -123,7 +123,7 @@ def append(
         from resolvers.model.lookup import PageAddress
         from resolvers.pages.edits import append_to_page
 
-        done = await append_to_page(
+        result = await append_to_page(
             database,
             scope,
             PageAddress(page_id),
@@ -133,13 +133,13 @@ def append(
             expected_version=expected_version,
             summary=summary,
         )
-        return {"version": done.saved.version, "changed": done.saved.changed}
+        return {"version": result.saved.version, "changed": result.saved.changed}
 
-    done = on_page(name, tenant, owner, work)
+    result = run_on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        say(f"{name} is now at version {done['version']}.")
+        say(f"{name} is now at version {result['version']}.")
 
 
 def rename(
@@ -160,7 +160,7 @@ def rename(
         from resolvers.pages.renaming import rename_page
         from resolvers.validation import UNSET
 
-        done = await rename_page(
+        result = await rename_page(
             database,
             scope,
             page_id,
@@ -170,17 +170,20 @@ def rename(
             summary=summary,
             time_limit=inf,
         )
-        counts = {"pagesRewritten": len(done.rewritten), "pagesLeft": done.left}
-        return {"version": done.saved.version, "changed": done.saved.changed, **counts}
+        counts = {"pagesRewritten": len(result.rewritten), "pagesLeft": result.left}
+        return {"version": result.saved.version, "changed": result.saved.changed, **counts}
 
     if title is None and slug is None:
         raise typer.BadParameter("give --title, --slug, or both")
-    done = on_page(name, tenant, owner, work)
+    result = run_on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        left = f" The service updates {done['pagesLeft']} more." if done["pagesLeft"] else ""
-        say(f"Renamed, now at version {done['version']}. Links in {done['pagesRewritten']} pages were updated.{left}")
+        left = f" The service updates {result['pagesLeft']} more." if result["pagesLeft"] else ""
+        say(
+            f"Renamed, now at version {result['version']}. "
+            f"Links in {result['pagesRewritten']} pages were updated.{left}"
+        )
 
 
 def merge(
@@ -192,9 +195,9 @@ def merge(
     as_json: AsJson = False,
 ) -> None:
     """Merge pages into the last one, whose type stays. The merged pages are archived."""
-    from .pages import page_name
+    from .pages import check_page_name
 
-    gone = [page_name(name) for name in gone]
+    gone = [check_page_name(name) for name in gone]
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from resolvers.pages.merging import merge_many
@@ -205,12 +208,12 @@ def merge(
         saved = await merge_many(database, scope, from_ids, page_id, expected_version=expected_version)
         return {"version": saved.version}
 
-    done = on_page(into, tenant, owner, work)
+    result = run_on_page(into, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
         redirect = f"{', '.join(gone)} redirect" if len(gone) > 1 else f"{gone[0]} redirects"
-        say(f"{into} is now at version {done['version']}. {redirect} to it.")
+        say(f"{into} is now at version {result['version']}. {redirect} to it.")
 
 
 def transfer(
@@ -229,11 +232,11 @@ def transfer(
         saved = await transfer_page(database, scope, page_id, to, expected_version=expected_version)
         return {"pageId": str(saved.page_id), "version": saved.version}
 
-    done = on_page(name, tenant, owner, work)
+    result = run_on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        say(f"Moved {name} to the wiki of {to}, at version {done['version']}.")
+        say(f"Moved {name} to the wiki of {to}, at version {result['version']}.")
 
 
 def archive(
@@ -244,15 +247,15 @@ def archive(
     as_json: AsJson = False,
 ) -> None:
     """Archive pages with their sections, aliases and links. Exits with 1 if a page could not be archived."""
-    from .pages import each_page
+    from .pages import archive_or_unarchive
 
-    outcomes = each_page(names, tenant, owner, back=back)
+    outcomes = archive_or_unarchive(names, tenant, owner, back=back)
     if as_json:
-        show(outcomes)
+        print_json(outcomes)
     else:
         for outcome in outcomes:
-            done = "restored" if back else "archived"
-            say(f"{outcome['page']}: {outcome['error'] or (done if outcome['changed'] else f'already {done}')}")
+            state = "restored" if back else "archived"
+            say(f"{outcome['page']}: {outcome['error'] or (state if outcome['changed'] else f'already {state}')}")
     if any(outcome["error"] for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -270,17 +273,13 @@ def add_creating(parent: typer.Typer) -> None:
     )(create)
 
 
-def page_type(text: str) -> str:
-    if text.lower() not in TYPES:
-        raise typer.BadParameter(f"give one of {', '.join(TYPES)}")
-    return text.lower()
-
-
 def create(
     type: Annotated[
         str,
         typer.Argument(
-            callback=page_type, metavar="TYPE", help="Type of the page, such as entity. It cannot be changed later."
+            callback=parse_page_type,
+            metavar="TYPE",
+            help="Type of the page, such as entity. It cannot be changed later.",
         ),
     ],
     title: Annotated[str, typer.Argument(metavar="TITLE", help="Display name.")],
@@ -305,7 +304,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create a page. If its slug is taken, a number is added to it."""
-    from ..session import find_wiki, read_stored, session
+    from ..session import find_wiki, read_stored, run_in_session
 
     body = text and text_or_stdin(text)
 
@@ -320,11 +319,11 @@ def create(
         page = (await read_stored(database, wiki, "created", {"id": str(saved.page_id)}))["node"]
         return {"page": format_page_name(page), "id": str(saved.page_id), "version": saved.version}
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        say(f"{done['page']} is now at version {done['version']}.")
+        say(f"{result['page']} is now at version {result['version']}.")
 
 
 if TYPE_CHECKING:
@@ -347,7 +346,7 @@ def suppress(
     as_json: AsJson = False,
 ) -> None:
     """Prevent the promotion of a rollup section to a page."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Saved":
         from db.scope import Role
@@ -357,9 +356,9 @@ def suppress(
         page_id = await find_page_id(database, scope, name)
         return await suppress_promotion(database, scope, page_id, section, suppressed=not lift)
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show({"page": name, "section": section, "suppressed": not lift, "changed": done.changed})
+        print_json({"page": name, "section": section, "suppressed": not lift, "changed": result.changed})
     else:
         say(f"The section {section} of {name} {'can' if lift else 'will not'} be promoted to a page.")
 

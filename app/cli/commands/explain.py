@@ -1,4 +1,4 @@
-"""`cairn explain`: the SQL of a query, what it costs, and how Postgres runs it."""
+"""`cairn explain`: print the SQL of a GraphQL query, its cost, and the plan of Postgres."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show
+from ..output import print_json, say
 from .admin.keys import Role, RoleOption
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ def explain(
     cairn explain page.graphql --variables @page.json --analyze
     echo '{ wikiTags { nodes { tag } } }' | cairn explain - --json
     """
-    from ..session import session
+    from ..session import run_in_session
 
     if file == variables == STDIN:
         raise typer.BadParameter("only one of FILE and --variables can be read from stdin")
     text = read_text(file)
-    given = read_variables(variables)
+    parsed = read_variables(variables)
 
     async def work(database: "Database") -> "tuple[Explained, int]":
         from graphql import GraphQLError
@@ -73,25 +73,28 @@ def explain(
         from ..options import read_settings
         from ..session import find_wiki
 
-        settings, wiki = read_settings(), await find_wiki(database, tenant, owner)
-        scope, engine = wiki.scope(ScopeRole(role)), make_engine(document_limits(settings))
+        settings = read_settings()
+        wiki = await find_wiki(database, tenant, owner)
+        scope = wiki.scope(ScopeRole(role))
+        engine = make_engine(document_limits(settings))
         where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
-        asked, options = ExplainRequest(text, where | given, operation), ["FORMAT JSON"] if as_json else []
+        request = ExplainRequest(text, where | parsed, operation)
+        options = ["FORMAT JSON"] if as_json else []
         try:
             if analyze:
-                found = await analyze_operation(database, scope, engine, asked, options, settings.max_cost)
+                found = await analyze_operation(database, scope, engine, request, options, settings.max_cost)
             else:
-                found = await estimate_operation(database, scope, engine, asked, options)
+                found = await estimate_operation(database, scope, engine, request, options)
         except (Invalid, GraphQLError) as error:
             errors = error.errors if isinstance(error, Invalid) else [error]
             raise not_explained(errors, "stdin" if file == STDIN else file) from None
         return found, settings.max_cost
 
-    found, limit = session(work)
+    found, limit = run_in_session(work)
     if as_json:
-        show(for_programs(found, limit))
+        print_json(explained_to_dict(found, limit))
     else:
-        for line in for_people(found, limit):
+        for line in format_explained(found, limit):
             say(line)
 
 
@@ -102,13 +105,13 @@ def read_text(file: str) -> str:
     return read_stdin() if file == STDIN else text_of(Path(file))
 
 
-def read_variables(given: str) -> dict[str, Any]:
-    """Read JSON itself, the file after an @, or stdin."""
+def read_variables(value: str) -> dict[str, Any]:
+    """Parse variables given as JSON, as @FILE, or as `-` for stdin. Raises BadInput."""
     import json
 
     from resolvers.errors import BadInput
 
-    text = read_text(given.removeprefix("@")) if given == STDIN or given.startswith("@") else given
+    text = read_text(value.removeprefix("@")) if value == STDIN or value.startswith("@") else value
     try:
         found = json.loads(text)
     except ValueError as error:
@@ -118,8 +121,8 @@ def read_variables(given: str) -> dict[str, Any]:
     return found
 
 
-def for_programs(found: "Explained", limit: int) -> dict[str, Any]:
-    explanation, planned, sent = found
+def explained_to_dict(explained: "Explained", limit: int) -> dict[str, Any]:
+    explanation, planned, sent = explained
     return {
         "operation": explanation.operation,
         "cost": {"requested": explanation.cost, "limit": limit},
@@ -129,8 +132,8 @@ def for_programs(found: "Explained", limit: int) -> dict[str, Any]:
                 "field": statement.field,
                 "sql": statement.text,
                 "parameters": [
-                    {"number": number, "source": one.source, "value": one.value}
-                    for number, one in enumerate(statement.parameters, 1)
+                    {"number": number, "source": parameter.source, "value": parameter.value}
+                    for number, parameter in enumerate(statement.parameters, 1)
                 ],
                 "planning": statement.planning,
                 "hasSteps": statement.has_steps,
@@ -141,9 +144,9 @@ def for_programs(found: "Explained", limit: int) -> dict[str, Any]:
     }
 
 
-def for_people(found: "Explained", limit: int) -> Iterator[str]:
-    """Yield the cost, and for each statement its SQL under a comment, and the plan."""
-    explanation, planned, sent = found
+def format_explained(explained: "Explained", limit: int) -> Iterator[str]:
+    """Yield the lines of the output: the cost, then for each statement its comments, its SQL and its plan."""
+    explanation, planned, sent = explained
     yield f"-- {explanation.operation}"
     refused = "" if explanation.cost <= limit else ", refused"
     yield f"-- cost: {explanation.cost} of at most {limit}{refused}"

@@ -1,4 +1,4 @@
-"""`cairn history`, `diff`, `restore`, `wiki supersede`, `wiki resolve`: what a page said before, or says twice."""
+"""Commands for earlier versions of pages, superseded claims and contradictions."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
-from ..output import say, show, table
-from .data.backups import restoring
-from .pages import ExpectedVersion, PageName, Summary, on_page, run_query
+from ..output import print_json, print_table, say
+from .data.backups import restore_app
+from .pages import ExpectedVersion, PageName, Summary, run_on_page, run_query
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -23,7 +23,7 @@ def add_to(parent: typer.Typer) -> None:
     place = "--tenant acme --owner mara"
     parent.command("history", epilog=f"Example: cairn history entity/austin {place}")(history)
     parent.command("diff", epilog=f"Example: cairn diff entity/austin 3 5 {place}")(diff)
-    restoring.command("page", epilog=f"Example: cairn restore entity/austin 3 {place}")(restore)
+    restore_app.command("page", epilog=f"Example: cairn restore entity/austin 3 {place}")(restore)
     parent.add_typer(wiki_app, name="wiki", epilog="Example: cairn wiki supersede --help")
 
 
@@ -41,10 +41,10 @@ def history(
     """List the versions of a page, newest first."""
     found = query_page("history", name, tenant, owner, first=limit, after=before)["revisions"]
     if as_json:
-        show(found)
+        print_json(found)
         return
     columns = ["version", "when", "author", "title", "summary"]
-    table(columns, [row(revision) for revision in found["nodes"]])
+    print_table(columns, [row(revision) for revision in found["nodes"]])
     if found["pageInfo"]["hasNextPage"]:
         say(f"For older versions: --before {found['pageInfo']['endCursor']}")
 
@@ -66,7 +66,7 @@ def diff(name: PageName, old: Version, new: Version, tenant: Tenant, owner: Owne
             f"{name} has no version {old} or {new}, or retention has removed its text. See: cairn history {name}"
         )
     if as_json:
-        show(found)
+        print_json(found)
     elif found["unified"]:
         say(found["unified"].removesuffix("\n"))
     if found["isTruncated"] and not as_json:
@@ -89,15 +89,19 @@ def restore(
         saved = await restore_state(database, scope, page_id, version, expected_version=expected_version)
         return {"version": saved.version, "changed": saved.changed}
 
-    done = on_page(name, tenant, owner, work)
+    result = run_on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        say(f"{name} is now at version {done['version']}." if done["changed"] else f"{name} already has this content.")
+        say(
+            f"{name} is now at version {result['version']}."
+            if result["changed"]
+            else f"{name} already has this content."
+        )
 
 
 def query_page(document: str, name: str, tenant: str, owner: str, **variables: Any) -> Any:
-    """Return what the stored document answers of a page; raise NotFound if there is no such page."""
+    """Execute queries/<document>.graphql for a page and return the fields of the page. Raises NotFound."""
     from resolvers.errors import NotFound
 
     type, _, slug = name.partition("/")
@@ -114,7 +118,7 @@ wiki_app = typer.Typer(
 
 
 class Mode(StrEnum):
-    """The ways of rewriting the text, repeated here because resolvers.pages.claims.claims is slow to import."""
+    """The modes of rewriting a text, repeated here because resolvers.pages.claims.claims is slow to import."""
 
     REPLACE = "replace"
     MERGE = "merge"
@@ -127,8 +131,8 @@ def group() -> None:
     """Maintain a wiki. Commands for stubs, claims, proposals, decisions, the knowledge map, the log and the diary."""
 
 
-def source_name(text: str) -> str:
-    """Return the name of a source if it is KIND/REF, or raise BadParameter."""
+def check_source_name(text: str) -> str:
+    """Return the name of a source unchanged if it has the form KIND/REF, or raise BadParameter."""
     if not all(text.partition("/")):
         raise typer.BadParameter("give it as KIND/REF, like daily_note/2026-03-02")
     return text
@@ -149,10 +153,10 @@ def supersede(
         str | None, typer.Option(metavar="SLUG", help="Slug of the section to change. Defaults to the whole page.")
     ] = None,
     stated_by: Annotated[
-        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="Source of the old claim.")
+        str | None, typer.Option(metavar="KIND/REF", parser=check_source_name, help="Source of the old claim.")
     ] = None,
     overridden_by: Annotated[
-        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="Source of the new claim.")
+        str | None, typer.Option(metavar="KIND/REF", parser=check_source_name, help="Source of the new claim.")
     ] = None,
     on: Annotated[
         str | None,
@@ -178,7 +182,7 @@ def supersede(
         def source(name: str | None) -> claims.SourceRef | None:
             return claims.SourceRef(*name.split("/", 1)) if name else None
 
-        done = await claims.supersede_claim(
+        result = await claims.supersede_claim(
             database,
             scope,
             PageAddress(page_id),
@@ -192,14 +196,14 @@ def supersede(
             expected_version=expected_version,
             summary=summary,
         )
-        return {"claim": str(done.claim_id), "version": done.saved.version, "changed": done.saved.changed}
+        return {"claim": str(result.claim_id), "version": result.saved.version, "changed": result.saved.changed}
 
-    done = on_page(name, tenant, owner, work)
+    result = run_on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        known = "" if done["changed"] else ", and the claim was already superseded"
-        say(f"{name} is now at version {done['version']}{known}.")
+        note = "" if result["changed"] else ", and the claim was already superseded"
+        say(f"{name} is now at version {result['version']}{note}.")
 
 
 class Status(StrEnum):
@@ -209,7 +213,7 @@ class Status(StrEnum):
 
 
 class Resolution(StrEnum):
-    """The ways of deciding, repeated here because resolvers.pages.claims.contradictions is slow to import."""
+    """The resolutions, repeated here because resolvers.pages.claims.contradictions is slow to import."""
 
     KEEP_NEWER = "keep-newer"
     KEEP_OLDER = "keep-older"
@@ -229,22 +233,22 @@ def contradictions(
     as_json: AsJson = False,
 ) -> None:
     """List the contradictions of a wiki, newest first."""
-    given = {"status": status and status.value.upper(), "limit": limit, "after": after}
-    found = run_query("contradictions", "wikiContradictions", tenant, owner, **given)
+    variables = {"status": status and status.value.upper(), "limit": limit, "after": after}
+    found = run_query("contradictions", "wikiContradictions", tenant, owner, **variables)
     if as_json:
-        show(found)
+        print_json(found)
         return
     columns = ["id", "page", "older", "newer", "status", "decided or suggested"]
-    table(columns, [contradiction_row(one) for one in found["nodes"]])
+    print_table(columns, [contradiction_row(contradiction) for contradiction in found["nodes"]])
     if found["pageInfo"]["hasNextPage"]:
         say(f"For older contradictions: --after {found['pageInfo']['endCursor']}")
 
 
-def contradiction_row(one: dict[str, Any]) -> tuple[object, ...]:
-    page = f"{one['page']['type'].lower()}/{one['page']['slug']}"
-    sides = (f"{one[f'{name}Claim']} ({one[f'{name}On'][:10]})" for name in ("older", "newer"))
-    resolution = one["resolution"] or one["suggestedResolution"] or ""
-    return one["id"], page, *sides, one["status"].lower(), resolution.lower().replace("_", "-")
+def contradiction_row(contradiction: dict[str, Any]) -> tuple[object, ...]:
+    page = f"{contradiction['page']['type'].lower()}/{contradiction['page']['slug']}"
+    sides = (f"{contradiction[f'{name}Claim']} ({contradiction[f'{name}On'][:10]})" for name in ("older", "newer"))
+    resolution = contradiction["resolution"] or contradiction["suggestedResolution"] or ""
+    return contradiction["id"], page, *sides, contradiction["status"].lower(), resolution.lower().replace("_", "-")
 
 
 @wiki_app.command(
@@ -265,7 +269,7 @@ def resolve(
     """Decide which of two contradicting claims holds."""
     from uuid import UUID
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     try:
         contradiction_id = UUID(contradiction)
@@ -278,17 +282,17 @@ def resolve(
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         decided = Resolution(resolution.value.replace("-", "_"))
-        done = await resolve_contradiction(database, scope, contradiction_id, decided, reason)
+        result = await resolve_contradiction(database, scope, contradiction_id, decided, reason)
         return {
-            "id": str(done.id),
-            "page": str(done.saved.page_id),
-            "claim": done.claim_id and str(done.claim_id),
-            "version": done.saved.version,
-            "changed": done.saved.changed,
+            "id": str(result.id),
+            "page": str(result.saved.page_id),
+            "claim": result.claim_id and str(result.claim_id),
+            "version": result.saved.version,
+            "changed": result.saved.changed,
         }
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        say("Resolved the contradiction." if done["changed"] else "The contradiction is already resolved this way.")
+        say("Resolved the contradiction." if result["changed"] else "The contradiction is already resolved this way.")

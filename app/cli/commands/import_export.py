@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show, table
+from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -25,7 +25,7 @@ KINDS = {
 
 
 class Format(StrEnum):
-    """The tool that a folder comes from; `auto` finds it out."""
+    """The tools that can have written a folder of notes. `auto` detects the tool."""
 
     AUTO = "auto"
     MARKDOWN = "markdown"
@@ -60,7 +60,7 @@ def import_notes(
     from resolvers.import_export.importing import import_path
 
     from ..progress import progress
-    from ..session import find_or_create_wiki, find_wiki, session
+    from ..session import find_or_create_wiki, find_wiki, run_in_session
 
     if not path.exists():
         raise BadInput(f"There is no {path}. Give a folder of .md files, a .zip of one, or a .jsonl file.", "path")
@@ -71,16 +71,16 @@ def import_notes(
             made_by = formats.Format(format)
             return await import_path(database, wiki.scope(Role.ADMIN), path, report=report, format=made_by)
 
-    result = session(work, creates=create)
+    result = run_in_session(work, creates=create)
     if as_json:
-        show(as_data(result))
+        print_json(result_to_dict(result))
     else:
         say_result(result)
     if result.errors:
         raise typer.Exit(1)
 
 
-def as_data(result: "ImportResult") -> dict[str, Any]:
+def result_to_dict(result: "ImportResult") -> dict[str, Any]:
     return {
         "created": result.created,
         "changed": result.changed,
@@ -92,8 +92,12 @@ def as_data(result: "ImportResult") -> dict[str, Any]:
         "format": result.format,
         "leftOut": dict(result.left_out),
         "attachments": result.attachments,
-        "warnings": [{"path": one.path, "code": one.code, "message": one.message} for one in result.warnings],
-        "errors": [{"path": one.path, "code": one.code, "message": one.message} for one in result.errors],
+        "warnings": [
+            {"path": problem.path, "code": problem.code, "message": problem.message} for problem in result.warnings
+        ],
+        "errors": [
+            {"path": problem.path, "code": problem.code, "message": problem.message} for problem in result.errors
+        ],
     }
 
 
@@ -106,9 +110,13 @@ def say_result(result: "ImportResult") -> None:
     left = ", ".join(f"{count:,} {kind}" for kind, count in result.left_out.items())
     say(f"Read as {KINDS[result.format]}. {f'Skipped files: {left}' if left else 'No files were skipped'}.")
     if result.warnings:
-        table(["file", "code", "warning"], [(one.path, one.code, one.message) for one in result.warnings])
+        print_table(
+            ["file", "code", "warning"], [(problem.path, problem.code, problem.message) for problem in result.warnings]
+        )
     if result.errors:
-        table(["file", "code", "error"], [(one.path, one.code, one.message) for one in result.errors])
+        print_table(
+            ["file", "code", "error"], [(problem.path, problem.code, problem.message) for problem in result.errors]
+        )
 
 
 if TYPE_CHECKING:
@@ -143,7 +151,7 @@ def export_notes(
     from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
 
     from ..progress import progress
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     if path == Path("-"):
         raise typer.BadParameter(
@@ -153,16 +161,16 @@ def export_notes(
     async def work(database: "Database") -> "ExportResult":
         wiki = await find_wiki(database, tenant, owner)
         with progress() as report:
-            made = await export_path(database, wiki.scope(Role.READER), path, history=history, report=report)
-        told = {"pages": made.pages, "sources": made.sources, "history": history}
-        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **told)
-        return made
+            exported = await export_path(database, wiki.scope(Role.READER), path, history=history, report=report)
+        detail = {"pages": exported.pages, "sources": exported.sources, "history": history}
+        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **detail)
+        return exported
 
-    result = session(work)
+    result = run_in_session(work)
     if as_json:
-        errors = [{"path": one.path, "code": one.code, "message": one.message} for one in result.errors]
-        known = {"pages": result.pages, "sources": result.sources, "path": str(path)}
-        show(known | {"failed": result.failed, "errors": errors})
+        errors = [{"path": problem.path, "code": problem.code, "message": problem.message} for problem in result.errors]
+        summary = {"pages": result.pages, "sources": result.sources, "path": str(path)}
+        print_json(summary | {"failed": result.failed, "errors": errors})
     else:
         say(f"Exported {result.pages} pages and {result.sources} sources to {path}.")
         if result.failed:
@@ -170,7 +178,9 @@ def export_notes(
                 f"{result.failed} could not be written. The export lists them in .cairn/errors.jsonl, or "
                 "in its last lines."
             )
-            table(["file", "code", "error"], [(one.path, one.code, one.message) for one in result.errors])
+            print_table(
+                ["file", "code", "error"], [(problem.path, problem.code, problem.message) for problem in result.errors]
+            )
     if result.failed:
         raise typer.Exit(1)
 

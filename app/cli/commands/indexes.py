@@ -1,6 +1,6 @@
-"""Wikis that search has yet to read: found, and read two at a time, with a bar.
+"""Finds the wikis that are not completely indexed for search, and indexes two at a time with a progress bar.
 
-Every command looks for them on the embedded server, so what reads them is loaded where there are some.
+On the embedded server every command looks for such wikis, so the code that indexes them is imported only if needed.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from resolvers.import_export.results import Progress
 
 CONCURRENCY = 2
-GO_ON = "Progress is saved. To continue, run: cairn reindex"
+CONTINUE = "Progress is saved. To continue, run: cairn reindex"
 
 
 class Reindexed(NamedTuple):
-    """A summary of a reindex, whose fields have the names that the JSON output has."""
+    """The summary of a reindex. Its fields have the names of the JSON output."""
 
     wikis: int
     pages: int
@@ -34,53 +34,61 @@ class Reindexed(NamedTuple):
     seconds: float
 
 
-async def due(
-    database: Database, tenant: str | None = None, owner: str | None = None, *, again: bool = False
+async def find_unindexed(
+    database: Database, tenant: str | None = None, owner: str | None = None, *, everything: bool = False
 ) -> list[Row]:
-    """The wikis to be read: of all tenants, of one, or of one owner there; with `again` all that have pages.
+    """Return the wikis to index: of all tenants, of one tenant, or of one of its owners.
 
-    So are those that have an older index beside a whole one, which only has to go.
+    These are the wikis with pages or sources that are not indexed, and those with a former index that can be deleted.
+    With `everything`, all wikis that have pages or sources are returned.
     """
     from resolvers.search.reindexing import unread
 
     tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
     wikis: list[Row] = []
-    for each in tenants:
-        owner_id = (await find_owner(database, each.id, owner)).id if owner else None
-        wikis += await unread(database, each.id, owner_id)
+    for found in tenants:
+        owner_id = (await find_owner(database, found.id, owner)).id if owner else None
+        wikis += await unread(database, found.id, owner_id)
     return [
-        wiki for wiki in wikis if wiki["is_due"] or wiki["has_older"] or (again and (wiki["pages"] or wiki["sources"]))
+        wiki
+        for wiki in wikis
+        if wiki["is_due"] or wiki["has_older"] or (everything and (wiki["pages"] or wiki["sources"]))
     ]
 
 
-async def read(database: Database, wikis: Sequence[Row], *, again: bool = False, keep_older: bool = False) -> Reindexed:
-    """Read what is unread in these wikis, or all of it `again`. Stopped, it says how to go on."""
+async def index_wikis(
+    database: Database, wikis: Sequence[Row], *, everything: bool = False, keep_older: bool = False
+) -> Reindexed:
+    """Index what is not indexed in these wikis, or all of it with `everything`.
+
+    If it is interrupted, it prints how to continue.
+    """
     from ..progress import progress
 
     began = monotonic()
     try:
         with progress() as report:
-            pages = await read_together(database, wikis, report, again=again, keep_older=keep_older)
+            pages = await index_together(database, wikis, report, everything=everything, keep_older=keep_older)
     except asyncio.CancelledError:
-        print_status(f"Stopped. {GO_ON}")
+        print_status(f"Stopped. {CONTINUE}")
         raise
     except CairnError as error:
-        raise Unavailable(f"{error} {GO_ON}") from error
-    sources = sum(wiki["sources" if again and not wiki["is_begun"] else "unread_sources"] for wiki in wikis)
+        raise Unavailable(f"{error} {CONTINUE}") from error
+    sources = sum(wiki["sources" if everything and not wiki["is_begun"] else "unread_sources"] for wiki in wikis)
     return Reindexed(len(wikis), pages, sources, round(monotonic() - began, 2))
 
 
-async def read_together(
-    database: Database, wikis: Sequence[Row], report: "Progress", *, again: bool, keep_older: bool
+async def index_together(
+    database: Database, wikis: Sequence[Row], report: "Progress", *, everything: bool, keep_older: bool
 ) -> int:
-    """Read the wikis, several at a time, and return how many pages were read. The first error ends it."""
+    """Index several wikis at a time and return the number of pages indexed. Raises the first error of any wiki."""
     from resolvers.search.reindexing import demand_again, reindex
 
-    wanted = [(again and not wiki["is_begun"], wiki) for wiki in wikis]
-    pages = sum(wiki["pages" if whole else "unread"] for whole, wiki in wanted)
-    bar = Bar(report, pages + sum(wiki["sources" if whole else "unread_sources"] for whole, wiki in wanted))
+    planned = [(everything and not wiki["is_begun"], wiki) for wiki in wikis]
+    pages = sum(wiki["pages" if is_whole else "unread"] for is_whole, wiki in planned)
+    bar = Bar(report, pages + sum(wiki["sources" if is_whole else "unread_sources"] for is_whole, wiki in planned))
     counts: list[int] = []
-    if again:  # of all before any is read: whoever goes on need not know what was asked
+    if everything:  # for all wikis first, so that `cairn reindex` without --again continues an interrupted run
         for wiki in wikis:
             await demand_again(database, wiki["tenant_id"], wiki["owner_id"])
     queue = iter(wikis)
@@ -101,10 +109,12 @@ async def read_together(
 
 
 class Bar:
-    """A progress bar over all wikis together, which shows how many pages and sources are read, and of which wiki."""
+    """A progress bar for all wikis together, which counts pages and sources and names the current wiki."""
 
     def __init__(self, report: "Progress", total: int) -> None:
-        self.report, self.total, self.done = report, total, 0
+        self.report = report
+        self.total = total
+        self.done = 0
         self.move("", 0)
 
     def move(self, wiki: str, pages: int) -> None:
@@ -113,12 +123,12 @@ class Bar:
 
 
 async def catch_up(database: Database) -> None:
-    """Index after an upgrade what search has not read, so that no wiki is left without search."""
+    """Index what search has not indexed yet. After an upgrade, no wiki is left without search."""
     tenants = await list_tenants(database)
     if any([await has_unsearchable(database, tenant.id) for tenant in tenants]):
-        wikis = await due(database)
+        wikis = await find_unindexed(database)
         print_status(f"Indexing {format_amount(wikis)} for search")
-        await read(database, wikis)
+        await index_wikis(database, wikis)
 
 
 def format_amount(wikis: Sequence[Row]) -> str:
@@ -128,6 +138,6 @@ def format_amount(wikis: Sequence[Row]) -> str:
 
 
 def format_counts(pages: int, sources: int, wikis: int) -> str:
-    some = [(pages, "page")] * (pages > 0 or not sources) + [(sources, "source")] * (sources > 0)
-    read = " and ".join(f"{number:,} {name}{'' if number == 1 else 's'}" for number, name in some)
-    return f"{read} of {wikis:,} wiki{'' if wikis == 1 else 's'}"
+    amounts = [(pages, "page")] * (pages > 0 or not sources) + [(sources, "source")] * (sources > 0)
+    amount = " and ".join(f"{number:,} {name}{'' if number == 1 else 's'}" for number, name in amounts)
+    return f"{amount} of {wikis:,} wiki{'' if wikis == 1 else 's'}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import print_status, say, show
-from .pages import page_name
+from ..output import print_json, print_status, say
+from .pages import check_page_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 Wait = Annotated[
     bool, typer.Option("--wait", help="Run the job in this process unless a worker takes it, and print the result.")
 ]
-PAUSE = 0.2  # seconds between two looks, while another worker is at it
-RETRY_PAUSE = 1.0  # the same while a job waits for its next attempt
-PUT_OFF = timedelta(seconds=30)
-"""A job that is due later than this, and not because it failed, is left to a worker."""
-NEAREST = 3  # mentions that are told
+
+PAUSE = 0.2  # seconds between two polls while another worker runs the job
+RETRY_PAUSE = 1.0  # seconds between two polls while a job waits for its next attempt
+WAIT_MAX = timedelta(seconds=30)
+"""A job that is due later than this, and not for a retry, is left to a worker."""
+NEAREST_SHOWN = 3  # mentions that are shown
 
 
 def add_compiling(parent: typer.Typer) -> None:
@@ -60,7 +61,7 @@ def compile_wiki(
 
     from ...settings import Settings
     from ...worker import compiler_of
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     compiler = compiler_of(Settings(), say_batch) if wait else None
 
@@ -69,32 +70,32 @@ def compile_wiki(
         job_id = await ask_for_compile(database, scope, options={"propose": True} if propose else None)
         if compiler is None:
             return await sum_jobs(database, scope, [job_id])
-        done = await sum_jobs(database, scope, [job_id, *await finish_jobs(database, scope, compiler)])
-        return done | await compile_state(database, scope, done)
+        summary = await sum_jobs(database, scope, [job_id, *await run_open_jobs(database, scope, compiler)])
+        return summary | await compile_state(database, scope, summary)
 
-    job = session(work)
+    job = run_in_session(work)
     if as_json:
-        show(job)
+        print_json(job)
     else:
         say_job(job)
 
 
-async def finish_jobs(database: "Database", scope: "Scope", compiler: "Compiler") -> "set[UUID]":
-    """Return the jobs of the wiki that were open, once none is: run here, retries included, or by another worker
-    meanwhile.
+async def run_open_jobs(database: "Database", scope: "Scope", compiler: "Compiler") -> "set[UUID]":
+    """Run the open jobs of the wiki until none is left, and return their ids.
 
-    Jobs of other owners are left alone, and so is one that is due later, because a budget is used up.
+    Another worker may run some of them meanwhile. Failed attempts are retried. A job that was put off because a budget
+    is used up is not waited for, and jobs of other owners are not run.
     """
     import asyncio
 
     from compiler.jobs.worker import run, worker_name
     from resolvers.jobs.queue import claim_in, find_open, hurry_retries
 
-    seen: set[UUID] = set()
+    job_ids: set[UUID] = set()
     failures: set[tuple[UUID, int]] = set()
     await hurry_retries(database, scope)
     while jobs := [job for job in await find_open(database, scope) if not is_put_off(job)]:
-        seen |= {job["id"] for job in jobs}
+        job_ids |= {job["id"] for job in jobs}
         waiting = [job for job in jobs if job["status"] == "pending" and job["error"]]
         for job in waiting:
             if (attempt := (job["id"], job["attempt"])) not in failures:
@@ -109,12 +110,12 @@ async def finish_jobs(database: "Database", scope: "Scope", compiler: "Compiler"
                 await run(database, claimed, compiler)
             continue
         await asyncio.sleep(RETRY_PAUSE if len(waiting) == len(jobs) else PAUSE)
-    return seen
+    return job_ids
 
 
 @contextmanager
 def silence_tracebacks() -> "Iterator[None]":
-    """Silence the warnings of a worker, whose tracebacks are for logs: an error is reported in a sentence."""
+    """Silence the warnings of a worker, which contain tracebacks: the command prints each failure as a sentence."""
     logger = logging.getLogger("compiler.jobs.worker")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -125,12 +126,13 @@ def silence_tracebacks() -> "Iterator[None]":
 
 
 def is_put_off(job: "Row") -> bool:
+    """Return whether a job was put off to a later time, and not because an attempt failed."""
     is_waiting = job["status"] == "pending" and not job["error"]
-    return is_waiting and job["due_in"] > PUT_OFF
+    return is_waiting and job["due_in"] > WAIT_MAX
 
 
 async def sum_jobs(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]") -> dict[str, Any]:
-    """Return the first of these jobs as it stands, with what all of them have done. Raises CompileFailed."""
+    """Return the state of the first of these jobs, with the metrics of all of them added up. Raises CompileFailed."""
     from compiler.metrics import Metrics
     from resolvers.jobs.queue import CompileFailed, find_job
 
@@ -143,28 +145,34 @@ async def sum_jobs(database: "Database", scope: "Scope", job_ids: "Iterable[UUID
         total += Metrics(job["metrics"])
     if not jobs:
         return {}
-    first, metrics = jobs[0], total.stored if jobs[0]["metrics"] else {}
+    first = jobs[0]
+    metrics = total.stored if first["metrics"] else {}
     return {"id": first["id"], "status": first["status"], "error": first["error"], "metrics": metrics}
 
 
-async def compile_state(database: "Database", scope: "Scope", done: dict[str, Any]) -> dict[str, Any]:
-    """Return the state of the wiki after a compile: mentions, work that is put off, and, where nothing was
-    left to read, the job that a worker did before."""
+async def compile_state(database: "Database", scope: "Scope", summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of the wiki after a compile: its mentions, when work that was put off continues, and the job
+    that compiled last if this run had no source to read."""
     from resolvers.jobs.queue import find_last_compiled, find_open
     from resolvers.sources.held_names import find_nearest
 
-    total, nearest = await find_nearest(database, scope, NEAREST)
-    last = None if done["metrics"].get("sources_read") else await find_last_compiled(database, scope)
-    due = [job["run_after"] for job in await find_open(database, scope) if is_put_off(job)]
+    total, nearest = await find_nearest(database, scope, NEAREST_SHOWN)
+    last = None if summary["metrics"].get("sources_read") else await find_last_compiled(database, scope)
+    resume_times = [job["run_after"] for job in await find_open(database, scope) if is_put_off(job)]
     return {
-        "held": {"total": total, "nearest": [held_name_row(one) for one in nearest]},
+        "held": {"total": total, "nearest": [mention_to_dict(held) for held in nearest]},
         "lastCompiled": last and {"id": last["id"], "finishedAt": last["finished_at"], "metrics": last["metrics"]},
-        "continuesAt": min(due, default=None),
+        "continuesAt": min(resume_times, default=None),
     }
 
 
-def held_name_row(held: "HeldName") -> dict[str, Any]:
-    return {"name": held.name, "sources": held.mention_count, "evidence": held.evidence, "missing": held.missing}
+def mention_to_dict(mention: "HeldName") -> dict[str, Any]:
+    return {
+        "name": mention.name,
+        "sources": mention.mention_count,
+        "evidence": mention.evidence,
+        "missing": mention.missing,
+    }
 
 
 def format_time(at: datetime) -> str:
@@ -172,10 +180,10 @@ def format_time(at: datetime) -> str:
 
 
 def say_batch(metrics: "Metrics") -> None:
-    done = metrics.counts
+    counts = metrics.counts
     print_status(
-        f"{done['sources_read']:,.0f} sources read: {done['pages_created']:,.0f} pages created, "
-        f"{done['sections_written']:,.0f} sections written"
+        f"{counts['sources_read']:,.0f} sources read: {counts['pages_created']:,.0f} pages created, "
+        f"{counts['sections_written']:,.0f} sections written"
     )
 
 
@@ -192,16 +200,16 @@ def say_job(job: dict[str, Any]) -> None:
         say(
             f"{total} name{'s' * (total != 1)} without a page. A page needs evidence of 3; a mention counts 1. Closest:"
         )
-        for one in job["held"]["nearest"]:
-            say(f"  {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
+        for held in job["held"]["nearest"]:
+            say(f"  {held['name']} ({held['evidence']:g} of 3): {held['missing']}.")
     if job["continuesAt"]:
         say(f"The budget is used up. A worker continues at {format_time(job['continuesAt'])}.")
 
 
-def format_counts(done: dict[str, Any]) -> str:
+def format_counts(metrics: dict[str, Any]) -> str:
     return (
-        f"{done.get('sources_read', 0)} sources, {done.get('pages_created', 0)} new pages, "
-        f"{done.get('sections_written', 0)} sections, {done.get('mentions_recorded', 0)} names without a page"
+        f"{metrics.get('sources_read', 0)} sources, {metrics.get('pages_created', 0)} new pages, "
+        f"{metrics.get('sections_written', 0)} sections, {metrics.get('mentions_recorded', 0)} names without a page"
     )
 
 
@@ -230,11 +238,11 @@ def rebuild(
 
     from ...settings import Settings
     from ...worker import compiler_of
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     if (name is None) is not everything:
         raise typer.BadParameter("give a page as TYPE/SLUG, or --all")
-    type, _, slug = page_name(name).partition("/") if name else ("", "", "")
+    type, _, slug = check_page_name(name).partition("/") if name else ("", "", "")
     compiler = compiler_of(Settings(), say_batch) if wait else None
 
     async def work(database: "Database") -> dict[str, Any]:
@@ -243,12 +251,12 @@ def rebuild(
             job_id = await rebuild_wiki(database, scope)
         else:
             job_id = await rebuild_page(database, scope, (await locate_slug(database, scope, slug, type)).page_id)
-        done = await finish_jobs(database, scope, compiler) if compiler else set()
-        return await sum_jobs(database, scope, [job_id, *done])
+        job_ids = await run_open_jobs(database, scope, compiler) if compiler else set()
+        return await sum_jobs(database, scope, [job_id, *job_ids])
 
-    job = session(work)
+    job = run_in_session(work)
     if as_json:
-        show(job)
+        print_json(job)
     elif job["status"] == "succeeded":
         metrics = job["metrics"]
         say(f"Rebuilt {metrics.get('pages_rebuilt', 0)} pages; {metrics.get('pages_updated', 0)} of them changed.")
@@ -280,17 +288,19 @@ def reindex(
     """
     if owner and not tenant:
         raise typer.BadParameter("an owner needs a tenant: add --tenant SLUG")
-    from ..session import session
-    from .indexes import due, format_counts, read
+    from ..session import run_in_session
+    from .indexes import find_unindexed, format_counts, index_wikis
 
     async def work(database: "Database") -> "Reindexed":
-        return await read(database, await due(database, tenant, owner, again=again), again=again)
+        return await index_wikis(
+            database, await find_unindexed(database, tenant, owner, everything=again), everything=again
+        )
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show(done._asdict())
-    elif done.wikis:
-        say(f"Indexed {format_counts(done.pages, done.sources, done.wikis)} in {done.seconds:,} s.")
+        print_json(result._asdict())
+    elif result.wikis:
+        say(f"Indexed {format_counts(result.pages, result.sources, result.wikis)} in {result.seconds:,} s.")
     else:
         say("Every page and source is already indexed. To index them again, run: cairn reindex --again")
 
@@ -317,7 +327,7 @@ def worker(
     from ...server.serve import serve
     from ...settings import Settings
     from ...worker import worker_app
-    from ..session import ready
+    from ..session import ready_database
 
     settings = Settings()
 
@@ -343,7 +353,7 @@ def worker(
     if settings.database_url is not None:
         run(settings.database_url)
     else:
-        with ready(settings, creates=True) as dsn:
+        with ready_database(settings, creates=True) as dsn:
             run(dsn)
     print_status("The worker has stopped. Other workers take over its unfinished jobs.")
 

@@ -1,4 +1,4 @@
-"""Commands for agents: references, MCP and its tools."""
+"""Commands for agents: knowledge entries, the MCP server and its tools."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show
+from ..output import print_json, say
 from .admin.keys import Role, RoleOption
 
 if TYPE_CHECKING:
@@ -37,22 +37,22 @@ def seed(
 ) -> None:
     """Create knowledge entries from files. Each file is named after its topic; known topics are skipped. Exits with 1
     if a file was refused."""
-    from ..session import session
+    from ..session import run_in_session
 
     async def work(database: "Database") -> "Seeded":
         from ...mcp.seed import load_seed_files, seed_scope
 
         return await load_seed_files(database, await seed_scope(database, tenant, owner), folder)
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        refused = [{"file": file, "reason": reason} for file, reason in done.refused]
-        show({"made": done.made, "known": done.known, "refused": refused})
+        refused = [{"file": file, "reason": reason} for file, reason in result.refused]
+        print_json({"made": result.made, "known": result.known, "refused": refused})
     else:
-        for file, reason in done.refused:
+        for file, reason in result.refused:
             say(f"{file}: {reason}")
-        say(f"{len(done.made)} created, {done.known} unchanged, {len(done.refused)} refused.")
-    if done.refused:
+        say(f"{len(result.made)} created, {result.known} unchanged, {len(result.refused)} refused.")
+    if result.refused:
         raise typer.Exit(1)
 
 
@@ -68,7 +68,7 @@ def mcp(tenant: Tenant, owner: Owner, role: RoleOption = Role.MEMBER) -> None:
     """Run the MCP server over stdio until stdin is closed. `cairn serve` offers the same tools over HTTP at /mcp."""
     from ...observability.logging import configure
     from ...settings import Settings
-    from ..session import session
+    from ..session import run_in_session
 
     settings = Settings()
     configure(settings)
@@ -85,7 +85,7 @@ def mcp(tenant: Tenant, owner: Owner, role: RoleOption = Role.MEMBER) -> None:
         agent = scope.Actor(scope.ActorKind.AGENT, "cairn mcp")
         await serve(settings, database, replace(found, actor=agent))
 
-    session(work)
+    run_in_session(work)
 
 
 def add_tools(parent: typer.Typer) -> None:
@@ -96,13 +96,13 @@ def tools(as_json: AsJson = False) -> None:
     """List the MCP tools, or with --json their schemas as well. No database is needed."""
     from ...mcp.catalogue import TOOLSETS
 
-    listed = [tool.definition() for tool in (*TOOLSETS["all"], *TOOLSETS["chat"])]
+    definitions = [tool.definition() for tool in (*TOOLSETS["all"], *TOOLSETS["chat"])]
     if as_json:
-        show([one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed])
+        print_json([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in definitions])
         return
-    for one in listed:
-        taken = ", ".join(one.input_schema.get("properties", {}))
-        say(f"{one.name}({taken})\n    {one.description}")
+    for tool in definitions:
+        arguments = ", ".join(tool.input_schema.get("properties", {}))
+        say(f"{tool.name}({arguments})\n    {tool.description}")
 
 
 def add_to(parent: typer.Typer) -> None:

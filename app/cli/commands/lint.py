@@ -1,4 +1,4 @@
-"""`cairn lint`: what could be better in a wiki, as a table, JSON, SARIF or markdown; and what of it is muted."""
+"""`cairn lint`: reports problems of a wiki as a table, JSON, SARIF or Markdown, and mutes findings."""
 
 from dataclasses import asdict
 from enum import StrEnum
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
-from ..output import say, show, table
-from .pages import After, Limit, find_page_id, page_name, run_query, say_rest
+from ..output import print_json, print_table, say
+from .pages import After, Limit, check_page_name, find_page_id, run_query, say_next_page
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -25,7 +25,7 @@ app = typer.Typer(help="Check the pages of a wiki for problems, and mute finding
 
 
 class Severity(StrEnum):
-    """The severities of findings, the worst first."""
+    """The severities of findings, worst first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -42,7 +42,7 @@ class Format(StrEnum):
 
 
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
-"""The levels of SARIF."""
+"""The SARIF level of each severity."""
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -71,7 +71,7 @@ def lint_wiki(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="Output format. SARIF is version 2.1.0.")] = Format.TEXT,
     muted: Annotated[bool, typer.Option("--muted", help="Also list muted findings with their reasons.")] = False,
-    kept: Annotated[
+    stores_report: Annotated[
         bool, typer.Option("--report/--no-report", help="Store a report with the number of findings.")
     ] = True,
     as_json: AsJson = False,
@@ -83,11 +83,13 @@ def lint_wiki(
     if tenant is None or owner is None:
         missing = "--tenant" if tenant is None else "--owner"
         raise typer.BadParameter("give the owner and tenant of the wiki", param_hint=missing)
-    reports, job_id, report_id = run(tenant, owner, sweep, kept, most=100 if form is Format.SARIF else 20)
+    reports, job_id, report_id = run(
+        tenant, owner, sweep, stores_report, max_findings=100 if form is Format.SARIF else 20
+    )
     if form is Format.SARIF:
-        show(sarif(reports, f"{tenant}/{owner}"))
+        print_json(sarif(reports, f"{tenant}/{owner}"))
     elif form is Format.JSON or as_json:
-        show({"checks": list(map(data_of, reports)), "jobId": job_id, "reportId": report_id})
+        print_json({"checks": list(map(report_to_dict, reports)), "jobId": job_id, "reportId": report_id})
     elif form is Format.MARKDOWN:
         from resolvers.knowledge.lint_reports import as_markdown
 
@@ -100,45 +102,46 @@ def lint_wiki(
                 if job_id
                 else "No mention can be promoted."
             )
-    if fail_on and any(one.total and is_as_bad(one.check.severity, fail_on) for one in reports):
+    if fail_on and any(report.total and is_as_bad(report.check.severity, fail_on) for report in reports):
         raise typer.Exit(1)
 
 
 def run(
-    tenant: str, owner: str, sweep: bool, kept: bool, most: int
+    tenant: str, owner: str, sweep: bool, stores_report: bool, max_findings: int
 ) -> tuple[list["Report"], "UUID | None", "UUID | None"]:
-    """Return what was found, the job of the sweep, and the report that was kept."""
+    """Run lint and return its reports, the id of the queued sweep job, and the id of the stored report."""
     from db.scope import Role
     from resolvers.knowledge.lint import lint
     from resolvers.knowledge.lint_reports import report_lint
     from resolvers.sources.compile_requests import sweep as ask_for_sweep
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> tuple[list["Report"], Any, Any]:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
-        if kept:
-            reports, report_id = await report_lint(database, scope, TRIGGER, most=most)
+        if stores_report:
+            reports, report_id = await report_lint(database, scope, TRIGGER, most=max_findings)
         else:
-            reports, report_id = await lint(database, scope, most=most), None
+            reports = await lint(database, scope, most=max_findings)
+            report_id = None
         return reports, await ask_for_sweep(database, scope) if sweep else None, report_id
 
-    return session(work)
+    return run_in_session(work)
 
 
 def say_text(reports: list["Report"], is_showing_muted: bool) -> None:
     from resolvers.knowledge.lint_reports import finding_label
 
-    table(["check", "severity", "found", "example", "fixed by"], [row_of(one) for one in reports])
-    if not any(one.total for one in reports):
+    print_table(["check", "severity", "found", "example", "fixed by"], [report_row(report) for report in reports])
+    if not any(report.total for report in reports):
         say("No findings.")
-    if count := sum(one.muted_total for one in reports):
+    if count := sum(report.muted_total for report in reports):
         say(f"{count} muted." if is_showing_muted else f"{count} muted. List them with --muted.")
     if is_showing_muted:
-        for one in (found for report in reports for found in report.muted):
-            assert one.mute is not None
-            until = f", until {one.mute.until:%Y-%m-%d}" if one.mute.until else ""
-            say(f"- {finding_label(one)}: {one.mute.reason} ({one.mute.author_id}{until})")
+        for finding in (muted for report in reports for muted in report.muted):
+            assert finding.mute is not None
+            until = f", until {finding.mute.until:%Y-%m-%d}" if finding.mute.until else ""
+            say(f"- {finding_label(finding)}: {finding.mute.reason} ({finding.mute.author_id}{until})")
 
 
 def is_as_bad(severity: str, limit: Severity) -> bool:
@@ -147,7 +150,7 @@ def is_as_bad(severity: str, limit: Severity) -> bool:
     return order.index(Severity(severity)) <= order.index(limit)
 
 
-def data_of(report: "Report") -> dict[str, Any]:
+def report_to_dict(report: "Report") -> dict[str, Any]:
     return {
         **asdict(report.check),
         "total": report.total,
@@ -157,7 +160,7 @@ def data_of(report: "Report") -> dict[str, Any]:
     }
 
 
-def row_of(report: "Report") -> tuple[object, ...]:
+def report_row(report: "Report") -> tuple[object, ...]:
     from resolvers.knowledge.lint_reports import finding_label
 
     found = report.findings
@@ -166,38 +169,42 @@ def row_of(report: "Report") -> tuple[object, ...]:
 
 
 def sarif(reports: list["Report"], wiki: str) -> dict[str, Any]:
-    """Return what was found as SARIF 2.1.0: a rule for each check, and muted findings with their suppression."""
+    """Return the reports as SARIF 2.1.0: each check is a rule, and a muted finding is a result with a suppression."""
     from importlib.metadata import version
 
     rules = [
         {
-            "id": one.check.name,
-            "shortDescription": {"text": one.check.about},
-            "help": {"text": one.check.fix},
-            "defaultConfiguration": {"level": LEVELS[one.check.severity]},
+            "id": report.check.name,
+            "shortDescription": {"text": report.check.about},
+            "help": {"text": report.check.fix},
+            "defaultConfiguration": {"level": LEVELS[report.check.severity]},
         }
-        for one in reports
+        for report in reports
     ]
-    results = [result(one, index, found) for index, one in enumerate(reports) for found in (*one.findings, *one.muted)]
+    results = [
+        sarif_result(report, index, found)
+        for index, report in enumerate(reports)
+        for found in (*report.findings, *report.muted)
+    ]
     driver = {"name": "cairn lint", "semanticVersion": version("cairn-wiki"), "rules": rules}
     ran = {"tool": {"driver": driver}, "automationDetails": {"id": f"cairn/{wiki}/"}, "results": results}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [ran]}
 
 
-def result(report: "Report", index: int, found: "Finding") -> dict[str, Any]:
-    name = f"{found.type}/{found.slug}" if found.page_id else found.title
-    place: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name}]}
-    if found.page_id:
-        place["physicalLocation"] = {"artifactLocation": {"uri": f"{name}.md"}}
-    said = f"{found.title}: {found.detail}" if found.detail else f"{found.title}. {report.check.about}"
-    mute = found.mute
+def sarif_result(report: "Report", index: int, finding: "Finding") -> dict[str, Any]:
+    name = f"{finding.type}/{finding.slug}" if finding.page_id else finding.title
+    location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name}]}
+    if finding.page_id:
+        location["physicalLocation"] = {"artifactLocation": {"uri": f"{name}.md"}}
+    message = f"{finding.title}: {finding.detail}" if finding.detail else f"{finding.title}. {report.check.about}"
+    mute = finding.mute
     return {
         "ruleId": report.check.name,
         "ruleIndex": index,
         "level": LEVELS[report.check.severity],
-        "message": {"text": said},
-        "locations": [place],
-        "properties": {"fix": found.fix},
+        "message": {"text": message},
+        "locations": [location],
+        "properties": {"fix": finding.fix},
         "suppressions": [{"kind": "external", "status": "accepted", "justification": mute.reason}] if mute else [],
     }
 
@@ -240,9 +247,9 @@ def mute(
         name = None if page_id else subject
         return await mute_finding(database, scope, check, page_id=page_id, name=name, reason=reason, until=end)
 
-    changed = on_subject(subject, by_name, tenant, owner, work)
+    changed = run_on_subject(subject, by_name, tenant, owner, work)
     if as_json:
-        show({"changed": changed})
+        print_json({"changed": changed})
     else:
         say("Muted the finding." if changed else "The finding is already muted this way.")
 
@@ -257,19 +264,19 @@ def unmute(
     async def work(database: "Database", scope: "Scope", page_id: "UUID | None") -> bool:
         return await unmute_finding(database, scope, check, page_id=page_id, name=None if page_id else subject)
 
-    changed = on_subject(subject, by_name, tenant, owner, work)
+    changed = run_on_subject(subject, by_name, tenant, owner, work)
     if as_json:
-        show({"changed": changed})
+        print_json({"changed": changed})
     else:
         say("Unmuted the finding." if changed else "The finding was not muted.")
 
 
-def on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) -> bool:
-    """Run the work on the page, or on the name that has none."""
-    from ..session import find_wiki, session
+def run_on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) -> bool:
+    """Run `work` on the page TYPE/SLUG, or with `by_name` on a name that has no page."""
+    from ..session import find_wiki, run_in_session
 
     if not by_name:
-        page_name(subject)
+        check_page_name(subject)
 
     async def run(database: "Database") -> bool:
         from db.scope import Role
@@ -279,7 +286,7 @@ def on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) 
         changed: bool = await work(database, scope, page_id)
         return changed
 
-    return session(run)
+    return run_in_session(run)
 
 
 @app.command("reports", epilog="Example: cairn lint reports --tenant acme --owner mara")
@@ -287,14 +294,17 @@ def reports(tenant: Tenant, owner: Owner, limit: Limit = 20, after: After = None
     """List the reports of earlier runs, newest first."""
     found = run_query("lint_reports", "wikiLintReports", tenant, owner, limit=limit, after=after)
     if as_json:
-        show(found)
+        print_json(found)
         return
-    rows = [(one["createdAt"], one["trigger"], one["found"], one["muted"], most_of(one)) for one in found["nodes"]]
-    table(["when", "asked by", "found", "muted", "most of"], rows)
-    say_rest(found)
+    rows = [
+        (report["createdAt"], report["trigger"], report["found"], report["muted"], format_top_checks(report))
+        for report in found["nodes"]
+    ]
+    print_table(["when", "asked by", "found", "muted", "most of"], rows)
+    say_next_page(found)
 
 
-def most_of(report: dict[str, Any]) -> str:
-    """Return the checks that found most."""
-    found = sorted((one for one in report["counts"] if one["total"]), key=lambda one: -one["total"])
-    return ", ".join(f"{one['name']} {one['total']}" for one in found[:SHOWN])
+def format_top_checks(report: dict[str, Any]) -> str:
+    """Return the checks with the most findings, and their numbers."""
+    counts = sorted((count for count in report["counts"] if count["total"]), key=lambda count: -count["total"])
+    return ", ".join(f"{count['name']} {count['total']}" for count in counts[:SHOWN])

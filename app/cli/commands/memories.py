@@ -1,4 +1,4 @@
-"""`cairn wiki migrate-typed-memories` and `migrate-insights`: files of an agent's memory, made into pages."""
+"""`cairn wiki migrate-typed-memories` and `migrate-insights`: create pages from files of an agent's memory."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show
+from ..output import print_json, say
 from .history import wiki_app
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def insights(folder: Folder, tenant: Tenant, owner: Owner, as_json: AsJson = Fal
 
 
 def migrate(folder: Path, tenant: str, owner: str, as_json: bool, *, is_typed: bool) -> None:
-    from ..session import find_wiki, session
+    """Create pages from a folder of typed memories or of insights, and print the result."""
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Migrated":
         from db.scope import Role
@@ -45,18 +46,18 @@ def migrate(folder: Path, tenant: str, owner: str, as_json: bool, *, is_typed: b
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         return await (migrate_typed_memories if is_typed else migrate_insights)(database, scope, folder)
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show({
-            "pages": done.pages, "unchanged": done.unchanged, "proposed": done.proposed, "leftOut": done.left_out,
-            "refused": [{"file": name, "message": why} for name, why in done.refused],
+        print_json({
+            "pages": result.pages, "unchanged": result.unchanged, "proposed": result.proposed,
+            "leftOut": result.left_out, "refused": [{"file": name, "message": why} for name, why in result.refused],
         })  # fmt: skip
     else:
         say(
-            f"{len(done.pages)} pages written, {len(done.unchanged)} unchanged, {len(done.proposed)} proposed, "
-            f"{len(done.left_out)} files skipped, {len(done.refused)} refused."
+            f"{len(result.pages)} pages written, {len(result.unchanged)} unchanged, {len(result.proposed)} proposed, "
+            f"{len(result.left_out)} files skipped, {len(result.refused)} refused."
         )
-        for name, why in done.refused:
+        for name, why in result.refused:
             say(f"{name}: {why}")
-    if done.refused:
+    if result.refused:
         raise typer.Exit(1)

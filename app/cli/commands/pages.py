@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, parse_time
-from ..output import say, show, table
+from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from db.database import Database
+    from db.scope import Scope
+    from resolvers.links.links import DroppedLinks
 
     from ..session import Wiki
 
@@ -41,8 +45,8 @@ def add_pages(parent: typer.Typer) -> None:
     parent.command("pages", epilog="Example: cairn pages --type entity --tag food --tenant acme --owner mara")(pages)
 
 
-def one_type(text: str) -> str:
-    """Return one of the types that a page may have, or raise BadParameter."""
+def parse_page_type(text: str) -> str:
+    """Return a page type in lower case, or raise BadParameter if there is no such type."""
     if text.lower() not in TYPES:
         raise typer.BadParameter(f"give one of {', '.join(TYPES)}")
     return text.lower()
@@ -57,7 +61,7 @@ def pages(
             "--type",
             "--category",
             metavar="TYPE",
-            parser=one_type,
+            parser=parse_page_type,
             help="Only pages of this type. Can be repeated.",
         ),
     ] = None,
@@ -94,7 +98,7 @@ def pages(
 ) -> None:
     """List the pages of a wiki."""
     filter = {
-        "types": [one.upper() for one in types] if types else None,
+        "types": [type.upper() for type in types] if types else None,
         "tags": tags or None,
         "titlePrefix": prefix,
         "updatedSince": since,
@@ -116,16 +120,18 @@ def pages(
         variables = {"filter": filter, "order": order.upper(), "limit": limit, "after": after}
         found = run_query("pages", "wikiPages", tenant, owner, **variables)
     if as_json:
-        show(found)
+        print_json(found)
         return
-    rows = [(format_page_name(one), one["title"], one["updatedAt"], ", ".join(one["tags"])) for one in found["nodes"]]
-    table(["page", "title", "changed", "tags"], rows)
-    say_rest(found)
+    rows = [
+        (format_page_name(page), page["title"], page["updatedAt"], ", ".join(page["tags"])) for page in found["nodes"]
+    ]
+    print_table(["page", "title", "changed", "tags"], rows)
+    say_next_page(found)
 
 
 def read_shared(tenant: str, owner: str, variables: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the pages of each shared space that an owner may read, with the slug of the space."""
-    from ..session import find_wiki, read_stored, session
+    from ..session import find_wiki, read_stored, run_in_session
 
     async def work(database: "Database") -> list[dict[str, Any]]:
         from db.scope import Role
@@ -135,58 +141,58 @@ def read_shared(tenant: str, owner: str, variables: dict[str, Any]) -> list[dict
         wiki = await find_wiki(database, tenant, owner)
         spaces = await list_spaces(database, wiki.scope(Role.READER))
         found = []
-        for space in (one for one in spaces if one.kind == OwnerKind.SHARED):
-            given = variables | {"ownerId": str(space.id)}
-            found.append({"space": space.slug} | (await read_stored(database, wiki, "pages", given))["wikiPages"])
+        for space in (space for space in spaces if space.kind == OwnerKind.SHARED):
+            space_variables = variables | {"ownerId": str(space.id)}
+            found.append(
+                {"space": space.slug} | (await read_stored(database, wiki, "pages", space_variables))["wikiPages"]
+            )
         return found
 
-    return list(session(work))
+    return list(run_in_session(work))
 
 
 def say_shared(found: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        show(found)
+        print_json(found)
         return
     rows = [
-        (space["space"], format_page_name(one), one["title"], one["updatedAt"], ", ".join(one["tags"]))
+        (space["space"], format_page_name(page), page["title"], page["updatedAt"], ", ".join(page["tags"]))
         for space in found
-        for one in space["nodes"]
+        for page in space["nodes"]
     ]
-    table(["space", "page", "title", "changed", "tags"], rows)
+    print_table(["space", "page", "title", "changed", "tags"], rows)
     say(f"{len(rows)} of {sum(space['totalCount'] for space in found)}")
 
 
-def say_rest(found: dict[str, Any]) -> None:
-    """Print how many items of how many a list shows, and how to see the next."""
+def say_next_page(found: dict[str, Any]) -> None:
+    """Print how many of all items were listed, and how to list the next ones."""
     total = f" of {found['totalCount']}" if "totalCount" in found else ""
     say(f"{len(found['nodes'])}{total}")
     if found["pageInfo"]["hasNextPage"]:
         say(f"For more: --after {found['pageInfo']['endCursor']}")
 
 
-def page_name(text: str) -> str:
-    """Return the name if it is TYPE/SLUG, or raise BadParameter."""
+def check_page_name(text: str) -> str:
+    """Return the name unchanged if it has the form TYPE/SLUG, or raise BadParameter."""
     type, slash, slug = text.partition("/")
     if not slash or not slug or type.lower() not in TYPES:
         raise typer.BadParameter(f"write it as TYPE/SLUG, where TYPE is one of {', '.join(TYPES)}")
     return text
 
 
-def page(
-    name: Annotated[
-        str,
-        typer.Argument(
-            callback=page_name, metavar="TYPE/SLUG", help="Type and slug of the page, such as entity/austin-texas."
-        ),
-    ],
-    tenant: Tenant,
-    owner: Owner,
-    as_json: AsJson = False,
-) -> None:
+PageName = Annotated[
+    str,
+    typer.Argument(
+        callback=check_page_name, metavar="TYPE/SLUG", help="Type and slug of the page, such as entity/austin-texas."
+    ),
+]
+
+
+def page(name: PageName, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """Show a page as Markdown, with its backlinks and sources."""
     from resolvers.errors import NotFound
 
-    from ..session import session
+    from ..session import run_in_session
 
     type, _, slug = name.partition("/")
 
@@ -196,33 +202,33 @@ def page(
 
         return await find_page(database, await find_wiki(database, tenant, owner), type, slug)
 
-    found = session(work)
+    found = run_in_session(work)
     if found is None:
         raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search")
     if as_json:
-        show(found)
+        print_json(found)
     else:
         say_page(found)
 
 
 def read_wiki(tenant: str, owner: str, read: Callable[["Database", "Wiki"], Awaitable[Any]]) -> Any:
-    """Return what a function reads of the wiki."""
-    from ..session import find_wiki, session
+    """Return the result of `read` for the wiki."""
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> Any:
         return await read(database, await find_wiki(database, tenant, owner))
 
-    return session(work)
+    return run_in_session(work)
 
 
 def run_query(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
-    """Return what one root field of the stored document answers to a reader."""
-    return ask_as("reader", document, field, tenant, owner, variables)
+    """Execute queries/<document>.graphql as a reader and return the value of one root field."""
+    return run_query_as("reader", document, field, tenant, owner, variables)
 
 
-def ask_as(role: str, document: str, field: str, tenant: str, owner: str, variables: dict[str, Any]) -> Any:
-    """Return what one root field of the stored document answers to a credential of that role."""
-    from ..session import session
+def run_query_as(role: str, document: str, field: str, tenant: str, owner: str, variables: dict[str, Any]) -> Any:
+    """Execute queries/<document>.graphql with the rights of a role and return the value of one root field."""
+    from ..session import run_in_session
 
     async def work(database: "Database") -> Any:
         from db.scope import Role
@@ -232,11 +238,11 @@ def ask_as(role: str, document: str, field: str, tenant: str, owner: str, variab
         wiki = await find_wiki(database, tenant, owner)
         return await read_stored(database, wiki, document, variables, role=Role(role))
 
-    return session(work)[field]
+    return run_in_session(work)[field]
 
 
 def say_page(page: dict[str, Any]) -> None:
-    """The head of the page, its text, and where it stands among others."""
+    """Print the title of a page, its facts such as tags, links and sources, and its text."""
     say(f"# {page['title']}\n")
     facts = {
         "page": format_page_name(page)
@@ -262,18 +268,6 @@ def format_page_name(page: dict[str, Any]) -> str:
     return f"{page['type'].lower()}/{page['slug']}"
 
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from db.database import Database
-    from db.scope import Scope
-
-PageName = Annotated[
-    str,
-    typer.Argument(
-        callback=page_name, metavar="TYPE/SLUG", help="Type and slug of the page, such as entity/austin-texas."
-    ),
-]
 ExpectedVersion = Annotated[
     int | None,
     typer.Option("--expect", metavar="N", help="Version that the page must have; the change is refused otherwise."),
@@ -283,9 +277,9 @@ Summary = Annotated[str | None, typer.Option(metavar="TEXT", help="Summary of th
 Work = Callable[["Database", "Scope", "UUID"], Awaitable[Any]]
 
 
-def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
-    """Run the work on the page and return its result."""
-    from ..session import find_wiki, session
+def run_on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
+    """Run `work` on a page with the rights of a member and return its result."""
+    from ..session import find_wiki, run_in_session
 
     async def run(database: "Database") -> Any:
         from db.scope import Role
@@ -293,11 +287,11 @@ def on_page(name: str, tenant: str, owner: str, work: Work) -> Any:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         return await work(database, scope, await find_page_id(database, scope, name))
 
-    return session(run)
+    return run_in_session(run)
 
 
 async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID":
-    """Return the id of the page TYPE/SLUG, archived or not; raise NotFound if there is none."""
+    """Return the id of the page TYPE/SLUG, archived or not. Raises NotFound."""
     from resolvers.errors import NotFound
     from resolvers.model.lookup import PageAddress, locate
 
@@ -308,10 +302,10 @@ async def find_page_id(database: "Database", scope: "Scope", name: str) -> "UUID
         raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search") from None
 
 
-async def find_each(
+async def find_page_ids(
     database: "Database", scope: "Scope", names: Sequence[str]
 ) -> "tuple[dict[str, UUID], dict[str, str]]":
-    """The ids of those that there are, and what is wrong with the others."""
+    """Return the ids of the pages that exist, and for each other name the reason why it has no page."""
     from resolvers.errors import BadInput, NotFound
 
     found: dict[str, UUID] = {}
@@ -324,30 +318,26 @@ async def find_each(
     return found, missing
 
 
-def each_page(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> list[dict[str, Any]]:
-    """Archive pages or bring them back; what became of each."""
-    from ..session import find_wiki, session
+def archive_or_unarchive(names: Sequence[str], tenant: str, owner: str, *, back: bool) -> list[dict[str, Any]]:
+    """Archive pages, or unarchive them with `back`. Return the outcome for each page."""
+    from ..session import find_wiki, run_in_session
 
-    wanted = list(dict.fromkeys(map(page_name, names)))
+    unique_names = list(dict.fromkeys(map(check_page_name, names)))
 
     async def run(database: "Database") -> list[dict[str, Any]]:
         from db.scope import Role
         from resolvers.pages.batches import archive_pages, unarchive_pages
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
-        found, missing = await find_each(database, scope, wanted)
+        found, missing = await find_page_ids(database, scope, unique_names)
         outcomes = await (unarchive_pages if back else archive_pages)(database, scope, list(found.values()))
         names = list(found)
-        changed = {names[one.position]: one.saved is not None and one.saved.changed for one in outcomes}
-        errors = missing | {names[one.position]: one.error.message for one in outcomes if one.error}
-        return [{"page": name, "changed": changed.get(name, False), "error": errors.get(name)} for name in wanted]
+        changed = {names[outcome.position]: outcome.saved is not None and outcome.saved.changed for outcome in outcomes}
+        errors = missing | {names[outcome.position]: outcome.error.message for outcome in outcomes if outcome.error}
+        return [{"page": name, "changed": changed.get(name, False), "error": errors.get(name)} for name in unique_names]
 
-    return session(run)
+    return run_in_session(run)
 
-
-if TYPE_CHECKING:
-    from db.database import Database
-    from resolvers.links.links import DroppedLinks
 
 app = typer.Typer(help="Manage links that were derived from sources.", no_args_is_help=True)
 
@@ -375,7 +365,7 @@ def drop(
     as_json: AsJson = False,
 ) -> None:
     """Delete all links of a kind. Links that have another reason as well are kept."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "DroppedLinks":
         from db.scope import Role
@@ -384,13 +374,19 @@ def drop(
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         return await drop_link_kind(database, scope, kind, dry_run=dry_run)
 
-    done = session(work)
+    dropped = run_in_session(work)
     if as_json:
-        show({"kind": done.kind, "dryRun": dry_run, "links": done.links, "deleted": done.deleted})
+        print_json({"kind": dropped.kind, "dryRun": dry_run, "links": dropped.links, "deleted": dropped.deleted})
     elif dry_run:
-        say(f"{done.kind} is a reason of {done.links} links, and the only one of {done.deleted}. Nothing was changed.")
+        say(
+            f"{dropped.kind} is a reason of {dropped.links} links, and the only one of {dropped.deleted}. "
+            "Nothing was changed."
+        )
     else:
-        say(f"Removed the reason {done.kind} from {done.links} links; {done.deleted} had no other and were deleted.")
+        say(
+            f"Removed the reason {dropped.kind} from {dropped.links} links; {dropped.deleted} had no other "
+            "and were deleted."
+        )
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""`cairn search`: what a wiki says about something, with the passages that say it."""
+"""`cairn search`: search the pages of a wiki, and its sources and other wikis on request."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import say, show, table
+from ..output import print_json, print_table, say
 from .pages import format_page_name, run_query
 from .sources import passage_row
 
 if TYPE_CHECKING:
     from db.database import Database
 
-OFFERED = 3  # passages of evidence, where no page is found
+PASSAGES_SHOWN = 3  # passages of sources that are shown if no page is found
 
 
 class Searched(StrEnum):
-    """The kinds of what a search looks through, repeated here because the contract is slow to import."""
+    """The kinds of content that can be searched, repeated here because the contract is slow to import."""
 
     PAGES = "pages"
     SOURCES = "sources"
@@ -59,12 +59,12 @@ def search(
     With --in or --space, pages and passages of sources are listed together. With --in but without --space, the shared
     spaces that the owner can read are searched as well.
     """
-    from ..session import session
+    from ..session import run_in_session
 
     if kinds or spaces:
-        asked = {"in": [kind.upper() for kind in kinds] if kinds else None, "spaces": spaces or None}
-        either = run_query("search_all", "wikiSearchAll", tenant, owner, query=query, limit=limit, **asked)
-        show(either) if as_json else say_either(either)
+        variables = {"in": [kind.upper() for kind in kinds] if kinds else None, "spaces": spaces or None}
+        results = run_query("search_all", "wikiSearchAll", tenant, owner, query=query, limit=limit, **variables)
+        print_json(results) if as_json else say_mixed(results)
         return
 
     async def work(database: "Database") -> Any:
@@ -73,9 +73,9 @@ def search(
 
         return await find_results(database, await find_wiki(database, tenant, owner), query, limit)
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show(found)
+        print_json(found)
     elif found["edges"]:
         say_results(found)
     else:
@@ -83,32 +83,34 @@ def search(
 
 
 def say_without_pages(query: str, tenant: str, owner: str, found: dict[str, Any]) -> None:
-    """Show what the wiki has where no page answers: names without a page, with what they lack, and evidence."""
-    held, meant = found["heldNames"], found["didYouMean"]
-    evidence = run_query("source_search", "wikiSearchSources", tenant, owner, query=query, limit=OFFERED)["edges"]
-    if meant:
-        say(f"Did you mean: {meant}")
-    if not held and not evidence:
+    """Print the other matches if no page matches: names without a page, with what a page needs, and passages."""
+    mentions, suggestion = found["heldNames"], found["didYouMean"]
+    evidence = run_query("source_search", "wikiSearchSources", tenant, owner, query=query, limit=PASSAGES_SHOWN)[
+        "edges"
+    ]
+    if suggestion:
+        say(f"Did you mean: {suggestion}")
+    if not mentions and not evidence:
         say("No results.")
         return
     say("No pages found.")
-    for one in held:
-        say(f"Name without a page: {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
+    for mention in mentions:
+        say(f"Name without a page: {mention['name']} ({mention['evidence']:g} of 3): {mention['missing']}.")
     if evidence:
-        table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in evidence])
+        print_table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in evidence])
         say("Search for more sources with: cairn sources search")
 
 
 def say_results(found: dict[str, Any]) -> None:
     if found["didYouMean"]:
         say(f"Did you mean: {found['didYouMean']}")
-    table(["score", "page", "passage"], [row(edge) for edge in found["edges"]])
+    print_table(["score", "page", "passage"], [row(edge) for edge in found["edges"]])
     at_least = "" if found["totalIsExact"] else "at least "
     say(f"{len(found['edges'])} of {at_least}{found['totalCount']}")
 
 
 def row(edge: dict[str, Any]) -> tuple[str, str, str]:
-    """The passage under its heading, or the summary of a page that only its name found."""
+    """Return the cells of a result. A page that was found by its name alone has its summary in place of a passage."""
     page, section, snippet = edge["node"], edge["section"], edge["snippet"]
     heading = f"{section['heading']}: " if section and section["heading"] else ""
     return (
@@ -118,16 +120,16 @@ def row(edge: dict[str, Any]) -> tuple[str, str, str]:
     )
 
 
-def say_either(found: dict[str, Any]) -> None:
+def say_mixed(found: dict[str, Any]) -> None:
     if found["didYouMean"]:
         say(f"Did you mean: {found['didYouMean']}")
     if not found["edges"]:
         say("No results.")
         return
-    table(["score", "space", "found", "passage"], [either_row(edge) for edge in found["edges"]])
+    print_table(["score", "space", "found", "passage"], [mixed_row(edge) for edge in found["edges"]])
 
 
-def either_row(edge: dict[str, Any]) -> tuple[str, str, str, str]:
+def mixed_row(edge: dict[str, Any]) -> tuple[str, str, str, str]:
     if page := edge["page"]:
         return f"{edge['score']:.2f}", edge["owner"]["slug"], *row({**edge, "node": page})[1:]
     passage, source = edge["passage"], edge["passage"]["source"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Host, Port
-from ..output import print_status, say, show
+from ..output import print_json, print_status, say
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -34,20 +34,20 @@ def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None
 
     from db.database import Database
 
-    from ...server.serve import serve as serving
-    from ..session import ready, run_with_database
+    from ...server.serve import serve as run_server
+    from ..session import ready_database, run_with_database
 
-    with ready(settings, creates=True) as dsn:
+    with ready_database(settings, creates=True) as dsn:
         if settings.database_url is not None:
-            asyncio.run(run_with_database(settings, dsn, Database.ping))  # a traceback of a worker would say less
-        serving(settings, dsn, lambda url: say(f"Cairn serves {url}/graphql, and GraphiQL at {url}/graphiql"))
+            asyncio.run(run_with_database(settings, dsn, Database.ping))  # a clearer error than a worker's traceback
+        run_server(settings, dsn, lambda url: say(f"Cairn serves {url}/graphql, and GraphiQL at {url}/graphiql"))
 
 
-def settings_with(**given: str | int | None) -> "Settings":
-    """The environment's settings, but for those that were given."""
+def settings_with(**overrides: str | int | None) -> "Settings":
+    """Return the settings of the environment, with the given values in place of theirs unless they are None."""
     from ..options import read_settings
 
-    return read_settings().model_copy(update={name: value for name, value in given.items() if value is not None})
+    return read_settings().model_copy(update={name: value for name, value in overrides.items() if value is not None})
 
 
 if TYPE_CHECKING:
@@ -82,19 +82,22 @@ def migrate(
     from ..session import run_with_database
 
     settings = Settings()
-    with server(settings) as dsn:
+    with running_server(settings) as dsn:
         applied = apply_migrations(dsn, is_yours=settings.database_url is not None)
         if not as_json:
             say(f"Applied {', '.join(applied)}." if applied else "The database schema is up to date.")
         if restored:
             asyncio.run(run_with_database(settings, dsn, begin_history))
-        found = asyncio.run(run_with_database(settings, dsn, count_unindexed if no_reindex else caught_up))
+        found = asyncio.run(run_with_database(settings, dsn, count_unindexed if no_reindex else index_unindexed))
     if as_json:
-        show({"applied": applied, **found})
+        print_json({"applied": applied, **found})
 
 
 async def begin_history(database: "Database") -> None:
-    """Begin another history: what clients have heard of the one before may not have happened in it."""
+    """Begin a new history of changes, so that the cursors of change feeds expire.
+
+    After a restore, clients may have received changes that the restored database does not have.
+    """
     from db.ids import new_id
     from db.sql import statements
 
@@ -104,8 +107,8 @@ async def begin_history(database: "Database") -> None:
 
 
 @contextmanager
-def server(settings: "Settings") -> Iterator[str]:
-    """The DSN: of yours, or of the one that comes with Cairn, while this lasts."""
+def running_server(settings: "Settings") -> Iterator[str]:
+    """Yield the DSN of the configured database, or of the embedded server, which runs until the block ends."""
     from db.embedded import EmbeddedServer
 
     if settings.database_url is not None:
@@ -116,7 +119,7 @@ def server(settings: "Settings") -> Iterator[str]:
 
 
 def apply_migrations(dsn: str, *, is_yours: bool) -> list[str]:
-    """Apply what is pending and return those revisions."""
+    """Apply the pending migrations and return their revisions."""
     import asyncio
 
     from db.migrate import migrate as to_newest
@@ -127,27 +130,27 @@ def apply_migrations(dsn: str, *, is_yours: bool) -> list[str]:
     return asyncio.run(ask_server(dsn, migrating) if is_yours else migrating)
 
 
-async def caught_up(database: "Database") -> dict[str, Any]:
-    """Index what search has not read and return the counts. Servers of the release before keep their own index."""
-    from .indexes import due, format_amount, read
+async def index_unindexed(database: "Database") -> dict[str, Any]:
+    """Index what search has not indexed, and return the counts. Keep the index that the previous release uses."""
+    from .indexes import find_unindexed, format_amount, index_wikis
 
-    found = await due(database)
+    found = await find_unindexed(database)
     wikis = [wiki for wiki in found if wiki["is_due"]]
     if wikis:
         print_status(f"Search still has to index {format_amount(wikis)}")
-    done = await read(database, wikis, keep_older=True)
+    result = await index_wikis(database, wikis, keep_older=True)
     if any(wiki["has_older"] for wiki in found):
         print_status(
             "Servers of the previous release still use the previous index. Once they are replaced, run: cairn reindex"
         )
-    return {"reindexed": done._asdict()}
+    return {"reindexed": result._asdict()}
 
 
 async def count_unindexed(database: "Database") -> dict[str, Any]:
-    """Return how many wikis, pages and sources search has yet to read."""
-    from .indexes import due, format_amount
+    """Return how many wikis, pages and sources search has not indexed yet."""
+    from .indexes import find_unindexed, format_amount
 
-    wikis = [wiki for wiki in await due(database) if wiki["is_due"]]
+    wikis = [wiki for wiki in await find_unindexed(database) if wiki["is_due"]]
     if wikis:
         print_status(f"Search still has to index {format_amount(wikis)}. Run: cairn reindex")
     return {
@@ -159,7 +162,7 @@ async def count_unindexed(database: "Database") -> dict[str, Any]:
     }
 
 
-WORDS = {
+LABELS = {
     "embedded": "embedded server",
     "dataDir": "data folder",
     "running": "used by other processes",
@@ -187,15 +190,15 @@ def status(as_json: AsJson = False) -> None:
 
     facts = database_state(Settings())
     if as_json:
-        show(facts)
+        print_json(facts)
     else:
         for name, fact in facts.items():
-            say(f"{WORDS.get(name, name)}: {in_words(fact)}")
+            say(f"{LABELS.get(name, name)}: {format_fact(fact)}")
     if "problem" in facts:
         raise typer.Exit(1)
 
 
-def in_words(fact: object) -> str:
+def format_fact(fact: object) -> str:
     if isinstance(fact, bool):
         return "yes" if fact else "no"
     return ", ".join(fact) or "none" if isinstance(fact, list) else str(fact)
@@ -254,7 +257,7 @@ def check(
     faults += refusals(documents, document_limits(Settings()))
     if as_json:
         found = [{"file": str(fault.file), "id": fault.id, "message": fault.message} for fault in faults]
-        show({"documents": len(documents), "faults": found})
+        print_json({"documents": len(documents), "faults": found})
     else:
         for fault in faults:
             say(str(fault))
@@ -276,7 +279,7 @@ def add(
 
     added = add_documents(folder, files, document_limits(Settings()))
     if as_json:
-        show([{"file": str(file), "id": f"sha256:{digest}"} for file, digest in added.items()])
+        print_json([{"file": str(file), "id": f"sha256:{digest}"} for file, digest in added.items()])
     else:
         for file, digest in added.items():
             say(f"sha256:{digest}  {file}")

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
-from ..output import say, show, table
+from ..output import print_json, print_table, say
 from .history import wiki_app
-from .jobs import Wait, finish_jobs, say_batch, sum_jobs
-from .pages import After, Limit, one_type, read_wiki, run_query, say_rest
+from .jobs import Wait, run_open_jobs, say_batch, sum_jobs
+from .pages import After, Limit, parse_page_type, read_wiki, run_query, say_next_page
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from db.database import Database
+    from db.scope import Scope
+    from resolvers.import_export.notes import ImportProblem
+    from resolvers.sources.sources import SourceDraft
 
 app = typer.Typer(help="Manage the sources of a wiki.", no_args_is_help=True)
 
@@ -35,31 +40,31 @@ class Kind(StrEnum):
     RUN = "run"
 
 
+Kinds = Annotated[list[Kind] | None, typer.Option("--kind", help="Only sources of this kind. Can be repeated.")]
+
+
 @app.command("list", epilog="Example: cairn sources list --kind daily_note --tenant acme --owner mara")
 def list_sources(
     tenant: Tenant,
     owner: Owner,
-    kinds: Annotated[
-        list[Kind] | None, typer.Option("--kind", help="Only sources of this kind. Can be repeated.")
-    ] = None,
+    kinds: Kinds = None,
     limit: Limit = 50,
     after: After = None,
     as_json: AsJson = False,
 ) -> None:
     """List the sources of a wiki, newest first."""
     if kinds or after:
-        wanted = [kind.upper() for kind in kinds] if kinds else None
-        found = run_query("sources", "wikiSources", tenant, owner, kinds=wanted, limit=limit, after=after)
+        kind_names = [kind.upper() for kind in kinds] if kinds else None
+        found = run_query("sources", "wikiSources", tenant, owner, kinds=kind_names, limit=limit, after=after)
     else:
         from ..plans import list_sources as list_all
 
         found = read_wiki(tenant, owner, lambda database, wiki: list_all(database, wiki, limit))
     if as_json:
-        show(found)
+        print_json(found)
         return
-    columns = ["source", "version", "title", "captured", "id"]
-    table(columns, [row(source) for source in found["nodes"]])
-    say_rest(found)
+    print_table(["source", "version", "title", "captured", "id"], [row(source) for source in found["nodes"]])
+    say_next_page(found)
 
 
 def row(source: dict[str, Any]) -> tuple[object, ...]:
@@ -76,26 +81,24 @@ def search_sources(
     query: Annotated[str, typer.Argument(metavar="QUERY", help='Search query: words, "a phrase", -excluded, dates.')],
     tenant: Tenant,
     owner: Owner,
-    kinds: Annotated[
-        list[Kind] | None, typer.Option("--kind", help="Only sources of this kind. Can be repeated.")
-    ] = None,
+    kinds: Kinds = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=50, help="Maximum number of results.")] = 10,
     after: After = None,
     as_json: AsJson = False,
 ) -> None:
     """Search the sources of a wiki."""
-    wanted = [kind.upper() for kind in kinds] if kinds else None
-    asked = {"query": query, "kinds": wanted, "limit": limit, "after": after}
-    found = run_query("source_search", "wikiSearchSources", tenant, owner, **asked)
+    kind_names = [kind.upper() for kind in kinds] if kinds else None
+    variables = {"query": query, "kinds": kind_names, "limit": limit, "after": after}
+    found = run_query("source_search", "wikiSearchSources", tenant, owner, **variables)
     if as_json:
-        show(found)
+        print_json(found)
         return
     if found["didYouMean"]:
         say(f"Did you mean: {found['didYouMean']}")
     if not found["edges"]:
         say("No results.")
         return
-    table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in found["edges"]])
+    print_table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in found["edges"]])
     at_least = "" if found["totalIsExact"] else "at least "
     say(f"{len(found['edges'])} of {at_least}{found['totalCount']}")
 
@@ -125,50 +128,42 @@ def forget(
 
     from ...settings import Settings
     from ...worker import compiler_of
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     compiler = compiler_of(Settings(), say_batch) if wait else None
 
     async def work(database: "Database") -> dict[str, Any]:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
-        done = await forget_source(database, scope, await locate_source(database, scope, source), reason)
-        told = {"sourceId": done.source_id, "versions": done.versions, "jobId": done.job_id, "isDone": wait}
+        forgotten = await forget_source(database, scope, await locate_source(database, scope, source), reason)
+        job_id = forgotten.job_id
+        facts = {"sourceId": forgotten.source_id, "versions": forgotten.versions, "jobId": job_id, "isDone": wait}
         if compiler:
-            seen = await finish_jobs(database, scope, compiler)
-            await sum_jobs(database, scope, [done.job_id, *seen] if done.job_id else seen)
-            told["stillSaidBy"] = await find_repeating(database, scope, done.job_id) if done.job_id else []
-        return told
+            job_ids = await run_open_jobs(database, scope, compiler)
+            await sum_jobs(database, scope, [job_id, *job_ids] if job_id else job_ids)
+            facts["stillSaidBy"] = await find_repeating(database, scope, job_id) if job_id else []
+        return facts
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(result)
         return
-    say(f"Forgot the source ({done['versions']} version{'s' * (done['versions'] != 1)}).")
-    if done["jobId"]:
+    say(f"Forgot the source ({result['versions']} version{'s' * (result['versions'] != 1)}).")
+    if result["jobId"]:
         say(
             "It was removed from all pages, their history and search."
             if wait
             else "Start a worker to remove it from pages: cairn worker"
         )
-    if still := done.get("stillSaidBy"):
+    if still := result.get("stillSaidBy"):
         say(f"These pages still have text of the source that people wrote: {', '.join(still)}.")
-
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from db.database import Database
-    from db.scope import Scope
-    from resolvers.import_export.notes import ImportProblem
-    from resolvers.sources.sources import SourceDraft
 
 
 def add_retaining(parent: typer.Typer) -> None:
     parent.command("retain", epilog="Example: cairn retain notes.jsonl --tenant acme --owner mara")(retain)
 
 
-class Done:
-    """The totals of all batches: new and known sources, problems, and the id of the job."""
+class RetainTotals:
+    """The totals of all batches: new and known sources, problems, and the id of the compile job."""
 
     def __init__(self) -> None:
         self.new = self.known = 0
@@ -192,42 +187,43 @@ def retain(
     """
     from db.scope import Role
 
-    from ..session import find_or_create_wiki, find_wiki, session
+    from ..session import find_or_create_wiki, find_wiki, run_in_session
 
-    async def work(database: "Database") -> Done:
+    async def work(database: "Database") -> RetainTotals:
         wiki = await (find_or_create_wiki if create else find_wiki)(database, tenant, owner)
         return await retain_batches(database, wiki.scope(Role.MEMBER), path)
 
-    done = session(work, creates=create)
+    totals = run_in_session(work, creates=create)
     if as_json:
-        show(as_data(done))
+        print_json(totals_to_dict(totals))
     else:
-        say_done(done)
-    if done.problems:
+        say_totals(totals)
+    if totals.problems:
         raise typer.Exit(1)
 
 
-async def retain_batches(database: "Database", scope: "Scope", path: Path) -> Done:
-    """Retain the sources batch by batch: what was kept before something went wrong stays."""
+async def retain_batches(database: "Database", scope: "Scope", path: Path) -> RetainTotals:
+    """Retain the sources batch by batch. If a batch raises an error, the batches before it stay retained."""
     from resolvers.import_export.notes import ImportProblem
     from resolvers.sources.retain import retain_sources
 
-    done = Done()
-    for batch in batches(path, done):
+    totals = RetainTotals()
+    for batch in read_batches(path, totals):
         retention = await retain_sources(database, scope, [draft for _, draft in batch])
-        done.job_id = retention.job_id or done.job_id
+        totals.job_id = retention.job_id or totals.job_id
         for item, (label, _) in zip(retention.items, batch, strict=True):
             if item.saved is None:
                 assert item.error is not None
-                done.problems.append(ImportProblem(label, item.error.code, item.error.message))
+                totals.problems.append(ImportProblem(label, item.error.code, item.error.message))
             elif item.saved.created:
-                done.new += 1
+                totals.new += 1
             else:
-                done.known += 1
-    return done
+                totals.known += 1
+    return totals
 
 
-def batches(path: Path, done: Done) -> Iterator[list[tuple[str, "SourceDraft"]]]:
+def read_batches(path: Path, totals: RetainTotals) -> Iterator[list[tuple[str, "SourceDraft"]]]:
+    """Yield the sources of a file or folder in batches, each with a label. Add unreadable ones to the problems."""
     from resolvers.import_export.notes import ImportProblem
     from resolvers.import_export.source_files import source_files
     from resolvers.sources.retain import BATCH_MAX
@@ -235,7 +231,7 @@ def batches(path: Path, done: Done) -> Iterator[list[tuple[str, "SourceDraft"]]]
     batch: list[tuple[str, SourceDraft]] = []
     for found in source_files(path):
         if isinstance(found, ImportProblem):
-            done.problems.append(found)
+            totals.problems.append(found)
             continue
         batch.append((f"{found.kind} {found.ref}", found))
         if len(batch) == BATCH_MAX:
@@ -245,21 +241,18 @@ def batches(path: Path, done: Done) -> Iterator[list[tuple[str, "SourceDraft"]]]
         yield batch
 
 
-def as_data(done: Done) -> dict[str, Any]:
-    return {
-        "new": done.new,
-        "known": done.known,
-        "jobId": done.job_id,
-        "errors": [{"path": one.path, "code": one.code, "message": one.message} for one in done.problems],
-    }
+def totals_to_dict(totals: RetainTotals) -> dict[str, Any]:
+    errors = [{"path": problem.path, "code": problem.code, "message": problem.message} for problem in totals.problems]
+    return {"new": totals.new, "known": totals.known, "jobId": totals.job_id, "errors": errors}
 
 
-def say_done(done: Done) -> None:
-    say(f"{done.new} new sources, {done.known} unchanged, {len(done.problems)} refused.")
-    if done.job_id:
+def say_totals(totals: RetainTotals) -> None:
+    say(f"{totals.new} new sources, {totals.known} unchanged, {len(totals.problems)} refused.")
+    if totals.job_id:
         say("To compile them, start a worker: cairn worker. Or compile them now: cairn compile --wait")
-    if done.problems:
-        table(["source", "code", "error"], [(one.path, one.code, one.message) for one in done.problems])
+    if totals.problems:
+        rows = [(problem.path, problem.code, problem.message) for problem in totals.problems]
+        print_table(["source", "code", "error"], rows)
 
 
 def ingest(
@@ -268,7 +261,7 @@ def ingest(
     owner: Owner,
     category: Annotated[
         str | None,
-        typer.Option(metavar="TYPE", parser=one_type, help="Type of the page, such as source. It is required."),
+        typer.Option(metavar="TYPE", parser=parse_page_type, help="Type of the page, such as source. It is required."),
     ] = None,
     text: Annotated[
         Path | None, typer.Option("--text", metavar="FILE", help="Saved file of the URL. Use - to read it from stdin.")
@@ -297,7 +290,7 @@ def ingest(
     from db.scope import Role
     from resolvers.ingest.ingest import IngestDraft, ingest_source
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     is_url = place.startswith(("http://", "https://"))
     data = file_bytes(text if is_url else Path(place))
@@ -312,32 +305,35 @@ def ingest(
 
     async def work(database: "Database") -> dict[str, Any]:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
-        done = await ingest_source(database, scope, draft)
+        result = await ingest_source(database, scope, draft)
         return {
-            "sourceId": done.source_id,
-            "version": done.version,
-            "created": done.created,
-            "pageId": done.page_id,
-            "proposalId": done.proposal_id,
-            "flags": [one._asdict() for one in done.flags],
+            "sourceId": result.source_id,
+            "version": result.version,
+            "created": result.created,
+            "pageId": result.page_id,
+            "proposalId": result.proposal_id,
+            "flags": [flag._asdict() for flag in result.flags],
         }
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(result)
         return
     say(
-        f"{'Stored the source' if done['created'] else 'Already stored: source'} {done['sourceId']}, "
-        f"version {done['version']}."
+        f"{'Stored the source' if result['created'] else 'Already stored: source'} {result['sourceId']}, "
+        f"version {result['version']}."
     )
-    if done["proposalId"]:
-        say(f"Its page is the proposal {done['proposalId']}, which waits for review.")
-    for flag in done["flags"]:
+    if result["proposalId"]:
+        say(f"Its page is the proposal {result['proposalId']}, which waits for review.")
+    for flag in result["flags"]:
         say(f"Line {flag['line']} has instructions for agents: {flag['text']}")
 
 
 def file_bytes(path: Path | None) -> bytes | None:
-    """Return the bytes of a file, one too many of one that is too large. Raises BadInput for one that is not there."""
+    """Return the bytes of a file or of stdin. At most one byte over the limit is read: enough for the size check.
+
+    Raises BadInput if the file cannot be read.
+    """
     import sys
 
     from content.limits import ORIGINAL
@@ -372,23 +368,23 @@ def original(
     from resolvers.sources.blobs import Original, read_original
     from resolvers.sources.sources import locate_source
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> Original:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.READER)
         return await read_original(database, scope, await locate_source(database, scope, source))
 
-    found = session(work)
+    found = run_in_session(work)
     if str(out) == "-":
         sys.stdout.buffer.write(found.data)
         return
     with replacing(out) as file:
         file.write(found.data)
-    told = {"address": found.address, "mediaType": found.media_type, "sha256": found.sha256, "size": len(found.data)}
+    facts = {"address": found.address, "mediaType": found.media_type, "sha256": found.sha256, "size": len(found.data)}
     if as_json:
-        show(told)
+        print_json(facts)
     else:
-        say(f"{out}: {told['size']:,} bytes of {told['mediaType']} from {told['address']}.")
+        say(f"{out}: {facts['size']:,} bytes of {facts['mediaType']} from {facts['address']}.")
 
 
 def add_to(parent: typer.Typer) -> None:

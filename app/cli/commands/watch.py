@@ -1,4 +1,4 @@
-"""`cairn watch`: what changes in a wiki, as it changes."""
+"""`cairn watch`: print the changes of a wiki as they happen."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     import signal
     from contextlib import suppress
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def follow(database: "Database") -> None:
         wiki = await find_wiki(database, tenant, owner)
@@ -47,11 +47,11 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
         with suppress(asyncio.CancelledError):
             await following
 
-    session(until_stopped)
+    run_in_session(until_stopped)
 
 
 async def follow_changes(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[str, Any]]":
-    """Yield each change as GraphQL shows it to a reader of the wiki."""
+    """Yield each change of a wiki in the form in which the GraphQL subscription sends it to a reader."""
     import asyncio
     from contextlib import suppress
 
@@ -63,7 +63,8 @@ async def follow_changes(database: "Database", wiki: "Wiki") -> "AsyncIterator[d
     from ...settings import Settings
     from ..session import read_stored
 
-    feed, scope = Feed(), wiki.scope(Role.READER)
+    feed = Feed()
+    scope = wiki.scope(Role.READER)
     context = Context(database, scope)
     context.feed = feed
     watcher = await watch_wiki(context, wiki.owner.id, initial=False)
@@ -81,7 +82,7 @@ async def follow_changes(database: "Database", wiki: "Wiki") -> "AsyncIterator[d
 
 
 def hear(feed: "Feed", payload: str) -> None:
-    """Pass a notification on. One that is not of Cairn is ignored."""
+    """Pass the changes of a notification to the feed. A payload that Cairn did not send is ignored."""
     from contextlib import suppress
 
     from resolvers.subscriptions.changes import read_payload

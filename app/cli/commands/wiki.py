@@ -1,4 +1,4 @@
-"""`cairn wiki`: stubs, pages and targets, the map, the log and the diary, proposals: upkeep of a wiki."""
+"""Commands of `cairn wiki` for the upkeep of a wiki: stubs, pages, targets, the map, log, diary and proposals."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant, TextCommand
-from ..output import print_status, say, show, table
-from .edit import Section, merge, page_type, rename, text_or_stdin, transfer
-from .history import source_name, wiki_app
+from ..output import print_json, print_status, print_table, say
+from .edit import Section, merge, rename, text_or_stdin, transfer
+from .history import check_source_name, wiki_app
 from .jobs import rebuild
 from .lint import lint_wiki
 from .pages import (
     ExpectedVersion,
     PageName,
     Summary,
-    ask_as,
     format_page_name,
-    on_page,
-    one_type,
     page,
     pages,
+    parse_page_type,
+    run_on_page,
     run_query,
+    run_query_as,
 )
 from .search import search
 
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from db.database import Database
     from db.scope import Scope
 
-Cited = Annotated[str, typer.Option("--source", metavar="KIND/REF", parser=source_name, help="Source of the text.")]
+CitedSource = Annotated[
+    str, typer.Option("--source", metavar="KIND/REF", parser=check_source_name, help="Source of the text.")
+]
 Lines = Annotated[int, typer.Option(metavar="N", min=1, max=200, help="Maximum number of lines.")]
-Beyond = Annotated[
+AfterCursor = Annotated[
     str | None,
     typer.Option("--after", metavar="CURSOR", help="Cursor printed by the previous call, to continue after it."),
 ]
@@ -76,7 +78,9 @@ def stub(
     type: Annotated[
         str,
         typer.Argument(
-            callback=page_type, metavar="TYPE", help="Type of the page, such as concept. It cannot be changed later."
+            callback=parse_page_type,
+            metavar="TYPE",
+            help="Type of the page, such as concept. It cannot be changed later.",
         ),
     ],
     title: Annotated[str, typer.Argument(metavar="TITLE", help="Display name.")],
@@ -87,7 +91,7 @@ def stub(
     ] = "",
     source: Annotated[
         str | None,
-        typer.Option("--source", metavar="KIND/REF", parser=source_name, help="Source of the text."),
+        typer.Option("--source", metavar="KIND/REF", parser=check_source_name, help="Source of the text."),
     ] = None,
     why: Annotated[str, typer.Option(metavar="TEXT", help="Text of the section Why, which a concept needs.")] = "",
     how: Annotated[
@@ -98,7 +102,7 @@ def stub(
     as_json: AsJson = False,
 ) -> None:
     """Create a stub. It has the sections of its type and one source. Fails if a page of this name exists."""
-    from ..session import find_wiki, read_stored, session
+    from ..session import find_wiki, read_stored, run_in_session
 
     text = text_or_stdin(text)
 
@@ -112,11 +116,11 @@ def stub(
         page = (await read_stored(database, wiki, "created", {"id": str(saved.page_id)}))["node"]
         return {"page": format_page_name(page), "id": str(saved.page_id), "version": saved.version}
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        say(f"{done['page']} is now at version {done['version']}.")
+        say(f"{result['page']} is now at version {result['version']}.")
 
 
 def append(
@@ -124,7 +128,7 @@ def append(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Text in Markdown. Use - to read it from stdin.")],
     tenant: Tenant,
     owner: Owner,
-    source: Cited,
+    source: CitedSource,
     section: Section = None,
     expected_version: ExpectedVersion = None,
     summary: Summary = None,
@@ -149,16 +153,16 @@ def append(
         )
         return {"version": saved.version, "changed": saved.changed}
 
-    done = on_page(name, tenant, owner, work)
+    result = run_on_page(name, tenant, owner, work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
-        say(f"{name} is now at version {done['version']}.")
+        say(f"{name} is now at version {result['version']}.")
 
 
 def targets(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """List the wikis that an owner can read. Shows the role, the score boost and the number of pages by type."""
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     async def work(database: "Database") -> list[dict[str, Any]]:
         from dataclasses import asdict
@@ -169,18 +173,25 @@ def targets(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         return [asdict(space) for space in await list_spaces(database, scope)]
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show(found)
+        print_json(found)
         return
     rows = [
-        (one["slug"], one["kind"], one["role"], one["score_boost"], sum(one["pages"].values()), by_type(one["pages"]))
-        for one in found
+        (
+            space["slug"],
+            space["kind"],
+            space["role"],
+            space["score_boost"],
+            sum(space["pages"].values()),
+            format_page_counts(space["pages"]),
+        )
+        for space in found
     ]
-    table(["wiki", "kind", "role", "boost", "pages", "by type"], rows)
+    print_table(["wiki", "kind", "role", "boost", "pages", "by type"], rows)
 
 
-def by_type(pages: dict[str, int]) -> str:
+def format_page_counts(pages: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {type}" for type, count in sorted(pages.items()))
 
 
@@ -189,18 +200,20 @@ def map_wiki(
     owner: Owner,
     types: Annotated[
         list[str] | None,
-        typer.Option("--type", metavar="TYPE", parser=one_type, help="Only pages of this type. Can be repeated."),
+        typer.Option(
+            "--type", metavar="TYPE", parser=parse_page_type, help="Only pages of this type. Can be repeated."
+        ),
     ] = None,
     limit: Lines = 100,
-    after: Beyond = None,
+    after: AfterCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge map as Markdown. It lists all pages by type, with a summary of each."""
-    chosen = [one.upper() for one in types] if types else None
+    chosen = [type.upper() for type in types] if types else None
     say_part(run_query("map", "wikiKnowledgeMap", tenant, owner, types=chosen, first=limit, after=after), as_json)
 
 
-def log(tenant: Tenant, owner: Owner, limit: Lines = 100, after: Beyond = None, as_json: AsJson = False) -> None:
+def log(tenant: Tenant, owner: Owner, limit: Lines = 100, after: AfterCursor = None, as_json: AsJson = False) -> None:
     """Print the activity log as Markdown, newest first."""
     say_part(run_query("log", "wikiActivityLog", tenant, owner, first=limit, after=after), as_json)
 
@@ -223,15 +236,15 @@ def diary(
     """Print the diary as Markdown. It tells what happened on each day."""
     found = run_query("diary", "wikiDiary", tenant, owner, since=since, until=until, timeZone=zone, lines=lines)
     if as_json:
-        show(found)
+        print_json(found)
     else:
         say(found["bodyMd"])
 
 
 def say_part(part: dict[str, Any], as_json: bool) -> None:
-    """Print a part of an overview. How it goes on is said on stderr, as stdout may be a file."""
+    """Print one part of an overview. The cursor of the next part goes to stderr, because stdout may be a file."""
     if as_json:
-        show(part)
+        print_json(part)
         return
     say(part["bodyMd"])
     if part["nextCursor"]:
@@ -259,24 +272,27 @@ def proposals(
     owner: Owner,
     status: Annotated[ProposalStatus | None, typer.Option(help="Only entries with this status.")] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
-    after: Beyond = None,
+    after: AfterCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List proposals, newest first."""
-    given = {"status": status and status.value.upper(), "limit": limit, "after": after}
-    found = ask_as("member", "proposals", "wikiProposals", tenant, owner, given)
+    variables = {"status": status and status.value.upper(), "limit": limit, "after": after}
+    found = run_query_as("member", "proposals", "wikiProposals", tenant, owner, variables)
     if as_json:
-        show(found)
+        print_json(found)
         return
-    for one in found["nodes"]:
-        page = format_page_name(one["page"]) if one["page"] else one["title"] or ""
-        say(f"{one['id']}  {one['status'].lower()}  {one['operation']} {page}, by {one['authorName']}")
-        notes = {"why": one["why"], "reason": one["reason"], "conflicts": ", ".join(one["conflicts"])}
+    for proposal in found["nodes"]:
+        page = format_page_name(proposal["page"]) if proposal["page"] else proposal["title"] or ""
+        say(
+            f"{proposal['id']}  {proposal['status'].lower()}  {proposal['operation']} {page}, "
+            f"by {proposal['authorName']}"
+        )
+        notes = {"why": proposal["why"], "reason": proposal["reason"], "conflicts": ", ".join(proposal["conflicts"])}
         for name, value in notes.items():
             if value:
                 say(f"    {name}: {value}")
-        if one["wordDiff"]:
-            say("\n".join(f"    {line}" for line in one["wordDiff"].splitlines()))
+        if proposal["wordDiff"]:
+            say("\n".join(f"    {line}" for line in proposal["wordDiff"].splitlines()))
     if found["pageInfo"]["hasNextPage"]:
         say(f"For older proposals: --after {found['pageInfo']['endCursor']}")
 
@@ -296,10 +312,10 @@ def decide(
     """Accept, decline or withdraw proposals. Exits with 1 if one of them could not be decided."""
     from uuid import UUID
 
-    from ..session import find_wiki, session
+    from ..session import find_wiki, run_in_session
 
     try:
-        ids = [UUID(one) for one in proposals]
+        ids = [UUID(proposal) for proposal in proposals]
     except ValueError:
         raise typer.BadParameter("give ids listed by `cairn wiki proposals`", param_hint="ID") from None
 
@@ -311,15 +327,19 @@ def decide(
         chosen = decisions.Decision(decision.value)
         outcomes = await decisions.decide_proposals(database, scope, ids, chosen, reason)
         return [
-            {"id": str(ids[one.position]), "ok": one.error is None, "error": one.error and one.error.message}
-            for one in outcomes
+            {
+                "id": str(ids[outcome.position]),
+                "ok": outcome.error is None,
+                "error": outcome.error and outcome.error.message,
+            }
+            for outcome in outcomes
         ]
 
-    done = session(work)
+    results = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(results)
     else:
-        for one in done:
-            say(f"{one['id']}: {one['error'] or 'done'}")
-    if not all(one["ok"] for one in done):
+        for outcome in results:
+            say(f"{outcome['id']}: {outcome['error'] or 'done'}")
+    if not all(outcome["ok"] for outcome in results):
         raise typer.Exit(1)

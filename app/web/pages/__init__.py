@@ -1,1 +1,1 @@
-"""The pages of the reader, one module for each thing that people do with a wiki."""
+"""The pages of the reader, one module for each task of people in a wiki."""

@@ -1,4 +1,4 @@
-"""Evidence: the sources of a wiki, what rests on each, adding and forgetting."""
+"""The pages for sources: list, search and show them with the pages that cite them, add and forget them."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -17,120 +17,119 @@ from schema.enums import WikiSourceKind
 
 from ..endpoint import Visit, path_to, redirect
 from ..forms import Upload
-from .files import wiki_of
+from .files import owner_scope
 from .find import QUERY_MAX
 from .read import may_write
-from .write import check_may_write, refuse_errors
+from .write import check_may_write, raise_first_error
 
 KINDS = tuple(sorted(WikiSourceKind.__members__))
-SHOWN_MAX = 40_000  # characters of a source on one page
+PART_MAX = 40_000  # characters of a source on one page
 NO_SOURCE = "There is no such source. Look for it in the list of sources."
 
 
 async def sources(visit: Visit) -> Response:
-    """Show the sources, newest first; or the passages that a search finds in them."""
-    query, kind, after = (
-        visit.parameter("q")[:QUERY_MAX],
-        visit.parameter("kind").upper(),
-        visit.parameter("after") or None,
-    )
+    """Show the sources of a wiki, newest first, or the passages that match a query."""
+    query = visit.parameter("q")[:QUERY_MAX]
+    kind = visit.parameter("kind").upper()
+    after = visit.parameter("after") or None
     chosen = {"q": query, "kind": kind if kind in KINDS else ""}
     if query:
-        found = await visit.ask("sources", "Passages", query=query, after=after)
+        found = await visit.query("sources", "Passages", query=query, after=after)
     else:
-        found = await visit.ask("sources", "Sources", kinds=[kind] if chosen["kind"] else None, after=after)
+        found = await visit.query("sources", "Sources", kinds=[kind] if chosen["kind"] else None, after=after)
     values: dict[str, Any] = {"chosen": chosen, "kinds": KINDS, "may_write": may_write(visit, found["viewer"])}
     return await visit.show("sources.html", **values, **found)
 
 
 async def source(visit: Visit) -> Response:
-    """Show one source by its lines, with the pages that cite it. A long one is shown in parts."""
-    found = await visit.ask("sources", "Source", id=visit.request.path_params["id"])
-    lines = existing_source(found)["content"].splitlines()
-    parts = parts_of(lines)
-    asked = visit.parameter("part")
-    part = min(int(asked), len(parts)) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 7 else 1
+    """Show the lines of a source, with the pages that cite it. A long source is shown in parts."""
+    found = await visit.query("sources", "Source", id=visit.request.path_params["id"])
+    lines = require_source(found)["content"].splitlines()
+    parts = split_into_parts(lines)
+    text = visit.parameter("part")
+    part = min(int(text), len(parts)) if text.isascii() and text.isdecimal() and 0 < len(text) < 7 else 1
     start, end = parts[max(part, 1) - 1]
-    used = {line for cited in found["source"]["citations"]["nodes"] for line in lines_of(cited)}
-    shown = [(number, line, number in used) for number, line in enumerate(lines[start:end], start + 1)]
-    values: dict[str, Any] = {"lines": shown, "part": max(part, 1), "parts": len(parts)}
+    cited_lines = {line for cited in found["source"]["citations"]["nodes"] for line in cited_range(cited)}
+    numbered_lines = [(number, line, number in cited_lines) for number, line in enumerate(lines[start:end], start + 1)]
+    values: dict[str, Any] = {"lines": numbered_lines, "part": max(part, 1), "parts": len(parts)}
     return await visit.show("source.html", may_write=may_write(visit, found["viewer"]), **values, **found)
 
 
-def parts_of(lines: list[str]) -> list[tuple[int, int]]:
-    """Cut a source into stretches of lines that fit a page each; a line that is longer than that is one by itself."""
+def split_into_parts(lines: list[str]) -> list[tuple[int, int]]:
+    """Split the lines of a source into ranges of at most SHOWN_MAX characters. A longer line is a range by itself."""
     parts, start, size = [], 0, 0
     for index, line in enumerate(lines):
-        if size and size + len(line) > SHOWN_MAX:
+        if size and size + len(line) > PART_MAX:
             parts.append((start, index))
             start, size = index, 0
         size += len(line) + 1
     return [*parts, (start, len(lines))]
 
 
-def lines_of(citation: dict[str, Any]) -> range:
+def cited_range(citation: dict[str, Any]) -> range:
+    """Return the numbers of the lines that a citation refers to. It may refer to none."""
     first = citation["lineStart"]
     return range(first, citation["lineEnd"] + 1) if first else range(0)
 
 
 async def source_form(visit: Visit) -> Response:
-    found = await visit.ask("search", "Nothing")
+    found = await visit.query("search", "Nothing")
     check_may_write(visit, found["viewer"])
-    given = {"title": "", "kind": "DOCUMENT", "day": "", "content": ""}
-    return await visit.show("add_source.html", given=given, kinds=KINDS, errors=[], **found)
+    fields = {"title": "", "kind": "DOCUMENT", "day": "", "content": ""}
+    return await visit.show("add_source.html", fields=fields, kinds=KINDS, errors=[], **found)
 
 
 async def add_source(visit: Visit) -> Response:
-    """Retain a text as a source, for the compiler to read."""
-    given = {name: visit.form_field(name).strip() for name in ("title", "kind", "day", "content")}
-    if given["kind"] not in KINDS:
+    """Retain the text or the file of the form as a source."""
+    fields = {name: visit.form_field(name).strip() for name in ("title", "kind", "day", "content")}
+    if fields["kind"] not in KINDS:
         raise BadInput("Choose one of the kinds.", "kind")
     if visit.upload:
-        return await add_file(visit, given, visit.upload)
+        return await add_file(visit, fields, visit.upload)
     source = {
-        "kind": given["kind"],
-        "ref": ref_of(given["title"]),
-        "title": given["title"] or None,
-        "content": given["content"],
-        "capturedAt": f"{given['day']}T00:00:00Z" if given["day"] else None,
+        "kind": fields["kind"],
+        "ref": make_ref(fields["title"]),
+        "title": fields["title"] or None,
+        "content": fields["content"],
+        "capturedAt": f"{fields['day']}T00:00:00Z" if fields["day"] else None,
     }
-    done = await visit.do("sources", "Add", input={"owner": visit.owner, "sources": [source]})
-    if done["userErrors"]:
-        return await refuse_source(visit, given, done["userErrors"])
-    return redirect(path_to("source", visit.owner or "", done["sources"][0]["id"]))
+    payload = await visit.mutate("sources", "Add", input={"owner": visit.owner, "sources": [source]})
+    if payload["userErrors"]:
+        return await show_refused_source(visit, fields, payload["userErrors"])
+    return redirect(path_to("source", visit.owner or "", payload["sources"][0]["id"]))
 
 
-async def add_file(visit: Visit, given: dict[str, str], file: Upload) -> Response:
-    """Retain a file byte for byte, with the text that was read from it as the source's."""
+async def add_file(visit: Visit, fields: dict[str, str], file: Upload) -> Response:
+    """Retain an uploaded file as a source. Its bytes are stored; its text is that of the form, or else extracted."""
     name = file.name.replace("\\", "/").rpartition("/")[2]
     try:
         media_type = media_type_of(file.media_type, name, file.data)
-        text = given["content"] or (await text_of_file(media_type, file.data)).text.strip()
+        text = fields["content"] or (await text_of_file(media_type, file.data)).text.strip()
         draft = SourceDraft(
-            given["kind"].lower(),
-            ref_of(given["title"] or name),
+            fields["kind"].lower(),
+            make_ref(fields["title"] or name),
             text,
-            given["title"] or name.rpartition(".")[0] or name,
-            datetime.fromisoformat(f"{given['day']}T00:00:00Z") if given["day"] else None,
+            fields["title"] or name.rpartition(".")[0] or name,
+            datetime.fromisoformat(f"{fields['day']}T00:00:00Z") if fields["day"] else None,
             original=OriginalDraft(file.data, media_type, name),
         )
-        saved = await add_source_with_file(visit.web.database, await wiki_of(visit), draft, trigger=TRIGGER)
+        saved = await add_source_with_file(visit.web.database, await owner_scope(visit), draft, trigger=TRIGGER)
     except Unreadable as error:
-        return await refuse_source(visit, given, [{"message": f"The file cannot be read: {error}."}])
+        return await show_refused_source(visit, fields, [{"message": f"The file cannot be read: {error}."}])
     except (BadInput, ValueError) as error:
         message = error.message if isinstance(error, BadInput) else "The date is not valid."
-        return await refuse_source(visit, given, [{"message": message}])
+        return await show_refused_source(visit, fields, [{"message": message}])
     return redirect(path_to("source", visit.owner or "", str(saved.source_id)))
 
 
-async def refuse_source(visit: Visit, given: dict[str, str], errors: list[dict[str, Any]]) -> Response:
-    found = await visit.ask("search", "Nothing")
-    return await visit.show("add_source.html", 422, given=given, kinds=KINDS, errors=errors, **found)
+async def show_refused_source(visit: Visit, fields: dict[str, str], errors: list[dict[str, Any]]) -> Response:
+    found = await visit.query("search", "Nothing")
+    return await visit.show("add_source.html", 422, fields=fields, kinds=KINDS, errors=errors, **found)
 
 
 async def file_text(visit: Visit) -> Response:
-    """Return the text of a file for the form of a new source; why it cannot be read, where that is so."""
-    check_may_write(visit, (await visit.ask("search", "Nothing"))["viewer"])
+    """Return the text of a file for the form of a new source, or the reason why it cannot be read with status 422."""
+    check_may_write(visit, (await visit.query("search", "Nothing"))["viewer"])
     try:
         found = await text_of_file(media_type_of(None, visit.parameter("name"), visit.file), visit.file)
     except Unreadable as error:
@@ -138,8 +137,8 @@ async def file_text(visit: Visit) -> Response:
     return PlainTextResponse(found.text.strip(), headers={"cache-control": "no-store"})
 
 
-def ref_of(title: str) -> str:
-    """Return a name of a source that somebody typed in: the moment, and its title."""
+def make_ref(title: str) -> str:
+    """Return a ref for a source that a person adds: the present time, and the slug of the title."""
     moment = f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}"
     try:
         return f"{moment}-{slugify(title)}"
@@ -148,22 +147,23 @@ def ref_of(title: str) -> str:
 
 
 async def forget_form(visit: Visit) -> Response:
-    """Show all that goes with a source."""
-    found = await visit.ask("sources", "Radius", id=visit.request.path_params["id"])
-    existing_source(found)
+    """Show what is erased with a source, before it is forgotten."""
+    found = await visit.query("sources", "Radius", id=visit.request.path_params["id"])
+    require_source(found)
     check_may_write(visit, found["viewer"])
     return await visit.show("forget.html", **found)
 
 
 async def forget(visit: Visit) -> Response:
-    """Erase the source. What was written from it is rewritten by a job."""
+    """Forget a source. A job then rewrites the pages that were written from it."""
     reason = visit.form_field("reason").strip() or None
-    given = {"sourceId": visit.request.path_params["id"], "reason": reason}
-    refuse_errors(await visit.do("sources", "Forget", input=given))
+    forget_input = {"sourceId": visit.request.path_params["id"], "reason": reason}
+    raise_first_error(await visit.mutate("sources", "Forget", input=forget_input))
     return redirect(path_to("source", visit.owner or "", visit.request.path_params["id"]))
 
 
-def existing_source(found: dict[str, Any]) -> dict[str, Any]:
+def require_source(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the source of a response. Raises NotFound."""
     source: dict[str, Any] | None = found["source"]
     if not source or "ref" not in source:
         raise NotFound(NO_SOURCE)

@@ -1,4 +1,4 @@
-"""Attachments: found for the texts that name them, and sent to be shown or saved, never to be run."""
+"""Attachments and originals: looked up for the texts that refer to them, and served so that browsers never run them."""
 
 from collections.abc import Iterable
 from urllib.parse import quote, unquote
@@ -14,22 +14,22 @@ from resolvers.sources.blobs import NO_ORIGINAL, read_original
 from resolvers.tenants.tenants import as_id
 
 from ..endpoint import Visit
-from ..prose import NO_FILES, SHOWN, Files, attachment_names
+from ..prose import IMAGE_TYPES, NO_FILES, Files, attachment_names
 
-# What a browser may do with a file that somebody has given: show a picture, with the styles inside of it.
+# For files that people have uploaded: a browser may show an image with the styles inside of it, and nothing else.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 
 
-async def files_of(visit: Visit, texts: Iterable[str], origin: object = None) -> Files:
-    """Return the attachments that these texts name; `origin` is the file that their page was imported from."""
+async def find_files(visit: Visit, texts: Iterable[str], origin: object = None) -> Files:
+    """Return the attachments that these texts refer to. `origin` is the path that their page was imported from."""
     names = {name for text in texts if "wiki-attachment" in text for name in attachment_names(text)}
     if not names:
         return NO_FILES
-    return await find_attachments(visit.web.database, await wiki_of(visit), folder_of(origin), names)
+    return await find_attachments(visit.web.database, await owner_scope(visit), folder_of(origin), names)
 
 
-async def wiki_of(visit: Visit) -> Wiki:
-    """Return the scope of the wiki that the address names, which the credential may not be allowed to read."""
+async def owner_scope(visit: Visit) -> Wiki:
+    """Return the scope of the wiki that the path names. It is not checked whether the credential may read that wiki."""
     try:
         owner = await find_owner(visit.web.database, visit.wiki.tenant_id, visit.owner or "")
     except NotFound:
@@ -38,17 +38,17 @@ async def wiki_of(visit: Visit) -> Wiki:
 
 
 async def send_file(visit: Visit) -> Response:
-    """Send an attachment byte for byte: a picture to be shown, anything else to be saved."""
+    """Send an attachment: images are shown by the browser, any other file is downloaded."""
     try:
-        file = await read_attachment(visit.web.database, await wiki_of(visit), visit.request.path_params["path"])
+        file = await read_attachment(visit.web.database, await owner_scope(visit), visit.request.path_params["path"])
     except NotFound:
         raise NotFound(NO_FILE) from None
     name = file.path.rpartition("/")[2]
-    return file_response(visit, name, file.media_type, file.hash, file.data, is_shown=file.media_type in SHOWN)
+    return file_response(visit, name, file.media_type, file.hash, file.data, is_shown=file.media_type in IMAGE_TYPES)
 
 
 async def send_original(visit: Visit) -> Response:
-    """Send the file that a source was read from, byte for byte, to be saved and never shown."""
+    """Send the original file of a source as a download, which the browser never shows."""
     id = as_id(visit.request.path_params["id"])
     if id is None:
         raise NotFound(NO_ORIGINAL)

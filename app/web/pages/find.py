@@ -1,4 +1,4 @@
-"""Finding: the results page, and what appears while somebody types."""
+"""Search: the page of results, and the suggestions while a person types."""
 
 from typing import Any
 
@@ -13,23 +13,25 @@ QUERY_MAX = 500  # characters
 
 
 async def results(visit: Visit) -> Response:
-    """Show what a search finds, with how many there are of each type and tag."""
-    query, type, tag = visit.parameter("q")[:QUERY_MAX], visit.parameter("type").lower(), visit.parameter("tag")
-    wanted = {"types": [type.upper()] if type in TEMPLATES else None, "tags": [tag] if tag else None}
-    chosen = {"q": query, "type": type if wanted["types"] else "", "tag": tag}
+    """Show the results of a search, with their number by type and tag."""
+    query = visit.parameter("q")[:QUERY_MAX]
+    type = visit.parameter("type").lower()
+    tag = visit.parameter("tag")
+    filter = {"types": [type.upper()] if type in TEMPLATES else None, "tags": [tag] if tag else None}
+    chosen = {"q": query, "type": type if filter["types"] else "", "tag": tag}
     if not query:
-        return await visit.show("search.html", chosen=chosen, found=None, **await visit.ask("search", "Nothing"))
-    found = await visit.ask("search", "Search", query=query, filter=wanted, after=visit.parameter("after") or None)
+        return await visit.show("search.html", chosen=chosen, found=None, **await visit.query("search", "Nothing"))
+    found = await visit.query("search", "Search", query=query, filter=filter, after=visit.parameter("after") or None)
     return await visit.show("search.html", chosen=chosen, may_write=may_write(visit, found["viewer"]), **found)
 
 
 async def suggest(visit: Visit) -> Response:
-    """Show the pages that a query may mean, as options of a list: by name first, then by what they say.
+    """Show up to eight pages that match a query, as options of a list: matches of names first, then of texts.
 
-    Names that begin as somebody types come before others.
+    Pages whose title begins with the query come before all others.
     """
     query = visit.parameter("q")[:QUERY_MAX]
-    found = await visit.ask("search", "Suggest", query=query) if query else {"named": [], "found": []}
+    found = await visit.query("search", "Suggest", query=query) if query else {"named": [], "found": []}
     hits: dict[tuple[str, str], dict[str, Any]] = {}
     for hit in [*found["named"], *found["found"]]:
         hits.setdefault((hit["page"]["type"], hit["page"]["slug"]), {"snippet": None, "matchedAlias": None} | hit)

@@ -1,4 +1,4 @@
-"""The first page of a wiki, and the list of its pages."""
+"""The home page of a wiki, and the list of its pages."""
 
 from typing import Any
 
@@ -13,30 +13,32 @@ ORDERS = ("updated", "title", "created", "hubness")
 
 
 async def home(visit: Visit) -> Response:
-    """Show what changed last, the greatest hubs, the types and the tags."""
-    found = await visit.ask("home", "Home")
+    """Show the pages that changed last, the most central pages, the types and the tags."""
+    found = await visit.query("home", "Home")
     if found["wiki"] is None:
         raise NotFound("There is no such wiki, or you cannot read it. The menu at the top of a page lists your wikis.")
     return await visit.show("home.html", **found)
 
 
 async def list_pages(visit: Visit) -> Response:
-    """Show pages of a type or with a tag, or every page."""
-    type, tag, order = visit.parameter("type").lower(), visit.parameter("tag"), visit.parameter("order").lower()
+    """Show the pages of a type or with a tag, or all pages."""
+    type = visit.parameter("type").lower()
+    tag = visit.parameter("tag")
+    order = visit.parameter("order").lower()
     order = order if order in ORDERS else "title"
-    wanted = {
+    filter = {
         "types": [type.upper()] if type in TEMPLATES else None,
         "tags": [tag] if tag else None,
         "status": "ARCHIVED" if visit.parameter("status") == "archived" else "ACTIVE",
     }
     after = visit.parameter("after") or None
-    found = await visit.ask("pages", "Pages", filter=wanted, order=order.upper(), after=after)
-    chosen = {"type": type if wanted["types"] else "", "tag": tag, "order": order, "status": visit.parameter("status")}
+    found = await visit.query("pages", "Pages", filter=filter, order=order.upper(), after=after)
+    chosen = {"type": type if filter["types"] else "", "tag": tag, "order": order, "status": visit.parameter("status")}
     return await visit.show("pages.html", chosen=chosen, types=types_offered(found["wiki"], chosen), **found)
 
 
 def types_offered(wiki: dict[str, Any] | None, chosen: dict[str, str]) -> list[str]:
-    """Return the types of which the wiki has pages, and the chosen one. Of archived pages the types are not known."""
+    """Return the types of pages that the wiki has, and the chosen type. For archived pages, return all types."""
     if wiki is None or chosen["status"] == "archived":
         return sorted(TEMPLATES)
     return sorted({*map(str.lower, wiki["types"]), chosen["type"]} - {""})

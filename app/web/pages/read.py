@@ -1,4 +1,4 @@
-"""Reading a page: with its evidence, what it used to say, and what is around it."""
+"""The pages for reading: a page with its evidence, its other formats, related pages and the graph around it."""
 
 from math import cos, pi, sin
 from typing import Any
@@ -11,77 +11,78 @@ from resolvers.errors import NotFound
 from resolvers.transactions.transaction import NO_PAGE
 
 from ..endpoint import Visit, path_to, redirect
-from .files import files_of
+from .files import find_files
 
 WRITERS = ("MEMBER", "SERVICE", "ADMIN")
-AROUND_MOST = 16  # pages of the small drawing beside a text
+RING_SIZE = 16  # pages on a ring of a drawing
 
 
 async def read_page(visit: Visit) -> Response:
-    """Show a page; redirect from a former slug, and from a page that was merged into another."""
-    found = await visit.ask("read", "Read", **address_in(visit))
-    page = existing(found["page"])
+    """Show a page, or redirect from a former slug or from a page that was merged into another one."""
+    found = await visit.query("read", "Read", **page_variables(visit))
+    page = require_page(found["page"])
     if page["mergedInto"] or page["redirectedFrom"]:
         return redirect_to_page(visit, page["mergedInto"] or page)
     number_evidence(page)
     texts = (section["bodyHtml"] for section in page["sections"])
-    values: dict[str, Any] = {"drawing": star(page), "may_write": may_write(visit, found["viewer"])}
-    files = await files_of(visit, texts, page["metadata"].get("imported_from"))
+    values: dict[str, Any] = {"drawing": draw_star(page), "may_write": may_write(visit, found["viewer"])}
+    files = await find_files(visit, texts, page["metadata"].get("imported_from"))
     anchors = {section["sectionSlug"] for section in page["sections"]}
     return await visit.show("read.html", files=files, anchors=anchors, **values, **found)
 
 
 async def read_markdown(visit: Visit) -> Response:
-    """Return the page as markdown."""
-    page = existing((await visit.ask("read", "Markdown", **address_in(visit)))["page"])
+    """Return the page as Markdown."""
+    page = require_page((await visit.query("read", "Markdown", **page_variables(visit)))["page"])
     parts = [f"# {page['title']}", page["summary"] or "", page["bodyMd"]]
     text = "\n\n".join(filter(None, parts)) + "\n"
     return PlainTextResponse(text, media_type="text/markdown", headers={"cache-control": "private, no-cache"})
 
 
 async def read_json(visit: Visit) -> Response:
-    """Return the page as JSON: its fields, its sections as markdown, and the sources that each one rests on."""
-    page = existing((await visit.ask("read", "Data", **address_in(visit)))["page"])
+    """Return the page as JSON: its fields, and its sections as Markdown with the sources that they cite."""
+    page = require_page((await visit.query("read", "Data", **page_variables(visit)))["page"])
     return JSONResponse(page, headers={"cache-control": "private, no-cache"})
 
 
 async def show_related(visit: Visit) -> Response:
-    """Show the pages that say the like, to be put beside a page once that is there."""
-    found = await visit.ask("read", "Related", id=visit.request.path_params["id"])
+    """Return the list of similar pages, which a script adds to an open page."""
+    found = await visit.query("read", "Related", id=visit.request.path_params["id"])
     return await visit.show("related.html", viewer=None, **found)
 
 
 async def preview(visit: Visit) -> Response:
-    """Show the card of a page that a link leads to."""
-    page = existing((await visit.ask("read", "Preview", **address_in(visit)))["page"])
+    """Return the preview card of a page, which a script shows beside a link."""
+    page = require_page((await visit.query("read", "Preview", **page_variables(visit)))["page"])
     return await visit.show("preview.html", page=page, viewer=None)
 
 
-async def shorter(visit: Visit) -> Response:
-    """Redirect from the address of a page that other programs know, without its wiki, to the full one."""
-    owner = visit.parameter("owner") or (await visit.ask("home", "Own"))["viewer"]["owner"]["slug"]
+async def redirect_short_path(visit: Visit) -> Response:
+    """Redirect from /wiki/TYPE/SLUG, which programs use, to the page in the wiki of `owner` or of this person."""
+    owner = visit.parameter("owner") or (await visit.query("home", "Own"))["viewer"]["owner"]["slug"]
     return redirect(path_to("wiki", owner, visit.request.path_params["type"], visit.request.path_params["slug"]), 301)
 
 
 async def show_graph(visit: Visit) -> Response:
-    """Show the pages around one: a drawing, and the same as a list."""
+    """Show the pages around a page, as a drawing and as a list."""
     depth = 2 if visit.parameter("depth") == "2" else 1
-    found = await visit.ask("read", "Graph", id=visit.request.path_params["id"], depth=depth)
+    found = await visit.query("read", "Graph", id=visit.request.path_params["id"], depth=depth)
     if found["around"] is None or found["around"]["page"]["owner"]["slug"] != visit.owner:
         raise NotFound(NO_PAGE)
-    drawing = drawn(found["around"])
+    drawing = lay_out_graph(found["around"])
     return await visit.show("graph.html", drawing=drawing, depth=depth, **found)
 
 
-def address_in(visit: Visit) -> dict[str, str]:
-    """Return the type and slug of the address. Raises NotFound where they can be those of no page."""
+def page_variables(visit: Visit) -> dict[str, str]:
+    """Return the type and slug of the path as variables. Raises NotFound if no page can have them."""
     type, slug = visit.request.path_params["type"], visit.request.path_params["slug"]
     if type not in TEMPLATES or not is_slug(slug):
         raise NotFound(NO_PAGE)
     return {"type": type.upper(), "slug": slug}
 
 
-def existing(page: dict[str, Any] | None) -> dict[str, Any]:
+def require_page(page: dict[str, Any] | None) -> dict[str, Any]:
+    """Return a page or another result about a page. Raises NotFound if it is None."""
     if page is None:
         raise NotFound(NO_PAGE)
     return page
@@ -92,39 +93,42 @@ def redirect_to_page(visit: Visit, page: dict[str, Any]) -> Response:
 
 
 def may_write(visit: Visit, viewer: dict[str, Any]) -> bool:
-    """Return whether this person writes in the wiki that the address names."""
+    """Return whether this person may write to the wiki that the path names."""
     return any(space["slug"] == visit.owner and space["role"] in WRITERS for space in viewer["scopes"]["nodes"])
 
 
 def number_evidence(page: dict[str, Any]) -> None:
-    """Number the footnotes of a page from 1, and name the first one of each source for the text to lead to."""
-    number, seen = 0, set[str]()
+    """Number the footnotes of a page from 1, and give the first one of each source an anchor that citations link to."""
+    number = 0
+    seen: set[str] = set()
     for section in page["sections"]:
         for citation in section["citations"]["nodes"]:
             number += 1
             ref = citation["source"]["ref"]
-            citation["number"], citation["anchor"] = number, None if ref in seen else f"citation-{ref}"
+            citation["number"] = number
+            citation["anchor"] = None if ref in seen else f"citation-{ref}"
             seen.add(ref)
 
 
-def star(page: dict[str, Any]) -> dict[str, str]:
-    """Return a small drawing of how many pages are around one: the paths of its rays and of the dots at their ends."""
+def draw_star(page: dict[str, Any]) -> dict[str, str]:
+    """Return the SVG paths of a small drawing with a ray and a dot for each page linked with this one, 16 at most."""
     linked = [link["toPage"]["id"] for link in page["links"]["nodes"]] + [
         edge["node"]["id"] for edge in page["backlinks"]["edges"]
     ]
-    number = min(len({*linked} - {page["id"]}), AROUND_MOST)
+    number = min(len({*linked} - {page["id"]}), RING_SIZE)
     angles = (2 * pi * index / number - pi / 2 for index in range(number))
     ends = [f"{80 * cos(angle):.0f} {80 * sin(angle):.0f}" for angle in angles]
     return {"lines": "".join(f"M0 0L{end}" for end in ends), "dots": "".join(f"M{end}h0" for end in ends)}
 
 
-def drawn(around: dict[str, Any]) -> dict[str, Any]:
-    """Place the pages on rings around the middle, in order: the first ring holds 16, the next ones what is left."""
-    radius, middle, nodes = 240.0, around["page"]["id"], around["nodes"]
+def lay_out_graph(around: dict[str, Any]) -> dict[str, Any]:
+    """Place the pages of a graph on rings of 16 around the page in the middle, and return them with their lines."""
+    radius = 240.0
+    middle, nodes = around["page"]["id"], around["nodes"]
     others = [node for node in nodes if node["id"] != middle]
     places: dict[str, tuple[float, float]] = {middle: (0.0, 0.0)}
-    for ring, start in enumerate(range(0, len(others), AROUND_MOST)):
-        members = others[start : start + AROUND_MOST]
+    for ring, start in enumerate(range(0, len(others), RING_SIZE)):
+        members = others[start : start + RING_SIZE]
         for index, node in enumerate(members):
             angle = 2 * pi * (index + ring / 2) / len(members) - pi / 2
             far = radius * (1 + ring * 0.6)
@@ -132,5 +136,5 @@ def drawn(around: dict[str, Any]) -> dict[str, Any]:
     shown = [node | {"x": places[node["id"]][0], "y": places[node["id"]][1]} for node in nodes if node["id"] in places]
     lines = {tuple(sorted((edge["source"], edge["target"]))) for edge in around["edges"]}
     drawn_lines = sorted([*places[a], *places[b]] for a, b in lines if a in places and b in places)
-    size = radius * (1 + 0.6 * max(0, (len(others) - 1) // AROUND_MOST))
+    size = radius * (1 + 0.6 * max(0, (len(others) - 1) // RING_SIZE))
     return {"nodes": shown, "lines": drawn_lines, "size": size, "middle": middle}

@@ -1,4 +1,4 @@
-"""Signing in by a provider, or with a token or an API key, and signing out."""
+"""Sign-in by an OpenID provider, with a token or with an API key, and sign-out."""
 
 from functools import partial
 from typing import Any
@@ -14,13 +14,13 @@ from resolvers.transactions.audit import Event, audit_by_itself
 from ..endpoint import (
     COOKIE_MAX,
     Web,
-    answer,
     check_same_origin,
     cookie_name,
     describe_error,
     error_page,
     local_path,
     redirect,
+    render_response,
     safe_cookie_name,
     sign_in,
     sign_out,
@@ -28,39 +28,40 @@ from ..endpoint import (
 from ..forms import read_form
 from ..rendering import texts
 
-BACK = "/sign-in/callback"
-NO_HINT = "none"  # kept instead of an ID token that is too long for a cookie
+CALLBACK_PATH = "/sign-in/callback"
+NO_HINT = "none"  # stored instead of an ID token that is too long for a cookie
 NO_PROVIDER = "Sign-in by a provider is not enabled. Use a token, or an API key."
 
 
 def sign_in_routes(web: Web) -> list[Route]:
-    """Return the routes that need no credential."""
+    """Return the routes of sign-in and sign-out, which need no credential."""
     return [
         Route("/sign-in", partial(show_sign_in, web), methods=["GET"]),
-        Route("/sign-in", partial(take_credential, web), methods=["POST"]),
-        Route("/sign-in/provider", partial(to_provider, web), methods=["GET"]),
-        Route(BACK, partial(from_provider, web), methods=["GET"]),
-        Route("/sign-out", partial(leave, web), methods=["POST"]),
+        Route("/sign-in", partial(sign_in_with_credential, web), methods=["POST"]),
+        Route("/sign-in/provider", partial(begin_provider_sign_in, web), methods=["GET"]),
+        Route(CALLBACK_PATH, partial(finish_provider_sign_in, web), methods=["GET"]),
+        Route("/sign-out", partial(handle_sign_out, web), methods=["POST"]),
     ]
 
 
 async def show_sign_in(web: Web, request: Request) -> Response:
-    said = texts()["sign_in"]["ended"] if request.query_params.get("ended") else None
-    return await sign_in_page(web, request, 200, said, request.query_params.get("next", ""))
+    message = texts()["sign_in"]["ended"] if request.query_params.get("ended") else None
+    return await sign_in_page(web, request, 200, message, request.query_params.get("next", ""))
 
 
-async def sign_in_page(web: Web, request: Request, status: int, said: str | None, next: str) -> Response:
+async def sign_in_page(web: Web, request: Request, status: int, message: str | None, next: str) -> Response:
+    """Return the sign-in page with a message. `next` is the path to open after the person has signed in."""
     values: dict[str, Any] = {
         "viewer": None,
         "owner_slug": None,
-        "said": said,
+        "message": message,
         "has_provider": web.provider is not None,
     }
-    return await answer(web, request, "sign_in.html", status, next=local_path(next), **values)
+    return await render_response(web, request, "sign_in.html", status, next=local_path(next), **values)
 
 
-async def take_credential(web: Web, request: Request) -> Response:
-    """Keep the credential if it is valid; else say what is wrong with it."""
+async def sign_in_with_credential(web: Web, request: Request) -> Response:
+    """Check the credential of the form and store it in a cookie, or show the form again with the error."""
     form: dict[str, str] = {}
     try:
         check_same_origin(request)
@@ -78,18 +79,18 @@ async def take_credential(web: Web, request: Request) -> Response:
     return response
 
 
-# -- by the provider
+# -- sign-in by a provider
 
 
-async def to_provider(web: Web, request: Request) -> Response:
-    """Send the browser to the provider; what the way back needs is kept in a cookie for ten minutes."""
+async def begin_provider_sign_in(web: Web, request: Request) -> Response:
+    """Redirect the browser to the provider. A cookie keeps the state of the attempt for ten minutes."""
     if web.provider is None:
         return await error_page(web, request, NotFound(NO_PROVIDER))
-    back = f"{request.url.scheme}://{request.url.netloc}{BACK}"
+    callback_url = f"{request.url.scheme}://{request.url.netloc}{CALLBACK_PATH}"
     next = request.query_params.get("next", "")
     try:
         name = attempt_cookie(request)
-        attempt = await web.provider.begin(back, local_path(next))
+        attempt = await web.provider.begin(callback_url, local_path(next))
     except CairnError as error:
         return await refuse_sign_in(web, request, error, next)
     response = redirect(attempt.address)
@@ -98,23 +99,23 @@ async def to_provider(web: Web, request: Request) -> Response:
     return response
 
 
-async def from_provider(web: Web, request: Request) -> Response:
-    """Sign in who comes back from the provider. The cookie of the attempt is good once."""
+async def finish_provider_sign_in(web: Web, request: Request) -> Response:
+    """Sign in a person who returns from the provider. The cookie of the attempt is deleted: it is valid once."""
     if web.provider is None:
         return await error_page(web, request, NotFound(NO_PROVIDER))
     try:
         name = attempt_cookie(request)
         try:
-            done = await web.provider.finish(request.query_params, request.cookies.get(name))
+            signed_in = await web.provider.finish(request.query_params, request.cookies.get(name))
         except (Unauthenticated, Forbidden) as refusal:
             web.credentials.log.refuse(refusal.message, Event.SIGN_IN)
             raise
-        response = redirect(local_path(done.next))
-        sign_in(request, response, done.token, done.seconds)
-        hint = done.id_token if len(done.id_token) <= COOKIE_MAX else NO_HINT
+        response = redirect(local_path(signed_in.next))
+        sign_in(request, response, signed_in.token, signed_in.seconds)
+        hint = signed_in.id_token if len(signed_in.id_token) <= COOKIE_MAX else NO_HINT
         secure = request.url.scheme == "https"
         response.set_cookie(
-            hint_cookie(request), hint, max_age=done.seconds, httponly=True, samesite="lax", secure=secure
+            hint_cookie(request), hint, max_age=signed_in.seconds, httponly=True, samesite="lax", secure=secure
         )
     except CairnError as error:
         response = await refuse_sign_in(web, request, error, "")
@@ -136,25 +137,30 @@ def attempt_cookie(request: Request) -> str:
 
 
 def hint_cookie(request: Request) -> str:
-    """Return the name of the cookie with the ID token of who was signed in by the provider."""
+    """Return the name of the cookie with the ID token of a person who signed in by the provider."""
     return f"{safe_cookie_name(request)}-id"
 
 
-async def leave(web: Web, request: Request) -> Response:
-    """Sign out here, and at the provider who was signed in by it.
+async def handle_sign_out(web: Web, request: Request) -> Response:
+    """Sign out here, and also at the provider if the person signed in by it.
 
-    The browser goes there from a page in between: the policy of a page lets no form lead to another site.
+    A page with a refresh header leads the browser to the provider: the policy of pages forbids that a form redirects to
+    another site.
     """
     try:
         check_same_origin(request)
     except CairnError as error:
         return await error_page(web, request, error)
     hint = request.cookies.get(hint_cookie(request)) if cookie_name(request) else None
-    back = f"{request.url.scheme}://{request.url.netloc}/sign-in"
-    away = await web.provider.end_session(None if hint == NO_HINT else hint, back) if web.provider and hint else None
-    if away:
-        response = await answer(web, request, "signed_out.html", 200, viewer=None, owner_slug=None, away=away)
-        response.headers.update({"refresh": f"0;url={away}", "cache-control": "no-store"})
+    return_url = f"{request.url.scheme}://{request.url.netloc}/sign-in"
+    provider_url = (
+        await web.provider.end_session(None if hint == NO_HINT else hint, return_url) if web.provider and hint else None
+    )
+    if provider_url:
+        response = await render_response(
+            web, request, "signed_out.html", 200, viewer=None, owner_slug=None, away=provider_url
+        )
+        response.headers.update({"refresh": f"0;url={provider_url}", "cache-control": "no-store"})
     else:
         response = redirect("/sign-in")
     sign_out(request, response)

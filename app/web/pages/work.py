@@ -1,4 +1,4 @@
-"""The work on a wiki: proposals, contradictions, names without a page, findings, and the jobs of the compiler."""
+"""The pages for the upkeep of a wiki: proposals, contradictions, names without a page, findings and compile jobs."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,15 +16,15 @@ from schema.enums import WikiContradictionResolution, WikiProposalStatus
 
 from ..endpoint import Visit, path_to, redirect
 from .read import may_write
-from .write import number, path_of, pieces, refuse_errors
+from .write import page_path, parse_version, raise_first_error, split_line
 
 RESOLUTIONS = tuple(WikiContradictionResolution.__members__)
 STATUSES = tuple(WikiProposalStatus.__members__)
 
 
 async def work(visit: Visit) -> Response:
-    """Show what waits, the most pressing first."""
-    found = await visit.ask("work", "Work", isAdmin=visit.wiki.role is Role.ADMIN)
+    """Show the open work of a wiki, most urgent first."""
+    found = await visit.query("work", "Work", isAdmin=visit.wiki.role is Role.ADMIN)
     return await visit.show("work.html", may_write=may_write(visit, found["viewer"]), **found)
 
 
@@ -32,18 +32,18 @@ async def resolve(visit: Visit) -> Response:
     """Decide a contradiction."""
     if visit.form_field("resolution") not in RESOLUTIONS:
         raise BadInput("Choose the claim to keep.", "resolution")
-    given = {
+    resolution_input = {
         "contradictionId": visit.form_field("id"),
         "resolution": visit.form_field("resolution"),
         "reason": visit.form_field("reason").strip(),
     }
-    refuse_errors(await visit.do("work", "Resolve", input=given))
+    raise_first_error(await visit.mutate("work", "Resolve", input=resolution_input))
     return redirect(path_to("work", visit.owner or ""))
 
 
 async def ignore(visit: Visit) -> Response:
-    """Take a name from the list: no page is ever made of it."""
-    refuse_errors(await visit.do("work", "Ignore", id=visit.form_field("id")))
+    """Ignore a mention, so that it is not listed and never becomes a page."""
+    raise_first_error(await visit.mutate("work", "Ignore", id=visit.form_field("id")))
     return redirect(path_to("work", visit.owner or "", anchor="mentions"))
 
 
@@ -51,10 +51,10 @@ async def ignore(visit: Visit) -> Response:
 
 
 async def proposals(visit: Visit) -> Response:
-    """Show the proposals that are open, or that came to another end."""
-    asked = visit.parameter("status").upper()
-    status = asked if asked in STATUSES else "OPEN"
-    found = await visit.ask("work", "Proposals", status=status, after=visit.parameter("after") or None)
+    """Show the proposals with a status, which is open by default."""
+    status_text = visit.parameter("status").upper()
+    status = status_text if status_text in STATUSES else "OPEN"
+    found = await visit.query("work", "Proposals", status=status, after=visit.parameter("after") or None)
     return await visit.show("proposals.html", chosen=status, statuses=STATUSES, **found)
 
 
@@ -63,8 +63,8 @@ async def proposal(visit: Visit) -> Response:
 
 
 async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...] = ()) -> Response:
-    """Show a proposal: what would change, why, and what speaks against it today."""
-    found = await visit.ask("work", "Proposal", id=visit.request.path_params["id"])
+    """Show a proposal: its changes, its reason, and its conflicts with the present page."""
+    found = await visit.query("work", "Proposal", id=visit.request.path_params["id"])
     shown: dict[str, Any] | None = found["proposal"]
     if shown is None or (shown["page"] and shown["page"]["owner"]["slug"] != visit.owner):
         raise NotFound(NO_PROPOSAL)
@@ -76,26 +76,26 @@ async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...]
         "arguments": orjson.dumps(shown["arguments"], option=orjson.OPT_INDENT_2).decode(),
         "may_decide": is_open and is_admin(visit, viewer),
         "may_withdraw": is_open and is_own,
-        "amendment": await amendment(visit, shown) if is_open and shown["proposedBodyMd"] is not None else None,
-        "is_made": visit.parameter("made") == "1",
+        "amendment": await make_amendment(visit, shown) if is_open and shown["proposedBodyMd"] is not None else None,
+        "is_new": visit.parameter("made") == "1",
     }
     evidence = [(ref, urlsplit(ref).scheme in ("http", "https")) for ref in shown["evidence"]]
     return await visit.show("proposal.html", status, errors=errors, evidence=evidence, **values, **found)
 
 
 def is_admin(visit: Visit, viewer: dict[str, Any]) -> bool:
-    """Return whether this person decides what is written in the wiki that the address names."""
+    """Return whether this person is an admin of the wiki that the path names, and so may decide proposals."""
     return any(space["slug"] == visit.owner and space["role"] == "ADMIN" for space in viewer["scopes"]["nodes"])
 
 
-async def amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
-    """Return the text that a reviewer may amend, and the version of the page that it is made of.
+async def make_amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
+    """Return the proposed text for the reviewer to edit, and the version of the page that it is based on.
 
-    Where the page has changed in the same sections, that is today's text with what was proposed for these sections.
+    If the page has changed in the same sections since, it is the present text with these sections as proposed.
     """
     body, page, version = shown["proposedBodyMd"], shown["page"], shown["baseVersion"]
     if shown["conflicts"]:
-        base = (await visit.ask("work", "Base", id=page["id"], version=version))["page"]["revision"]["bodyMd"]
+        base = (await visit.query("work", "Base", id=page["id"], version=version))["page"]["revision"]["bodyMd"]
         texts = base, body, page["bodyMd"]
         merged = await read_in_thread(sum(map(len, texts)), merge_texts, *texts)
         body, version = merged.body, page["version"]
@@ -103,10 +103,11 @@ async def amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:
-    """Return the hunks of a difference by their lines, each cut into what changed in it and what did not."""
+    """Parse a unified diff into hunks of lines, each line split into the pieces that changed and those that did not."""
     hunks: list[tuple[list[str], list[str]]] = []
     for line in unified.split("\n"):
-        sign, text = line[:1], line[1:] + "\n"
+        sign = line[:1]
+        text = line[1:] + "\n"
         if sign == "@":
             hunks.append(([], []))
         elif hunks and sign in (" ", "-", "+"):
@@ -115,7 +116,7 @@ def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:
                 side.append(text)
     return [
         [
-            {"kind": line.kind.upper(), "pieces": pieces(line.text, [part._asdict() for part in line.parts])}
+            {"kind": line.kind.upper(), "pieces": split_line(line.text, [part._asdict() for part in line.parts])}
             for hunk in difference("".join(old), "".join(new)).hunks
             for line in hunk.lines
         ]
@@ -124,23 +125,23 @@ def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:
 
 
 async def accept(visit: Visit) -> Response:
-    """Do what was proposed, with the reviewer's own words where the form has any."""
-    given: dict[str, Any] = {"reason": visit.form_field("reason").strip() or None}
+    """Accept the proposal, with the edits of the reviewer if the form has any."""
+    decision_input: dict[str, Any] = {"reason": visit.form_field("reason").strip() or None}
     if "body" in visit.form:
-        given |= edited_fields(visit)
-    return await submit_decision(visit, "Accept", given)
+        decision_input |= changed_fields(visit)
+    return await submit_decision(visit, "Accept", decision_input)
 
 
-def edited_fields(visit: Visit) -> dict[str, Any]:
-    """Return the words of the form that the reviewer has changed. The text is given always: it may solve a conflict."""
-    given: dict[str, Any] = {"bodyMd": visit.form_field("body")}
+def changed_fields(visit: Visit) -> dict[str, Any]:
+    """Return the fields that the reviewer has changed. The text is always included, because it may solve a conflict."""
+    fields: dict[str, Any] = {"bodyMd": visit.form_field("body")}
     if visit.form_field("version"):
-        given["bodyVersion"] = number(visit.form_field("version"))
+        fields["bodyVersion"] = parse_version(visit.form_field("version"))
     if visit.form_field("title") != visit.form_field("title_before"):
-        given["title"] = visit.form_field("title").strip()
+        fields["title"] = visit.form_field("title").strip()
     if visit.form_field("summary") != visit.form_field("summary_before"):
-        given["summary"] = visit.form_field("summary").strip() or None
-    return given
+        fields["summary"] = visit.form_field("summary").strip() or None
+    return fields
 
 
 async def decline(visit: Visit) -> Response:
@@ -151,14 +152,14 @@ async def withdraw(visit: Visit) -> Response:
     return await submit_decision(visit, "Withdraw", {"reason": visit.form_field("reason").strip() or None})
 
 
-async def submit_decision(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
-    """Decide the proposal; where that is not possible, show it again with the reason."""
+async def submit_decision(visit: Visit, operation: str, decision_input: dict[str, Any]) -> Response:
+    """Decide the proposal, or show it again with the errors if that is not possible."""
     id = visit.request.path_params["id"]
-    done = await visit.do("work", operation, input={"proposalId": id} | given)
-    if done["conflict"]:
-        return await proposal_page(visit, 409, (done["conflict"],))
-    if done["userErrors"]:
-        return await proposal_page(visit, 422, tuple(done["userErrors"]))
-    if operation == "Accept" and done["page"]:
-        return redirect(path_of(visit, done["page"]))
+    payload = await visit.mutate("work", operation, input={"proposalId": id} | decision_input)
+    if payload["conflict"]:
+        return await proposal_page(visit, 409, (payload["conflict"],))
+    if payload["userErrors"]:
+        return await proposal_page(visit, 422, tuple(payload["userErrors"]))
+    if operation == "Accept" and payload["page"]:
+        return redirect(page_path(visit, payload["page"]))
     return redirect(path_to("proposal", visit.owner or "", id))

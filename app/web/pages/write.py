@@ -1,4 +1,4 @@
-"""Writing: making, editing, renaming, merging, moving and archiving pages. Edits of different sections are merged."""
+"""The pages for writing: create, edit, rename, merge, move and archive pages, and restore earlier versions."""
 
 import re
 from contextlib import suppress
@@ -17,71 +17,69 @@ from resolvers.ingest.ingest import text_of as text_of_file
 
 from ..endpoint import Visit, path_to, redirect
 from ..prose import safe_html
-from .files import files_of
-from .read import address_in, existing, may_write
+from .files import find_files
+from .read import may_write, page_variables, require_page
 
 PREVIEWED_MAX = 200_000  # characters
 TITLE_MAX = 500  # characters
 PASTED_MAX = 500_000  # characters of HTML
-BOLD_THAT_IS_NOT = re.compile(
-    r"<b [^>]*font-weight:\s*normal[^>]*>", re.IGNORECASE
-)  # around all that Google Docs copies
-NO_LINK = re.compile(r"wiki-link wiki-link-broken")
+FALSE_BOLD = re.compile(r"<b [^>]*font-weight:\s*normal[^>]*>", re.IGNORECASE)  # around all that Google Docs copies
+BROKEN_LINK_CLASS = re.compile(r"wiki-link wiki-link-broken")
 
 
-# -- making a page
+# -- creating a page
 
 
 async def new_page(visit: Visit) -> Response:
-    """Show the form of a new page; its title may be given, as by a link that leads nowhere."""
-    found = await visit.ask("search", "Nothing")
+    """Show the form of a new page. Its title may be in the query string, as in the link of a missing page."""
+    found = await visit.query("search", "Nothing")
     check_may_write(visit, found["viewer"])
     type = visit.parameter("type") if visit.parameter("type") in TEMPLATES else "topic"
-    given = {
+    fields = {
         "type": type,
         "title": visit.parameter("title"),
         "slug": "",
         "summary": "",
         "tags": "",
-        "body": template(type),
+        "body": template_text(type),
     }
-    return await visit.show("new.html", given=given, errors=[], templates=page_templates(), **found)
+    return await visit.show("new.html", fields=fields, errors=[], templates=page_templates(), **found)
 
 
 async def create(visit: Visit) -> Response:
-    """Make the page that the form describes; show the form again with what is wrong."""
+    """Create the page of the form, or show the form again with the errors."""
     names = ("type", "title", "slug", "summary", "tags", "body")
-    given = {name: visit.form_field(name) for name in names}
-    if given["type"] not in TEMPLATES:
+    fields = {name: visit.form_field(name) for name in names}
+    if fields["type"] not in TEMPLATES:
         raise BadInput("Choose one of the types.", "type")
     page = {
         "owner": visit.owner,
-        "type": given["type"].upper(),
-        "title": given["title"].strip(),
-        "slug": given["slug"].strip() or None,
-        "summary": given["summary"].strip() or None,
-        "tags": tags_of(given["tags"]),
-        "bodyMd": without_empty_sections(given["body"]),
+        "type": fields["type"].upper(),
+        "title": fields["title"].strip(),
+        "slug": fields["slug"].strip() or None,
+        "summary": fields["summary"].strip() or None,
+        "tags": tags_of(fields["tags"]),
+        "bodyMd": without_empty_sections(fields["body"]),
     }
-    done = await visit.do("write", "Create", input=page)
-    if done["userErrors"]:
-        found = await visit.ask("search", "Nothing")
-        values = {"given": given, "errors": done["userErrors"], "templates": page_templates()}
+    payload = await visit.mutate("write", "Create", input=page)
+    if payload["userErrors"]:
+        found = await visit.query("search", "Nothing")
+        values = {"fields": fields, "errors": payload["userErrors"], "templates": page_templates()}
         return await visit.show("new.html", 422, **values, **found)
-    return redirect(path_of(visit, done["page"]))
+    return redirect(page_path(visit, payload["page"]))
 
 
-def template(type: str) -> str:
-    """Return the headings that a page of a type begins with."""
+def template_text(type: str) -> str:
+    """Return the initial text of a page: the headings of its type."""
     return "\n\n".join(f"## {heading}\n" for _, heading in TEMPLATES[type])
 
 
 def page_templates() -> dict[str, str]:
-    return {type: template(type) for type in TEMPLATES}
+    return {type: template_text(type) for type in TEMPLATES}
 
 
 def without_empty_sections(body: str) -> str:
-    """Return the text without headings under which nothing was written."""
+    """Return the text without the sections that have a heading and no text."""
     return render(section for section in parse(body) if section.body)
 
 
@@ -89,46 +87,52 @@ def without_empty_sections(body: str) -> str:
 
 
 async def edit_page(visit: Visit) -> Response:
-    """Show a page, or the section that the address names, in an editor."""
+    """Show the editor of a page, or of the section that the query string names."""
     section = visit.parameter("section")
-    found = await visit.ask("write", "Edit", **address_in(visit), section=section or "-", isSection=bool(section))
-    page = existing(found["page"])
+    found = await visit.query("write", "Edit", **page_variables(visit), section=section or "-", isSection=bool(section))
+    page = require_page(found["page"])
     check_may_write(visit, found["viewer"])
     if section and page["section"] is None:
         raise Conflict("The page no longer has this section. Edit the whole page, or look at its history.")
     body = page["section"]["bodyMd"] if section else page["bodyMd"]
     heading = page["section"]["heading"] if section else ""
-    given = {"body": body, "heading": heading, "summary": page["summary"] or "", "tags": ", ".join(page["tags"])}
-    return await visit.show("edit.html", given=given | {"edit_summary": ""}, section=section, errors=[], **found)
+    fields = {"body": body, "heading": heading, "summary": page["summary"] or "", "tags": ", ".join(page["tags"])}
+    return await visit.show("edit.html", fields=fields | {"edit_summary": ""}, section=section, errors=[], **found)
 
 
 async def save(visit: Visit) -> Response:
-    """Save what was edited. Where somebody else saved first, merge, or show both texts and what they began with."""
-    page_id, section, body = visit.form_field("id"), visit.form_field("section"), visit.form_field("body")
-    version = number(visit.form_field("version"))
-    done = await save_text(visit, page_id, version, section, body)
-    if done["conflict"]:
-        found = await visit.ask("write", "Base", id=page_id, version=version)
-        page = existing(found["page"])
+    """Save an edit. If the page has changed since, merge both texts, or show them with their base if they conflict."""
+    page_id = visit.form_field("id")
+    section = visit.form_field("section")
+    body = visit.form_field("body")
+    version = parse_version(visit.form_field("version"))
+    payload = await save_text(visit, page_id, version, section, body)
+    if payload["conflict"]:
+        found = await visit.query("write", "Base", id=page_id, version=version)
+        page = require_page(found["page"])
         base = page["base"]["bodyMd"] if page["base"] else ""
-        merged = merge_section(base, body, page["bodyMd"], section) if section else merge(base, body, page["bodyMd"])
+        merged = (
+            merge_section(base, body, page["bodyMd"], section) if section else merge_bodies(base, body, page["bodyMd"])
+        )
         if merged is not None:
-            done = await save_text(visit, page_id, page["version"], section, merged)
-        if done["conflict"]:
-            theirs = text_of(page["bodyMd"], section) if section else page["bodyMd"]
-            texts = {"base": text_of(base, section) if section else base, "yours": body, "theirs": theirs or ""}
+            payload = await save_text(visit, page_id, page["version"], section, merged)
+        if payload["conflict"]:
+            theirs = section_text(page["bodyMd"], section) if section else page["bodyMd"]
+            texts = {"base": section_text(base, section) if section else base, "yours": body, "theirs": theirs or ""}
             return await visit.show("conflict.html", 409, texts=texts, section=section, form=visit.form, **found)
-    if done["userErrors"]:
-        found = await visit.ask("write", "Edit", **address_in(visit), section=section or "-", isSection=bool(section))
+    if payload["userErrors"]:
+        found = await visit.query(
+            "write", "Edit", **page_variables(visit), section=section or "-", isSection=bool(section)
+        )
         names = ("body", "heading", "summary", "tags", "edit_summary")
-        given = {name: visit.form_field(name) for name in names}
-        return await visit.show("edit.html", 422, given=given, section=section, errors=done["userErrors"], **found)
+        fields = {name: visit.form_field(name) for name in names}
+        return await visit.show("edit.html", 422, fields=fields, section=section, errors=payload["userErrors"], **found)
     anchor = section or ""
-    return redirect(path_of(visit, done["page"], anchor))
+    return redirect(page_path(visit, payload["page"], anchor))
 
 
 async def save_text(visit: Visit, page_id: str, version: int, section: str, body: str) -> dict[str, Any]:
-    """Save a section, or the whole page with its summary and tags where those were changed."""
+    """Save a section, or the whole page with its summary and tags if they were changed. Return the payload."""
     change: dict[str, Any] = {
         "pageId": page_id,
         "expectedVersion": version,
@@ -137,45 +141,45 @@ async def save_text(visit: Visit, page_id: str, version: int, section: str, body
     }
     if section:
         heading = visit.form_field("heading").strip()
-        given = change | {"sectionSlug": section} | ({"heading": heading} if heading else {})
-        patched: dict[str, Any] = await visit.do("write", "Patch", input=given)
+        section_change = change | {"sectionSlug": section} | ({"heading": heading} if heading else {})
+        patched: dict[str, Any] = await visit.mutate("write", "Patch", input=section_change)
         return patched
     if visit.form_field("summary") != visit.form_field("summary_before"):
         change["summary"] = visit.form_field("summary").strip() or None
     if visit.form_field("tags") != visit.form_field("tags_before"):
         change["tags"] = tags_of(visit.form_field("tags"))
-    updated: dict[str, Any] = await visit.do("write", "Update", input=change)
+    updated: dict[str, Any] = await visit.mutate("write", "Update", input=change)
     return updated
 
 
-def merge(base: str, yours: str, theirs: str) -> str | None:
-    """Merge two texts that began as one, section by section; None where both changed the same section."""
+def merge_bodies(base: str, yours: str, theirs: str) -> str | None:
+    """Merge two edits of a text section by section. Return None if both changed the same section."""
     merged = merge_texts(base, yours, theirs)
     return None if merged.conflicts else merged.body
 
 
 def merge_section(base: str, yours: str, theirs: str, section: str) -> str | None:
-    """Return the text of a section to save where others changed other sections; None where they changed this one."""
-    return yours if text_of(base, section) == text_of(theirs, section) is not None else None
+    """Return the edited section if the page has the same text there as in the base, or None if it has changed there."""
+    return yours if section_text(base, section) == section_text(theirs, section) is not None else None
 
 
-def text_of(body: str, section: str) -> str | None:
-    """Return the text of one section of a body; None where it has no such section."""
+def section_text(body: str, section: str) -> str | None:
+    """Return the text of a section of a body, or None if there is no such section."""
     return next((found.body for found in parse(body) if found.slug == section), None)
 
 
 async def preview_text(visit: Visit) -> Response:
-    """Show what markdown will look like. Links are not looked up."""
-    shown = NO_LINK.sub("wiki-link", html(visit.form_field("body")[:PREVIEWED_MAX], {}))
-    text = safe_html(shown, visit.owner or "", files=await files_of(visit, [shown]))
+    """Render the Markdown of an editor as HTML. Links are not looked up, so none is shown as broken."""
+    shown = BROKEN_LINK_CLASS.sub("wiki-link", html(visit.form_field("body")[:PREVIEWED_MAX], {}))
+    text = safe_html(shown, visit.owner or "", files=await find_files(visit, [shown]))
     return await visit.show("rendered.html", html=text, viewer=None)
 
 
-async def pasted_text(visit: Visit) -> Response:
-    """Return what somebody pastes from a web page or a document as markdown."""
-    given = BOLD_THAT_IS_NOT.sub("<span>", visit.form_field("body")[:PASTED_MAX])
+async def convert_pasted_html(visit: Visit) -> Response:
+    """Convert the HTML that a person pastes from a web page or a document to Markdown."""
+    pasted = FALSE_BOLD.sub("<span>", visit.form_field("body")[:PASTED_MAX])
     try:
-        text = (await text_of_file("text/html", given.encode())).text
+        text = (await text_of_file("text/html", pasted.encode())).text
     except Unreadable as error:
         raise BadInput(str(error), "body") from None
     return PlainTextResponse(text.strip(), headers={"cache-control": "no-store"})
@@ -189,15 +193,20 @@ async def rename_form(visit: Visit) -> Response:
 
 
 async def rename(visit: Visit) -> Response:
-    """Rename the page, also in the texts that link to it."""
-    title, slug = visit.form_field("title").strip(), visit.form_field("slug").strip()
-    change = {"pageId": visit.form_field("id"), "title": title, "expectedVersion": number(visit.form_field("version"))}
-    with suppress(NoSlug):  # a title without letters keeps the slug
+    """Rename the page, and update the links to it on other pages."""
+    title = visit.form_field("title").strip()
+    slug = visit.form_field("slug").strip()
+    change = {
+        "pageId": visit.form_field("id"),
+        "title": title,
+        "expectedVersion": parse_version(visit.form_field("version")),
+    }
+    with suppress(NoSlug):  # a title from which no slug can be made keeps the present slug
         change["slug"] = slug or slugify(title)
-    done = await visit.do("write", "Rename", input=change)
-    if done["userErrors"] or done["conflict"]:
-        return await show_page_form(visit, "rename.html", 422, done["userErrors"] or [done["conflict"]])
-    return redirect(path_of(visit, done["page"]))
+    payload = await visit.mutate("write", "Rename", input=change)
+    if payload["userErrors"] or payload["conflict"]:
+        return await show_page_form(visit, "rename.html", 422, payload["userErrors"] or [payload["conflict"]])
+    return redirect(page_path(visit, payload["page"]))
 
 
 async def archive_form(visit: Visit) -> Response:
@@ -213,65 +222,66 @@ async def unarchive(visit: Visit) -> Response:
 
 
 async def show_page_form(visit: Visit, template: str, status: int = 200, errors: list[Any] | None = None) -> Response:
-    """Show a form about a whole page."""
-    found = await visit.ask("write", "Edit", **address_in(visit), section="-", isSection=True)
-    existing(found["page"])
+    """Show a form for an action on a whole page."""
+    found = await visit.query("write", "Edit", **page_variables(visit), section="-", isSection=True)
+    require_page(found["page"])
     check_may_write(visit, found["viewer"])
     return await visit.show(template, status, errors=errors or [], form=visit.form, **found)
 
 
 async def submit_page_id(visit: Visit, operation: str) -> Response:
-    done = await visit.do("write", operation, id=visit.form_field("id"))
-    refuse_errors(done)
-    return redirect(path_of(visit, done["page"]))
+    payload = await visit.mutate("write", operation, id=visit.form_field("id"))
+    raise_first_error(payload)
+    return redirect(page_path(visit, payload["page"]))
 
 
-# -- merging and moving: the other page is named first, then chosen
+# -- merging and moving: the person searches the other page by name, then chooses it
 
 
 async def merge_form(visit: Visit) -> Response:
-    return await choose(visit, "merge")
+    return await show_choice(visit, "merge")
 
 
 async def merge_pages(visit: Visit) -> Response:
-    """Put the page into another one."""
-    given = {"fromPageId": visit.form_field("id"), "intoPageId": chosen(visit)}
-    return await submit_input(visit, "Merge", given)
+    """Merge the page into the chosen one."""
+    merge_input = {"fromPageId": visit.form_field("id"), "intoPageId": chosen_page_id(visit)}
+    return await submit_input(visit, "Merge", merge_input)
 
 
 async def move_form(visit: Visit) -> Response:
-    return await choose(visit, "move")
+    return await show_choice(visit, "move")
 
 
 async def move_page(visit: Visit) -> Response:
-    """Hang the page under another one, or under none."""
-    parent = None if visit.form_field("to") == "none" else chosen(visit)
+    """Move the page under the chosen parent, or under no parent."""
+    parent = None if visit.form_field("to") == "none" else chosen_page_id(visit)
     return await submit_input(visit, "Move", {"pageId": visit.form_field("id"), "parentId": parent})
 
 
-def chosen(visit: Visit) -> str:
+def chosen_page_id(visit: Visit) -> str:
+    """Return the id of the page that the person chose. Raises BadInput if there is none."""
     if not visit.form_field("to"):
         raise BadInput("Choose a page first.", "to")
     return visit.form_field("to")
 
 
-async def choose(visit: Visit, action: str) -> Response:
-    """Show the form of an action that needs a second page, with the pages that answer to the name given."""
+async def show_choice(visit: Visit, action: str) -> Response:
+    """Show the form of an action that needs a second page, with the pages that match the name given."""
     name = visit.parameter("name")[:TITLE_MAX]
-    found = await visit.ask("write", "Choose", **address_in(visit), name=name, isNamed=bool(name))
-    page = existing(found["page"])
+    found = await visit.query("write", "Choose", **page_variables(visit), name=name, isNamed=bool(name))
+    page = require_page(found["page"])
     check_may_write(visit, found["viewer"])
     answering = {hit["page"]["id"]: hit["page"] for hit in found.pop("named", [])}
     others = [other for id, other in answering.items() if id != page["id"]]
     return await visit.show("choose.html", action=action, name=name, others=others, **found)
 
 
-async def submit_input(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
-    done = await visit.do("write", operation, input=given)
-    if done["conflict"]:
-        raise Conflict(done["conflict"]["message"])
-    refuse_errors(done)
-    return redirect(path_of(visit, done["page"]))
+async def submit_input(visit: Visit, operation: str, mutation_input: dict[str, Any]) -> Response:
+    payload = await visit.mutate("write", operation, input=mutation_input)
+    if payload["conflict"]:
+        raise Conflict(payload["conflict"]["message"])
+    raise_first_error(payload)
+    return redirect(page_path(visit, payload["page"]))
 
 
 # -- history
@@ -279,33 +289,33 @@ async def submit_input(visit: Visit, operation: str, given: dict[str, Any]) -> R
 
 async def history(visit: Visit) -> Response:
     """Show the versions of a page."""
-    found = await visit.ask("history", "History", **address_in(visit), after=visit.parameter("after") or None)
-    existing(found["page"])
+    found = await visit.query("history", "History", **page_variables(visit), after=visit.parameter("after") or None)
+    require_page(found["page"])
     return await visit.show("history.html", may_write=may_write(visit, found["viewer"]), **found)
 
 
 async def diff(visit: Visit) -> Response:
     """Show what changed between two versions, word by word."""
-    first, last = sorted((number(visit.parameter("from")), number(visit.parameter("to"))))
-    found = await visit.ask("history", "Diff", id=visit.request.path_params["id"], **{"from": first, "to": last})
-    existing(found["diff"])
+    first, last = sorted((parse_version(visit.parameter("from")), parse_version(visit.parameter("to"))))
+    found = await visit.query("history", "Diff", id=visit.request.path_params["id"], **{"from": first, "to": last})
+    require_page(found["diff"])
     for hunk in found["diff"]["hunks"]:
         for line in hunk["lines"]:
-            line["pieces"] = pieces(line["text"], line["parts"])
+            line["pieces"] = split_line(line["text"], line["parts"])
     page = found["diff"]["toRevision"]["page"]
     return await visit.show("diff.html", page=page, may_write=may_write(visit, found["viewer"]), **found)
 
 
 async def restore(visit: Visit) -> Response:
-    """Make a new version that says what an earlier one said."""
-    change = {"pageId": visit.form_field("id"), "version": number(visit.form_field("version"))}
-    done = await visit.do("write", "Restore", input=change)
-    refuse_errors(done)
-    return redirect(path_of(visit, done["page"]))
+    """Restore an earlier version of a page as a new version."""
+    change = {"pageId": visit.form_field("id"), "version": parse_version(visit.form_field("version"))}
+    payload = await visit.mutate("write", "Restore", input=change)
+    raise_first_error(payload)
+    return redirect(page_path(visit, payload["page"]))
 
 
-def pieces(text: str, parts: list[dict[str, int]]) -> list[tuple[str, bool]]:
-    """Cut a line into its pieces, and say which of them are in the other version too and which are not."""
+def split_line(text: str, parts: list[dict[str, int]]) -> list[tuple[str, bool]]:
+    """Split a line into pieces, each with whether it is one of the changed `parts`."""
     found, at = [], 0
     for part in parts:
         start, end = part["start"], part["start"] + part["length"]
@@ -314,19 +324,20 @@ def pieces(text: str, parts: list[dict[str, int]]) -> list[tuple[str, bool]]:
     return [piece for piece in [*found, (text[at:], False)] if piece[0]]
 
 
-# -- what they share
+# -- helpers
 
 
-def path_of(visit: Visit, page: dict[str, Any], anchor: str = "") -> str:
+def page_path(visit: Visit, page: dict[str, Any], anchor: str = "") -> str:
     return path_to("wiki", visit.owner or "", page["type"].lower(), page["slug"], anchor=anchor)
 
 
 def tags_of(text: str) -> list[str]:
-    """Return the tags of a field, which stand there by commas."""
+    """Return the tags of a field in which they are separated by commas."""
     return [tag for part in text.split(",") if (tag := part.strip().removeprefix("#"))]
 
 
-def number(text: str) -> int:
+def parse_version(text: str) -> int:
+    """Return the number of a version. Raises BadInput."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise BadInput("Give the number of a version, such as 3.", "version")
     return int(text)
@@ -337,7 +348,7 @@ def check_may_write(visit: Visit, viewer: dict[str, Any]) -> None:
         raise Forbidden("You can read this wiki but not write to it. Ask an admin of the wiki for a grant.")
 
 
-def refuse_errors(done: dict[str, Any]) -> None:
-    """Raise the first error that a mutation tells of."""
-    for error in done["userErrors"]:
+def raise_first_error(payload: dict[str, Any]) -> None:
+    """Raise BadInput for the first user error of a payload."""
+    for error in payload["userErrors"]:
         raise BadInput(error["message"])

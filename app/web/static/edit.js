@@ -1,7 +1,7 @@
-// The editor of texts: a live preview, drafts that survive a reload, and names of pages after [[.
+// The editor of texts: a live preview, drafts that survive a reload, and completion of page names after [[.
 
 const PAUSE = 300; // milliseconds after the last key
-const DRAFTS_MAX = 50; // that are kept in this browser
+const DRAFTS_MAX = 50; // drafts that are stored in this browser
 const { fetchDocument } = window.cairn;
 const form = document.querySelector("form[data-draft-key]");
 const area = form.querySelector("textarea");
@@ -11,11 +11,12 @@ const editor = form.querySelector("[data-editor]");
 
 const preview = editor.querySelector(".preview");
 const shown = preview.querySelector(".prose");
-let timer, asked;
+let timer;
+let pending; // the controller of the preview that is being fetched
 async function show() {
-  asked?.abort();
-  asked = new AbortController();
-  const { signal } = asked;
+  pending?.abort();
+  pending = new AbortController();
+  const { signal } = pending;
   const body = new URLSearchParams({ body: area.value }).toString();
   const found = await fetchDocument(editor.dataset.render, { body, signal });
   if (!found || signal.aborted) return;
@@ -27,19 +28,19 @@ async function show() {
 
 const key = `cairn:draft:${form.dataset.draftKey}`;
 const saved = area.value;
-const told = form.querySelector("[data-draft]");
+const draftNotice = form.querySelector("[data-draft]");
 const draft = localStorage.getItem(key);
 if (draft !== null && draft !== saved) {
   area.value = draft;
-  told.hidden = false;
+  draftNotice.hidden = false;
 }
-told.querySelector("button").addEventListener("click", () => {
+draftNotice.querySelector("button").addEventListener("click", () => {
   localStorage.removeItem(key);
   area.value = saved;
-  told.hidden = true;
+  draftNotice.hidden = true;
   show();
 });
-function keep() {
+function storeDraft() {
   if (area.value === saved) return localStorage.removeItem(key);
   const drafts = Object.keys(localStorage).filter((name) => name.startsWith("cairn:draft:"));
   if (drafts.length >= DRAFTS_MAX && !drafts.includes(key)) localStorage.removeItem(drafts[0]);
@@ -47,7 +48,7 @@ function keep() {
 }
 form.addEventListener("submit", () => localStorage.removeItem(key));
 
-// -- the headings of a type, until something is written
+// -- the headings of the chosen type, unless the person has written something
 
 const type = form.querySelector("select[name=type]");
 let template = saved;
@@ -58,22 +59,23 @@ type?.addEventListener("change", () => {
   show();
 });
 
-// -- names of pages after [[
+// -- completion of page names after [[
 
 const list = editor.querySelector(".completing");
 let chosen = 0;
 const options = () => [...list.querySelectorAll("[role=option]")];
-function open() {
+// Returns the start and the name of the [[ link before the cursor that is not closed yet, or null.
+function findOpenLink() {
   const before = area.value.slice(0, area.selectionStart);
   const start = before.lastIndexOf("[[");
   const name = before.slice(start + 2);
   return start < 0 || /[\]\n|]/.test(name) ? null : { start: start + 2, name };
 }
 async function complete() {
-  const at = open();
+  const at = findOpenLink();
   if (!at?.name.trim()) return (list.hidden = true);
   const found = await fetchDocument(`${editor.dataset.suggest}?q=${encodeURIComponent(at.name)}`);
-  if (!found || open()?.name !== at.name) return;
+  if (!found || findOpenLink()?.name !== at.name) return;
   list.replaceChildren(...document.importNode(found.body, true).childNodes);
   list.hidden = !options().length;
   choose(0);
@@ -83,8 +85,8 @@ function choose(index) {
   chosen = all.length ? (index + all.length) % all.length : 0;
   all.forEach((option, at) => option.setAttribute("aria-selected", String(at === chosen)));
 }
-function take(option) {
-  const at = open();
+function insertName(option) {
+  const at = findOpenLink();
   list.hidden = true;
   if (!at || !option) return;
   const closed = area.value.slice(area.selectionStart).startsWith("]]") ? "" : "]]";
@@ -94,7 +96,7 @@ function take(option) {
 }
 list.addEventListener("mousedown", (event) => {
   event.preventDefault();
-  take(event.target.closest("[role=option]"));
+  insertName(event.target.closest("[role=option]"));
 });
 area.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && (event.key === "s" || event.key === "Enter")) {
@@ -104,13 +106,13 @@ area.addEventListener("keydown", (event) => {
   if (list.hidden) return;
   const moves = { ArrowDown: 1, ArrowUp: -1 };
   if (event.key in moves) choose(chosen + moves[event.key]);
-  else if (event.key === "Enter" || event.key === "Tab") take(options()[chosen]);
+  else if (event.key === "Enter" || event.key === "Tab") insertName(options()[chosen]);
   else if (event.key === "Escape") list.hidden = true;
   else return;
   event.preventDefault();
 });
 
-// -- what is pasted from a web page or a document becomes markdown
+// -- HTML that is pasted from a web page or a document is converted to Markdown
 
 const RICH = /<(a|b|strong|em|i|h[1-6]|ul|ol|table|blockquote|pre|code)\b/i;
 const PASTED_MAX = 500_000; // characters
@@ -119,14 +121,15 @@ area.addEventListener("paste", async (event) => {
   const plain = event.clipboardData?.getData("text/plain") ?? "";
   if (!RICH.test(rich) || rich.length > PASTED_MAX) return;
   event.preventDefault();
-  const answer = await fetch(editor.dataset.paste, { method: "POST", body: new URLSearchParams({ body: rich }) }).catch(() => null);
+  const request = { method: "POST", body: new URLSearchParams({ body: rich }) };
+  const answer = await fetch(editor.dataset.paste, request).catch(() => null);
   area.focus();
-  // The old command alone leaves a step that undo takes back.
+  // This deprecated command is the only way to insert text so that undo works.
   document.execCommand("insertText", false, answer?.ok ? await answer.text() : plain);
 });
 
 area.addEventListener("input", () => {
-  keep();
+  storeDraft();
   clearTimeout(timer);
   timer = setTimeout(() => {
     show();

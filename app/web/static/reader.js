@@ -1,7 +1,7 @@
-// What every page does beyond its HTML: suggestions while somebody types, cards of links, dates in the reader's zone.
-// Markup comes from this service as parsed documents, never as text: the policy of the pages forbids that.
+// The script of every page: search suggestions, preview cards of links, and dates in the time zone of the browser.
+// Markup is fetched as parsed documents and never inserted as text, which the policy of the pages forbids.
 
-/** Fetches an HTML document of this service; null where it answers with an error. */
+/** Fetches an HTML document of this service. Returns null unless the status is 200. */
 function fetchDocument(address, { body, signal } = {}) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -15,7 +15,7 @@ function fetchDocument(address, { body, signal } = {}) {
 }
 window.cairn = { fetchDocument };
 
-// -- search as you type
+// -- search suggestions
 
 const PAUSE = 30; // milliseconds after the last key
 
@@ -23,7 +23,8 @@ function suggestIn(form) {
   const input = form.querySelector("input");
   const list = form.querySelector(".suggestions");
   const status = form.querySelector("[role=status]");
-  let timer, asked, chosen = -1;
+  let timer, chosen = -1;
+  let pending; // the controller of the suggestions that are being fetched
   const options = () => [...list.querySelectorAll("[role=option]")];
   Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": "suggestions", "aria-autocomplete": "list" })
     .forEach(([name, value]) => input.setAttribute(name, value));
@@ -44,11 +45,11 @@ function suggestIn(form) {
     all[chosen].scrollIntoView({ block: "nearest" });
   }
   async function suggest() {
-    asked?.abort();
+    pending?.abort();
     const query = input.value.trim();
     if (!query) return close();
-    asked = new AbortController();
-    const { signal } = asked;
+    pending = new AbortController();
+    const { signal } = pending;
     const found = await fetchDocument(`${form.dataset.suggest}?q=${encodeURIComponent(query)}`, { signal });
     if (signal.aborted || !found) return;
     list.replaceChildren(...document.importNode(found.body, true).childNodes);
@@ -100,7 +101,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// -- the text of a file for a form
+// -- the text of a chosen file, filled into the form of a new source
 
 const picker = document.querySelector("[data-file]");
 picker?.querySelector("input").addEventListener("change", async ({ target }) => {
@@ -116,7 +117,7 @@ picker?.querySelector("input").addEventListener("change", async ({ target }) => 
   document.getElementById("title").value ||= file.name.replace(/\.[^.]+$/, "");
 });
 
-// -- cards of links
+// -- preview cards of links
 
 const cards = new Map();
 let card, timer;
@@ -141,18 +142,18 @@ async function showCard(link) {
   card.style.top = `${(below ? at.bottom + 6 : at.top - card.offsetHeight - 6) + scrollY}px`;
 }
 for (const link of document.querySelectorAll("a.wiki-link")) {
-  const soon = () => {
+  const showSoon = () => {
     clearTimeout(timer);
     timer = setTimeout(showCard, 250, link);
   };
-  link.addEventListener("mouseenter", soon);
-  link.addEventListener("focus", soon);
+  link.addEventListener("mouseenter", showSoon);
+  link.addEventListener("focus", showSoon);
   link.addEventListener("mouseleave", hideCard);
   link.addEventListener("blur", hideCard);
 }
 document.addEventListener("keydown", (event) => event.key === "Escape" && hideCard());
 
-// -- dates in the reader's zone, footnotes that open, what is new
+// -- dates in the time zone of the browser, opened footnotes, and what has changed
 
 const days = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "long", year: "numeric" });
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
@@ -160,7 +161,8 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 for (const time of document.querySelectorAll("time[datetime]")) {
   const moment = new Date(time.dateTime);
   const parts = Object.fromEntries(days.formatToParts(moment).map(({ type, value }) => [type, value]));
-  time.textContent = `${parts.day} ${parts.month} ${parts.year}${"minute" in time.dataset ? `, ${clock.format(moment)}` : ""}`;
+  const minute = "minute" in time.dataset ? `, ${clock.format(moment)}` : "";
+  time.textContent = `${parts.day} ${parts.month} ${parts.year}${minute}`;
   time.title = moments.format(moment);
 }
 function openFootnote() {
@@ -171,7 +173,7 @@ addEventListener("hashchange", openFootnote);
 openFootnote();
 addEventListener("beforeprint", () => document.querySelectorAll(".evidence details").forEach((note) => (note.open = true)));
 
-// A drawing that is wider than the screen begins with its middle.
+// A drawing that is wider than the screen is scrolled to its middle.
 const wide = document.querySelector(".wide-graph");
 if (wide) wide.scrollLeft = (wide.scrollWidth - wide.clientWidth) / 2;
 
@@ -184,7 +186,7 @@ if (reading) {
   since.querySelector("a").search = `?from=${before}&to=${reading.dataset.version}`;
   localStorage.setItem(key, reading.dataset.version);
   const links = new Map([...document.querySelectorAll(".toc a")].map((link) => [link.hash.slice(1), link]));
-  const seen = new IntersectionObserver(
+  const headingObserver = new IntersectionObserver(
     (entries) => {
       const first = entries.find((entry) => entry.isIntersecting);
       if (!first) return;
@@ -193,33 +195,33 @@ if (reading) {
     },
     { rootMargin: "0px 0px -75% 0px" },
   );
-  document.querySelectorAll(".part > h2[id]").forEach((heading) => seen.observe(heading));
+  document.querySelectorAll(".part > h2[id]").forEach((heading) => headingObserver.observe(heading));
 
-  // Similar pages are looked for once somebody comes to where they stand, at the end of what is beside a text.
+  // Similar pages are fetched when the end of the side column, where they are shown, becomes visible.
   const related = document.querySelector("[data-related]");
-  const near = new IntersectionObserver(async ([entry]) => {
+  const columnObserver = new IntersectionObserver(async ([entry]) => {
     if (!entry.isIntersecting) return;
-    near.disconnect();
+    columnObserver.disconnect();
     const list = (await fetchDocument(related.dataset.related))?.querySelector("ul");
     if (!list) return;
     related.append(document.importNode(list, true));
     related.hidden = false;
   });
-  near.observe(document.querySelector(".around"));
+  columnObserver.observe(document.querySelector(".around"));
 
-  // Tabs in the background hold no connection: what they missed is told when somebody looks at them again.
-  const told = document.getElementById("changed-now");
+  // A tab in the background holds no connection. When it becomes visible again, it learns of changes that it missed.
+  const notice = document.getElementById("changed-now");
   let events;
   const follow = () => {
     events?.close();
-    if (document.hidden || !told.hidden) return;
+    if (document.hidden || !notice.hidden) return;
     events = new EventSource(`/follow/${reading.dataset.page}`);
     events.addEventListener("complete", () => events.close());
     events.addEventListener("next", (event) => {
       const page = JSON.parse(event.data).data?.change?.page;
       if (!page || page.version <= Number(reading.dataset.version)) return;
-      const by = told.querySelector("span");
-      told.hidden = false;
+      const by = notice.querySelector("span");
+      notice.hidden = false;
       by.textContent = by.dataset.by.replace("{name}", page.revisions.nodes[0]?.authorName ?? "Somebody");
       events.close();
     });

@@ -5,7 +5,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from app.cli.session import session
+from app.cli.session import run_in_session
 from db.database import Database
 
 
@@ -32,11 +32,11 @@ async def write_and_read(database: Database) -> None:
 
 
 def test_a_command_opens_one_connection(opened: list[asyncpg.Connection]) -> None:
-    session(Database.ping)
+    run_in_session(Database.ping)
     assert len(opened) == 1
 
 
 def test_a_command_that_reads_as_the_service_does_opens_another(opened: list[asyncpg.Connection]) -> None:
-    session(write_and_read)
+    run_in_session(write_and_read)
     assert len(opened) == 2
     assert all(connection.is_closed() for connection in opened)

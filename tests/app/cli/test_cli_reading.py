@@ -14,7 +14,7 @@ import pytest
 from app.cli import plans
 from app.cli.commands import sources
 from app.cli.commands.pages import Order
-from app.cli.output import display_width, table
+from app.cli.output import display_width, print_table
 from app.cli.session import find_wiki, read_stored, run_with_database
 from app.settings import Settings
 from db.database import Database
@@ -81,7 +81,7 @@ def test_looking_for_wikis_to_read_loads_nothing_that_reads_them() -> None:
 def test_the_stored_plans_are_those_that_the_engine_makes() -> None:
     """`make schema` writes them anew."""
     path = ROOT / "app" / "cli" / "queries" / plans.FILE
-    assert plans.text() == path.read_text(encoding="utf-8")
+    assert plans.format_plans() == path.read_text(encoding="utf-8")
 
 
 def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn, tmp_path: Path) -> None:
@@ -252,6 +252,6 @@ def test_a_shell_completes_commands_and_options(shell_name: str, words: dict[str
 
 
 def test_columns_are_as_wide_as_their_letters(capsys: pytest.CaptureFixture[str]) -> None:
-    table(["a", "b"], [("東京", "x"), ("e\u0301", "y")])
+    print_table(["a", "b"], [("東京", "x"), ("e\u0301", "y")])
     assert capsys.readouterr().out == "a     b\n東京  x\ne\u0301     y\n"
     assert display_width("東京") == 4

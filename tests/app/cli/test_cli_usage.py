@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from app.cli.options import TextCommand
-from app.cli.program import app, usage
+from app.cli.program import app, describe_usage_error
 from tests.app.command_line import MARA, Cairn
 from tests.app.test_words import PYTHON
 from tests.forked import COMMAND, ROOT
@@ -172,6 +172,6 @@ def test_no_option_speaks_of_a_wrong_value_in_the_words_of_python() -> None:
             try:
                 runtime.coerce(given, param=parameter, ctx=context)
             except typer.BadParameter as error:
-                told.append(usage(error))
+                told.append(describe_usage_error(error))
     assert len(told) > 50
     assert [message for message in told if PYTHON.search(message)] == []

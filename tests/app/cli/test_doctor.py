@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from app.cli.doctor import State, certificates, clock, disk, queue, webhooks
+from app.cli.doctor import State, check_certificates, check_clock, check_disk, check_queue, check_webhooks
 from app.settings import Settings
 from resolvers.webhooks.webhooks import OpenDeliveries
 from tests.app.command_line import MARA, Cairn
@@ -107,13 +107,13 @@ def test_a_variable_that_is_no_setting_and_a_secret_that_others_read(
 
 
 def test_clocks_disks_and_queues_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [clock(100.0, at).state for at in (104.0, 96.0, 106.0, 94.0)] == [
+    assert [check_clock(100.0, at).state for at in (104.0, 96.0, 106.0, 94.0)] == [
         State.OK, State.OK, State.FAILED, State.FAILED
     ]  # fmt: skip
-    assert [queue(3, seconds).state for seconds in (3600.0, 3601.0)] == [State.OK, State.WARNING]
-    assert disk(tmp_path / "not" / "there").message.endswith(f"{tmp_path}.")
-    monkeypatch.setattr("app.cli.doctor.DISK_LEAST", 10**18)
-    assert disk(tmp_path).state is State.WARNING
+    assert [check_queue(3, seconds).state for seconds in (3600.0, 3601.0)] == [State.OK, State.WARNING]
+    assert check_disk(tmp_path / "not" / "there").message.endswith(f"{tmp_path}.")
+    monkeypatch.setattr("app.cli.doctor.FREE_DISK_MIN", 10**18)
+    assert check_disk(tmp_path).state is State.WARNING
 
 
 def make_certificate(folder: Path, days: float) -> None:
@@ -161,7 +161,7 @@ def test_certificates_that_end(
     with tls_server(tmp_path, days + 0.01) as port:
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "trusted.pem"))
         given = {setting: f"https://localhost:{port}", "oidc_client_id": "cairn", "oidc_tenant": "acme"}
-        (found,) = certificates(Settings(**given))  # type: ignore[arg-type]
+        (found,) = check_certificates(Settings(**given))  # type: ignore[arg-type]
     assert (found.check, found.state) == ("certificates", state)
     assert message in found.message
 
@@ -179,19 +179,19 @@ def test_the_certificate_of_a_database_ends(dsn: str, unused_port: int, days: fl
         make_certificate(folder, days + 0.01)
         files = f"client_tls_key_file = {folder}/key.pem\nclient_tls_cert_file = {folder}/key.pem"
         with running(dsn, unused_port, ignoring=f"client_tls_sslmode = allow\n{files}") as url:
-            (found,) = certificates(Settings(database_url=f"{url}?sslmode=require"))
-            assert [*certificates(Settings(database_url=url))] == [], "it asks for no TLS"
+            (found,) = check_certificates(Settings(database_url=f"{url}?sslmode=require"))
+            assert [*check_certificates(Settings(database_url=url))] == [], "it asks for no TLS"
         with running(dsn, unused_port) as url:
-            (plain,) = certificates(Settings(database_url=f"{url}?sslmode=require"))
+            (plain,) = check_certificates(Settings(database_url=f"{url}?sslmode=require"))
     assert (found.check, found.state) == ("certificates", state)
     assert message in found.message
     assert "it offers no TLS" in plain.message
 
 
 def test_deliveries_that_are_dead_or_wait_for_long_are_told() -> None:
-    found = [*webhooks(OpenDeliveries(pending=0, dead=0, oldest=0.0))]
+    found = [*check_webhooks(OpenDeliveries(pending=0, dead=0, oldest=0.0))]
     assert [one.state for one in found] == [State.OK]
-    dead, late = webhooks(OpenDeliveries(pending=3, dead=1_200, oldest=3_601.0))
+    dead, late = check_webhooks(OpenDeliveries(pending=3, dead=1_200, oldest=3_601.0))
     assert (dead.state, late.state) == (State.WARNING, State.WARNING)
     assert "1,200 deliveries are dead" in dead.message
     assert "cairn webhooks redeliver" in dead.action
@@ -202,7 +202,7 @@ def test_a_public_address_may_be_out_of_reach_from_here() -> None:
     with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
         port = server.server_port
     states = [
-        [one.state for one in certificates(Settings(**{setting: f"https://127.0.0.1:{port}"}))]  # type: ignore[arg-type]
+        [one.state for one in check_certificates(Settings(**{setting: f"https://127.0.0.1:{port}"}))]  # type: ignore[arg-type]
         for setting in ("jwks_url", "public_url")
     ]
     assert states == [[State.FAILED], [State.WARNING]]

@@ -9,12 +9,14 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from app.graphiql.assets import missing
+from app.graphiql.assets import missing_assets
 from tests.app.chromium import EXECUTABLE, Tab, tab
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
-pytestmark = pytest.mark.skipif(EXECUTABLE is None or bool(missing()), reason="needs Chromium and `make graphiql`")
+pytestmark = pytest.mark.skipif(
+    EXECUTABLE is None or bool(missing_assets()), reason="needs Chromium and `make graphiql`"
+)
 
 FOLLOWED = "subscription { wikiScopeChanged(initial: true) { kind version page { title } } }"
 WRITE = 'mutation { upsertWikiPage(input: {type: TOPIC, title: "Austin", bodyMd: "Hot."}) { page { version } } }'

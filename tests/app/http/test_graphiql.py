@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 
-from app.graphiql.assets import ASSETS, Asset, AssetError, directory, fetch, missing
+from app.graphiql.assets import ASSETS, Asset, AssetError, assets_folder, fetch, missing_assets
 from app.graphiql.page import content_security_policy, graphiql_routes, page
 
 FOLDER = "/graphiql/assets"
 both_ways = pytest.mark.parametrize("local", [True, False])
-needs_the_files = pytest.mark.skipif(bool(missing()), reason="GraphiQL's files are not here: `make graphiql`")
+needs_the_files = pytest.mark.skipif(bool(missing_assets()), reason="GraphiQL's files are not here: `make graphiql`")
 
 
 class Elements(HTMLParser):
@@ -99,7 +99,7 @@ async def test_the_page_is_served_with_its_policy(client: httpx.AsyncClient) -> 
     answer = await client.get("/graphiql")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/html")
-    assert answer.headers["content-security-policy"] == content_security_policy(local=not missing())
+    assert answer.headers["content-security-policy"] == content_security_policy(local=not missing_assets())
     assert answer.headers["referrer-policy"] == "no-referrer"
 
 
@@ -121,7 +121,7 @@ async def test_no_other_file_is_served(client: httpx.AsyncClient, name: str) -> 
 @needs_the_files
 async def test_the_files_here_are_served_byte_for_byte(client: httpx.AsyncClient) -> None:
     for asset in ASSETS:
-        assert (await client.get(f"{FOLDER}/{asset.name}")).content == (directory() / asset.name).read_bytes()
+        assert (await client.get(f"{FOLDER}/{asset.name}")).content == (assets_folder() / asset.name).read_bytes()
 
 
 # A package whose only file says `hello`, and what npm does with it: put its tarball into the current folder.
@@ -156,14 +156,14 @@ def test_fetching_brings_what_is_missing_and_then_rests(npm: Path, tmp_path: Pat
     fetch(lines.append, [HELLO], tmp_path / "assets")
     assert lines == ["fetching @cairn/hello@1.2.3 for GraphiQL"]
     assert [file.name for file in (tmp_path / "assets").iterdir()] == ["cairn-hello-1.2.3.js"]
-    assert missing([HELLO], tmp_path / "assets") == []
+    assert missing_assets([HELLO], tmp_path / "assets") == []
 
 
 def test_a_file_with_another_hash_is_refused_and_not_written(npm: Path, tmp_path: Path) -> None:
     _pack(npm, "dist/hello.js", b"hello, I am somebody else")
     with pytest.raises(AssetError, match=r"was refused: expected sha384-.* got sha384-"):
         fetch(print, [HELLO], tmp_path / "assets")
-    assert missing([HELLO], tmp_path / "assets") == [HELLO]
+    assert missing_assets([HELLO], tmp_path / "assets") == [HELLO]
 
 
 def test_a_package_without_the_file_is_refused(npm: Path, tmp_path: Path) -> None:
@@ -175,9 +175,9 @@ def test_a_package_without_the_file_is_refused(npm: Path, tmp_path: Path) -> Non
 def test_a_damaged_file_counts_as_missing_and_is_mended(npm: Path, tmp_path: Path) -> None:
     fetch(print, [HELLO], tmp_path / "assets")
     (tmp_path / "assets" / HELLO.name).write_text("hel")
-    assert missing([HELLO], tmp_path / "assets") == [HELLO]
+    assert missing_assets([HELLO], tmp_path / "assets") == [HELLO]
     fetch(print, [HELLO], tmp_path / "assets")
-    assert missing([HELLO], tmp_path / "assets") == []
+    assert missing_assets([HELLO], tmp_path / "assets") == []
 
 
 def test_what_npm_says_reaches_the_reader(npm: Path, tmp_path: Path) -> None:

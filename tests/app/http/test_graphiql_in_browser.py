@@ -16,12 +16,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from app.graphiql.assets import missing
+from app.graphiql.assets import missing_assets
 from app.graphiql.page import graphiql_routes
 from tests.app.chromium import EXECUTABLE, Tab, tab
 from tests.waiting import SOON
 
-pytestmark = pytest.mark.skipif(EXECUTABLE is None or bool(missing()), reason="needs Chromium and `make graphiql`")
+pytestmark = pytest.mark.skipif(
+    EXECUTABLE is None or bool(missing_assets()), reason="needs Chromium and `make graphiql`"
+)
 
 TOKEN = 'abc.def-_"</script>'
 QUERY = "{ recentWikiPages(limit: 7) { title summary } }"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.graphiql.assets import missing
+from app.graphiql.assets import missing_assets
 from tests.app.chromium import EXECUTABLE, tab
 from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import Service, serving
@@ -66,7 +66,7 @@ async def test_without_a_session_the_page_asks_for_a_token(service: Service) -> 
     assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (401, "UNAUTHENTICATED")
 
 
-@pytest.mark.skipif(EXECUTABLE is None or bool(missing()), reason="needs Chromium and `make graphiql`")
+@pytest.mark.skipif(EXECUTABLE is None or bool(missing_assets()), reason="needs Chromium and `make graphiql`")
 async def test_a_browser_that_has_signed_in_runs_a_query_without_a_token(
     service: Service, wiki: Wiki, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.pages.evidence import SHOWN_MAX, parts_of
+from app.web.pages.evidence import PART_MAX, split_into_parts
 from db.scope import Role
 from resolvers.sources.sources import cite_source
 from tests.app.clients.web_client import SAME, signed_in, written
@@ -211,7 +211,7 @@ async def test_a_source_that_is_not_there_is_said_to_be_none(person: httpx.Async
 
 @given(st.lists(st.text(max_size=30).map(lambda text: text * 1_500), max_size=12))
 def test_the_parts_of_a_source_are_all_of_it_and_fit_a_page(lines: list[str]) -> None:
-    parts = parts_of(lines)
+    parts = split_into_parts(lines)
     assert [line for start, end in parts for line in lines[start:end]] == lines
     for start, end in parts:
-        assert end - start <= 1 or sum(map(len, lines[start:end])) <= SHOWN_MAX
+        assert end - start <= 1 or sum(map(len, lines[start:end])) <= PART_MAX

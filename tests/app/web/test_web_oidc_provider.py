@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.graphiql.assets import missing
+from app.graphiql.assets import missing_assets
 from app.server.serve import bind
 from resolvers.auth.owners import OwnerKind, create_owner
 from tests.app.chromium import EXECUTABLE, Tab, tab
@@ -87,7 +87,7 @@ async def test_a_person_signs_in_at_a_real_provider(
         await asyncio.to_thread(look)
 
 
-@pytest.mark.skipif(bool(missing()), reason="needs `make graphiql`")
+@pytest.mark.skipif(bool(missing_assets()), reason="needs `make graphiql`")
 async def test_who_signed_in_at_a_real_provider_asks_in_graphiql_as_themselves(
     dsn: str, tmp_path: Path, wiki: Wiki, mara: None
 ) -> None:

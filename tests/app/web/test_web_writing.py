@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.pages.write import merge, pieces
+from app.web.pages.write import merge_bodies, split_line
 from content.markdown.sections import Section, parse, render
 from db.scope import Role
 from tests.app.clients.web_client import SAME, signed_in, written
@@ -155,8 +155,8 @@ def body(texts: dict[str, str]) -> str:
 
 @given(TEXTS, TEXTS)
 def test_who_edits_alone_gets_what_they_wrote(base: dict[str, str], yours: dict[str, str]) -> None:
-    assert merge(body(base), body(yours), body(base)) == body(yours)
-    assert merge(body(base), body(base), body(yours)) == body(yours)
+    assert merge_bodies(body(base), body(yours), body(base)) == body(yours)
+    assert merge_bodies(body(base), body(base), body(yours)) == body(yours)
 
 
 @given(TEXTS, st.data())
@@ -165,14 +165,14 @@ def test_changes_of_different_sections_all_stay(base: dict[str, str], data: st.D
     yours = {slug: "mine" if slug in chosen else text for slug, text in base.items()}
     theirs = {slug: text if slug in chosen else "theirs" for slug, text in base.items()}
     both = {slug: "mine" if slug in chosen else "theirs" for slug in base}
-    assert merge(body(base), body(yours), body(theirs)) == body(both)
+    assert merge_bodies(body(base), body(yours), body(theirs)) == body(both)
 
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_a_merge_loses_no_change_of_a_section(
     base: dict[str, str], yours: dict[str, str], theirs: dict[str, str]
 ) -> None:
-    merged = merge(body(base), body(yours), body(theirs))
+    merged = merge_bodies(body(base), body(yours), body(theirs))
     if merged is None:
         return
     found = {section.slug: section.body for section in parse(merged)}
@@ -186,4 +186,4 @@ def test_a_merge_loses_no_change_of_a_section(
 def test_the_pieces_of_a_line_are_the_line(text: str, cuts: list[int]) -> None:
     cuts = sorted(cut for cut in cuts if cut <= len(text))
     parts = [{"start": a, "length": b - a} for a, b in zip(cuts[::2], cuts[1::2], strict=False)]
-    assert "".join(piece for piece, _ in pieces(text, parts)) == text
+    assert "".join(piece for piece, _ in split_line(text, parts)) == text

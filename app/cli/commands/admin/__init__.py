@@ -1,1 +1,1 @@
-"""Commands of operators: tenants, owners, what they may do, and how the installation is."""
+"""Commands of operators: tenants, owners, access, and the state of the installation."""

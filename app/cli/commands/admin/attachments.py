@@ -1,4 +1,4 @@
-"""`cairn attachments`: where the bytes of attachments and originals lie."""
+"""`cairn attachments`: manage where attachments and original files are stored."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...options import AsJson
-from ...output import print_status, say, show
+from ...output import print_json, print_status, say
 
 if TYPE_CHECKING:
     from db.database import Database
     from resolvers.sources.moving_files import Moved
 
 app = typer.Typer(help="Manage the storage of attachments and original files.", no_args_is_help=True)
-MISSING_TOLD = 10
+MISSING_SHOWN = 10
 
 
 class Place(StrEnum):
-    """A place for the bytes of files."""
+    """The places where files can be stored."""
 
     FOLDER = "folder"
     DATABASE = "database"
@@ -45,7 +45,7 @@ def move(
     It can be interrupted and run again. Exits with 1 if files are missing from the folder.
     """
     from ...progress import progress
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "Moved":
         from resolvers.sources.moving_files import move_files
@@ -53,16 +53,16 @@ def move(
 
         tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
         with progress() as report:
-            return await move_files(database, [one.id for one in tenants], report, to_folder=to is Place.FOLDER)
+            return await move_files(database, [found.id for found in tenants], report, to_folder=to is Place.FOLDER)
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show({"to": to.value, **done._asdict()})
+        print_json({"to": to.value, **result._asdict()})
     else:
-        say(f"Moved {done.files:,} files ({done.bytes:,} bytes) to the {to.value} in {done.seconds:,} s.")
-    if done.missing:
-        some = ", ".join(done.missing[:MISSING_TOLD])
+        say(f"Moved {result.files:,} files ({result.bytes:,} bytes) to the {to.value} in {result.seconds:,} s.")
+    if result.missing:
+        examples = ", ".join(result.missing[:MISSING_SHOWN])
         if not as_json:
-            lacking = f"{len(done.missing):,} files are missing from the folder or were changed there"
-            print_status(f"cairn: {lacking}: {some}. Restore them from a backup.")
+            lacking = f"{len(result.missing):,} files are missing from the folder or were changed there"
+            print_status(f"cairn: {lacking}: {examples}. Restore them from a backup.")
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`cairn audit`, the log of security, and `cairn programs`, those that were let in by OAuth."""
+"""`cairn audit`, the audit log, and `cairn programs`, the programs that have access by OAuth."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -6,8 +6,7 @@ from uuid import UUID
 import typer
 
 from ...options import AsJson, Owner, Tenant
-from ...output import as_json as json_line
-from ...output import say, show, table
+from ...output import print_json, print_table, say, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from resolvers.auth.oauth import ConnectedProgram
     from resolvers.transactions.audit import AuditEvent
 
-POLLED_EVERY = 1.0  # seconds
-LATE = 60.0  # seconds by which an event may be seen after one that is newer
+POLL_INTERVAL = 1.0  # seconds
+LATE = 60.0  # seconds by which a transaction may commit an event after a newer event was seen
 app = typer.Typer(help="Manage programs that have access to a wiki by OAuth.", no_args_is_help=True)
 
 
@@ -54,53 +53,54 @@ def audit(
 
     With --json and --follow, each event is one line of JSON.
     """
-    from ...session import session
+    from ...session import run_in_session
 
-    asked: dict[str, Any] = {"action": action, "outcome": "refused" if refused else None, "actor_id": actor}
+    filters: dict[str, Any] = {"action": action, "outcome": "refused" if refused else None, "actor_id": actor}
 
     async def work(database: "Database") -> "Sequence[AuditEvent]":
         from resolvers.tenants.tenants import find_tenant
         from resolvers.transactions.audit import OPERATORS_LOG, list_events
 
         tenant_id = OPERATORS_LOG if tenant is None else (await find_tenant(database, tenant)).id
-        found = await list_events(database, tenant_id, limit=limit, **asked)
+        events = await list_events(database, tenant_id, limit=limit, **filters)
         if follow:
-            await follow_events(database, tenant_id, found, asked, as_json)
-        return found
+            await follow_events(database, tenant_id, events, filters, as_json)
+        return events
 
-    found = session(work)
+    events = run_in_session(work)
     if as_json:
-        show([event_to_dict(event) for event in found])
+        print_json([event_to_dict(event) for event in events])
     else:
-        table(["when", "action", "outcome", "by", "subject", "from", "times", "more"], [*map(table_row, found)])
+        print_table(["when", "action", "outcome", "by", "subject", "from", "times", "more"], [*map(table_row, events)])
 
 
 async def follow_events(
-    database: "Database", tenant_id: UUID, found: "Sequence[AuditEvent]", asked: dict[str, Any], as_json: bool
+    database: "Database", tenant_id: UUID, events: "Sequence[AuditEvent]", filters: dict[str, Any], as_json: bool
 ) -> None:
-    """Print events as they come. Looks back a little: a transaction may end after one that began later."""
+    """Print events as they are committed. Each poll reads the last LATE seconds again, because a transaction may commit
+    its events after newer events of another transaction were printed."""
     import asyncio
     from datetime import UTC, datetime, timedelta
 
     from db.ids import first_id
     from resolvers.transactions.audit import list_events
 
-    seen: dict[UUID, None] = {}
+    printed: dict[UUID, None] = {}
     while True:
-        for event in found:
-            if event.id not in seen:
-                say(json_line(event_to_dict(event)) if as_json else "  ".join(filter(None, table_row(event))))
-        seen = dict.fromkeys(event.id for event in found) | dict.fromkeys([*seen][-10_000:])
-        await asyncio.sleep(POLLED_EVERY)
+        for event in events:
+            if event.id not in printed:
+                say(to_json(event_to_dict(event)) if as_json else "  ".join(filter(None, table_row(event))))
+        printed = dict.fromkeys(event.id for event in events) | dict.fromkeys([*printed][-10_000:])
+        await asyncio.sleep(POLL_INTERVAL)
         after = first_id(datetime.now(UTC) - timedelta(seconds=LATE))
-        found = await list_events(database, tenant_id, after=after, limit=10_000, **asked)
+        events = await list_events(database, tenant_id, after=after, limit=10_000, **filters)
 
 
 def table_row(event: "AuditEvent") -> tuple[str, ...]:
     by = f"{event.actor_kind}:{event.actor_id}" if event.actor_id else ""
     more = " ".join(f"{name}={value}" for name, value in event.detail.items())
-    when, times = f"{event.at:%Y-%m-%d %H:%M:%S}", str(event.times)
-    return when, event.action, event.outcome, by, event.subject or "", event.address or "", times, more
+    when = f"{event.at:%Y-%m-%d %H:%M:%S}"
+    return when, event.action, event.outcome, by, event.subject or "", event.address or "", str(event.times), more
 
 
 def event_to_dict(event: "AuditEvent") -> dict[str, Any]:
@@ -122,7 +122,7 @@ def event_to_dict(event: "AuditEvent") -> dict[str, Any]:
 @app.command("list", epilog="Example: cairn programs list --tenant acme --owner mara --json")
 def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """List programs with access to a wiki, newest first."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "list[ConnectedProgram]":
         from db.scope import Role
@@ -130,18 +130,25 @@ def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
         return await find_programs(database, (await find_wiki(database, tenant, owner)).scope(Role.ADMIN))
 
-    found = session(work)
+    programs = run_in_session(work)
     if as_json:
-        show([
-            {"id": one.id, "name": one.client_name, "redirectUri": one.redirect_uri, "role": one.role,
-             "createdAt": one.created_at, "usedAt": one.used_at, "expiresAt": one.expires_at} for one in found
+        print_json([
+            {"id": program.id, "name": program.client_name, "redirectUri": program.redirect_uri, "role": program.role,
+             "createdAt": program.created_at, "usedAt": program.used_at, "expiresAt": program.expires_at}
+            for program in programs
         ])  # fmt: skip
     else:
         rows = [
-            (one.client_name, one.role.value, f"{one.created_at:%Y-%m-%d}", f"{one.expires_at:%Y-%m-%d}", one.id)
-            for one in found
+            (
+                program.client_name,
+                program.role.value,
+                f"{program.created_at:%Y-%m-%d}",
+                f"{program.expires_at:%Y-%m-%d}",
+                program.id,
+            )
+            for program in programs
         ]
-        table(["name", "role", "since", "until", "id"], rows)
+        print_table(["name", "role", "since", "until", "id"], rows)
 
 
 @app.command("disconnect", epilog="Example: cairn programs disconnect 0199f0c2-… --tenant acme --owner mara")
@@ -152,7 +159,7 @@ def disconnect(
     as_json: AsJson = False,
 ) -> None:
     """Revoke the access of a program. Its last token expires within 15 minutes."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> None:
         from db.scope import Role
@@ -161,8 +168,8 @@ def disconnect(
         wiki = await find_wiki(database, tenant, owner)
         await disconnect_program(database, wiki.scope(Role.ADMIN), program_id)
 
-    session(work)
+    run_in_session(work)
     if as_json:
-        show({"id": program_id, "disconnected": True})
+        print_json({"id": program_id, "disconnected": True})
     else:
         say(f"Disconnected the program {program_id}.")

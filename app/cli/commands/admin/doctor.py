@@ -1,9 +1,9 @@
-"""`cairn doctor`: what is wrong with an installation, and what to do."""
+"""`cairn doctor`: check an installation for problems."""
 
 import typer
 
 from ...options import AsJson
-from ...output import say, show, table
+from ...output import print_json, print_table, say
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -18,13 +18,21 @@ def doctor(as_json: AsJson = False) -> None:
     from ....settings import Settings
     from ...doctor import State, examine
 
-    found = list(examine(Settings()))
+    findings = list(examine(Settings()))
     if as_json:
-        show([{"check": one.check, "state": one.state, "message": one.message, "action": one.action} for one in found])
+        print_json(
+            [
+                {"check": finding.check, "state": finding.state, "message": finding.message, "action": finding.action}
+                for finding in findings
+            ]
+        )
     else:
-        table(["check", "state", "result", "fix"], [(one.check, one.state, one.message, one.action) for one in found])
-    bad = sum(one.state is not State.OK for one in found)
+        print_table(
+            ["check", "state", "result", "fix"],
+            [(finding.check, finding.state, finding.message, finding.action) for finding in findings],
+        )
+    bad = sum(finding.state is not State.OK for finding in findings)
     if not as_json:
-        say(f"{bad} of {len(found)} checks found a problem." if bad else f"All {len(found)} checks passed.")
-    if any(one.state is State.FAILED for one in found):
+        say(f"{bad} of {len(findings)} checks found a problem." if bad else f"All {len(findings)} checks passed.")
+    if any(finding.state is State.FAILED for finding in findings):
         raise typer.Exit(1)

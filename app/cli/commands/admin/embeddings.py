@@ -1,11 +1,11 @@
-"""`cairn embeddings`: what a model says that pages and passages mean, for search."""
+"""`cairn embeddings`: manage the embeddings of pages and passages for semantic search."""
 
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ...options import AsJson, Owner, Tenant
-from ...output import say, show
+from ...output import print_json, say
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -24,7 +24,7 @@ def group() -> None:
 
 
 def configured_server() -> "EmbeddingServer":
-    """Return the server of the settings; raise Unavailable, which names those that are missing."""
+    """Return the embedding server of the settings. Raises Unavailable if it is not configured."""
     from resolvers.errors import Unavailable
 
     from ....embeddings import embedder_of
@@ -42,7 +42,7 @@ def configured_server() -> "EmbeddingServer":
 @app.command("enable", epilog="Example: cairn embeddings enable")
 def enable(as_json: AsJson = False) -> None:
     """Enable semantic search. Creates the vector indexes and queues a job that embeds each wiki."""
-    from ...session import session
+    from ...session import run_in_session
 
     embedder = configured_server()
 
@@ -54,12 +54,13 @@ def enable(as_json: AsJson = False) -> None:
         wikis = await vectors.ask_where_lacking(database, embedder)
         return {"model": embedder.model, "dimensions": embedder.dimensions, "wikis": wikis}
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(result)
     else:
         say(
-            f"Enabled embeddings by {done['model']} in {done['wikis']} wikis. Start a worker to make them: cairn worker"
+            f"Enabled embeddings by {result['model']} in {result['wikis']} wikis. "
+            "Start a worker to make them: cairn worker"
         )
 
 
@@ -67,7 +68,7 @@ def enable(as_json: AsJson = False) -> None:
 def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """Show the progress of embedding a wiki. Counts the pages and passages that have an embedding of the configured
     model."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     embedder = configured_server()
 
@@ -89,13 +90,13 @@ def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
             "embeddedPassages": found.embedded_passages,
         }
 
-    done = session(work)
+    result = run_in_session(work)
     if as_json:
-        show(done)
+        print_json(result)
         return
-    say(f"{done['embeddedPages']:,} of {done['pages']:,} pages have a vector of {done['model']}.")
-    say(f"{done['embeddedPassages']:,} of {done['passages']:,} passages have a vector of {done['model']}.")
-    if not done["enabled"]:
+    say(f"{result['embeddedPages']:,} of {result['pages']:,} pages have a vector of {result['model']}.")
+    say(f"{result['embeddedPassages']:,} of {result['passages']:,} passages have a vector of {result['model']}.")
+    if not result["enabled"]:
         say("The vectors have no index yet. Run: cairn embeddings enable")
 
 
@@ -103,15 +104,15 @@ def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 def disable(as_json: AsJson = False) -> None:
     """Delete all embeddings and their indexes. Workers create them again as long as an embedding server is
     configured."""
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> None:
         from resolvers.embeddings import vectors
 
         await vectors.disable(database)
 
-    session(work)
+    run_in_session(work)
     if as_json:
-        show({"enabled": False})
+        print_json({"enabled": False})
     else:
         say("Deleted all vectors. Unset CAIRN_EMBEDDING_URL as well, or workers make them again.")

@@ -1,4 +1,4 @@
-"""`cairn grants`: who may use whose wiki."""
+"""`cairn grants`: manage which owners have access to the wiki of another owner."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...options import AsJson, Owner, Tenant
-from ...output import say, show, table
+from ...output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -41,15 +41,15 @@ def add(
     """Grant an owner access to the wiki of another. A second grant replaces the first."""
     from resolvers.auth.owners import Grant, grant
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> None:
-        tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
+        tenant_id, owner_id, grantee_id = await find_parties(database, tenant, owner, grantee)
         await grant(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id, role=Grant(role))
 
-    session(work)
+    run_in_session(work)
     if as_json:
-        show({"owner": owner, "grantee": grantee, "role": role})
+        print_json({"owner": owner, "grantee": grantee, "role": role})
     else:
         say(f"{grantee} now has the role {role} in {owner}'s wiki.")
 
@@ -67,7 +67,7 @@ def list_all(
     from resolvers.auth.owners import find_owner, list_grants
     from resolvers.tenants.tenants import find_tenant
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Granted]":
         tenant_id = (await find_tenant(database, tenant)).id
@@ -75,15 +75,15 @@ def list_all(
         grantee_id = (await find_owner(database, tenant_id, grantee)).id if grantee else None
         return await list_grants(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id)
 
-    grants = session(work)
+    grants = run_in_session(work)
     if as_json:
-        show([
-            {"owner": one.owner, "grantee": one.grantee, "role": one.role, "createdAt": one.created_at}
-            for one in grants
+        print_json([
+            {"owner": grant.owner, "grantee": grant.grantee, "role": grant.role, "createdAt": grant.created_at}
+            for grant in grants
         ])  # fmt: skip
     elif grants:
-        table(["owner", "grantee", "role", "since"], [
-            (one.owner, one.grantee, one.role.value, f"{one.created_at:%Y-%m-%d}") for one in grants
+        print_table(["owner", "grantee", "role", "since"], [
+            (grant.owner, grant.grantee, grant.role.value, f"{grant.created_at:%Y-%m-%d}") for grant in grants
         ])  # fmt: skip
     else:
         say(f"No grants. To give one: cairn grants add --tenant {tenant} --owner OWNER --grantee GRANTEE --role reader")
@@ -94,20 +94,21 @@ def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = Fal
     """Revoke a grant. It is not an error if there is none."""
     from resolvers.auth.owners import revoke
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> bool:
-        tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
+        tenant_id, owner_id, grantee_id = await find_parties(database, tenant, owner, grantee)
         return await revoke(database, tenant_id, owner_id=owner_id, grantee_id=grantee_id)
 
-    removed = session(work)
+    removed = run_in_session(work)
     if as_json:
-        show({"owner": owner, "grantee": grantee, "removed": removed})
+        print_json({"owner": owner, "grantee": grantee, "removed": removed})
     else:
         say(f"{'Removed the grant' if removed else 'There is no grant'} of {grantee} in {owner}'s wiki.")
 
 
-async def parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":
+async def find_parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":
+    """Return the ids of the tenant, of the owner of the wiki, and of the owner who gets access."""
     from resolvers.auth.owners import find_owner
 
     from ...session import find_wiki

@@ -8,11 +8,11 @@ from uuid import UUID
 import typer
 
 from ...options import AsJson, Owner, Tenant, duration
-from ...output import print_status, say, show, table
+from ...output import print_json, print_status, print_table, say
 
 
 class Role(StrEnum):
-    """The roles of credentials, repeated here because db.scope brings the whole of db with it."""
+    """The roles of credentials, repeated here because db.scope imports all of db."""
 
     READER = "reader"
     MEMBER = "member"
@@ -29,7 +29,7 @@ class ActorKind(StrEnum):
 
 
 class KeyScope(StrEnum):
-    """The scopes of OAuth, from the least to the greatest."""
+    """The scopes of OAuth, each of which includes the ones before it."""
 
     READ = "wiki:read"
     WRITE = "wiki:write"
@@ -70,24 +70,26 @@ def token(
     from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
 
     from ....settings import Settings
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "tuple[Wiki, str]":
         wiki = await find_wiki(database, tenant, owner)
         signed = token_for(Settings(), wiki, role, ttl, actor)
-        told = {"role": role, "seconds": ttl}
-        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.TOKEN_CREATED, wiki.owner.id, **told)
+        detail = {"role": role, "seconds": ttl}
+        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.TOKEN_CREATED, wiki.owner.id, **detail)
         return wiki, signed
 
-    wiki, signed = session(work)
+    wiki, signed = run_in_session(work)
     if as_json:
-        show({"token": signed, "tenantId": wiki.tenant.id, "ownerId": wiki.owner.id, "role": role, "expiresIn": ttl})
+        print_json(
+            {"token": signed, "tenantId": wiki.tenant.id, "ownerId": wiki.owner.id, "role": role, "expiresIn": ttl}
+        )
     else:
         say(signed)
 
 
 def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_kind: ActorKind | None = None) -> str:
-    """A token signed with our own secret. Raises Forbidden where tokens come from another issuer."""
+    """Return a token signed with the secret of this installation. Raises Forbidden if another issuer signs tokens."""
     from db import scope
     from resolvers.auth.credentials import Signing, issue_token
 
@@ -141,7 +143,7 @@ def create(
     from resolvers.auth.owners import find_owners
     from resolvers.tenants.tenants import find_tenant
 
-    from ...session import session
+    from ...session import run_in_session
 
     expires_at = None if expires is None else datetime.now(UTC) + timedelta(seconds=expires)
 
@@ -149,13 +151,13 @@ def create(
         tenant_id = (await find_tenant(database, tenant)).id
         owner_ids = [found.id for found in await find_owners(database, tenant_id, owner)]
         acting = scopes.ActorKind(actor) if actor else None
-        most = scopes.Role(role) if role else None
-        limits = KeyLimits([one.value for one in scope or ()], network or ())
-        return await create_api_key(database, tenant_id, name, most, owner_ids, expires_at, acting, limits=limits)
+        max_role = scopes.Role(role) if role else None
+        limits = KeyLimits([item.value for item in scope or ()], network or ())
+        return await create_api_key(database, tenant_id, name, max_role, owner_ids, expires_at, acting, limits=limits)
 
-    issued = session(work)
+    issued = run_in_session(work)
     if as_json:
-        show({"id": issued.id, "key": issued.key, "expiresAt": expires_at})
+        print_json({"id": issued.id, "key": issued.key, "expiresAt": expires_at})
     else:
         say(issued.key)
         print_status(
@@ -169,14 +171,14 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     from resolvers.auth.api_keys import list_api_keys
     from resolvers.tenants.tenants import find_tenant
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[ApiKey]":
         return await list_api_keys(database, (await find_tenant(database, tenant)).id)
 
-    keys = session(work)
+    keys = run_in_session(work)
     if as_json:
-        show([key_to_dict(key) for key in keys])
+        print_json([key_to_dict(key) for key in keys])
     else:
         rows = [
             (
@@ -191,7 +193,7 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
             )
             for key in keys
         ]
-        table(["name", "role", "actor", "owners", "state", "ends", "used", "id"], rows)
+        print_table(["name", "role", "actor", "owners", "state", "ends", "used", "id"], rows)
 
 
 def key_to_dict(key: "ApiKey") -> dict[str, Any]:
@@ -213,13 +215,13 @@ def key_to_dict(key: "ApiKey") -> dict[str, Any]:
 
 
 def ends(key: "ApiKey") -> str:
-    """The day, or that there is none."""
+    """Return the day on which a key was revoked or expires, or `never`."""
     end = key.revoked_at or key.expires_at
     return f"{end:%Y-%m-%d}" if end else "never"
 
 
 def format_last_use(key: "ApiKey") -> str:
-    """The day of the last use, or that there was none."""
+    """Return the day of the last use of a key, or `never`."""
     return f"{key.used_at:%Y-%m-%d}" if key.used_at else "never"
 
 
@@ -236,15 +238,15 @@ def rotate(
     from resolvers.auth.api_keys import rotate_api_key
     from resolvers.tenants.tenants import find_tenant
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "IssuedKey":
         tenant_id = (await find_tenant(database, tenant)).id
         return await rotate_api_key(database, tenant_id, key_id, timedelta(seconds=overlap))
 
-    issued = session(work)
+    issued = run_in_session(work)
     if as_json:
-        show({"id": issued.id, "key": issued.key, "formerUntil": issued.former_until})
+        print_json({"id": issued.id, "key": issued.key, "formerUntil": issued.former_until})
     else:
         say(issued.key)
         print_status(f"The previous secret is accepted until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
@@ -260,14 +262,14 @@ def revoke(
     from resolvers.auth.api_keys import revoke_api_key
     from resolvers.tenants.tenants import find_tenant
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> None:
         await revoke_api_key(database, (await find_tenant(database, tenant)).id, key_id)
 
-    session(work)
+    run_in_session(work)
     if as_json:
-        show({"id": key_id, "revoked": True})
+        print_json({"id": key_id, "revoked": True})
     else:
         say(f"Revoked the key {key_id}.")
 

@@ -1,4 +1,4 @@
-"""`cairn owners`: whose wikis there are in a tenant."""
+"""`cairn owners`: manage the owners of a tenant and the settings of their wikis."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...options import AsJson, Tenant
-from ...output import say, show, table
+from ...output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -42,15 +42,15 @@ def create(
     from resolvers.auth.owners import OwnerKind, create_owner
     from resolvers.tenants.tenants import find_tenant
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "Owner":
         found = await find_tenant(database, tenant)
         return await create_owner(database, found.id, OwnerKind(kind), slug, name or slug, language)
 
-    owner = session(work)
+    owner = run_in_session(work)
     if as_json:
-        show(owner_to_dict(owner))
+        print_json(owner_to_dict(owner))
     else:
         say(f"Created the {owner.kind} {owner.slug}. Next: cairn import PATH --tenant {tenant} --owner {owner.slug}")
 
@@ -61,17 +61,17 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     from resolvers.auth.owners import list_owners
     from resolvers.tenants.tenants import find_tenant
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Owner]":
         return await list_owners(database, (await find_tenant(database, tenant)).id)
 
-    owners = session(work)
+    owners = run_in_session(work)
     if as_json:
-        show([owner_to_dict(owner) for owner in owners])
+        print_json([owner_to_dict(owner) for owner in owners])
     else:
         rows = [(owner.slug, owner.kind, owner.name, owner.language, owner.id) for owner in owners]
-        table(["slug", "kind", "name", "language", "id"], rows)
+        print_table(["slug", "kind", "name", "language", "id"], rows)
 
 
 @app.command("language", epilog="Example: cairn owners language mara german --tenant acme --reindex")
@@ -87,19 +87,19 @@ def language(
     """Set the language of a wiki. Search stems words by it, unless a page has its own `lang`."""
     from resolvers.auth.owners import set_language
 
-    from ...session import find_wiki, session
-    from ..indexes import due, read
+    from ...session import find_wiki, run_in_session
+    from ..indexes import find_unindexed, index_wikis
 
     async def work(database: "Database") -> "Owner":
         wiki = await find_wiki(database, tenant, slug)
         owner = await set_language(database, wiki.tenant.id, wiki.owner.id, language)
         if reindex:
-            await read(database, await due(database, tenant, slug))
+            await index_wikis(database, await find_unindexed(database, tenant, slug))
         return owner
 
-    owner = session(work)
+    owner = run_in_session(work)
     if as_json:
-        show(owner_to_dict(owner))
+        print_json(owner_to_dict(owner))
     else:
         say(f"The language of {owner.slug}'s wiki is now {owner.language}.")
         if not reindex:
@@ -117,15 +117,15 @@ def boost(
     together."""
     from resolvers.auth.owners import WikiSettings, set_owner_settings
 
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Owner":
         wiki = await find_wiki(database, tenant, slug)
         return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, WikiSettings(score_boost=score_boost))
 
-    owner = session(work)
+    owner = run_in_session(work)
     if as_json:
-        show(owner_to_dict(owner))
+        print_json(owner_to_dict(owner))
     else:
         say(f"The scores of {owner.slug}'s pages are now multiplied by {owner.score_boost:g}.")
 
@@ -139,7 +139,7 @@ def synthesis(
 ) -> None:
     """Set the minimum number of sources for synthesis. A model writes the text of pages that cite as many; other
     pages quote their sources."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> bool:
         from db.scope import Role
@@ -148,9 +148,9 @@ def synthesis(
         scope = (await find_wiki(database, tenant, slug)).scope(Role.ADMIN)
         return await update_wiki_settings(database, scope, WikiSettings(min_sources_for_synthesis=sources))
 
-    changed = session(work)
+    changed = run_in_session(work)
     if as_json:
-        show({"minSourcesForSynthesis": sources, "changed": changed})
+        print_json({"minSourcesForSynthesis": sources, "changed": changed})
     else:
         say(f"A model writes the text of pages of {slug} that cite {sources} sources or more.")
 
@@ -172,7 +172,7 @@ def policy(
     as_json: AsJson = False,
 ) -> None:
     """Set the write policy of a wiki. It says which writes need a review or are refused, by role and page type."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> bool:
         from db.scope import Role
@@ -182,9 +182,9 @@ def policy(
         scope = (await find_wiki(database, tenant, slug)).scope(Role.ADMIN)
         return await update_wiki_settings(database, scope, WikiSettings(write_policy=[*map(read_rule, rules or ())]))
 
-    changed = session(work)
+    changed = run_in_session(work)
     if as_json:
-        show({"writePolicy": rules or [], "changed": changed})
+        print_json({"writePolicy": rules or [], "changed": changed})
     else:
         say(f"The write policy of {slug} is: {', '.join(rules or ['open to all'])}.")
 
@@ -218,7 +218,7 @@ def lint_settings(
     as_json: AsJson = False,
 ) -> None:
     """Set the limits and the schedule of lint for a wiki. Omitted options are unchanged."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Owner":
         from resolvers.auth.owners import WikiSettings, set_owner_settings
@@ -234,15 +234,16 @@ def lint_settings(
         )
         return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, settings)
 
-    owner = session(work)
+    owner = run_in_session(work)
     if as_json:
-        show(owner_to_dict(owner))
+        print_json(owner_to_dict(owner))
     else:
-        one = owner.settings
+        settings = owner.settings
         say(
-            f"Pages of {owner.slug} are stale after {one.stale_after_days} days and too long from "
-            f"{one.oversize_characters:,} characters on; names need a page from {one.lint_min_pages} pages on. "
-            f"Its wiki is linted every {one.lint_every_days} days and after {one.lint_after_sources} sources."
+            f"Pages of {owner.slug} are stale after {settings.stale_after_days} days and too long from "
+            f"{settings.oversize_characters:,} characters on; names need a page from {settings.lint_min_pages} pages "
+            f"on. Its wiki is linted every {settings.lint_every_days} days and after {settings.lint_after_sources} "
+            "sources."
         )
 
 
@@ -261,23 +262,23 @@ def ceilings(
     as_json: AsJson = False,
 ) -> None:
     """Set the highest sensitivity that others can read in a wiki. Omitted options are unchanged."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Owner":
         from resolvers.auth.owners import WikiSettings, set_owner_settings
 
         wiki = await find_wiki(database, tenant, slug)
-        given = WikiSettings(reader_ceiling=reader and reader.value, member_ceiling=member and member.value)
-        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, given)
+        changes = WikiSettings(reader_ceiling=reader and reader.value, member_ceiling=member and member.value)
+        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, changes)
 
-    owner = session(work)
+    owner = run_in_session(work)
     if as_json:
-        show(owner_to_dict(owner))
+        print_json(owner_to_dict(owner))
     else:
-        one = owner.settings
+        settings = owner.settings
         say(
-            f"In the wiki of {owner.slug}, readers can read up to {one.reader_ceiling} and members up to "
-            f"{one.member_ceiling}."
+            f"In the wiki of {owner.slug}, readers can read up to {settings.reader_ceiling} and members up to "
+            f"{settings.member_ceiling}."
         )
 
 
@@ -297,18 +298,18 @@ def decisions(
     as_json: AsJson = False,
 ) -> None:
     """Set how significant a decision must be to get a page. Others are only logged."""
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Owner":
         from resolvers.auth.owners import WikiSettings, set_owner_settings
 
         wiki = await find_wiki(database, tenant, slug)
-        given = WikiSettings(decision_threshold=threshold and threshold.value)
-        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, given)
+        changes = WikiSettings(decision_threshold=threshold and threshold.value)
+        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, changes)
 
-    owner = session(work)
+    owner = run_in_session(work)
     if as_json:
-        show(owner_to_dict(owner))
+        print_json(owner_to_dict(owner))
     else:
         say(
             f"Decisions of {owner.slug} get a page if their significance is "

@@ -1,11 +1,11 @@
-"""`cairn jobs list`, `retry` and `cancel`: the queue of jobs."""
+"""`cairn jobs`: list, retry and cancel the jobs of the queue."""
 
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from ...options import AsJson, Owner, Tenant
-from ...output import say, show, table
+from ...output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -50,19 +50,19 @@ def list_all(
     from resolvers.jobs.queue import list_jobs
     from resolvers.tenants.tenants import find_tenant, list_tenants
 
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "list[Row]":
-        one = owner and tenant and (await find_wiki(database, tenant, owner)).owner.id
+        owner_id = owner and tenant and (await find_wiki(database, tenant, owner)).owner.id
         tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
-        return await list_jobs(database, [each.id for each in tenants], one or None, status or STATUSES, limit)
+        return await list_jobs(database, [found.id for found in tenants], owner_id or None, status or STATUSES, limit)
 
-    jobs = session(work)
+    jobs = run_in_session(work)
     if as_json:
-        show([dict(zip(FIELDS, job.values(), strict=True)) for job in jobs])
+        print_json([dict(zip(FIELDS, job.values(), strict=True)) for job in jobs])
     else:
         shown = list(FIELDS[:7])
-        table(shown, [tuple("" if job[name] is None else job[name] for name in shown) for job in jobs])
+        print_table(shown, [tuple("" if job[name] is None else job[name] for name in shown) for job in jobs])
 
 
 @app.command("retry", epilog="Example: cairn jobs retry 0199… --tenant acme --owner mara")
@@ -70,8 +70,10 @@ def retry(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> 
     """Retry a failed or cancelled job, or run a waiting job now."""
     from resolvers.jobs import queue
 
-    told = change_job(job, tenant, owner, queue.retry)
-    show({"id": told}) if as_json else say(f"Queued the job {told} again. Start a worker to run it: cairn worker")
+    job_id = change_job(job, tenant, owner, queue.retry)
+    print_json({"id": job_id}) if as_json else say(
+        f"Queued the job {job_id} again. Start a worker to run it: cairn worker"
+    )
 
 
 @app.command("cancel", epilog="Example: cairn jobs cancel 0199… --tenant acme --owner mara")
@@ -79,20 +81,21 @@ def cancel(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) ->
     """Cancel a waiting or running job. What it has already written is kept."""
     from resolvers.jobs import queue
 
-    done = change_job(job, tenant, owner, queue.cancel)
+    is_cancelled = change_job(job, tenant, owner, queue.cancel)
     if as_json:
-        show({"id": job, "cancelled": done})
+        print_json({"id": job, "cancelled": is_cancelled})
     else:
-        say(f"Cancelled the job {job}." if done else f"The job {job} had already finished.")
+        say(f"Cancelled the job {job}." if is_cancelled else f"The job {job} had already finished.")
 
 
 def change_job(job: str, tenant: str, owner: str, change: "Callable[[Database, Scope, UUID], Awaitable[T]]") -> "T":
+    """Apply `change` to a job of a wiki and return its result. Raises NotFound if the id is not valid."""
     from uuid import UUID
 
     from db.scope import Role
     from resolvers.errors import NotFound
 
-    from ...session import find_wiki, session
+    from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "T":
         try:
@@ -101,7 +104,7 @@ def change_job(job: str, tenant: str, owner: str, change: "Callable[[Database, S
             raise NotFound(f"{job[:80]} is not the id of a job. List jobs with: cairn jobs list") from None
         return await change(database, (await find_wiki(database, tenant, owner)).scope(Role.ADMIN), job_id)
 
-    return session(work)
+    return run_in_session(work)
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -1,11 +1,11 @@
-"""`cairn tenants`: customers, who share nothing."""
+"""`cairn tenants`: create and list tenants, and turn automatic compiling on or off."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...options import AsJson
-from ...output import say, show, table
+from ...output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -27,11 +27,11 @@ def create(
     """Create a tenant."""
     from resolvers.tenants.tenants import create_tenant
 
-    from ...session import session
+    from ...session import run_in_session
 
-    tenant = session(lambda database: create_tenant(database, slug, name or slug), creates=True)
+    tenant = run_in_session(lambda database: create_tenant(database, slug, name or slug), creates=True)
     if as_json:
-        show(tenant_to_dict(tenant))
+        print_json(tenant_to_dict(tenant))
     else:
         say(f"Created the tenant {tenant.slug}. Next: cairn owners create SLUG --tenant {tenant.slug} --kind user")
 
@@ -41,17 +41,17 @@ def list_all(as_json: AsJson = False) -> None:
     """List all tenants."""
     from resolvers.tenants.tenants import list_tenants
 
-    from ...session import session
+    from ...session import run_in_session
 
-    tenants = session(list_tenants)
+    tenants = run_in_session(list_tenants)
     if as_json:
-        show([tenant_to_dict(tenant) for tenant in tenants])
+        print_json([tenant_to_dict(tenant) for tenant in tenants])
     else:
-        table(["slug", "name", "id"], [(tenant.slug, tenant.name, tenant.id) for tenant in tenants])
+        print_table(["slug", "name", "id"], [(tenant.slug, tenant.name, tenant.id) for tenant in tenants])
 
 
 @app.command("compile", epilog="Example: cairn tenants compile acme --off")
-def compile_what_comes(
+def set_automatic_compiling(
     slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")],
     on: Annotated[
         bool, typer.Option("--on/--off", help="Compile new sources automatically, or only on request of an admin.")
@@ -60,13 +60,13 @@ def compile_what_comes(
     """Turn automatic compiling of new sources on or off for a tenant."""
     from resolvers.tenants.tenants import find_tenant, set_compiling
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> None:
         tenant = await find_tenant(database, slug)
         await set_compiling(database, tenant.id, on)
 
-    session(work)
+    run_in_session(work)
     say(f"New sources of {slug} are compiled {'automatically' if on else 'only when an admin asks for it'}.")
 
 

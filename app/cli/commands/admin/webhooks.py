@@ -1,4 +1,4 @@
-"""`cairn webhooks`: where changes of a tenant are sent, and what became of them."""
+"""`cairn webhooks`: manage the webhooks of a tenant and their deliveries."""
 
 from datetime import timedelta
 from enum import StrEnum
@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from ...options import AsJson, Tenant, duration, read_settings
-from ...output import print_status, say, show, table
+from ...output import print_json, print_status, print_table, say
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -18,7 +18,7 @@ app = typer.Typer(help="Manage webhooks.", no_args_is_help=True)
 
 
 class Status(StrEnum):
-    """The states of a delivery, repeated here because the module of webhooks brings the whole of db with it."""
+    """The states of a delivery, repeated here because the module of webhooks imports all of db."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -76,17 +76,17 @@ def create(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "IssuedSecret":
         tenant_id = (await find_tenant(database, tenant)).id
-        named = [found.id for found in await find_owners(database, tenant_id, owner)] if owner else []
-        draft = WebhookDraft(url, named, kind or (), type or (), ceiling.value)
+        owner_ids = [found.id for found in await find_owners(database, tenant_id, owner)] if owner else []
+        draft = WebhookDraft(url, owner_ids, kind or (), type or (), ceiling.value)
         return await create_webhook(database, tenant_id, draft)
 
-    issued = session(work)
+    issued = run_in_session(work)
     if as_json:
-        show({"id": issued.id, "secret": issued.secret})
+        print_json({"id": issued.id, "secret": issued.secret})
     else:
         say(issued.secret)
         print_status(
@@ -101,21 +101,22 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import list_webhooks
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Webhook]":
         return await list_webhooks(database, (await find_tenant(database, tenant)).id)
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show([webhook_row(one) for one in found])
+        print_json([webhook_to_dict(webhook) for webhook in found])
     else:
         rows = [
-            (one.url, one.state, *(" ".join(some) or "all" for some in (one.owners, one.kinds, one.types)),
-             one.ceiling, one.id)
-            for one in found
+            (webhook.url, webhook.state,
+             *(" ".join(filters) or "all" for filters in (webhook.owners, webhook.kinds, webhook.types)),
+             webhook.ceiling, webhook.id)
+            for webhook in found
         ]  # fmt: skip
-        table(["url", "state", "owners", "kinds", "types", "ceiling", "id"], rows)
+        print_table(["url", "state", "owners", "kinds", "types", "ceiling", "id"], rows)
 
 
 @app.command("update", epilog="Example: cairn webhooks update 0199f0c2-… --tenant acme --enable")
@@ -131,7 +132,7 @@ def update(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import WebhookChanges, update_webhook
 
-    from ...session import session
+    from ...session import run_in_session
 
     if url is None and enable is None:
         raise BadInput("Give --url, --enable or --disable.", "url")
@@ -140,9 +141,9 @@ def update(
         tenant_id = (await find_tenant(database, tenant)).id
         return await update_webhook(database, tenant_id, webhook_id, WebhookChanges(url, enabled=enable))
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show(webhook_row(found))
+        print_json(webhook_to_dict(found))
     else:
         say(f"{found.url} is {found.state}.")
 
@@ -153,14 +154,14 @@ def delete(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> No
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import delete_webhook
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> None:
         await delete_webhook(database, (await find_tenant(database, tenant)).id, webhook_id)
 
-    session(work)
+    run_in_session(work)
     if as_json:
-        show({"id": webhook_id, "deleted": True})
+        print_json({"id": webhook_id, "deleted": True})
     else:
         say(f"Deleted the webhook {webhook_id}.")
 
@@ -180,15 +181,15 @@ def rotate(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import rotate_webhook_secret
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "IssuedSecret":
         tenant_id = (await find_tenant(database, tenant)).id
         return await rotate_webhook_secret(database, tenant_id, webhook_id, timedelta(seconds=overlap))
 
-    issued = session(work)
+    issued = run_in_session(work)
     if as_json:
-        show({"id": issued.id, "secret": issued.secret, "formerUntil": issued.former_until})
+        print_json({"id": issued.id, "secret": issued.secret, "formerUntil": issued.former_until})
     else:
         say(issued.secret)
         print_status(f"The previous secret also signs deliveries until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
@@ -208,22 +209,23 @@ def deliveries(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import DeliveryStatus, list_deliveries
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Delivery]":
-        tenant_id, chosen = (await find_tenant(database, tenant)).id, DeliveryStatus(status) if status else None
+        tenant_id = (await find_tenant(database, tenant)).id
+        chosen = DeliveryStatus(status) if status else None
         return await list_deliveries(database, tenant_id, webhook_id, status=chosen, limit=limit)
 
-    found = session(work)
+    found = run_in_session(work)
     if as_json:
-        show([delivery_shown(one) for one in found])
+        print_json([delivery_to_dict(delivery) for delivery in found])
     else:
         rows = [
-            (f"{one.happened_at:%Y-%m-%d %H:%M:%S}", one.owner, one.event, one.slug or "", one.status.value,
-             str(one.attempts), one.error or "", one.id)
-            for one in found
+            (f"{delivery.happened_at:%Y-%m-%d %H:%M:%S}", delivery.owner, delivery.event, delivery.slug or "",
+             delivery.status.value, str(delivery.attempts), delivery.error or "", delivery.id)
+            for delivery in found
         ]  # fmt: skip
-        table(["happened", "owner", "event", "page", "status", "attempts", "error", "id"], rows)
+        print_table(["happened", "owner", "event", "page", "status", "attempts", "error", "id"], rows)
 
 
 @app.command("redeliver", epilog="Example: cairn webhooks redeliver 0199f0c2-… --tenant acme")
@@ -240,27 +242,27 @@ def redeliver(
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import redeliver as send_again
 
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> int:
         return await send_again(database, (await find_tenant(database, tenant)).id, webhook_id, delivery)
 
-    number = session(work)
+    number = run_in_session(work)
     if as_json:
-        show({"id": webhook_id, "redelivered": number})
+        print_json({"id": webhook_id, "redelivered": number})
     else:
         say(f"Queued {number:,} {'delivery' if number == 1 else 'deliveries'} to be sent again.")
 
 
 @app.command("test", epilog="Example: cairn webhooks test 0199f0c2-… --tenant acme")
-def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> None:
+def send_test_event(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> None:
     """Send a signed test event and show the response. This machine sends the event `webhook.test`."""
     from resolvers.errors import Unavailable
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.posting import NotSent, WebhookClient
     from resolvers.webhooks.sending import send_test
 
-    from ...session import session
+    from ...session import run_in_session
 
     client = WebhookClient(read_settings().webhook_networks)
 
@@ -268,48 +270,48 @@ def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> N
         return await send_test(database, (await find_tenant(database, tenant)).id, webhook_id, client)
 
     try:
-        status = session(work)
+        status = run_in_session(work)
     except NotSent as error:
         raise Unavailable(f"The test event was not delivered: {error.reason}.") from None
     if as_json:
-        show({"id": webhook_id, "responseStatus": status})
+        print_json({"id": webhook_id, "responseStatus": status})
     else:
         say(f"The receiver answered {status}.")
 
 
-def webhook_row(one: "Webhook") -> dict[str, Any]:
+def webhook_to_dict(webhook: "Webhook") -> dict[str, Any]:
     return {
-        "id": one.id,
-        "url": one.url,
-        "state": one.state,
-        "owners": one.owners,
-        "kinds": one.kinds,
-        "types": one.types,
-        "ceiling": one.ceiling,
-        "createdAt": one.created_at,
-        "failingSince": one.failing_since,
-        "disabledAt": one.disabled_at,
-        "disabledReason": one.disabled_reason,
-        "formerUntil": one.former_until,
+        "id": webhook.id,
+        "url": webhook.url,
+        "state": webhook.state,
+        "owners": webhook.owners,
+        "kinds": webhook.kinds,
+        "types": webhook.types,
+        "ceiling": webhook.ceiling,
+        "createdAt": webhook.created_at,
+        "failingSince": webhook.failing_since,
+        "disabledAt": webhook.disabled_at,
+        "disabledReason": webhook.disabled_reason,
+        "formerUntil": webhook.former_until,
     }
 
 
-def delivery_shown(one: "Delivery") -> dict[str, Any]:
+def delivery_to_dict(delivery: "Delivery") -> dict[str, Any]:
     return {
-        "id": one.id,
-        "owner": one.owner,
-        "event": one.event,
-        "kind": one.kind,
-        "proposalId": one.proposal_id,
-        "pageId": one.page_id,
-        "pageType": one.page_type,
-        "slug": one.slug,
-        "version": one.version,
-        "happenedAt": one.happened_at,
-        "status": one.status,
-        "attempts": one.attempts,
-        "attemptedAt": one.attempted_at,
-        "finishedAt": one.finished_at,
-        "responseStatus": one.response_status,
-        "error": one.error,
+        "id": delivery.id,
+        "owner": delivery.owner,
+        "event": delivery.event,
+        "kind": delivery.kind,
+        "proposalId": delivery.proposal_id,
+        "pageId": delivery.page_id,
+        "pageType": delivery.page_type,
+        "slug": delivery.slug,
+        "version": delivery.version,
+        "happenedAt": delivery.happened_at,
+        "status": delivery.status,
+        "attempts": delivery.attempts,
+        "attemptedAt": delivery.attempted_at,
+        "finishedAt": delivery.finished_at,
+        "responseStatus": delivery.response_status,
+        "error": delivery.error,
     }

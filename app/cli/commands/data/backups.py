@@ -1,4 +1,4 @@
-"""`cairn backup` and `cairn restore`: the whole database, with the secret that signs tokens."""
+"""`cairn backup` and `cairn restore`: back up and restore the database and the secret that signs tokens."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from ....blob_folder import blob_folder_of
 from ...options import AsJson, parse_time, read_settings
-from ...output import print_status, say, show
+from ...output import print_json, print_status, say
 
 if TYPE_CHECKING:
     from db.archives.folder import Archive, Manifest
@@ -22,7 +22,7 @@ SECRET = "token-secret"  # noqa: S105 - the name of the file
 
 
 class Backup(TyperGroup):
-    """A group in which `create` need not be said: `cairn backup DEST`."""
+    """A group whose default command is `create`: `cairn backup DEST`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] != "--help" and args[0] not in self.commands:
@@ -31,7 +31,7 @@ class Backup(TyperGroup):
 
 
 class Restore(TyperGroup):
-    """A group whose command need not be said: `page` if a version follows, else `backup`."""
+    """A group with two default commands: `page` if a later argument is a number (a version), else `backup`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] != "--help" and args[0] not in self.commands:
@@ -39,18 +39,19 @@ class Restore(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def optional_moment(text: str | None) -> str | None:
+def parse_optional_time(text: str | None) -> str | None:
+    """Return an ISO 8601 date or time unchanged, or None, or raise BadParameter."""
     return None if text is None else parse_time(text)
 
 
 app = typer.Typer(cls=Backup, help="Back up the whole database, or check a backup.", no_args_is_help=True)
-restoring = typer.Typer(cls=Restore, help="Restore a backup, or an earlier version of a page.", no_args_is_help=True)
+restore_app = typer.Typer(cls=Restore, help="Restore a backup, or an earlier version of a page.", no_args_is_help=True)
 
 
 def add_to(parent: typer.Typer) -> None:
     parent.add_typer(app, name="backup", epilog="Example: cairn backup ~/backups/monday")
     epilog = "Example: cairn restore ~/backups/monday, or: cairn restore entity/austin 3 --tenant acme --owner mara"
-    parent.add_typer(restoring, name="restore", epilog=epilog)
+    parent.add_typer(restore_app, name="restore", epilog=epilog)
 
 
 Wal = Annotated[
@@ -73,7 +74,7 @@ def create(
     """
     settings = read_settings()
     secret = settings.data_dir.expanduser() / SECRET
-    kept = secret.read_bytes() if settings.jwt_secret is None and secret.exists() else None
+    stored_secret = secret.read_bytes() if settings.jwt_secret is None and secret.exists() else None
 
     async def work(dsn: str) -> "Manifest":
         from resolvers.archives.backups import back_up
@@ -81,17 +82,19 @@ def create(
         from ...progress import progress
 
         with progress() as report:
-            return await back_up(dsn, dest.expanduser(), kept, report, blob_folder_of(settings))
+            return await back_up(dsn, dest.expanduser(), stored_secret, report, blob_folder_of(settings))
 
     with database(settings, creates=False) as dsn:
         if wal is not None:
             log = wal.expanduser().absolute()
-            manifest = run_on_database(dsn, lambda dsn: save_files(settings, dsn, dest.expanduser(), log, kept))
+            manifest = run_on_database(
+                dsn, lambda dsn: save_files(settings, dsn, dest.expanduser(), log, stored_secret)
+            )
         else:
             manifest = run_on_database(dsn, work)
         record_event(dsn, "backup.created", createdAt=manifest.created_at, wal=wal is not None)
     if as_json:
-        show(manifest_to_dict(dest, manifest) | {"tokenSecret": kept is not None})
+        print_json(manifest_to_dict(dest, manifest) | {"tokenSecret": stored_secret is not None})
     elif wal is not None:
         say(
             f"Copied the files to {dest}. The log is archived in {wal}. To restore: cairn restore {dest} "
@@ -102,7 +105,7 @@ def create(
             f"Backed up {manifest.rows:,} rows of {len(manifest.tables)} tables to {dest}. Next: cairn "
             f"backup verify {dest}"
         )
-    if not as_json and (missing := missing_of(dest)):
+    if not as_json and (missing := count_missing_files(dest)):
         say(
             f"{missing} files are missing from the folder of attachments and from the backup. List them "
             "with: cairn doctor"
@@ -113,7 +116,8 @@ def create(
         say("CAIRN_JWT_SECRET is not in the backup. Store it beside the backup.")
 
 
-def missing_of(dest: Path) -> int:
+def count_missing_files(dest: Path) -> int:
+    """Return how many files the database lists that are missing from the folder of attachments and the backup."""
     from db.archives.folder import Archive
     from resolvers.archives.files import missing_files
 
@@ -121,15 +125,16 @@ def missing_of(dest: Path) -> int:
 
 
 async def save_files(settings: "Settings", dsn: str, dest: Path, wal: Path, secret: bytes | None) -> "Manifest":
+    """Copy the files of the embedded server, and make it archive its log. Raises ArchiveRefused for another server."""
     from db.embedded import EmbeddedServer
     from resolvers.archives.backups import back_up_files
 
     if settings.database_url is not None:
-        raise not_embedded()
+        raise not_embedded_error()
     return await back_up_files(EmbeddedServer(settings.data_dir, print_status), dsn, dest, wal, secret)
 
 
-def not_embedded() -> Exception:
+def not_embedded_error() -> Exception:
     from db.archives.folder import ArchiveRefused
 
     return ArchiveRefused(
@@ -154,7 +159,7 @@ def verify(src: Source, wal: Wal = None, as_json: AsJson = False) -> None:
         found = asyncio.run(verify_backup(src.expanduser(), report, wal and wal.expanduser().absolute()))
     if as_json:
         log = {"until": found.until, "lacking": found.lacking} if wal else {}
-        show(
+        print_json(
             {
                 "path": str(src),
                 "isWhole": found.is_whole,
@@ -162,7 +167,7 @@ def verify(src: Source, wal: Wal = None, as_json: AsJson = False) -> None:
                 "rows": found.rows,
                 "brokenTables": found.broken_tables,
                 "questions": found.questions,
-                "brokenQuestions": [one["text"] for one in found.broken_questions],
+                "brokenQuestions": [question["text"] for question in found.broken_questions],
                 "missing": found.missing,
                 **log,
             }
@@ -173,17 +178,17 @@ def verify(src: Source, wal: Wal = None, as_json: AsJson = False) -> None:
         else:
             say(f"{found.tables} tables with {found.rows:,} rows were restored; {len(found.broken_tables)} differ.")
             say(f"{found.questions} searches were repeated; {len(found.broken_questions)} have other results.")
-        for name in (*found.broken_tables, *(one["text"] for one in found.broken_questions)):
+        for name in (*found.broken_tables, *(question["text"] for question in found.broken_questions)):
             say(f"different: {name}")
-        for what in found.missing:
-            say(f"not restored: {what}")
+        for item in found.missing:
+            say(f"not restored: {item}")
         for segment in found.lacking:
             say(f"missing from the log: {segment}. Later changes cannot be restored.")
     if not found.is_whole:
         raise typer.Exit(1)
 
 
-@restoring.command("backup", epilog="Example: cairn restore ~/backups/monday --replace")
+@restore_app.command("backup", epilog="Example: cairn restore ~/backups/monday --replace")
 def restore(
     src: Source,
     replace: Annotated[
@@ -195,7 +200,7 @@ def restore(
         str | None,
         typer.Option(
             metavar="MOMENT",
-            callback=optional_moment,
+            callback=parse_optional_time,
             help="Moment to restore, such as 2026-01-31T10:00Z. Needs --wal.",
         ),
     ] = None,
@@ -227,31 +232,31 @@ def restore(
 
     check_secret(settings, archive.secret, replace=replace)
     missing: list[str] = []
-    goes_on = False
+    is_archiving = False
     if wal is not None:
-        goes_on = restore_files(settings, archive, wal, until, replace=replace)
+        is_archiving = restore_files(settings, archive, wal, until, replace=replace)
         with database(settings, creates=False) as dsn:
             record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at, until=until)
     else:
         with database(settings, creates=True) as dsn:
             missing = run_on_database(dsn, work)
             record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at)
-    is_kept = keep_secret(settings, archive.secret)
+    has_secret = store_secret(settings, archive.secret)
     if as_json:
-        show(manifest_to_dict(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
+        print_json(manifest_to_dict(src, archive.manifest) | {"tokenSecret": has_secret, "missing": missing})
         return
     if wal is not None:
         say(f"Restored the server to {until or 'the end of the log'}. Next: cairn migrate")
-        if not goes_on:
+        if not is_archiving:
             say("It no longer archives its log. To archive it again: cairn backup DEST --wal DIR")
     else:
         say(f"Restored {archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables.")
-    for what in missing:
-        say(f"not restored: {what}")
+    for item in missing:
+        say(f"not restored: {item}")
 
 
 def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: str | None, *, replace: bool) -> bool:
-    """Restore Cairn's own server to a point in time. Return whether it goes on with the log."""
+    """Restore the embedded server to a point in time. Return whether it continues to archive its log."""
     from datetime import UTC, datetime
 
     from db.archives.folder import ArchiveRefused
@@ -259,7 +264,7 @@ def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: st
     from db.embedded import EmbeddedServer
 
     if settings.database_url is not None:
-        raise not_embedded()
+        raise not_embedded_error()
     if archive.manifest.kind != "files":
         raise ArchiveRefused(f"{archive.folder} was made without --wal. Restore it without --wal.")
     server = EmbeddedServer(settings.data_dir, print_status)
@@ -273,7 +278,7 @@ def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: st
 
 
 def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -> None:
-    """Refuse to replace the secret that signs tokens, unless that is asked for."""
+    """Raise ArchiveRefused if the backup has another secret that signs tokens, unless `replace` is set."""
     from db.archives.folder import ArchiveRefused
 
     path = settings.data_dir.expanduser() / SECRET
@@ -284,15 +289,15 @@ def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -
         )
 
 
-def keep_secret(settings: "Settings", secret: bytes | None) -> bool:
-    """Put the secret of a backup in its place; return whether there is one."""
+def store_secret(settings: "Settings", secret: bytes | None) -> bool:
+    """Store the secret of a backup in the data folder. Return whether the backup has one."""
     import tempfile
 
     if secret is None:
         return False
     folder = settings.data_dir.expanduser()
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".secret-", delete=False) as file:  # its owner alone reads it
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".secret-", delete=False) as file:  # only its owner can read it
         file.write(secret)
     Path(file.name).replace(folder / SECRET)
     return True
@@ -300,7 +305,7 @@ def keep_secret(settings: "Settings", secret: bytes | None) -> bool:
 
 @contextmanager
 def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
-    """Yield the DSN of the database as it is: nothing is migrated. Only a command that `creates` makes one."""
+    """Yield the DSN of the database without migrating it. Raises NothingStored if it is missing, unless `creates`."""
     from db.embedded import EmbeddedServer
 
     from ...session import NothingStored
@@ -315,8 +320,8 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
         yield dsn
 
 
-def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_DATABASE_URL") -> T:
-    """Return what is done with a database, or say why Postgres refused."""
+def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], location: str = "at CAIRN_DATABASE_URL") -> T:
+    """Run `work` on a database and return its result, or raise Unavailable with the reason of Postgres."""
     import asyncio
 
     import asyncpg
@@ -334,7 +339,7 @@ def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], named: str = 
             await connection.close()
 
     async def run() -> T:
-        await ask_server(dsn, look(), named)
+        await ask_server(dsn, look(), location)
         return await work(dsn)
 
     try:
@@ -344,9 +349,9 @@ def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], named: str = 
 
 
 def record_event(dsn: str, event: str, subject: object = None, **detail: Any) -> None:
-    """Write into the operator's audit log what a command has done with the whole database, or with a tenant.
+    """Record in the operator's audit log what a command did with the whole database, or with a tenant.
 
-    A database of an older schema has no such log, and a standby takes no writes: what was done is done there as well.
+    Nothing is recorded in a database of an older schema, which has no such log, or on a standby, which takes no writes.
     """
     import asyncpg
 
@@ -364,7 +369,7 @@ def record_event(dsn: str, event: str, subject: object = None, **detail: Any) ->
 
 
 def manifest_to_dict(path: Path, manifest: "Manifest") -> dict[str, Any]:
-    tables = {name: {"rows": one.rows, "sha256": one.sha256} for name, one in manifest.tables.items()}
+    tables = {name: {"rows": table.rows, "sha256": table.sha256} for name, table in manifest.tables.items()}
     return {
         "path": str(path),
         "createdAt": manifest.created_at,

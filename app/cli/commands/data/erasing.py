@@ -6,7 +6,7 @@ import typer
 
 from ....blob_folder import blob_folder_of
 from ...options import AsJson, Tenant, duration, read_settings
-from ...output import print_status, say, show, table
+from ...output import print_json, print_status, print_table, say
 from .. import sources
 from ..admin import owners, tenants
 from .backups import database, run_on_database
@@ -21,10 +21,11 @@ Yes = Annotated[bool, typer.Option("--yes", help="Confirm the erasure. Only a ba
 
 
 def add_to(parent: typer.Typer) -> None:
-    """Add nothing: the commands are in the groups of tenants, owners and sources."""
+    """Do nothing: importing this module adds its commands to the groups of tenants, owners and sources."""
 
 
-def check_meant(dry_run: bool, yes: bool) -> None:
+def check_confirmation(dry_run: bool, yes: bool) -> None:
+    """Raise BadInput unless exactly one of --dry-run and --yes was given."""
     from resolvers.errors import BadInput
 
     if dry_run == yes:
@@ -32,7 +33,7 @@ def check_meant(dry_run: bool, yes: bool) -> None:
 
 
 def operator() -> str:
-    """Return who runs this command, for the record."""
+    """Return the operator who runs this command, for the record of the erasure."""
     from getpass import getuser
 
     try:
@@ -52,7 +53,7 @@ def erase_tenant(
 
     Earlier backups still contain the tenant, and running services accept its keys for up to a minute.
     """
-    check_meant(dry_run, yes)
+    check_confirmation(dry_run, yes)
 
     async def work(dsn: str) -> "Erased":
         from resolvers.archives.erasing import erase_tenant as erase
@@ -76,7 +77,7 @@ def erase_owner(
 
     Texts that the owner wrote in shared spaces are kept, without an author. See also: cairn sources erase.
     """
-    check_meant(dry_run, yes)
+    check_confirmation(dry_run, yes)
 
     async def work(dsn: str) -> "Erased":
         from resolvers.archives.erasing import erase_owner as erase
@@ -102,16 +103,16 @@ def erase_sources(
     The activity log tells who has added a source. A worker removes what was written from them from pages and their
     history.
     """
-    check_meant(dry_run, yes)
+    check_confirmation(dry_run, yes)
 
     async def work(database: "Database") -> "Erased":
         from resolvers.archives.erasing import erase_sources as erase
 
         return await erase(database, tenant, by, operator(), dry_run=dry_run)
 
-    from ...session import session
+    from ...session import run_in_session
 
-    erased = session(work)
+    erased = run_in_session(work)
     print_erased(erased, dry_run, as_json)
     if not erased.rows and not as_json:
         print_status(f"Nobody called {by} has added a source that is still here. To see who has: cairn wiki log")
@@ -123,7 +124,7 @@ def list_all(
     as_json: AsJson = False,
 ) -> None:
     """List the erasures of a tenant. Shows when, by whom and how many rows, even if the tenant itself is erased."""
-    from ...session import session
+    from ...session import run_in_session
 
     async def work(database: "Database") -> "list[Row]":
         from resolvers.archives.erasing import list_erasures
@@ -131,19 +132,19 @@ def list_all(
 
         return await list_erasures(database, as_id(tenant) or (await find_tenant(database, tenant)).id)
 
-    rows = session(work)
+    rows = run_in_session(work)
     if as_json:
-        show([erasure_row(row) for row in rows])
+        print_json([erasure_to_dict(row) for row in rows])
     else:
         cells = [
             (row["erased_at"], row["kind"], row["owner_id"] or "", row["erased_by"], sum(row["counts"].values()))
             for row in rows
         ]
-        table(["when", "what", "owner", "by", "rows"], cells)
+        print_table(["when", "what", "owner", "by", "rows"], cells)
 
 
 def days(text: str) -> int | None:
-    """Return the days of `90d` or `2w`, 0 of `forever`, and None of `default`."""
+    """Return the number of days of `90d` or `2w`, 0 for `forever`, and None for `default`."""
     if text in ("forever", "default"):
         return 0 if text == "forever" else None
     seconds = duration(text)
@@ -152,19 +153,19 @@ def days(text: str) -> int | None:
     return seconds // 86_400
 
 
-def period(data: str) -> Any:
-    """Return the option for how long a kind of data is kept."""
+def retention_option(data: str) -> Any:
+    """Return the option that sets the retention of a kind of data."""
     return typer.Option(metavar="DAYS", parser=str, help=f"Retention of {data}: 90d, 52w, `forever` or `default`.")
 
 
 @tenants.app.command("retention", epilog="Example: cairn tenants retention acme --revisions 365d --sources forever")
 def retention(
     slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")],
-    activity: Annotated[Any, period("the activity log")] = None,
-    audit: Annotated[Any, period("the audit log")] = None,
-    jobs: Annotated[Any, period("finished jobs")] = None,
-    revisions: Annotated[Any, period("earlier versions of pages")] = None,
-    sources: Annotated[Any, period("sources")] = None,
+    activity: Annotated[Any, retention_option("the activity log")] = None,
+    audit: Annotated[Any, retention_option("the audit log")] = None,
+    jobs: Annotated[Any, retention_option("finished jobs")] = None,
+    revisions: Annotated[Any, retention_option("earlier versions of pages")] = None,
+    sources: Annotated[Any, retention_option("sources")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show or set how long a tenant keeps data. Covers logs, finished jobs, earlier versions of pages, and sources.
@@ -172,10 +173,10 @@ def retention(
     Without options, the current values are shown. Workers remove older data every hour: versions lose their text,
     and sources are forgotten. `default` means CAIRN_KEEP_DAYS for logs and jobs, and forever for the rest.
     """
-    from ...session import session
+    from ...session import run_in_session
 
-    given = {"activity": activity, "audit": audit, "jobs": jobs, "revisions": revisions, "sources": sources}
-    chosen = {kind: days(text) for kind, text in given.items() if text is not None}
+    texts = {"activity": activity, "audit": audit, "jobs": jobs, "revisions": revisions, "sources": sources}
+    chosen = {kind: days(text) for kind, text in texts.items() if text is not None}
 
     async def work(database: "Database") -> dict[str, int]:
         from resolvers.archives.retention import find_retention, set_retention
@@ -184,18 +185,18 @@ def retention(
         tenant = await find_tenant(database, slug)
         return await (set_retention(database, tenant.id, chosen) if chosen else find_retention(database, tenant.id))
 
-    kept = session(work)
+    stored = run_in_session(work)
     if as_json:
-        show({kind: kept.get(kind) for kind in given})
+        print_json({kind: stored.get(kind) for kind in texts})
     else:
         cells = [
-            (kind, "default" if kind not in kept else f"{kept[kind]} days" if kept[kind] else "for ever")
-            for kind in given
+            (kind, "default" if kind not in stored else f"{stored[kind]} days" if stored[kind] else "for ever")
+            for kind in texts
         ]
-        table(["what", "kept"], cells)
+        print_table(["what", "kept"], cells)
 
 
-def erasure_row(row: "Row") -> dict[str, Any]:
+def erasure_to_dict(row: "Row") -> dict[str, Any]:
     return {
         "tenantId": row["tenant_id"],
         "kind": row["kind"],
@@ -209,9 +210,9 @@ def erasure_row(row: "Row") -> dict[str, Any]:
 def print_erased(erased: "Erased", dry_run: bool, as_json: bool) -> None:
     if as_json:
         facts = {"kind": erased.kind, "tenantId": erased.tenant_id, "ownerId": erased.owner_id}
-        show(facts | {"dryRun": dry_run, "rows": erased.rows, "counts": erased.counts})
+        print_json(facts | {"dryRun": dry_run, "rows": erased.rows, "counts": erased.counts})
         return
     if erased.counts:
-        table(["table", "rows"], sorted(erased.counts.items()))
+        print_table(["table", "rows"], sorted(erased.counts.items()))
     rows = f"{erased.rows:,} rows"
     say(f"{rows} would be erased. To erase them, give --yes." if dry_run else f"Erased {rows}.")

@@ -1,4 +1,4 @@
-"""`cairn tenants export`, `import` and `transfer`: a tenant that moves to another database, whole."""
+"""`cairn tenants export`, `import` and `transfer`: move a whole tenant to another database."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,7 +7,7 @@ import typer
 
 from ....blob_folder import blob_folder_of
 from ...options import AsJson, read_settings
-from ...output import say, show
+from ...output import print_json, say
 from ..admin.tenants import app
 from .backups import database, manifest_to_dict, record_event, run_on_database
 
@@ -22,7 +22,7 @@ Replace = Annotated[
 
 
 def add_to(parent: typer.Typer) -> None:
-    """Add nothing: the commands are in the group of tenants, which this module has to be imported for."""
+    """Do nothing: importing this module adds its commands to the group of tenants."""
 
 
 @app.command("export", epilog="Example: cairn tenants export acme ~/acme")
@@ -46,7 +46,7 @@ def export_one(
         manifest = run_on_database(dsn, work)
         record_event(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
     if as_json:
-        show(manifest_to_dict(dest, manifest) | {"tenant": manifest.tenant})
+        print_json(manifest_to_dict(dest, manifest) | {"tenant": manifest.tenant})
     else:
         say(f"Exported {manifest.rows:,} rows of {len(manifest.tables)} tables to {dest}.")
         say(f"Next, at the destination: cairn tenants import {dest}")
@@ -81,13 +81,13 @@ def import_one(
 
 
 def tenant_of(manifest: "Manifest") -> str | None:
-    """Return the id of the tenant whose archive it is."""
+    """Return the id of the tenant of an archive, or None for an archive of the whole database."""
     return None if manifest.tenant is None else manifest.tenant["id"]
 
 
 def print_imported(imported: "Imported", as_json: bool, **more: Any) -> None:
     if as_json:
-        show({**imported._asdict(), **more})
+        print_json({**imported._asdict(), **more})
     elif imported.is_new:
         say(f"Imported {imported.slug}: {imported.rows:,} rows of {imported.tables} tables.")
     else:
@@ -134,21 +134,21 @@ def transfer(
     settings = read_settings()
     target = read_stdin().strip() if to == "-" else to
     place = settings.data_dir.expanduser() / "transfers" / slug
-    shutil.rmtree(place, ignore_errors=True)  # what a killed transfer has left: the tenant may have changed since
+    shutil.rmtree(place, ignore_errors=True)  # left by a transfer that was killed: the tenant may have changed since
 
-    async def leave(dsn: str) -> "Manifest":
+    async def export_to_folder(dsn: str) -> "Manifest":
         with progress() as report:
             return await export_tenant(dsn, slug, place, report, blob_folder_of(settings))
 
-    async def arrive(dsn: str) -> "Imported":
+    async def import_from_folder(dsn: str) -> "Imported":
         with progress() as report:
             folder = None if to_folder is None else BlobFolder(to_folder)
             return await import_tenant(dsn, Archive(place), report, replace=replace, folder=folder)
 
     try:
         with database(settings, creates=False) as dsn:
-            manifest = run_on_database(dsn, leave)
-            imported = run_on_database(target, arrive, "of --to")
+            manifest = run_on_database(dsn, export_to_folder)
+            imported = run_on_database(target, import_from_folder, "of --to")
             record_event(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
             record_event(target, "tenant.imported", tenant_of(manifest), rows=imported.rows)
             changed = run_on_database(dsn, lambda dsn: compare_tenant(dsn, manifest))

@@ -1,4 +1,4 @@
-"""`cairn sync`: a folder of notes and a wiki that are kept the same, both ways."""
+"""`cairn sync`: synchronize a folder of notes and a wiki, in both directions."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...options import AsJson, Owner, Tenant
-from ...output import print_status, say, show, table, write_json
+from ...output import print_json, print_status, print_table, say, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ...session import Wiki
 
-DONE = {
+LABELS = {
     "push": "to the wiki", "pull": "to the folder", "merge": "merged", "conflict": "conflict", "archive": "archived",
     "remove": "removed", "propose": "proposed",
 }  # fmt: skip
@@ -50,7 +50,7 @@ def sync(
     """
     from resolvers.sync.planning import Direction
 
-    from ...session import session
+    from ...session import run_in_session
 
     if push and pull:
         raise typer.BadParameter("give --push or --pull, or neither to sync both ways")
@@ -59,21 +59,21 @@ def sync(
     direction = Direction.PUSH if push else Direction.PULL if pull else Direction.BOTH
     root = path.expanduser()
     if watch:
-        session(lambda database: watch_and_sync(database, (tenant, owner), root, direction, as_json))
+        run_in_session(lambda database: watch_and_sync(database, (tenant, owner), root, direction, as_json))
         return
-    result = session(lambda database: once(database, (tenant, owner), root, direction, dry_run))
+    result = run_in_session(lambda database: sync_once(database, (tenant, owner), root, direction, dry_run))
     if as_json:
-        show(as_data(result))
+        print_json(result_to_dict(result))
     else:
         say_result(result, dry_run)
     if result.left or result.conflicts:
         raise typer.Exit(1)
 
 
-async def once(
-    database: "Database", named: tuple[str, str], root: Path, direction: "Direction", dry_run: bool
+async def sync_once(
+    database: "Database", wiki_name: tuple[str, str], root: Path, direction: "Direction", dry_run: bool
 ) -> "SyncResult":
-    """Sync once."""
+    """Synchronize the folder with the wiki once and return the result."""
     from db.scope import Role
     from resolvers.sync.planning import Direction
     from resolvers.sync.syncing import sync_folder
@@ -81,7 +81,7 @@ async def once(
     from ...progress import progress
     from ...session import find_wiki
 
-    wiki = await find_wiki(database, *named)
+    wiki = await find_wiki(database, *wiki_name)
     scope = wiki.scope(Role.READER if direction is Direction.PULL else Role.ADMIN)
     with progress() as report:
         result = await sync_folder(database, scope, root, direction=direction, dry_run=dry_run, report=report)
@@ -90,23 +90,23 @@ async def once(
 
 
 async def audit(database: "Database", wiki: "Wiki", result: "SyncResult", dry_run: bool) -> None:
-    """Record that pages were written out."""
+    """Record in the audit log that pages of the wiki were written to the folder."""
     from resolvers.sync.planning import Action
     from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
 
     if (pages := result.count(Action.PULL)) and not dry_run:
-        told = {"pages": pages, "synced": True}
-        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **told)
+        detail = {"pages": pages, "synced": True}
+        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **detail)
 
 
 async def watch_and_sync(
-    database: "Database", named: tuple[str, str], root: Path, direction: "Direction", as_json: bool
+    database: "Database", wiki_name: tuple[str, str], root: Path, direction: "Direction", as_json: bool
 ) -> None:
-    """Sync with every change until SIGINT or SIGTERM."""
+    """Synchronize on every change of the folder or the wiki, until SIGINT or SIGTERM."""
     import signal
     from contextlib import suppress
 
-    following = asyncio.create_task(follow(database, named, root, direction, as_json))
+    following = asyncio.create_task(follow(database, wiki_name, root, direction, as_json))
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, following.cancel)
     with suppress(asyncio.CancelledError):
@@ -114,8 +114,9 @@ async def watch_and_sync(
 
 
 async def follow(
-    database: "Database", named: tuple[str, str], root: Path, direction: "Direction", as_json: bool
+    database: "Database", wiki_name: tuple[str, str], root: Path, direction: "Direction", as_json: bool
 ) -> None:
+    """Synchronize the folder whenever it or the wiki changes, and print each change. Runs until it is cancelled."""
     from contextlib import suppress
 
     from db.listening import Listener
@@ -131,7 +132,7 @@ async def follow(
     from ...session import find_wiki
     from ..watch import hear
 
-    wiki = await find_wiki(database, *named)
+    wiki = await find_wiki(database, *wiki_name)
     scope = wiki.scope(Role.READER if direction is Direction.PULL else Role.ADMIN)
     feed = Feed()
     context = Context(database, scope)
@@ -139,7 +140,7 @@ async def follow(
     topics = [Topic.PAGES] if direction is Direction.PULL else [Topic.PAGES, Topic.PROPOSALS]
     changes = [await watch_wiki(context, wiki.owner.id, initial=False, topic=topic) for topic in topics]
     listener = Listener(database, lambda payload: hear(feed, payload), feed.resync, Settings().listen_url)
-    tell_left = telling()
+    report_failures = make_failure_report()
 
     async def sync_now() -> None:
         result = await sync_folder(database, scope, root, direction=direction)
@@ -148,8 +149,8 @@ async def follow(
             if as_json:
                 write_event({"action": event.action, "path": event.path, "detail": event.detail})
             else:
-                say(line(event.action, event.path, event.detail))
-        tell_left(result)
+                say(format_event(event.action, event.path, event.detail))
+        report_failures(result)
 
     await asyncio.to_thread(root.mkdir, parents=True, exist_ok=True)
     print_status(f"Syncing {root} with the wiki of {wiki.owner.slug}. Press Ctrl-C to stop.")
@@ -162,18 +163,18 @@ async def follow(
             await listening
 
 
-def telling() -> "Callable[[SyncResult], None]":
-    """Return what tells of files that are left, each once while it stays so."""
-    told: set[tuple[str, ...]] = set()
+def make_failure_report() -> "Callable[[SyncResult], None]":
+    """Return a function that prints the files that could not be synchronized, each one only when it is new."""
+    reported: set[tuple[str, ...]] = set()
 
-    def tell_left(result: "SyncResult") -> None:
-        nonlocal told
-        now = {*result.left, *((path, "CONFLICT", RESOLVE) for path in result.conflicts)}
-        for path, _, message in sorted(now - told):
+    def report_failures(result: "SyncResult") -> None:
+        nonlocal reported
+        failures = {*result.left, *((path, "CONFLICT", RESOLVE) for path in result.conflicts)}
+        for path, _, message in sorted(failures - reported):
             print_status(f"{path}: {message}")
-        told = {*now}
+        reported = {*failures}
 
-    return tell_left
+    return report_failures
 
 
 RESOLVE = "copy what you want to keep into the file beside it, then delete this one"
@@ -185,11 +186,11 @@ def write_event(event: dict[str, Any]) -> None:
     write_json(sys.stdout, event)
 
 
-def line(action: str, path: str, detail: str) -> str:
-    return f"{DONE[action]:<13}  {path}{f' ({detail})' if detail else ''}"
+def format_event(action: str, path: str, detail: str) -> str:
+    return f"{LABELS[action]:<13}  {path}{f' ({detail})' if detail else ''}"
 
 
-def as_data(result: "SyncResult") -> dict[str, Any]:
+def result_to_dict(result: "SyncResult") -> dict[str, Any]:
     return {
         "done": [event._asdict() for event in result.events],
         "conflicts": result.conflicts,
@@ -201,7 +202,7 @@ def as_data(result: "SyncResult") -> dict[str, Any]:
 
 def say_result(result: "SyncResult", dry_run: bool) -> None:
     for event in result.events:
-        say(line(event.action, event.path, event.detail))
+        say(format_event(event.action, event.path, event.detail))
     if not result.events:
         is_same = not (result.left or result.waiting or result.proposed)
         say("The folder and the wiki are in sync." if is_same else "There are no changes to make.")
@@ -217,4 +218,4 @@ def say_result(result: "SyncResult", dry_run: bool) -> None:
             "wiki proposals"
         )
     if result.left:
-        table(["file", "code", "error"], result.left)
+        print_table(["file", "code", "error"], result.left)

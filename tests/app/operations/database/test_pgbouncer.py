@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import asyncpg
 import pytest
 
-from app.cli.doctor import pooler
+from app.cli.doctor import check_pooler
 from app.settings import Settings
 from db.database import Database
 from db.pooler import PoolerUnfit
@@ -166,21 +166,21 @@ async def test_a_pooler_that_gives_each_session_its_own_connection_keeps_stateme
 async def test_the_doctor_names_each_setting_that_is_missing(dsn: str, unused_port: int, wiki: Wiki) -> None:
     """Nothing is said of a pooler where none is."""
     given = {"statement_cache": 0, "statement_timeout": 7.0}
-    assert await pooler(Settings(**given), dsn) == []  # type: ignore[arg-type]
+    assert await check_pooler(Settings(**given), dsn) == []  # type: ignore[arg-type]
     with running(dsn, unused_port, ignoring="") as pooled:
-        (found,) = await pooler(Settings(**given), pooled)  # type: ignore[arg-type]
+        (found,) = await check_pooler(Settings(**given), pooled)  # type: ignore[arg-type]
         assert (found.state, "ignore_startup_parameters" in found.message) == ("failed", True)
     with running(dsn, unused_port) as pooled:
-        (found,) = await pooler(Settings(), pooled)
+        (found,) = await check_pooler(Settings(), pooled)
         assert (found.state, "CAIRN_STATEMENT_CACHE=0" in found.message) == ("failed", True)
-        (found,) = await pooler(Settings(**given), pooled)  # type: ignore[arg-type]
+        (found,) = await check_pooler(Settings(**given), pooled)  # type: ignore[arg-type]
         role = await wiki.look.fetchval("SELECT current_user")
         assert (found.state, found.action) == ("failed", f"Run: ALTER ROLE {role} SET statement_timeout = '7s';")
         name = await wiki.look.fetchval("SELECT current_database()")
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '7s'")
     try:
         with running(dsn, unused_port) as pooled, IDLE.left_out():  # those of the one before are lost with it
-            (found,) = await pooler(Settings(**given), pooled)  # type: ignore[arg-type]
+            (found,) = await check_pooler(Settings(**given), pooled)  # type: ignore[arg-type]
             assert (found.check, found.state) == ("pooler", "ok"), found.message
     finally:
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
