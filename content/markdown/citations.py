@@ -1,4 +1,4 @@
-"""The sources that a note names: those that it cites, and those of the claims that it makes no more."""
+"""Read and write the citations, superseded claims and contradictions in the header of a note."""
 
 import re
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
 
 @dataclass(frozen=True, slots=True)
 class CitationMark:
-    """A citation. Its lines count from 1, both included.
+    """A citation in a note. Its lines count from 1, and both ends are included.
 
-    `section` is the slug or heading it was used for, None for the whole page. `version` is the one of the source that
-    is meant, None for the newest.
+    `section` is the slug or heading of the section that the source supports, None for the whole page. `version` is the
+    version of the source, None for the newest.
     """
 
     ref: str
@@ -29,7 +29,7 @@ class CitationMark:
     version: int | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return the citation as it stands in a note."""
+        """Return the citation as a mapping for the header of a note."""
         lines = None if self.line_start is None else f"{self.line_start}-{self.line_end}"
         given = {
             "ref": self.ref, "kind": self.kind, "version": self.version, "section": self.section, "lines": lines,
@@ -40,7 +40,7 @@ class CitationMark:
 
 @dataclass(frozen=True, slots=True)
 class ClaimMark:
-    """A claim that a page used to make, as it stands in a note. Both sources are a kind and a ref, if known."""
+    """A superseded claim in a note. `stated_by` and `overridden_by` are the kind and ref of a source, if known."""
 
     fact: str
     replacement: str
@@ -51,7 +51,7 @@ class ClaimMark:
     overridden_by: tuple[str, str] | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return the claim as it stands in a note."""
+        """Return the claim as a mapping for the header of a note."""
         given = {
             "fact": self.fact, "replacement": self.replacement, "superseded_on": format_moment(self.superseded_on),
             "section": self.section, "heading": self.heading,
@@ -66,7 +66,7 @@ class ClaimMark:
 
 @dataclass(frozen=True, slots=True)
 class StatedMark:
-    """One of two contradicting claims, as it stands in a note. Its source is a kind and a ref, if known."""
+    """One of the two claims of a contradiction in a note. `source` is the kind and ref of its source, if known."""
 
     claim: str
     on: datetime
@@ -75,7 +75,7 @@ class StatedMark:
     source: tuple[str, str] | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return the claim as it stands in a note."""
+        """Return the claim as a mapping for the header of a note."""
         source = {"kind": self.source[0], "ref": self.source[1]} if self.source else None
         given = {
             "claim": self.claim, "on": format_moment(self.on), "section": self.section, "support": self.support,
@@ -86,7 +86,7 @@ class StatedMark:
 
 @dataclass(frozen=True, slots=True)
 class ContradictionMark:
-    """Two claims of a page that cannot both hold, as they stand in a note, and what was decided."""
+    """Two claims of a page in a note that cannot both hold, and the decision between them, if there is one."""
 
     older: StatedMark
     newer: StatedMark
@@ -95,7 +95,7 @@ class ContradictionMark:
     resolved_at: datetime | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return the contradiction as it stands in a note."""
+        """Return the contradiction as a mapping for the header of a note."""
         decided = self.resolved_at and format_moment(self.resolved_at)
         given = {
             "older": self.older.fields(), "newer": self.newer.fields(), "resolution": self.resolution,
@@ -108,7 +108,10 @@ RESOLUTIONS = ("keep_newer", "keep_older", "both_hold")
 
 
 def contradictions(fields: Fields) -> tuple[ContradictionMark, ...]:
-    """Take the contradictions from `contradictions`, a list of mappings; what holds something else stays."""
+    """Remove the field `contradictions`, a list of mappings, and return its contradictions.
+
+    A field of this name with other content is left in place.
+    """
     found = [_contradiction(item) for item in _listed(fields.values.get("contradictions"))]
     if None in found:
         return ()
@@ -117,7 +120,7 @@ def contradictions(fields: Fields) -> tuple[ContradictionMark, ...]:
 
 
 def _contradiction(item: Any) -> ContradictionMark | None:
-    """Read a contradiction; None for what is none."""
+    """Read a contradiction; return None if the item is not one."""
     if not isinstance(item, dict):
         return None
     older, newer = _stated(item.get("older")), _stated(item.get("newer"))
@@ -144,7 +147,10 @@ def _stated(item: Any) -> StatedMark | None:
 
 
 def take_superseded(fields: Fields) -> tuple[ClaimMark, ...]:
-    """Take the claims from `superseded`, a list of mappings. A field of this name that holds something else stays."""
+    """Remove the field `superseded`, a list of mappings, and return its claims.
+
+    A field of this name with other content is left in place.
+    """
     found = [_claim(item) for item in _listed(fields.values.get("superseded"))]
     if None in found:
         return ()
@@ -153,7 +159,7 @@ def take_superseded(fields: Fields) -> tuple[ClaimMark, ...]:
 
 
 def _claim(item: Any) -> ClaimMark | None:
-    """Read a claim; None for what is none."""
+    """Read a superseded claim; return None if the item is not one."""
     if not isinstance(item, dict):
         return None
     texts = [item.get(name) for name in ("fact", "replacement", "superseded_on", "section", "heading")]
@@ -173,9 +179,10 @@ def _named_source(item: Any) -> tuple[str, str] | None:
 
 
 def citations(fields: Fields) -> tuple[CitationMark, ...]:
-    """Take citations from `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts).
+    """Remove the fields `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts), and return the
+    citations in them.
 
-    Fields of these names that hold something else stay.
+    If one of the two has other content, both are left in place.
     """
     named = [item for name in NAMES for item in _listed(fields.values.get(name))]
     found = [_citation(f"sources.{index}", item) for index, item in enumerate(named)]
@@ -193,7 +200,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _citation(where: str, item: Any) -> CitationMark | None:
-    """Read a citation; None for what names no source: a list of another kind that has the name."""
+    """Read a citation; return None if the item names no source, as in a field of this name with another meaning."""
     if isinstance(item, str) and item.strip():
         return CitationMark(item.strip())
     if not isinstance(item, dict):
