@@ -1,4 +1,4 @@
-"""The one form in which names are stored and looked up, and the slugs that are made from them."""
+"""Normalise names for storage and lookup, and make slugs from them."""
 
 import re
 import unicodedata
@@ -7,9 +7,9 @@ from typing import Literal
 from .limits import NAME, SLUG, Bound, quoted
 from .normalization import LETTERS_MAX, fold, normalize
 
-COMPOSED_FROM = 4  # characters that one may be taken apart into
+COMPOSED_FROM = 4  # characters that one character decomposes into at most
 
-NEITHER = re.compile("[^a-z0-9'-]+")  # in ASCII that was folded
+NEITHER = re.compile("[^a-z0-9'-]+")  # characters of folded ASCII that belong to no word
 # An apostrophe or hyphen that does not stand between two letters.
 OUTER = re.compile(r"(?<![^\s'-])['-]|['-](?![^\s'-])")
 
@@ -17,7 +17,7 @@ OUTER = re.compile(r"(?<![^\s'-])['-]|['-](?![^\s'-])")
 def normalise(name: str) -> str:
     """Normalise a name: `Café  Mocha!` → `cafe mocha`.
 
-    The result may be "": such a name is no alias. Doing it twice changes nothing.
+    The result may be "", and such a name cannot be an alias. The function is idempotent.
     """
     folded = fold(name)
     words = (NEITHER.sub(" ", folded) if folded.isascii() else separate_words(folded)).split()
@@ -29,20 +29,21 @@ def normalise(name: str) -> str:
 
 
 def compose(text: str, bound: Bound, form: Literal["NFC", "NFD"] = "NFC") -> str:
-    """Return a slug or a tag with its letters and accents together, as it is compared.
+    """Return a slug or a tag in a Unicode normal form, by default with composed letters, for comparison.
 
-    File systems and keyboards may take them apart. What is far longer than its bound is nobody's, and stays as it is.
+    File systems and keyboards may write a letter and its accent as two characters. A text far above its limit cannot
+    match anything and is returned unchanged.
     """
     return normalize(form, text) if len(text) <= COMPOSED_FROM * bound.stored else text
 
 
 def separate_words(folded: str) -> str:
-    """Replace all that belongs to no word by spaces."""
+    """Replace the characters that belong to no word by spaces."""
     return folded.translate(PARTED)
 
 
 class Parted(dict[int, str]):
-    """A cache from code point to itself or a space, of those met before."""
+    """A translation table, filled on demand: a character of a word maps to itself, any other to a space."""
 
     def __missing__(self, code: int) -> str:
         if len(self) >= LETTERS_MAX:
@@ -58,11 +59,11 @@ def _in_word(character: str) -> bool:
 
 
 class NoSlug(ValueError):
-    """A title without anything to make a slug of."""
+    """A title has no letter and no digit from which a slug could be made."""
 
 
 def slugify(title: str) -> str:
-    """Return a slug: `Austin, Texas` → `austin-texas`. Scripts without ASCII letters keep their own."""
+    """Return the slug of a title: `Austin, Texas` → `austin-texas`. Letters of other scripts than Latin are kept."""
     slug = _joined(title, "-")
     if not slug:
         raise NoSlug(f"{quoted(title)} has no letter or digit to make a slug of: give a slug, or another title")
@@ -70,22 +71,23 @@ def slugify(title: str) -> str:
 
 
 def is_slug(text: str) -> bool:
-    """Return whether a given slug may stand as it is: the ones that slugify makes may, and no others."""
+    """Return whether a text is a valid slug, which means that `slugify` would leave it unchanged."""
     return text != "index" and text != "" and _joined(text, "-") == text
 
 
 def numbered_slug(slug: str, n: int) -> str:
-    """Return the slug to try when it is taken: n is 2, 3, …"""
+    """Return the slug to try next if `slug` is taken, for n = 2, 3, …: `slug-2`, `slug-3`."""
     return _with_suffix(slug, f"-{n}", "-")
 
 
 def section_slug(heading: str) -> str:
-    """Return a slug: `Food recommendations` → `food_recommendations`; `section` when the heading has no letter."""
+    """Return a section's slug: `Food recommendations` → `food_recommendations`; `section` if the heading has no
+    letter."""
     return _joined(heading, "_") or "section"
 
 
 def numbered_section(slug: str, n: int) -> str:
-    """Return a slug for a heading that a page has twice: `notes` → `notes_2`."""
+    """Return the slug of a section whose slug is taken on its page: `notes` → `notes_2`."""
     return _with_suffix(slug, f"_{n}", "_")
 
 

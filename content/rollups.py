@@ -1,12 +1,12 @@
-"""The lines of a rollup section, and the first sentence of a text."""
+"""Write the lines of a rollup section, and find the first sentence of a text."""
 
 import re
 
 from .markdown.links import title_link
 
-SENTENCE_MAX = 160
+SENTENCE_MAX = 160  # characters
 
-# A full stop ends a sentence where a space and no small letter follow; those of CJK and Indic scripts always do.
+# A full stop ends a sentence if a space and no small letter follow it. Full stops of CJK and Indic scripts always do.
 SENTENCE_END = re.compile(r"[.!?…؟۔][\"'”’»)\]*_]*(?=\s+[^\sa-zа-яα-ω])|[。！？．｡।॥።។][」』”’）]*")
 ABBREVIATION = re.compile(
     r"(?:^|[\s(\"“‘]|(?<!\w)')(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|cf|Inc|Ltd)\.$"
@@ -17,7 +17,10 @@ MONTH = re.compile(r"\s+(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)[a-z
 
 
 def is_no_end(text: str, start: int, end: int) -> bool:
-    """Return whether the full stop at `start`, with what closes it until `end`, ends an abbreviation or an ordinal."""
+    """Return whether the full stop at `start` ends an abbreviation or an ordinal, and not a sentence.
+
+    `end` is the position after the closing quotation marks and brackets that follow the full stop.
+    """
     before = text[max(0, start - 20) : start + 1]
     return bool(ABBREVIATION.search(before) or (ORDINAL.search(before) and MONTH.match(text, end)))
 
@@ -32,7 +35,7 @@ def rollup_line(title: str, type: str, slug: str, summary: str | None) -> str:
 def first_sentence(text: str, limit: int = SENTENCE_MAX) -> str:
     """Return the first sentence on one line, with at most `limit` characters.
 
-    One that is cut ends in `…`, between words where there are any.
+    A longer sentence is cut, between words if possible, and ends in `…`.
     """
     words = " ".join(text.split())
     sentence = words[: _sentence_end(words, limit)]
@@ -43,7 +46,7 @@ def first_sentence(text: str, limit: int = SENTENCE_MAX) -> str:
 
 
 def _sentence_end(text: str, limit: int) -> int:
-    """Return the end of the first sentence. Nothing beyond the limit is read: that is cut anyway."""
+    """Return the end of the first sentence, or of the text if no sentence ends within the limit."""
     for end in SENTENCE_END.finditer(text, 0, limit + 2):
         if not is_no_end(text, *end.span()):
             return end.end()

@@ -1,4 +1,4 @@
-"""Caches of what was read of texts, whose bound is how long the texts are."""
+"""Caches of values that are computed from texts, limited by the length of the texts."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,9 +10,10 @@ V = TypeVar("V")
 
 
 def cache_short(size: int, longest: int) -> Callable[[Callable[[str], V]], Callable[[str], V]]:
-    """Keep what a function returns for the last `size` texts of up to `longest` characters; longer ones are read anew.
+    """Cache a function's results for the last `size` texts of at most `longest` characters.
 
-    A bound in texts alone is none in bytes: a text without a full stop is one sentence, however long it is.
+    Results for longer texts are not cached. A limit on the number of texts alone would not limit the memory: a text
+    without a full stop is one sentence, however long it is.
     """
 
     def keeping(read: Callable[[str], V]) -> Callable[[str], V]:
@@ -28,13 +29,15 @@ def cache_short(size: int, longest: int) -> Callable[[Callable[[str], V]], Calla
 
 
 class TextCache(Generic[V]):
-    """A cache of what a function returns for the last texts, of `most` characters together; the newest is kept however
-    long."""
+    """A cache of a function's results for the last texts, which have at most `most` characters together.
+
+    The result for the last text is cached whatever its length.
+    """
 
     def __init__(self, read: Callable[[str], V], most: int) -> None:
         self.read, self.most, self.size = read, most, 0
         self.kept: OrderedDict[str, V] = OrderedDict()
-        self.lock = Lock()  # long texts are read in a thread
+        self.lock = Lock()  # threads share the cache, because long texts are read in one
 
     def __call__(self, text: str) -> V:
         with self.lock:
