@@ -1,4 +1,4 @@
-"""A note written as text, so that reading it gives the same note."""
+"""Write a note as a text from which the same note can be read again."""
 
 import re
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from ..values import BadNote, format_moment
 from .frontmatter import join
 from .notes import EXACT, Note, from_fields, from_record
 
+# The fields of a note that its metadata must not change when the note is read again.
 OWN = (
     "type",
     "slug",
@@ -22,6 +23,7 @@ OWN = (
     "former_slugs",
     "redirect_to",
 )
+# The fields that are repeated in the field EXACT if they would be read as something else.
 CORRECTED = ("title", "summary", "parent", "aliases", "tags", "links")
 
 Read = Callable[[dict[str, Any]], Note]
@@ -38,9 +40,9 @@ def to_record(note: Note) -> dict[str, Any]:
 
 
 def header(note: Note, read: Read) -> dict[str, Any]:
-    """Return the fields of a note.
+    """Return the fields of a note's header.
 
-    What would come back as something else is said again, exactly, in a field of its own.
+    Values that would be read as something else are repeated exactly in the field EXACT, `cairn`.
     """
     is_told = bool(note.metadata) and is_harmless(note, read)
     metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if is_told else {}
@@ -50,7 +52,7 @@ def header(note: Note, read: Read) -> dict[str, Any]:
 
 
 def is_harmless(note: Note, read: Read) -> bool:
-    """Return whether the metadata can stand beside the note's own fields without being taken for them."""
+    """Return whether the metadata can stand beside the note's own fields without changing how these are read."""
     try:
         found = read(note.metadata | own(note))
     except BadNote:
@@ -59,7 +61,7 @@ def is_harmless(note: Note, read: Read) -> bool:
 
 
 def own(note: Note) -> dict[str, Any]:
-    """Return the note's own fields, in the order of a reader's interest."""
+    """Return the note's own fields, without its metadata, the most interesting ones for a reader first."""
     given = {
         "title": note.title,
         "type": note.type,
@@ -82,7 +84,7 @@ def own(note: Note) -> dict[str, Any]:
 
 
 def exact(note: Note, found: Note) -> dict[str, Any]:
-    """Return what of the note was not found when it was read."""
+    """Return the exact values of the note that differ from those of `found`, the note that was read from its fields."""
     missed = [name for name in CORRECTED if getattr(note, name) != getattr(found, name)]
     values = {name: getattr(note, name) for name in missed}
     told = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
@@ -104,7 +106,10 @@ TAG = re.compile(r"(?<!\S)#([\w/-]+)")
 
 
 def inline_tags(text: str) -> tuple[str, ...]:
-    """Return the tags in order, each once whatever its case. Code and comments have none; a number is none."""
+    """Return the tags such as `#food` in a text, in order, each once whatever its case.
+
+    Tags in code and in comments do not count, nor do numbers.
+    """
     if not TAG.search(text):
         return ()
     found: dict[str, str] = {}
