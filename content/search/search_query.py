@@ -1,23 +1,26 @@
-"""The query language of search, read from one line of text.
+"""Parse the query language of search.
 
-    words              rank the pages that say them; none of them has to be there
-    "two words"        a phrase that a page must say; its words rank too
-    -word  -"a phrase" a page must not say it
-    type:topic         pages of this type; several: of any of them. -type:topic: of no such type
-    tag:food           pages with this tag, whatever its capitals; several: with all of them. -tag:food: without it
-    status:archived    `active` (as when nothing is said), `archived`, or `any` of the two
-    updated:2026-01    changed within that year, month or day (UTC); >2026-01 after its end, >=2026-01 from its start
-                       on, <2026-01 before its start, <=2026-01 until its end; several: all of them hold
-    in:title           words are looked for in names only
-    owner:slug         in the wiki of that owner; the last one counts
+    words              rank the pages that contain them; none of the words is required
+    "two words"        a phrase that a page must contain; its words count for the ranking too
+    -word  -"a phrase" a word or a phrase that a page must not contain
+    type:topic         pages of this type; repeated: of any of the types. -type:topic: pages of other types
+    tag:food           pages with this tag, in any case; repeated: with all of the tags. -tag:food: pages without it
+    status:archived    `active` (the default), `archived`, or `any` for both
+    updated:2026-01    pages changed in that year, month or day (UTC); >2026-01: after its end, >=2026-01: from its
+                       start on, <2026-01: before its start, <=2026-01: until its end; repeated: all must hold
+    in:title           search the words in names only
+    owner:slug         search in the wiki of that owner; the last one counts
 
-A value with spaces is quoted: tag:"two words". Only double quotes quote, straight or curly, and only where a word
-begins; an apostrophe never does. Keys and values, but for tags, may be in capitals; full-width signs are signs.
-Everything else is words: an unknown key (`std::vector`, `http://…`), a value that cannot be (`type:bogus`,
-`updated:May`), a quote that is not closed, `-` alone, `--x`. So there are no errors. What follows the first 10,000
-characters is not read, and behind 32 phrases, exclusions and operators everything is words. In a question of more than
-twelve words quotes and minus signs are prose and demand nothing, and in front of a question a minus is part of its
-first word if that may be the name of a switch. Elsewhere the wiki decides what is one: resolvers.search.search.
+A value with spaces is quoted: tag:"two words". Only double quotes, straight or curly, quote, and only at the beginning
+of a word. Keys and values, except tags, may be in capitals, and full-width signs count as signs.
+
+Every text is a valid query. Everything that is not described above is read as words: an unknown key (`std::vector`,
+`http://…`), an impossible value (`type:bogus`, `updated:May`), an unclosed quote, a lone `-`, `--x`. Only the first
+10,000 characters are read, and after 32 phrases, exclusions and operators everything is words.
+
+In a question of more than twelve words, quotes and minus signs have no effect. A minus at the beginning of a query is
+part of its first word if that looks like a switch of a command. For other words with a minus, `resolvers.search.search`
+decides by the pages that it finds.
 """
 
 import re
@@ -34,11 +37,11 @@ from ..templates import TEMPLATES
 from .words import words
 
 QUERY_MAX = 10_000
-DEMANDS_MAX = 32  # phrases, exclusions and operators; each is looked for by itself
-PROSE = 12  # words; people who write more than that write sentences
+DEMANDS_MAX = 32  # phrases, exclusions and operators; each needs a search of its own
+PROSE = 12  # words; a longer query is a sentence
 
 SIGNS = str.maketrans("：－＞＜＝＂“”„‟", ":-><=" + '"' * 5)
-# What is quoted ends at the next quote; what is not, at the next space.
+# A quoted value ends at the next quote, any other value at the next space.
 TERM = re.compile(
     r'(?:(?<!\S)(?P<minus>-)(?!-))?(?:(?P<key>\w{1,10}):(?!:))?(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]\S*))|\S+'
 )
@@ -46,15 +49,15 @@ UPDATED = re.compile(r"([<>]=?|)(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 OPTION = frozenset({"option", "options", "switch", "switches", "flag", "flags", "argument", "parameter"})
 STATUSES = {"active": ("active",), "archived": ("archived",), "any": ("active", "archived")}
 
-Said = list[tuple[str, Any]]  # what a term adds: fields of the query, and a value for each
+Said = list[tuple[str, Any]]  # the fields of the query that a term sets, and a value for each
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A query of search. Empty fields restrict nothing; no status means active pages.
+    """A parsed query. Empty fields restrict nothing, except that no status means active pages.
 
-    `words` are the free text with that of the phrases. A page was changed in time when `updated_after` <= its moment <
-    `updated_before`.
+    `words` is the free text, with the words of the phrases. Pages must have been changed at a moment for which
+    `updated_after` <= moment < `updated_before`.
     """
 
     words: str = ""
@@ -72,7 +75,7 @@ class SearchQuery:
 
 
 def understand(text: str) -> SearchQuery:
-    """Parse what was meant: signs are no operators in sentences and in switches like `-Gm compiler option`."""
+    """Parse a query, and read signs as text in sentences and in switches such as `-Gm compiler option`."""
     query = parse(text)
     if not query.words or not (query.phrases or query.excluded):
         return query
@@ -84,16 +87,20 @@ def understand(text: str) -> SearchQuery:
 
 
 def _is_switch(word: str, text: str) -> bool:
-    """Return whether it is a switch: `-Gm`, `-NXCOMPAT`, `-Wp64`, or what a question calls an option.
+    """Return whether a word after a minus is a switch: `-Gm`, `-NXCOMPAT`, `-Wp64`, or any word if the query speaks of
+    options.
 
-    `-decaf` is a word that is not wanted.
+    The word in `-decaf` is not a switch but an exclusion.
     """
     is_written_so = len(word) <= 2 or word.isupper() or not word.isalpha()
     return word.isascii() and (is_written_so or not OPTION.isdisjoint(words(text)))
 
 
 def without_exclusions(text: str) -> str:
-    """Return the query with each excluded word asked for: `ls -Recurse` → `ls Recurse`. A quoted phrase stays out."""
+    """Return the query with each excluded word as a search word: `ls -Recurse` → `ls Recurse`.
+
+    Excluded phrases stay excluded.
+    """
     parts, at = [], 0
     for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
         if term["minus"] and term["bare"] and _said_by(term, in_prose=False)[0][0] == "excluded":
@@ -103,8 +110,10 @@ def without_exclusions(text: str) -> str:
 
 
 def without_quotes(text: str) -> str:
-    """Return the query with the words of each required phrase as words: `who sang "Winter Light"` → `who sang Winter
-    Light`. A phrase that is excluded, and the value of an operator, stay quoted."""
+    """Return the query without the quotes of required phrases: `who sang "Winter Light"` → `who sang Winter Light`.
+
+    Excluded phrases and the values of operators stay quoted.
+    """
     parts, at = [], 0
     for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
         if term["quoted"] and _said_by(term, in_prose=False)[0][0] == "phrases":
@@ -114,7 +123,7 @@ def without_quotes(text: str) -> str:
 
 
 def parse(text: str) -> SearchQuery:
-    """Parse a query: any text is one."""
+    """Parse a query. Every text is a valid query."""
     return _read(text, in_prose=False)
 
 
@@ -146,6 +155,7 @@ def _once(values: list[str]) -> tuple[str, ...]:
 
 
 def _said_by(term: re.Match[str], in_prose: bool) -> Said:
+    """Return the fields that a term of the query sets. In prose, quotes and minus signs have no effect."""
     quoted, negated = term["quoted"] is not None, term["minus"] is not None
     value = " ".join((term["quoted"] or term["bare"] or "").split())
     if term["key"]:
@@ -185,7 +195,7 @@ def _updated(value: str) -> Said:
 
 
 def _period(year: str, month: str | None, day: str | None) -> tuple[datetime, datetime]:
-    """Return the first moment of a period, and the first after it."""
+    """Return the first moment of a year, month or day, and the first moment after it."""
     start = datetime(int(year), int(month or 1), int(day or 1), tzinfo=UTC)
     if day:
         return start, start + timedelta(days=1)

@@ -1,7 +1,8 @@
-"""The times that a question names: `in May 2023`, `last week`, `gestern`.
+"""Find the times that a question names, such as `in May 2023`, `last week` or `gestern`.
 
-Read by dateparser in the languages of the wiki. What it takes for a date is believed only where a person would: `may`
-and `we` are words, `8601` is no year. Every time is a range in UTC, from its first moment to the one behind its last.
+The library dateparser reads them in the languages of the wiki. What it takes for a date is dropped if a person would
+not: `may` and `we` are words, and `8601` is no year. Every time is a range in UTC, from its first moment to the first
+moment after it.
 """
 
 import re
@@ -16,12 +17,15 @@ from ..languages import CODES
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 EARLIEST, LATEST = 1900, 2100
-YEARS_BACK = 10  # in which a month without a year may be
-# dateparser takes the longer the more digits there are, and again for each language: these bound a hostile question.
-LONGEST, LANGUAGES_MAX = 200, 2  # characters of a question in which times are looked for, and languages
+YEARS_BACK = 10  # years, back from now, in which a month without a year may be
+# The time that dateparser takes grows with the digits of a question and with the languages, so both are limited.
+LONGEST = 200  # characters of a question that are searched for times
+LANGUAGES_MAX = 2  # languages in which a question is read
 READ: set[str] = set()  # languages whose calendars this process has read
 SHORTEST_WORD = 5  # letters of a single word such as `today`
-EXACT, ANY_YEAR, WHOLE_YEAR = 1.0, 0.8, 0.3  # how much a time says: the day or month, one of any year, or just a year
+EXACT = 1.0  # weight of a day, week or month
+ANY_YEAR = 0.8  # weight of a day or month whose year is not named
+WHOLE_YEAR = 0.3  # weight of a year
 SHORTEST_NAME = 3  # letters of a month, a day of the week or a unit
 CALENDAR = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -32,7 +36,7 @@ WORDS = re.compile(r"[^\W\d_]+")
 
 
 class NamedTime(NamedTuple):
-    """A time, the text that names it, and how much it says, from 0 to 1."""
+    """A time that a question names, the text that names it, and its weight from 0 to 1, by how precise it is."""
 
     text: str
     since: datetime
@@ -41,9 +45,10 @@ class NamedTime(NamedTuple):
 
 
 def languages_of_times(text: str, languages: Sequence[str]) -> list[str]:
-    """Return the codes of the languages in which the text may name a time: none for most questions.
+    """Return the codes of the languages in which the text may name a time; most questions have none.
 
-    A year or a date may be of any of the languages; else one of them has a word of the calendar in the text.
+    A year or a date in digits may be of any of the languages. Otherwise the text must have a word of the language's
+    calendar.
     """
     text = text[:LONGEST]
     said = {word.casefold() for word in WORDS.findall(text)}
@@ -53,7 +58,10 @@ def languages_of_times(text: str, languages: Sequence[str]) -> list[str]:
 
 
 def names_no_time(text: str, languages: Sequence[str]) -> bool:
-    """Return whether it is plain that the text names no time; False, too, where a calendar has yet to be read."""
+    """Return whether it is certain that the text names no time.
+
+    Return False, too, if the calendar of a language has not been read yet.
+    """
     return READ.issuperset(languages) and not languages_of_times(text, languages)
 
 
@@ -84,7 +92,7 @@ def period_of(said: str, code: str, settings: dict[str, Any]) -> str:
 
 
 def times(said: str, moment: datetime, period: str, now: datetime) -> Iterator[NamedTime]:
-    """Yield the ranges that a text may mean; none for what only looks like a date."""
+    """Yield the ranges that a text may mean; nothing for a text that only looks like a date."""
     if not EARLIEST <= moment.year <= LATEST or not is_believed(said, period):
         return
     day = datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
@@ -111,7 +119,8 @@ def bounds(day: datetime, period: str) -> tuple[datetime, datetime]:
 
 
 def names_a_month(said: str, period: str) -> bool:
-    """Return whether a day or month is named that every year has, unlike `yesterday`: `May`, `9 June`, `9.6.`."""
+    """Return whether the text names a day or month that every year has: `May`, `9 June`, `9.6.`, but not
+    `yesterday`."""
     return period == "month" or (period == "day" and any(character.isdigit() for character in said) and len(said) < 20)
 
 
@@ -126,14 +135,14 @@ def is_believed(said: str, period: str) -> bool:
 
 
 def codes(languages: Sequence[str]) -> list[str]:
-    """Return the ISO codes of Postgres configurations, as dateparser has them."""
+    """Return the ISO codes of those Postgres configurations whose language dateparser knows."""
     known = {name: code for code, name in reversed(CODES.items())}
     return [known[name] for name in languages if name in known and calendar_words(known[name])]
 
 
 @cache
 def calendar_words(code: str) -> frozenset[str]:
-    """Return the words of the calendar in a language; none where dateparser does not know it."""
+    """Return the words of a language for months, weekdays and spans of time; none if dateparser does not know it."""
     name = f"dateparser.data.date_translation_data.{code}"
     try:
         info = import_module(name).info
