@@ -1,7 +1,7 @@
-"""One edit of a text, told as the old words and the new ones, by somebody who may misremember its whitespace.
+"""Replace an old text by a new one within a text, even if the caller quotes the old text with other whitespace.
 
-Five passes look for the old text, each more tolerant than the one before, and the first that finds it decides:
-docs/decisions/0016-tolerant-edits.md. Nothing outside of what was found changes.
+Five passes search for the old text, each more tolerant than the one before, and the first that finds it is used:
+docs/decisions/0016-tolerant-edits.md. Nothing outside of the matches changes.
 """
 
 from bisect import bisect_right
@@ -14,13 +14,16 @@ from typing import NamedTuple
 from .likeness import ComparisonBudget, Nearest, likeness, nearest
 from .respelling import BREAK, CONTENT, WORD, LineWish, Replacement, Wish, line_end, respell_pieces, with_line_ends
 
-LINES_NAMED = 20
-BLOCKS_MAX = 100
-ALIKE = 0.6
+LINES_NAMED = 20  # line numbers in an error
+BLOCKS_MAX = 100  # matches of the pass `block`
+ALIKE = 0.6  # likeness from which two lines count as similar
 
 
 class Edited(NamedTuple):
-    """The text after an edit. `lines` are where the replacements begin in it, counted from 1."""
+    """The text after an edit, and the pass that matched.
+
+    `lines` are the lines, from 1, where its replacements begin.
+    """
 
     text: str
     matched_by: str
@@ -30,7 +33,7 @@ class Edited(NamedTuple):
 
 
 class TextEditFailed(ValueError):
-    """The old text is not there. `passes` were tried; `nearest` is what is most like it, or None in an empty text."""
+    """The old text was not found by any of `passes`. `nearest` is the most similar part, None if the text is empty."""
 
     def __init__(self, passes: tuple[str, ...], nearest: Nearest | None) -> None:
         where = f" The text nearest to it begins at line {nearest.line}." if nearest else " The text is empty."
@@ -39,7 +42,7 @@ class TextEditFailed(ValueError):
 
 
 class TextEditAmbiguous(ValueError):
-    """The old text is there more than once. `lines` are where, counted from 1: the first twenty."""
+    """The old text occurs more than once. `lines` are the lines of its first twenty occurrences, counted from 1."""
 
     def __init__(self, count: int, lines: tuple[int, ...], matched_by: str) -> None:
         several = tuple(dict.fromkeys(lines))
@@ -60,21 +63,21 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TextSearch:
-    """The places where a pass finds the old text; `overlapping` where there are two that share characters."""
+    """The places where a pass finds the old text. If `overlapping`, there are two, and they share characters."""
 
     spans: list[Span]
     overlapping: bool = False
 
     @property
     def apart(self) -> list[Span]:
-        """Return the places that can all be replaced."""
+        """Return the places that do not overlap, so that all of them can be replaced."""
         return self.spans[:1] if self.overlapping else self.spans
 
 
 def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
-    """Replace the old words by the new ones in the text.
+    """Replace the old text, which must occur once unless `replace_all`, by the new text.
 
-    Raises NothingToFind, EditFailed, EditAmbiguous.
+    Raises NothingToFind, TextEditFailed and TextEditAmbiguous.
     """
     if not old:
         raise NothingToFind("The old text is empty: quote what is to be replaced, or append to the text instead.")
@@ -95,20 +98,22 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
 
 
 def can_match(name: str, old: str) -> bool:
-    """Return whether a pass can look for the old text: without words there is nothing to be tolerant about."""
+    """Return whether a pass can find the old text: only `exact` finds whitespace alone, and `block` needs several
+    lines."""
     if name == "exact":
         return True
     return bool(old.strip()) and (name != "block" or bool(BREAK.search(old.strip())))
 
 
 def refuse_ambiguous(text: str, name: str, found: TextSearch, replace_all: bool) -> None:
+    """Raise TextEditAmbiguous if there are several places and not all of them are to be replaced."""
     if len(found.spans) > 1 and not replace_all:
         row = rows(text)
         raise TextEditAmbiguous(len(found.spans), tuple(row(start) for start, _ in found.spans[:LINES_NAMED]), name)
 
 
 def rows(text: str) -> Callable[[int], int]:
-    """Return the line of a position, from 1."""
+    """Return a function that returns the line of a position, from 1."""
     starts = [found.end() for found in BREAK.finditer(text)]
     return lambda position: bisect_right(starts, position) + 1
 
@@ -122,7 +127,7 @@ def exactly(text: str, old: str) -> TextSearch:
 
 
 def by_lines(text: str, old: str) -> TextSearch:
-    """Find whole lines, whatever whitespace is at their ends."""
+    """Find whole lines, ignoring the whitespace at their ends."""
     shown = BREAK.split(text)
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
     told = [line.strip() for line in BREAK.split(old.removesuffix(closing(old)))]
@@ -138,7 +143,7 @@ def by_lines(text: str, old: str) -> TextSearch:
 
 
 def by_words(text: str, old: str) -> TextSearch:
-    """Find the words of the old text, whatever whitespace is between them; where it has some, there must be some."""
+    """Find the words of the old text, with any whitespace wherever the old text has some."""
     words = list(WORD.finditer(text))
     haystack = f" {' '.join(word[0] for word in words)} "
     before, after = (" " * one.isspace() for one in (old[0], old[-1]))
@@ -154,7 +159,7 @@ def by_words(text: str, old: str) -> TextSearch:
 
 
 def by_indentation(text: str, old: str) -> TextSearch:
-    """Find lines, whatever whitespace they begin with."""
+    """Find lines, ignoring their indentation."""
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
     lines = BREAK.split(text)
     bare = [line.lstrip() for line in lines]
@@ -170,7 +175,7 @@ def by_indentation(text: str, old: str) -> TextSearch:
 
 
 def by_block(text: str, old: str) -> TextSearch:
-    """Find as many lines, blank ones aside: the first and the last much alike, and those between on average."""
+    """Find as many lines, without blank ones, that are similar: the first, the last, and those between on average."""
     told = CONTENT.findall(old)
     shown = list(CONTENT.finditer(text))
     found = list(blocks([line[0] for line in shown], told))
@@ -181,7 +186,10 @@ def by_block(text: str, old: str) -> TextSearch:
 
 
 def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
-    """Yield where a block that is alike begins, a hundred at most; none if it would take too long to find out."""
+    """Yield the indexes of the lines where similar blocks begin, at most BLOCKS_MAX.
+
+    Nothing is yielded if the comparisons exceed their budget.
+    """
     budget, found = ComparisonBudget(), []
     for start in range(len(shown) - len(told) + 1):
         if is_block(shown, start, told, budget):
@@ -194,7 +202,7 @@ def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
 
 
 def is_block(shown: list[str], start: int, told: list[str], budget: ComparisonBudget) -> bool:
-    """Return whether the lines from `start` on are alike."""
+    """Return whether the lines from `start` on are similar to those of the old text."""
     last = len(told) - 1
     if not all(likeness(shown[start + end], told[end], ALIKE, budget) for end in (0, last)):
         return False
@@ -216,12 +224,12 @@ PASSES: dict[str, Callable[[str, str], TextSearch]] = {
 
 
 def closing(old: str) -> str:
-    """Return the line end at the end of the old text, if it has one."""
+    """Return the line end at the end of the old text; "" if it has none."""
     return next((end for end in ("\r\n", "\n", "\r") if old.endswith(end)), "")
 
 
 def occurrences(haystack: str, needle: str, shared: int = 0) -> TextSearch:
-    """Find every place, none over another but for the `shared` characters at their ends."""
+    """Find all occurrences of `needle`, which may overlap only in `shared` characters at their ends."""
     spans, position = [], haystack.find(needle)
     second = haystack.find(needle, position + 1) if position >= 0 else -1
     while position >= 0:
@@ -231,13 +239,13 @@ def occurrences(haystack: str, needle: str, shared: int = 0) -> TextSearch:
     return TextSearch([*spans, (second, second + len(needle))] if overlapping else spans, overlapping)
 
 
-# -- what comes in the place of what was found
+# -- replacing what was found
 
 
 def replacements(text: str, name: str, spans: list[Span], old: str, new: str) -> list[Replacement]:
-    """Return the replacements.
+    """Return the replacements of the places that the pass `name` found.
 
-    An exact match takes the new text as it is. Only its line ends become the text's, where the old text had none.
+    An exact match is replaced by the new text as it is, but with the line ends of the text if the old text has none.
     """
     if name == "exact":
         new = new if BREAK.search(old) else with_line_ends(new, line_end(text))
@@ -251,7 +259,7 @@ def replacements(text: str, name: str, spans: list[Span], old: str, new: str) ->
 
 
 def without_overlaps(found: list[Replacement]) -> list[Replacement]:
-    """Return the replacements so that whitespace between two of them is replaced once."""
+    """Return the replacements without overlaps, so that the whitespace between two of them is replaced only once."""
     position, cut = 0, []
     for one in found:
         cut.append(one if one.start >= position else Replacement(position, max(one.end, position), one.text))
@@ -262,7 +270,7 @@ def without_overlaps(found: list[Replacement]) -> list[Replacement]:
 def replace_spans(text: str, name: str, found: list[Replacement]) -> Edited:
     parts, position, row, lines = [], 0, 1, []
     removed = added = 0
-    breaks_of, height_of = cache(breaks), cache(height)  # many are the same
+    breaks_of, height_of = cache(breaks), cache(height)  # many texts are equal
     for start, end, new in found:
         before, old = text[position:start], text[start:end]
         row += breaks_of(before)
@@ -281,5 +289,5 @@ def breaks(text: str) -> int:
 
 
 def height(text: str) -> int:
-    """Return over how many lines a text goes."""
+    """Return the number of lines of a text."""
     return breaks(text) + (text[-1] not in "\r\n") if text else 0

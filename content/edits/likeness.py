@@ -1,4 +1,4 @@
-"""The likeness of two texts, within a bounded effort, and the part of a text that is most like another."""
+"""Compare texts within a limited effort, and find the part of a text that is most similar to another text."""
 
 from typing import NamedTuple
 
@@ -7,16 +7,16 @@ from rapidfuzz.distance import Levenshtein
 
 from .respelling import BREAK, CONTENT
 
-EFFORT = 80_000_000  # steps of the comparison, less than a tenth of a second
-CALL = 1_200  # what to compare two texts takes beside the steps
-GLANCE = 700  # what it takes to see that they are equal, or of too different lengths
-PROBE = 64  # characters; a longer one is not found any better
-CHUNK = 1_000
-SHOWN_MAX = 2_000
+EFFORT = 80_000_000  # steps of all comparisons together, less than a tenth of a second
+CALL = 1_200  # steps that comparing two texts takes in addition
+GLANCE = 700  # steps to see that two texts are equal, or too different in length
+PROBE = 64  # characters of a line that is searched for; more would not find it any better
+CHUNK = 1_000  # characters of a part of a long line
+SHOWN_MAX = 2_000  # characters of the nearest text
 
 
 class Nearest(NamedTuple):
-    """A part of a text that begins on a line, from 1; `similarity` is 0 to 1."""
+    """The most similar part of a text, the line where it begins, from 1, and its similarity, from 0 to 1."""
 
     text: str
     line: int
@@ -24,7 +24,7 @@ class Nearest(NamedTuple):
 
 
 class ComparisonBudget:
-    """A bound on what comparing may cost in all: each step is one of the algorithm's, on 64 characters at a time."""
+    """A limit on the total cost of comparisons. A step of the algorithm compares 64 characters at a time."""
 
     def __init__(self) -> None:
         self.left = EFFORT
@@ -38,7 +38,7 @@ class ComparisonBudget:
 
 
 def likeness(one: str, other: str, least: float, budget: ComparisonBudget) -> float:
-    """Return the likeness by Levenshtein, from 0 to 1; 0 if it is less than `least`, or the effort is spent."""
+    """Return the Levenshtein similarity, from 0 to 1; 0 if it is less than `least`, or if the budget is spent."""
     budget.left -= GLANCE
     if one == other:
         return 1.0
@@ -50,7 +50,7 @@ def likeness(one: str, other: str, least: float, budget: ComparisonBudget) -> fl
 
 
 def nearest(text: str, wanted: str) -> Nearest | None:
-    """Return the lines that are most like the wanted ones; of long ones the beginning. None of a text without any."""
+    """Return the lines that are most similar to the wanted text, cut to SHOWN_MAX characters; None for a blank text."""
     lines = chunks(text)
     told = CONTENT.findall(wanted) or [wanted]
     if not lines:
@@ -67,13 +67,16 @@ def nearest(text: str, wanted: str) -> Nearest | None:
 
 
 def chunks(text: str) -> list[tuple[int, int]]:
-    """Return its lines without the blank ones, the long ones in parts."""
+    """Return the places of a text's lines, without blank ones, and with long ones in parts."""
     spans = (found.span() for found in CONTENT.finditer(text))
     return [(at, min(at + CHUNK, end)) for start, end in spans for at in range(start, end, CHUNK)]
 
 
 def similarity(shown: str, wanted: str) -> float:
-    """Return the similarity from 0 to 1, whatever the whitespace; a part of a line is compared as that part."""
+    """Return the similarity from 0 to 1, ignoring whitespace.
+
+    A short wanted text is compared with a part of the line.
+    """
     one, other = (" ".join(text[: 2 * SHOWN_MAX].split())[:SHOWN_MAX] for text in (shown, wanted))
     whole = Levenshtein.normalized_similarity(one, other)
     part = fuzz.partial_ratio(other, one) / 100 if len(other) < min(PROBE, len(one)) else 0.0

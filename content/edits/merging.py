@@ -1,4 +1,4 @@
-"""Two texts that were both made of a third one, merged section by section."""
+"""Merge two edited versions of a text section by section."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,15 @@ Sections = dict[str, Section]
 
 @dataclass(frozen=True, slots=True)
 class MergedText:
-    """The merged text. `conflicts` are the slugs of sections that both changed differently: one's own text stands."""
+    """The merged text. `conflicts` are the slugs of sections that both versions changed differently, where the own text
+    is used."""
 
     body: str
     conflicts: tuple[str, ...]
 
 
 def merge_texts(base: str, own: str, other: str) -> MergedText:
-    """Return what both say, where each changed sections of the base that the other left as they were."""
+    """Return the base with the changed sections of both versions. Conflicting changes keep the text of `own`."""
     if base == own:
         return MergedText(other, ())
     if other in (base, own):
@@ -41,7 +42,10 @@ def by_slug(text: str) -> Sections:
 
 
 def order(was: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    """Return all slugs: in the order of whoever moved sections, oneself first, and each new one after its neighbour."""
+    """Return all slugs in the order of the version that moved sections, or of `mine` if both did.
+
+    Each slug that only the other version has comes after the slug that precedes it there.
+    """
     kept = [slug for slug in mine if slug in was]
     is_moved = kept != [slug for slug in was if slug in mine]
     first, second = (mine, theirs) if is_moved else (theirs, mine)

@@ -1,7 +1,7 @@
-"""A replacement written into a text that spells the replaced words with other whitespace.
+"""Write a replacement into a text that has the replaced words with other whitespace.
 
-Whoever asks for an edit changes `old` into `new`. What differs between these two is the wish; everything else, the
-text's own wrapping, indentation and line ends, stays as it is there.
+An edit changes `old` into `new`. Only the differences between these two are applied. Elsewhere the text keeps its own
+wrapping, indentation and line ends.
 """
 
 import re
@@ -20,7 +20,7 @@ SPACES = re.compile(r"\s*")
 
 @dataclass(frozen=True)
 class Pieces:
-    """A text as pieces, words or lines, and the gaps of whitespace before, between and behind them."""
+    """A text as pieces, which are words or lines, and the gaps of whitespace before, between and after them."""
 
     text: str
     spans: Sequence[tuple[int, int]]
@@ -35,14 +35,14 @@ class Pieces:
 
     @cached_property
     def gaps(self) -> list[str]:
-        """Return the gap before each piece; the last one is behind all of them."""
+        """Return the gap before each piece, and the gap after the last piece."""
         starts = [0, *(end for _, end in self.spans)]
         ends = [*(start for start, _ in self.spans), len(self.text)]
         return [self.text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 class Shift(NamedTuple):
-    """The indentation of a line: as the edit has it, and as the text has it."""
+    """The indentation of a line in the edit (`told`), and in the text (`shown`)."""
 
     told: str = ""
     shown: str = ""
@@ -57,12 +57,13 @@ class Shift(NamedTuple):
 
 
 class Wish:
-    """An edit. Of each piece of the replacement: which old piece it is (`kept`), or comes in the place of (`like`)."""
+    """An edit by pieces. For each new piece, `kept` has the index of the old piece that it repeats, and `like` the
+    index of the old piece that it repeats or replaces. Without such a piece, either is None."""
 
     def __init__(self, old: str, new: str, piece: re.Pattern[str]) -> None:
         self.old, self.new, self.piece = Pieces.of(old, piece), Pieces.of(new, piece), piece
         self.kept, self.like = pair_pieces(self.old.words, self.new.words)
-        self.spelled = cache(self.spell)  # many places of a text say the same
+        self.spelled = cache(self.spell)  # many places have the same text
 
     def spell(self, shown: str, shift: Shift, ending: str | None) -> str:
         """Return the replacement as a part of a text would spell it."""
@@ -70,7 +71,8 @@ class Wish:
 
 
 def pair_pieces(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
-    """Return for each new piece the old one that it is, and the old one that it is or comes in the place of."""
+    """Return for each new piece the index of the old piece that it repeats, and of the one that it repeats or
+    replaces."""
     kept: list[int | None] = [None] * len(new)
     like: list[int | None] = [None] * len(new)
     old_place = new_place = 0
@@ -85,7 +87,7 @@ def pair_pieces(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None
 
 
 class Replacement(NamedTuple):
-    """[start, end) of a text, and what comes there."""
+    """A range [start, end) of a text, and the text that replaces it."""
 
     start: int
     end: int
@@ -93,7 +95,7 @@ class Replacement(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a text in its parts: the whitespace around its content, and its line end."""
+    """The parts of a line: its content, the whitespace before and after it, and the line end."""
 
     indent: str
     content: str
@@ -107,7 +109,7 @@ def lines_of(text: str) -> list[Line]:
 
 
 def split(line: str) -> tuple[str, str, str]:
-    """Return the content of a line, and the whitespace before and behind it. A blank line is not indented."""
+    """Return the indentation, the content and the trailing whitespace of a line. A blank line is not indented."""
     if not (content := line.strip()):
         return "", "", line
     start = line.index(content)
@@ -115,10 +117,10 @@ def split(line: str) -> tuple[str, str, str]:
 
 
 class LineWish:
-    """An edit of whole lines, which the text has with other whitespace at their ends.
+    """An edit of whole lines that have other whitespace at their ends in the text.
 
-    A line that the edit keeps stays in the text as it is, with its indentation and its line end; so does the whitespace
-    around a line that gets other words. A new line is indented like its neighbour.
+    A line that the edit does not change stays as it is in the text, with its indentation and its line end. A line that
+    gets other words keeps the whitespace around it. A new line is indented like its neighbour.
     """
 
     def __init__(self, old: str, new: str) -> None:
@@ -129,17 +131,17 @@ class LineWish:
         self.old = told[:-1] if has_end else told
         self.new = wanted[:-1] if has_end and not self.takes_end else wanted
         self.kept, self.like = pair_pieces([line.content for line in self.old], [line.content for line in self.new])
-        self.made = cache(self.make)  # many places of a text say the same
+        self.made = cache(self.make)  # many places have the same text
 
     def respell(self, text: str, start: int, end: int, ending: str | None) -> Replacement:
-        """Return the replacement of the lines in [start, end), whose last line end is not in it."""
+        """Return the replacement of the lines in [start, end), a range without the line end of the last line."""
         last = BREAK.match(text, end)
         return Replacement(
             start, last.end() if last else end, self.made(text[start:end], last[0] if last else "", ending)
         )
 
     def make(self, shown: str, last: str, ending: str | None) -> str:
-        """Return the replacement as the text would write these lines."""
+        """Return the new lines with the indentation and the line ends of the text."""
         lines = lines_of(shown)
         lines[-1] = lines[-1]._replace(end=last)
         usual = ending or next((line.end for line in lines if line.end), "\n")
@@ -162,7 +164,7 @@ class LineWish:
         return Shift(told=self.old[place].indent, shown=lines[place].indent)
 
     def line(self, wanted: Line, lines: Sequence[Line], like: int | None, shift: Shift, *, is_kept: bool) -> Line:
-        """Return one line of the replacement, but for its end."""
+        """Return a line of the replacement. The caller sets its line end."""
         if not wanted.content:
             return lines[like] if like is not None and is_kept else wanted
         if like is None or not self.old[like].content:
@@ -175,18 +177,18 @@ class LineWish:
 
 
 def line_end(text: str) -> str | None:
-    """Return how the lines of a text end, when all end in the same way."""
+    """Return the line end of a text; None if it has none, or different ones."""
     ends = set(BREAK.findall(text))
     return ends.pop() if len(ends) == 1 else None
 
 
 def with_line_ends(text: str, end: str | None) -> str:
-    """Return the text with its line ends made like that."""
+    """Return the text with all its line ends replaced by `end`, if there is one."""
     return text if end is None else BREAK.sub(end, text)
 
 
 def respell_pieces(text: str, start: int, end: int, wish: Wish, ending: str | None) -> Replacement:
-    """Return the replacement of the pieces in [start, end), which are as many as those of the wish's old text."""
+    """Return the replacement of the pieces in [start, end), which are as many as the edit has old pieces."""
     region = text[start:end]
     start, end = start + len(region) - len(region.lstrip()), end - len(region) + len(region.rstrip())
     indent = indentation(text, start)
@@ -201,9 +203,12 @@ def respell_pieces(text: str, start: int, end: int, wish: Wish, ending: str | No
 
 
 def inner(shown: Pieces, wish: Wish, shift: Shift, ending: str | None) -> str:
-    """Spell the first piece to the last: each gap that the wish leaves alone is as the text has it."""
+    """Return the replacement from the first piece to the last.
+
+    A gap that the edit does not change is that of the text.
+    """
     parts: list[str] = []
-    shift_of, respell = cache(line_shift), cache(shift_gap)  # many lines of a text are indented alike
+    shift_of, respell = cache(line_shift), cache(shift_gap)  # many lines of a text have the same indentation
     for place, word in enumerate(wish.new.words):
         like, kept = wish.like[place], wish.kept[place]
         if like and (own := shift_of(shown.gaps[like], wish.old.gaps[like])):
@@ -217,7 +222,7 @@ def inner(shown: Pieces, wish: Wish, shift: Shift, ending: str | None) -> str:
 
 
 def line_shift(shown_gap: str, old_gap: str) -> Shift | None:
-    """Return how the indentation of a line differs; None where one of the two does not begin a line."""
+    """Return the two indentations of a line; None if one of the gaps has no line break."""
     if not (BREAK.search(shown_gap) and BREAK.search(old_gap)):
         return None
     return Shift(told=BREAK.split(old_gap)[-1], shown=BREAK.split(shown_gap)[-1])
@@ -232,14 +237,14 @@ def shift_gap(gap: str, shift: Shift, ending: str | None) -> str:
 
 
 def indentation(text: str, start: int) -> str | None:
-    """Return the whitespace before a position, when nothing else stands before it on its line."""
+    """Return the whitespace before a position on its line; None if there is something else before it."""
     row = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     before = text[row:start]
     return before if not before.strip() else None
 
 
 def leading(text: str, start: int, wish: Wish, shift: Shift, ending: str | None) -> Replacement:
-    """Return what changes before the first piece."""
+    """Return the replacement of the whitespace before the first piece."""
     told, wanted = wish.old.gaps[0], wish.new.gaps[0]
     if told == wanted:
         return Replacement(start, start, "")
@@ -250,7 +255,10 @@ def leading(text: str, start: int, wish: Wish, shift: Shift, ending: str | None)
 
 
 def run_before(text: str, end: int, told: str) -> int:
-    """Return the length of the whitespace before `end` that stands for `told`: of its own line, or of those before."""
+    """Return the length of the whitespace before `end` that the gap `told` of the edit stands for.
+
+    It is whitespace of the same line, or also of the lines before if the gap has a line break.
+    """
     if not told:
         return 0
     row = 0 if BREAK.search(told) else max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
@@ -258,7 +266,7 @@ def run_before(text: str, end: int, told: str) -> int:
 
 
 def trailing(text: str, end: int, wish: Wish, ending: str | None) -> Replacement:
-    """Return what changes behind the last piece: as many line ends go as the wish takes away."""
+    """Return the replacement of the whitespace after the last piece, with as many line ends as the edit replaces."""
     told = wish.old.gaps[-1]
     wanted = wish.new.gaps[-1] if wish.new.spans else wish.new.text
     if told == wanted:
@@ -267,7 +275,10 @@ def trailing(text: str, end: int, wish: Wish, ending: str | None) -> Replacement
 
 
 def run_length(text: str, start: int, told: str) -> int:
-    """Return the length of the whitespace from `start` that stands for `told`: as many line ends."""
+    """Return the length of the whitespace from `start` on that the gap `told` of the edit stands for.
+
+    It has as many line ends as the gap, if there are as many.
+    """
     run = SPACES.match(text, start)
     if not told or run is None:
         return 0
