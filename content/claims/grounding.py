@@ -1,7 +1,7 @@
-"""Sentences of a section held against the sources that it cites: which of them say so, and when the newest did.
+"""Check the sentences of a section against the sources that it cites, and find the newest support of each.
 
-A quote is supported by a source that has it word for word. Any other sentence is supported by a passage that has its
-names and numbers, says as many negations, and most of its other words.
+A source supports a quote if it has the quote word for word. It supports any other sentence if one of its sentences, or
+two in a row, have its names, its numbers and most of its other words, and are negated if and only if it is.
 """
 
 import re
@@ -16,10 +16,10 @@ from .claims import MARKED, QUOTED, unescaped
 from .contradictions import NEGATIONS
 from .corrections import content, names_in
 
-SENTENCES_MAX = 400  # of one section
-SOURCES_MAX = 500_000  # characters of the sources of one section that are looked at, those that come first
-WORDS_LEAST = 3  # fewer words claim nothing
-SHARE = 0.75
+SENTENCES_MAX = 400  # sentences of one section
+SOURCES_MAX = 500_000  # characters of the sources of one section that are read, from the first source on
+WORDS_LEAST = 3  # words of a sentence that claims something, without stop words
+SHARE = 0.75  # share of these words that a source must have
 OPENING = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+(?:\d{4}-\d\d-\d\d(?: — [^:]{1,200})?:?\s*)?")
 MARKUP = re.compile(r"\[\[(?:[^][|]{0,500}\|)?([^][|]{0,500})\]\]|!?\[([^][]{0,500})\]\([^()]{0,2000}\)|[*_`~]{1,3}")
 LISTED = re.compile(
@@ -28,7 +28,7 @@ LISTED = re.compile(
 
 
 class Evidence(NamedTuple):
-    """A source that a section cites, by the label of its mark."""
+    """A source that a section cites: the label of its citation mark, its text, and when it was captured."""
 
     label: str
     text: str
@@ -36,7 +36,7 @@ class Evidence(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A sentence of a section, whether it is a quote, and the labels of its line."""
+    """A sentence of a section, whether it is a quote, and the labels of the citation marks on its line."""
 
     text: str
     is_quote: bool
@@ -44,7 +44,8 @@ class Said(NamedTuple):
 
 
 def newest_support(body: str, evidence: Sequence[Evidence]) -> list[datetime | None]:
-    """Return of each sentence of a section when its newest support was captured; None for one without any."""
+    """Return, for each sentence of a section, when the newest source that supports it was captured; None without
+    one."""
     found, evidence = [], list(first_of(evidence))
     for said in claim_sentences(body):
         cited = [one for one in evidence if one.label in said.labels] if said.labels else evidence
@@ -54,7 +55,7 @@ def newest_support(body: str, evidence: Sequence[Evidence]) -> list[datetime | N
 
 
 def first_of(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield the first of the sources, as many as may be looked at."""
+    """Yield the sources up to SOURCES_MAX characters in all. The last one may be cut."""
     left = SOURCES_MAX
     for one in evidence:
         if left <= 0:
@@ -64,7 +65,10 @@ def first_of(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
 
 
 def claim_sentences(body: str) -> list[Said]:
-    """Return the sentences that claim something: not headings, lists of pages, or what a list has no room for."""
+    """Return the sentences that claim something, at most SENTENCES_MAX.
+
+    Headings, tables, lists of pages and numbers of omitted items are left out.
+    """
     return list(_first(_claimed(body), SENTENCES_MAX))
 
 
@@ -108,21 +112,21 @@ def supports(source: str, said: Said) -> bool:
 
 
 def read_flat(text: str) -> str:
-    """Return a text with its spaces as one, as quotes have it."""
+    """Return a text with each run of white space as one space, as in quotes."""
     return " ".join(text.split())
 
 
 def read_windows(source: str) -> tuple[tuple[frozenset[str], bool], ...]:
-    """Return the words of each sentence of a source, and of each two together, with whether they deny something."""
+    """Return the words of each sentence of a source, and of each two in a row, and whether they have a negation."""
     each = [(frozenset(content(one)), is_negative(one)) for one in sentences(source) if one.strip()]
     pairs = [(one | two, no or not_) for (one, no), (two, not_) in pairwise(each)]
     return (*each, *pairs)
 
 
-# The sources of one section are read once, and so are those of others as long as they are short.
+# The sources of a section are read only once, and so are those of several sections if they are short.
 flat = TextCache(read_flat, SOURCES_MAX)
 windows = TextCache(read_windows, SOURCES_MAX)
-"""Some 40 bytes for each character: 20 MB."""
+"""This cache takes about 40 bytes for each character: 20 MB."""
 
 
 def is_negative(text: str) -> bool:
