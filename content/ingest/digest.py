@@ -1,6 +1,6 @@
-"""The text of a page about a file: its first paragraphs, and a sentence for each heading, in the file's own words.
+"""Write the text of a page about a file: its first paragraphs, and a sentence for each heading.
 
-Nobody's instructions are followed and nothing is made up: sentences are chosen, and those addressed to agents left out.
+All sentences are those of the file. Sentences that are addressed to agents are left out, and none is followed.
 """
 
 import re
@@ -12,9 +12,9 @@ from ..rollups import first_sentence
 from .flags import is_addressed
 
 SUMMARY_MAX = 1_200  # characters
-POINTS_MAX = 12
+POINTS_MAX = 12  # headings with a sentence
 POINT_MAX = 240  # characters
-TITLE_MAX = 200
+TITLE_MAX = 200  # characters
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
 FRONTMATTER = ("---", "+++")
 FRONTMATTER_MAX = 500  # lines
@@ -23,7 +23,7 @@ SENTENCE = re.compile(r"[^.!?。！？]+(?:[.!?。！？]+[\"'”’»)\]]*|$)")
 
 
 class Lines(NamedTuple):
-    """A part of a page with the lines of the source that it was taken from, from 1, both included."""
+    """A part of a page, and the first and the last line of the source from which it was taken, counted from 1."""
 
     text: str
     start: int
@@ -39,7 +39,7 @@ class Digest(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A paragraph, and the heading above it."""
+    """A paragraph of a source, the heading above it, and its first and last line, counted from 1."""
 
     heading: str
     text: str
@@ -48,7 +48,7 @@ class Block(NamedTuple):
 
 
 def digest(text: str) -> Digest:
-    """Return what a page says of a text, which is not empty."""
+    """Return the digest of a text, which must not be empty."""
     found = blocks(text)
     title = next((block.heading for block in found if block.heading), None)
     summary = summarise(found)
@@ -66,7 +66,7 @@ def digest(text: str) -> Digest:
 
 
 def summarise(found: list[Block]) -> Lines:
-    """Return the first paragraphs, as far as there is room."""
+    """Return the first paragraphs, as many as fit into SUMMARY_MAX characters."""
     taken: list[tuple[str, Block]] = []
     room = SUMMARY_MAX
     for block in found:
@@ -124,7 +124,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def behind_frontmatter(lines: list[str]) -> int:
-    """Return the place of the first line that is not of the frontmatter, which a text may begin with."""
+    """Return the index of the first line after the frontmatter; 0 for a text without frontmatter."""
     if lines[0].rstrip() not in FRONTMATTER:
         return 0
     ends = (place for place, line in enumerate(lines[1:FRONTMATTER_MAX], start=1) if line.rstrip() == lines[0].rstrip())
