@@ -17,13 +17,13 @@ from .claims.claims import ClaimRead, context_header, has_claim
 from .search.words import words
 
 BYTES_PER_TOKEN = 4
-LOADED = 0.5  # share of the budget that the pages loaded by rules take at most, if there are search results
-SECTIONS = 0.6  # share of the rest that sections take before passages are packed
-SAID = 0.7  # share of a passage's words: a text that has so many of them repeats the passage
-CUT_LEAST = 160  # bytes of a shortened text; a shorter one is left out
-ITEMS = 4  # items of a list that an excerpt shows
-EXCERPT_LEAST = 600  # bytes; a shorter text is shown as a whole
-LITTLE = 0.4  # share of the best item's worth: items that are worth no more are left out
+LOADED_SHARE = 0.5  # share of the budget that the pages loaded by rules take at most, if there are search results
+SECTIONS_SHARE = 0.6  # share of the rest that sections take before passages are packed
+REPEATED_SHARE = 0.7  # share of a passage's words: a text that has so many of them repeats the passage
+CUT_MIN = 160  # bytes of a shortened text; a shorter one is left out
+ITEMS_MAX = 4  # items of a list that an excerpt shows
+EXCERPT_MIN = 600  # bytes; a shorter text is shown as a whole
+WORTH_SHARE = 0.4  # share of the best item's worth: items that are worth no more are left out
 ITEM = ("- ", "* ", "+ ")
 FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 REST = re.compile(r"- … \(\+(\d{1,6})\)")
@@ -96,7 +96,7 @@ def roles_of(metadata: Mapping[str, Any], tags: Iterable[str]) -> frozenset[str]
     `role:backend`."""
     named = [metadata.get("role"), *as_list(metadata.get("roles"))]
     tagged = [tag[len(ROLE) :] for tag in tags if tag.casefold().startswith(ROLE)]
-    return frozenset(one.strip().casefold() for one in [*named, *tagged] if isinstance(one, str) and one.strip())
+    return frozenset(name.strip().casefold() for name in [*named, *tagged] if isinstance(name, str) and name.strip())
 
 
 def as_list(value: object) -> list[object]:
@@ -110,7 +110,7 @@ def is_for(role: str | None, roles: frozenset[str]) -> bool:
 
 def text_of(packed: Sequence[Packed]) -> str:
     """Return the pack as markdown for a prompt; "" if nothing was packed."""
-    return "\n\n".join([HEAD, *(one.block for one in packed)]) + "\n" if packed else ""
+    return "\n\n".join([HEAD, *(packed_piece.block for packed_piece in packed)]) + "\n" if packed else ""
 
 
 class Packing:
@@ -120,7 +120,7 @@ class Packing:
         self.left = budget * BYTES_PER_TOKEN - size(HEAD) - 1
         self.packed: list[Packed] = []
         self.omitted = 0
-        self.told: set[str] = set()
+        self.packed_pages: set[str] = set()
 
     def add(self, pieces: Iterable[Piece], share: float = 1.0) -> list[Piece]:
         """Pack the pieces that fit into a share of the bytes that are left, in this order.
@@ -131,31 +131,31 @@ class Packing:
         for piece in pieces:
             if self.has(piece):
                 continue
-            if (one := self.fitting(piece, self.left - reserve)) is None:
+            if (fitted := self.fitting(piece, self.left - reserve)) is None:
                 rest.append(piece)
                 continue
-            self.packed.append(one)
-            self.left -= size(one.block) + 2
-            self.told.add(piece.page)
+            self.packed.append(fitted)
+            self.left -= size(fitted.block) + 2
+            self.packed_pages.add(piece.page)
         return rest
 
     def has(self, piece: Piece) -> bool:
         """Return whether the piece, or all of its text, is packed already."""
         said = one_line(piece.text)
-        return any(one.piece.key == piece.key or said in one_line(one.text) for one in self.packed)
+        return any(earlier.piece.key == piece.key or said in one_line(earlier.text) for earlier in self.packed)
 
     def fitting(self, piece: Piece, room: int) -> Packed | None:
         """Return the piece, cut to `room` bytes if necessary; None if too little of it fits."""
-        claims = () if piece.page in self.told else piece.claims
+        claims = () if piece.page in self.packed_pages else piece.claims
         text = piece.excerpt or piece.text
         whole = Packed(piece, text, tuple(context_header(claims).splitlines()))
         over = size(whole.block) + 2 - room
         if over <= 0:
             return whole
-        most = size(text) - over - 2 * text.count("\n") - 8
-        if most < CUT_LEAST:
+        text_room = size(text) - over - 2 * text.count("\n") - 8
+        if text_room < CUT_MIN:
             return None
-        part = replace(whole, text=beginning(text, most))
+        part = replace(whole, text=beginning(text, text_room))
         return part if size(part.block) + 2 <= room and part.text else None
 
 
@@ -168,44 +168,45 @@ def pack(loaded: Sequence[Piece], found: Sequence[Piece], budget: int) -> Packin
     pack is in the order of `loaded`, then `found`.
     """
     packing = Packing(budget)
-    waiting = packing.add(loaded, LOADED if found else 1.0)
+    waiting = packing.add(loaded, LOADED_SHARE if found else 1.0)
     sections = [piece for piece in found if piece.kind == SECTION]
     passages = [piece for piece in found if piece.kind == PASSAGE]
-    left = packing.add(sections, SECTIONS if passages else 1.0)
-    left += packing.add(passages_beside(packing, passages))
+    left = packing.add(sections, SECTIONS_SHARE if passages else 1.0)
+    left += packing.add(informative_passages(packing, passages))
     packing.omitted = len(packing.add([*left, *waiting]))
     places = {piece.key: number for number, piece in enumerate([*loaded, *found])}
-    packing.packed.sort(key=lambda one: places[one.piece.key])
+    packing.packed.sort(key=lambda packed: places[packed.piece.key])
     return packing
 
 
-def passages_beside(packing: Packing, passages: Iterable[Piece]) -> Iterator[Piece]:
+def informative_passages(packing: Packing, passages: Iterable[Piece]) -> Iterator[Piece]:
     """Yield the passages that add something to the pack.
 
     A passage is skipped if the most similar packed text repeats it and is as new, or if it is superseded.
     """
     for passage in passages:
-        own = set(words(passage.text))
-        nearest = max(packing.packed, key=lambda one: share_said(own, one.text), default=None)
+        passage_words = set(words(passage.text))
+        nearest = max(packing.packed, key=lambda candidate: share_of_words(passage_words, candidate.text), default=None)
         if is_superseded(passage, packing.packed):
             continue
-        if nearest and share_said(own, nearest.text) >= SAID and passage.date <= nearest.piece.date:
+        is_repeated = nearest is not None and share_of_words(passage_words, nearest.text) >= REPEATED_SHARE
+        if nearest and is_repeated and passage.date <= nearest.piece.date:
             continue
         yield passage
 
 
 def is_superseded(passage: Piece, packed: Iterable[Packed]) -> bool:
     """Return whether the passage states a superseded claim of a packed page, which the pack mentions already."""
-    claims = (claim for one in packed for claim in one.piece.claims)
+    claims = (claim for page in packed for claim in page.piece.claims)
     return any(passage.date < claim.superseded_on and has_claim(passage.text, claim.fact) for claim in claims)
 
 
-def share_said(own: set[str], text: str) -> float:
-    """Return the share of the words `own` that a text has."""
-    return len(own & set(words(text))) / len(own) if own else 1.0
+def share_of_words(wanted: set[str], text: str) -> float:
+    """Return the share of the wanted words that a text has."""
+    return len(wanted & set(words(text))) / len(wanted) if wanted else 1.0
 
 
-def excerpt(text: str, asked: Collection[str]) -> str:
+def excerpt(text: str, query_words: Collection[str]) -> str:
     """Return a long list with only its first item and the items that match a query best; "" for any other text.
 
     A word counts more the rarer it is in the list, and an item that is worth much less than the best one is left out.
@@ -214,20 +215,21 @@ def excerpt(text: str, asked: Collection[str]) -> str:
     """
     items = items_of(text.split("\n"))
     places = [place for place, (is_item, _) in enumerate(items) if is_item]
-    if len(places) <= ITEMS or size(text) <= EXCERPT_LEAST or FENCE.search(text):
+    if len(places) <= ITEMS_MAX or size(text) <= EXCERPT_MIN or FENCE.search(text):
         return ""
-    said = {place: asked & set(words(items[place][1])) for place in places} if (asked := set(asked)) else {}
+    wanted = set(query_words)
+    said = {place: wanted & set(words(items[place][1])) for place in places} if wanted else {}
     counts = Counter(word for found in said.values() for word in found)
     worth = {place: sum(log1p(len(places) / counts[word]) for word in found) for place, found in said.items()}
-    least = LITTLE * max(worth.values(), default=0.0)
+    least = WORTH_SHARE * max(worth.values(), default=0.0)
     answers = (place for place in places[1:] if worth.get(place, 0.0) > least)
     best = sorted(answers, key=lambda place: (-worth[place], place))
-    kept = {places[0], *(best[: ITEMS - 1] if best else places[:ITEMS])}
+    kept = {places[0], *(best[: ITEMS_MAX - 1] if best else places[:ITEMS_MAX])}
     lines = []
-    for is_list, run in groupby(enumerate(items), key=lambda one: one[1][0]):
+    for is_list, run in groupby(enumerate(items), key=lambda numbered: numbered[1][0]):
         block = list(run)
-        shown = [one for place, (_, one) in block if not is_list or place in kept]
-        left = sum(omitted_count(one) for place, (_, one) in block if is_list and place not in kept)
+        shown = [line for place, (_, line) in block if not is_list or place in kept]
+        left = sum(omitted_count(item) for place, (_, item) in block if is_list and place not in kept)
         lines += [*shown, *([f"- … (+{left})"] if left else [])]
     return "\n".join(lines)
 
@@ -249,10 +251,10 @@ def items_of(lines: Iterable[str]) -> list[tuple[bool, str]]:
     return found
 
 
-def beginning(text: str, most: int) -> str:
-    """Return the beginning of a text in at most `most` bytes, cut at the end of a line or a sentence in its second half
+def beginning(text: str, room: int) -> str:
+    """Return the beginning of a text in at most `room` bytes, cut at the end of a line or a sentence in its second half
     if there is one, else between words."""
-    part = text.encode(errors="replace")[:most].decode(errors="ignore")
+    part = text.encode(errors="replace")[:room].decode(errors="ignore")
     ends = [part.rfind(end) + len(end.rstrip()) for end in ("\n", ". ", "! ", "? ", "。")]
     near = max((end for end in ends if end > len(part) // 2), default=part.rfind(" "))
     return part[: near if near > 0 else len(part)].rstrip()

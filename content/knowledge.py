@@ -21,9 +21,9 @@ def read_seed(text: str) -> Seed:
     return Seed(split_tags([found[1]]), text[found.end() :]) if found else Seed(None, text.removeprefix("\ufeff"))
 
 
-def split_tags(given: Iterable[str]) -> tuple[str, ...]:
+def split_tags(texts: Iterable[str]) -> tuple[str, ...]:
     """Split texts at commas into tags, without duplicates."""
-    parts = (" ".join(part.split()) for text in given for part in text.split(","))
+    parts = (" ".join(part.split()) for text in texts for part in text.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
@@ -46,13 +46,13 @@ def hottest(entries: Iterable[PageUse], calls: Mapping[str, int], size: int) -> 
     """
     tools = [(words(tool), count) for tool, count in calls.items()]
     scored = ((entry.id, entry.reads + count_calls(entry.tags, tools)) for entry in entries)
-    return sorted((one for one in scored if one[1] > 0), key=lambda one: (-one[1], str(one[0])))[:size]
+    return sorted((pair for pair in scored if pair[1] > 0), key=lambda pair: (-pair[1], str(pair[0])))[:size]
 
 
 def count_calls(tags: Sequence[str], tools: Sequence[tuple[frozenset[str], int]]) -> int:
     """Return the number of calls of the tools that a tag names: a tool's name has all words of such a tag."""
-    spoken = [found for found in map(words, tags) if found]
-    return sum(count for tool, count in tools if any(tag <= tool for tag in spoken))
+    tag_words = [found for found in map(words, tags) if found]
+    return sum(count for tool, count in tools if any(tag <= tool for tag in tag_words))
 
 
 def words(text: str) -> frozenset[str]:

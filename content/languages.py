@@ -99,8 +99,8 @@ def load_words(language: str) -> None:
     """Read the word lists that `is_rare` and `is_unlisted` need for a language. This is slow: call it in a thread."""
     if (language := CODES.get(language, language)) in LISTED:
         usual_words(language)
-        for one in (language, "english"):  # `is_unlisted` is also called for English, to recognise terms
-            _hashes(one)
+        for listed in (language, "english"):  # `is_unlisted` is also called for English, to recognise terms
+            _hashes(listed)
 
 
 def _parts(word: str) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _american(word: str) -> str:
 @cache
 def _hashes(language: str) -> "array[int]":
     """Return the sorted hashes of all words of a list. A set of its 150,000 words would take ten times the memory."""
-    return array("q", sorted(hash(word) for word, _ in _uses(language)))
+    return array("q", sorted(hash(word) for word, _ in _word_counts(language)))
 
 
 @cache
@@ -142,17 +142,17 @@ def common_words(language: str) -> frozenset[str]:
 
     The first call for a language reads its list, which is slow: call it in a thread.
     """
-    return frozenset(fold(word) for word, _ in nlargest(COMMON, _uses(language), key=itemgetter(1)))
+    return frozenset(fold(word) for word, _ in nlargest(COMMON, _word_counts(language), key=itemgetter(1)))
 
 
 @cache
 def usual_words(language: str) -> frozenset[str]:
     """Return the words that occur in texts of a language at least once in a million words, in small letters."""
-    least = RARE * sum(count for _, count in _uses(language)) / 1_000_000
-    return frozenset(word for word, count in _uses(language) if count >= least)
+    least = RARE * sum(count for _, count in _word_counts(language)) / 1_000_000
+    return frozenset(word for word, count in _word_counts(language) if count >= least)
 
 
-def _uses(language: str) -> Iterator[tuple[str, int]]:
+def _word_counts(language: str) -> Iterator[tuple[str, int]]:
     """Yield each word of a language with the number of its occurrences; nothing for a language without a list.
 
     The list is parsed word by word, because reading it as a dictionary would take 20 MB.

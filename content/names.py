@@ -9,7 +9,7 @@ from .normalization import LETTERS_MAX, fold, normalize
 
 COMPOSED_FROM = 4  # characters that one character decomposes into at most
 
-NEITHER = re.compile("[^a-z0-9'-]+")  # characters of folded ASCII that belong to no word
+NON_WORD = re.compile("[^a-z0-9'-]+")  # characters of folded ASCII that belong to no word
 # An apostrophe or hyphen that does not stand between two letters.
 OUTER = re.compile(r"(?<![^\s'-])['-]|['-](?![^\s'-])")
 
@@ -20,7 +20,7 @@ def normalise(name: str) -> str:
     The result may be "", and such a name cannot be an alias. The function is idempotent.
     """
     folded = fold(name)
-    words = (NEITHER.sub(" ", folded) if folded.isascii() else separate_words(folded)).split()
+    words = (NON_WORD.sub(" ", folded) if folded.isascii() else separate_words(folded)).split()
     name = " ".join(words)[: NAME.most]
     if name.isascii() and "'" not in name and "-" not in name:
         return name.rstrip()
@@ -39,10 +39,10 @@ def compose(text: str, bound: Bound, form: Literal["NFC", "NFD"] = "NFC") -> str
 
 def separate_words(folded: str) -> str:
     """Replace the characters that belong to no word by spaces."""
-    return folded.translate(PARTED)
+    return folded.translate(WORD_TABLE)
 
 
-class Parted(dict[int, str]):
+class WordTable(dict[int, str]):
     """A translation table, filled on demand: a character of a word maps to itself, any other to a space."""
 
     def __missing__(self, code: int) -> str:
@@ -51,7 +51,7 @@ class Parted(dict[int, str]):
         return self.setdefault(code, chr(code) if _in_word(chr(code)) else " ")
 
 
-PARTED = Parted()
+WORD_TABLE = WordTable()
 
 
 def _in_word(character: str) -> bool:
@@ -64,7 +64,7 @@ class NoSlug(ValueError):
 
 def slugify(title: str) -> str:
     """Return the slug of a title: `Austin, Texas` → `austin-texas`. Letters of other scripts than Latin are kept."""
-    slug = _joined(title, "-")
+    slug = _join_words(title, "-")
     if not slug:
         raise NoSlug(f"{quoted(title)} has no letter or digit to make a slug of: give a slug, or another title")
     return "index-page" if slug == "index" else slug
@@ -72,7 +72,7 @@ def slugify(title: str) -> str:
 
 def is_slug(text: str) -> bool:
     """Return whether a text is a valid slug, which means that `slugify` would leave it unchanged."""
-    return text != "index" and text != "" and _joined(text, "-") == text
+    return text != "index" and text != "" and _join_words(text, "-") == text
 
 
 def numbered_slug(slug: str, n: int) -> str:
@@ -83,7 +83,7 @@ def numbered_slug(slug: str, n: int) -> str:
 def section_slug(heading: str) -> str:
     """Return a section's slug: `Food recommendations` → `food_recommendations`; `section` if the heading has no
     letter."""
-    return _joined(heading, "_") or "section"
+    return _join_words(heading, "_") or "section"
 
 
 def numbered_section(slug: str, n: int) -> str:
@@ -91,7 +91,7 @@ def numbered_section(slug: str, n: int) -> str:
     return _with_suffix(slug, f"_{n}", "_")
 
 
-def _joined(name: str, separator: str) -> str:
+def _join_words(name: str, separator: str) -> str:
     words = normalise(name).replace("'", " ").replace("-", " ").split()
     return separator.join(words)[: SLUG.most].rstrip(separator)
 

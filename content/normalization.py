@@ -13,7 +13,7 @@ from typing import Literal
 
 MARKS_MAX = 30
 FEW = 9  # marks that, with the letter before them, never decompose into more than MARKS_MAX
-FIRST, LAST = 0x300, 0x1F000  # the code points between which the marks are
+MARK_CODES = range(0x300, 0x1F000)  # the code points between which the marks are
 # Characters of combining class 0 that decompose into characters of another class.
 MADE_OF_MARKS = "\u0f73\u0f75\u0f81\uff9e\uff9f"
 
@@ -40,21 +40,21 @@ def is_mark(character: str) -> bool:
 @cache
 def long_runs() -> re.Pattern[str]:
     """Return a pattern that matches a run of more than FEW marks."""
-    others = (character for character in map(chr, range(FIRST, LAST)) if unicodedata.combining(character))
-    return re.compile(f"[{''.join(others)}{MADE_OF_MARKS}]{{{FEW + 1},}}")
+    marks = (character for character in map(chr, MARK_CODES) if unicodedata.combining(character))
+    return re.compile(f"[{''.join(marks)}{MADE_OF_MARKS}]{{{FEW + 1},}}")
 
 
 def _cut(run: re.Match[str]) -> str:
     """Return a run of marks, cut where it and the letter before it have more than MARKS_MAX marks."""
-    left = MARKS_MAX - _marks_at_the_end(run.string[run.start() - 1 : run.start()])
+    left = MARKS_MAX - _count_final_marks(run.string[run.start() - 1 : run.start()])
     for place, character in enumerate(run[0]):
-        left -= _marks_at_the_end(character)
+        left -= _count_final_marks(character)
         if left < 0:
             return run[0][:place]
     return run[0]
 
 
-def _marks_at_the_end(character: str) -> int:
+def _count_final_marks(character: str) -> int:
     """Return the number of marks at the end of the character's decomposition."""
     apart = unicodedata.normalize("NFKD", character)
     return sum(1 for _ in takewhile(unicodedata.combining, reversed(apart)))
@@ -92,12 +92,12 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     try:
-        return text.translate(FOLDED)
+        return text.translate(FOLD_TABLE)
     except NotAlone:
         pass
     composed = normalize("NFC", text)  # most marks compose with the letter before them
     try:
-        return fold_letters(text) if composed == text else composed.translate(FOLDED)
+        return fold_letters(text) if composed == text else composed.translate(FOLD_TABLE)
     except NotAlone:
         return fold_letters(text)
 
@@ -107,7 +107,7 @@ class NotAlone(Exception):
     before."""
 
 
-class Folded(dict[int, str]):
+class FoldTable(dict[int, str]):
     """A translation table from code point to folded text, filled on demand, because texts repeat the same letters."""
 
     def __missing__(self, code: int) -> str:
@@ -119,7 +119,7 @@ class Folded(dict[int, str]):
         return self.setdefault(code, fold_letters(chr(code)))
 
 
-FOLDED = Folded()
+FOLD_TABLE = FoldTable()
 
 
 def fold_letters(text: str) -> str:
@@ -130,9 +130,9 @@ def fold_letters(text: str) -> str:
     text = INVISIBLE.sub("", text)
     for _ in range(2):  # case folding can produce characters that NFKC replaces, and the reverse
         text = normalize("NFKC", normalize("NFD", text).casefold())
-    return normalize("NFC", ACCENTS.sub("", "".join(map(_taken_apart, text.translate(SPELLINGS)))))
+    return normalize("NFC", ACCENTS.sub("", "".join(map(_decompose, text.translate(SPELLINGS)))))
 
 
-def _taken_apart(character: str) -> str:
+def _decompose(character: str) -> str:
     """Return a letter decomposed into its base and its accents. The Cyrillic й, ї and ў are not decomposed."""
     return character if CYRILLIC.match(character) else normalize("NFD", character)

@@ -12,10 +12,10 @@ MARK = re.compile(r"\s?\{sensitivity=([^{}]{0,200})\}", re.IGNORECASE)
 
 def level_of(metadata: Mapping[str, Any] | None) -> str:
     """Return the level that metadata gives. A word that is not a level counts as the strictest level."""
-    said = (metadata or {}).get(FIELD)
-    if said is None or said == "":
+    value = (metadata or {}).get(FIELD)
+    if value is None or value == "":
         return USUAL
-    word = str(said).lower()
+    word = str(value).lower()
     return word if word in LEVELS else MOST
 
 
@@ -32,8 +32,8 @@ def strictest(levels: Iterable[str]) -> str:
 
 def find_levels(text: str) -> Iterator[str]:
     """Yield the levels of the marks in a text, such as `{sensitivity=secret}` at the end of a heading."""
-    for said in MARK.findall(text):
-        yield level_of({FIELD: said})
+    for value in MARK.findall(text):
+        yield level_of({FIELD: value})
 
 
 def levels_in(value: Any) -> Iterator[str]:
@@ -43,11 +43,11 @@ def levels_in(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping):
         if value.get(FIELD) not in (None, ""):
             yield level_of(value)
-        for one in value.values():
-            yield from levels_in(one)
+        for item in value.values():
+            yield from levels_in(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from levels_in(one)
+        for item in value:
+            yield from levels_in(item)
 
 
 def strip_level(heading: str) -> str:

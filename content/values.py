@@ -13,12 +13,12 @@ DEPTH_MAX = METADATA_DEPTH.stored + 8  # a file nests the metadata of a page som
 INTEGERS = range(-(2**63), 2**64)
 
 
-def jsonable(value: object, most: int | None = None) -> Any:
+def jsonable(value: object, values_max: int | None = None) -> Any:
     """Return a copy of dicts, lists and scalars that JSON can represent, with its keys as strings.
 
-    Raises BadText for a value that JSON cannot represent, for too many levels, and for more than `most` values.
+    Raises BadText for a value that JSON cannot represent, for too many levels, and for more than `values_max` values.
     """
-    return _jsonable(value, DEPTH_MAX, None if most is None else count(most, -1))
+    return _jsonable(value, DEPTH_MAX, None if values_max is None else count(values_max, -1))
 
 
 def copy_bounded(value: object, *, restored: bool = False) -> Any:
@@ -88,7 +88,7 @@ class Fields:
     def text(self, *names: str) -> str | None:
         """Remove the first of these fields that has a value, and return it as one line. Later fields stay."""
         for name in names:
-            value = _unwrapped(self.values.get(name))
+            value = _unwrap(self.values.get(name))
             if value is None or value == "":
                 self.values.pop(name, None)
                 continue
@@ -107,21 +107,21 @@ class Fields:
         value = self.values.pop(name, None)
         if isinstance(value, str):
             value = value.split(separator) if separator else [value]
-        stripped = (text.strip() for text in _flat(name, value))
+        stripped = (text.strip() for text in _flatten(name, value))
         return tuple(dict.fromkeys(filter(None, stripped)))
 
 
-def _unwrapped(value: Any) -> Any:
+def _unwrap(value: Any) -> Any:
     """Return the only item of a list, or of lists in it: YAML reads an unquoted `[[Page]]` as a list in a list."""
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value
 
 
-def _flat(name: str, value: Any) -> Iterator[str]:
+def _flatten(name: str, value: Any) -> Iterator[str]:
     if isinstance(value, list):
         for item in value:
-            yield from _flat(name, item)
+            yield from _flatten(name, item)
     elif value is not None:
         text = scalar(value)
         if text is None:
@@ -129,7 +129,7 @@ def _flat(name: str, value: Any) -> Iterator[str]:
         yield text
 
 
-WRITTEN = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?: ?(?:[Zz]|[+-]\d\d:?\d\d))?)?")
+DATE_OR_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?: ?(?:[Zz]|[+-]\d\d:?\d\d))?)?")
 
 
 def parse_time(text: str) -> datetime | None:
@@ -138,14 +138,14 @@ def parse_time(text: str) -> datetime | None:
     A date becomes its first moment. The years 1 and 9999 are refused, because they are used as placeholders: the
     database takes their ends for infinity, and other zones cannot represent them.
     """
-    if not WRITTEN.fullmatch(text.strip()):
+    if not DATE_OR_TIME.fullmatch(text.strip()):
         return None
     try:
-        found = datetime.fromisoformat(text.strip().upper().replace(" ", "T", 1).replace(" ", ""))
-        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        moment = datetime.fromisoformat(text.strip().upper().replace(" ", "T", 1).replace(" ", ""))
+        moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return found if 1 < found.year < 9999 else None
+    return moment if 1 < moment.year < 9999 else None
 
 
 def format_moment(moment: datetime) -> str:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 SHOWN_MAX = 5  # superseded claims of a page that are shown before its text
-SAID_MAX = 200  # characters of one quote
+QUOTE_MAX = 200  # characters of one quote
 
 
 class ClaimRead(NamedTuple):
@@ -27,7 +27,7 @@ def digest(fact: str, kind: str = "", ref: str = "") -> bytes:
 def context_header(claims: Iterable[ClaimRead]) -> str:
     """Return the lines that precede a page's text for a reader: its last superseded claims, newest first, at most
     five."""
-    newest = sorted(claims, key=lambda one: one.superseded_on, reverse=True)
+    newest = sorted(claims, key=lambda claim: claim.superseded_on, reverse=True)
     return "\n".join(map(format_superseded, newest[:SHOWN_MAX]))
 
 
@@ -38,9 +38,9 @@ def format_superseded(claim: ClaimRead) -> str:
 
 
 def quote_line(text: str) -> str:
-    """Return a quote on one line of at most SAID_MAX characters, without double quotes, which would end it."""
+    """Return a quote on one line of at most QUOTE_MAX characters, without double quotes, which would end it."""
     line = " ".join(text.replace('"', "'").split())
-    return line if len(line) <= SAID_MAX else f"{line[: SAID_MAX - 1].rstrip()}…"
+    return line if len(line) <= QUOTE_MAX else f"{line[: QUOTE_MAX - 1].rstrip()}…"
 
 
 def has_claim(text: str, claim: str) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..text_cache import cache_short
 from .correction_forms import ADDING, OPEN, PAST
-from .corrections import PRONOUNS, SENTENCE_MAX, SENTENCES_KEPT, STOPPED, TIMES, changes, content, stem, word_set
+from .corrections import PRONOUNS, SENTENCE_MAX, SENTENCES_CACHED, STOPPED, TIMES, changes, content, stem, word_set
 
 WORD = re.compile(r"\d[\d.,:/]*\d|\d+|[^\W\d_]+(?:['’-][^\W\d_]+)*|[%€$£¥]")
 # Words of reports, guesses and estimates, and of single occasions: a sentence with them does not say how a thing is.
@@ -153,7 +153,7 @@ def disagree(one: str, other: str, subject: Collection[str] = ()) -> bool:
     return is_negated(first, second) or has_other_value(differing_words(first, second))
 
 
-@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_CACHED, SENTENCE_MAX)
 def is_plain(text: str) -> bool:
     """Return whether a sentence says how something is, without a doubt, a time of its own, or a change."""
     if (
@@ -167,7 +167,7 @@ def is_plain(text: str) -> bool:
     return not UNSURE.search(text) and not changes(text)
 
 
-@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_CACHED, SENTENCE_MAX)
 def compared_words(text: str) -> tuple[str, ...]:
     """Return the words of a sentence for a comparison. A contraction such as `doesn't` gives two words."""
     folded = text.replace("’", "'")
@@ -220,12 +220,12 @@ def has_other_value(pair: Pair) -> bool:
         both = {pair.one[0].casefold(), pair.other[0].casefold()}
         return any(both <= known for known in SETS) and pair.start[-1].casefold() in BEING and not pair.end
     if kinds[0] == "name":
-        return is_told_once(before) and is_ended(pair.end)
+        return allows_one_name(before) and ends_soon(pair.end)
     after = VERB[kinds[0]].search(before)
     return after is not None and len(content(before[after.end() :])) <= (3 if kinds[0] == "number" else 1)
 
 
-def is_told_once(before: str) -> bool:
+def allows_one_name(before: str) -> bool:
     """Return whether only one name can follow these words, such as the residence of somebody or the holder of an
     office."""
     tail = re.sub(r" (?:in|at|on|near|im|bei|à|en|em|a|ad|te|в|на)$", "", before, flags=re.IGNORECASE)
@@ -237,7 +237,7 @@ def is_told_once(before: str) -> bool:
     )
 
 
-def is_ended(end: Sequence[str]) -> bool:
+def ends_soon(end: Sequence[str]) -> bool:
     """Return whether only a few words without a conjunction follow a name, which do not make it a part of a list."""
     return len(end) <= 4 and not any(word.casefold() in ("and", "und", "et", "y", "e", "en", "и") for word in end)
 
@@ -270,7 +270,7 @@ def kind_of(value: Sequence[str]) -> str | None:
 
 def is_negated(one: Sequence[str], other: Sequence[str]) -> bool:
     """Return whether one sentence is the negation of the other."""
-    (mine, no), (theirs, not_) = positive(one), positive(other)
+    (mine, no), (theirs, not_) = without_negations(one), without_negations(other)
     if mine != theirs or no == not_ or len(mine) < 3 or is_of_an_occasion(Pair(tuple(one), (), (), ())):
         return False
     plain = [word.casefold() for word in (other if no else one)]
@@ -278,7 +278,7 @@ def is_negated(one: Sequence[str], other: Sequence[str]) -> bool:
     return not being or (being[0] + 1 < len(plain) and plain[being[0] + 1] in LASTING)
 
 
-def positive(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+def without_negations(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     """Return the stems of the words without negations, and whether there was exactly one negation."""
     folded = [word.casefold() for word in words]
     said = [stem(word) for word in folded if word not in NEGATIONS and word not in DOING]

@@ -195,7 +195,7 @@ STATED = (
 STATED_BARE = r"是|为|為|です|になりました|に変更"
 
 
-def whole_words(parts: tuple[str, ...], bare: str) -> re.Pattern[str]:
+def whole_word_pattern(parts: tuple[str, ...], bare: str) -> re.Pattern[str]:
     """Return a pattern of any of the parts as whole words, or of `bare`, for languages without spaces between words.
 
     Each part begins with a letter, a space or a comma. The pattern checks this first, which skips most positions.
@@ -207,9 +207,9 @@ def whole_words(parts: tuple[str, ...], bare: str) -> re.Pattern[str]:
 CONDITIONAL = re.compile(
     r"[?？؟][\"'”’)]*\s*$|(?<!\w)(?:if|whether|unless|wenn|falls|si|caso|indien|если)(?!\w)", re.IGNORECASE
 )
-TAKES_BACK = whole_words(ANNOUNCED, ANNOUNCED_BARE)
-SAYS_CHANGE = whole_words(CHANGED_WORDS, CHANGED_BARE)
-HOLDS_NOW = whole_words(STATED, STATED_BARE)
+TAKES_BACK = whole_word_pattern(ANNOUNCED, ANNOUNCED_BARE)
+SAYS_CHANGE = whole_word_pattern(CHANGED_WORDS, CHANGED_BARE)
+HOLDS_NOW = whole_word_pattern(STATED, STATED_BARE)
 
 
 # The phrases between the former name of a thing and its present name.

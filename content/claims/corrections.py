@@ -27,7 +27,7 @@ from .correction_forms import (
 )
 
 SENTENCE_MAX = 400  # characters
-SENTENCES_KEPT = 4096  # sentences whose words are cached: about 5 MB, or 20 MB if hardly any word is repeated
+SENTENCES_CACHED = 4096  # sentences whose words are cached: about 5 MB, or 20 MB if hardly any word is repeated
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -127,7 +127,7 @@ def says_change(sentence: str) -> bool:
     return takes_back(sentence) or (SAYS_CHANGE.search(sentence) is not None and not CONDITIONAL.search(sentence))
 
 
-@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_CACHED, SENTENCE_MAX)
 def changes(text: str) -> tuple[Change, ...]:
     """Return the changes that a sentence describes; () for a question, a wish, a plan or a denial."""
     if len(text) > SENTENCE_MAX or not may_correct(text) or OPEN.search(text):
@@ -178,15 +178,15 @@ def overrides(older: str, newer: str, change: Change, about: frozenset[str]) -> 
     `about` are words of the subject's names.
     """
     old = content(older)
-    said = frozenset(old)
-    if change.new and has(old, change.new):
+    old_words = frozenset(old)
+    if change.new and has_phrase(old, change.new):
         return False  # the older sentence has the new value already
-    if change.before and change.before[0] not in said | about:
+    if change.before and change.before[0] not in old_words | about:
         return False
     values = frozenset(change.old + change.new)
     if change.old:
-        if not has(old, change.old) and not (
-            len(change.old) > 2 and len(said & set(change.old)) * 4 >= 3 * len(change.old)
+        if not has_phrase(old, change.old) and not (
+            len(change.old) > 2 and len(old_words & set(change.old)) * 4 >= 3 * len(change.old)
         ):
             return False
         return is_same_subject(older, newer, values, about) and is_about_it(old, change, about)
@@ -300,18 +300,18 @@ def is_usual(word: str) -> bool:
     return word in USUAL or word.endswith(("ing", "ed", "ly", "amos", "emos", "imos", "ámos", "iamo"))
 
 
-def has(text: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+def has_phrase(text: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
     """Return whether the text has the words of the phrase, one after the other."""
     size = len(phrase)
     return bool(size) and any(text[at : at + size] == phrase for at in range(len(text) - size + 1))
 
 
-@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_CACHED, SENTENCE_MAX)
 def content(text: str) -> tuple[str, ...]:
     """Return the stems of the words of a text, in order and without stop words."""
-    kept = re.findall(r"\d[\d.,:/-]*\d|[\w'’]+", text.casefold())
+    tokens = re.findall(r"\d[\d.,:/-]*\d|[\w'’]+", text.casefold())
     found: list[str] = []
-    for word in kept:
+    for word in tokens:
         bare = word.removesuffix("'s").removesuffix("’s")
         if bare in STOPPED:
             continue

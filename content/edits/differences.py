@@ -45,7 +45,7 @@ def common_head(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
 def merge_adjacent(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[SequenceChange]:
     """Return the changes, with adjacent insertions and deletions merged into one."""
     numbers: dict[Hashable, int] = {}
-    left, right = ([numbers.setdefault(one, len(numbers)) for one in each] for each in (old, new))
+    left, right = ([numbers.setdefault(element, len(numbers)) for element in elements] for elements in (old, new))
     found: list[SequenceChange] = []
     for code in Indel.opcodes(left, right):
         if code.tag == "equal":
@@ -173,14 +173,14 @@ def rewritten(before: Sequence[str], after: Sequence[str], change: SequenceChang
     The n-th removed line is compared with the n-th added.
     """
     gone, come = before[change.old_start : change.old_end], after[change.new_start : change.new_end]
-    pairs = [words(old, new) if old and new else ((), ()) for old, new in zip_longest(gone, come)]
+    pairs = [changed_parts(old, new) if old and new else ((), ()) for old, new in zip_longest(gone, come)]
     return [
         *(line("removed", text, change.old_start + n + 1, None, pairs[n][0]) for n, text in enumerate(gone)),
         *(line("added", text, None, change.new_start + n + 1, pairs[n][1]) for n, text in enumerate(come)),
     ]
 
 
-def words(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...]]:
+def changed_parts(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...]]:
     """Return the parts that only the old line has, and those that only the new line has.
 
     There are no parts if the lines have little in common, or if one of them is too long.
@@ -192,8 +192,10 @@ def words(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...
     here = tuple(
         diff_part(left, change.old_start, change.old_end) for change in found if change.old_end > change.old_start
     )
-    there = tuple(diff_part(right, one.new_start, one.new_end) for one in found if one.new_end > one.new_start)
-    if 2 * sum(one.length for one in here) > len(old) and 2 * sum(one.length for one in there) > len(new):
+    there = tuple(
+        diff_part(right, change.new_start, change.new_end) for change in found if change.new_end > change.new_start
+    )
+    if 2 * sum(part.length for part in here) > len(old) and 2 * sum(part.length for part in there) > len(new):
         return (), ()
     return here, there
 
@@ -215,7 +217,7 @@ def without_line_end(text: str) -> str:
 
 def format_hunk(hunk: Hunk) -> str:
     head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@\n"
-    return head + "".join(f"{SIGNS[one.kind]}{one.text}\n{'' if one.is_ended else UNENDED}" for one in hunk.lines)
+    return head + "".join(f"{SIGNS[line.kind]}{line.text}\n{'' if line.is_ended else UNENDED}" for line in hunk.lines)
 
 
 def word_diff(found: Difference) -> str:

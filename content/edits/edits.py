@@ -12,11 +12,11 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from .likeness import ComparisonBudget, Nearest, likeness, nearest
-from .respelling import BREAK, CONTENT, WORD, LineWish, Replacement, Wish, line_end, respell_pieces, with_line_ends
+from .respelling import BREAK, CONTENT, WORD, LineEdit, PieceEdit, Replacement, line_end, respell_pieces, with_line_ends
 
 LINES_NAMED = 20  # line numbers in an error
 BLOCKS_MAX = 100  # matches of the pass `block`
-ALIKE = 0.6  # likeness from which two lines count as similar
+LIKENESS_MIN = 0.6  # likeness from which two lines count as similar
 
 
 class Edited(NamedTuple):
@@ -69,7 +69,7 @@ class TextSearch:
     overlapping: bool = False
 
     @property
-    def apart(self) -> list[Span]:
+    def replaceable(self) -> list[Span]:
         """Return the places that do not overlap, so that all of them can be replaced."""
         return self.spans[:1] if self.overlapping else self.spans
 
@@ -89,7 +89,7 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
         found = find(text, old)
         if found.spans:
             refuse_ambiguous(text, name, found, replace_all)
-            return replace_spans(text, name, replacements(text, name, found.apart, old, new))
+            return replace_spans(text, name, replacements(text, name, found.replaceable, old, new))
     if not old.strip():
         raise NothingToFind(
             "The old text is nothing but whitespace, and that does not stand there: quote the words too."
@@ -108,11 +108,11 @@ def can_match(name: str, old: str) -> bool:
 def refuse_ambiguous(text: str, name: str, found: TextSearch, replace_all: bool) -> None:
     """Raise TextEditAmbiguous if there are several places and not all of them are to be replaced."""
     if len(found.spans) > 1 and not replace_all:
-        row = rows(text)
+        row = line_finder(text)
         raise TextEditAmbiguous(len(found.spans), tuple(row(start) for start, _ in found.spans[:LINES_NAMED]), name)
 
 
-def rows(text: str) -> Callable[[int], int]:
+def line_finder(text: str) -> Callable[[int], int]:
     """Return a function that returns the line of a position, from 1."""
     starts = [found.end() for found in BREAK.finditer(text)]
     return lambda position: bisect_right(starts, position) + 1
@@ -130,14 +130,14 @@ def by_lines(text: str, old: str) -> TextSearch:
     """Find whole lines, ignoring the whitespace at their ends."""
     shown = BREAK.split(text)
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
-    told = [line.strip() for line in BREAK.split(old.removesuffix(closing(old)))]
+    old_lines = [line.strip() for line in BREAK.split(old.removesuffix(final_line_end(old)))]
     stripped = [line.strip() for line in shown]
-    found = occurrences("\n" + "\n".join(stripped) + "\n", "\n" + "\n".join(told) + "\n", shared=1)
+    found = occurrences("\n" + "\n".join(stripped) + "\n", "\n" + "\n".join(old_lines) + "\n", shared=1)
     offsets = list(accumulate((len(line) + 1 for line in stripped), initial=0))
     spans = []
     for start, _ in found.spans:
         first = bisect_right(offsets, start) - 1
-        last = first + len(told) - 1
+        last = first + len(old_lines) - 1
         spans.append((starts[first], starts[last] + len(shown[last])))
     return TextSearch(spans, found.overlapping)
 
@@ -146,7 +146,7 @@ def by_words(text: str, old: str) -> TextSearch:
     """Find the words of the old text, with any whitespace wherever the old text has some."""
     words = list(WORD.finditer(text))
     haystack = f" {' '.join(word[0] for word in words)} "
-    before, after = (" " * one.isspace() for one in (old[0], old[-1]))
+    before, after = (" " * character.isspace() for character in (old[0], old[-1]))
     found = occurrences(haystack, f"{before}{' '.join(old.split())}{after}", shared=len(before and after))
     offsets = list(accumulate((len(word[0]) + 1 for word in words), initial=1))
 
@@ -163,8 +163,8 @@ def by_indentation(text: str, old: str) -> TextSearch:
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
     lines = BREAK.split(text)
     bare = [line.lstrip() for line in lines]
-    told = "\n".join(line.lstrip() for line in BREAK.split(old.removesuffix(closing(old))))
-    found = occurrences("\n".join(bare), told)
+    wanted = "\n".join(line.lstrip() for line in BREAK.split(old.removesuffix(final_line_end(old))))
+    found = occurrences("\n".join(bare), wanted)
     offsets = list(accumulate((len(line) + 1 for line in bare), initial=0))
 
     def place(position: int) -> int:
@@ -176,40 +176,43 @@ def by_indentation(text: str, old: str) -> TextSearch:
 
 def by_block(text: str, old: str) -> TextSearch:
     """Find as many lines, without blank ones, that are similar: the first, the last, and those between on average."""
-    told = CONTENT.findall(old)
+    old_lines = CONTENT.findall(old)
     shown = list(CONTENT.finditer(text))
-    found = list(blocks([line[0] for line in shown], told))
-    starts = [start for n, start in enumerate(found) if not n or start >= found[n - 1] + len(told)]
+    found = list(blocks([line[0] for line in shown], old_lines))
+    starts = [start for n, start in enumerate(found) if not n or start >= found[n - 1] + len(old_lines)]
     overlapping = len(starts) == 1 and len(found) > 1
-    spans = [(shown[one].start(), shown[one + len(told) - 1].end()) for one in (found[:2] if overlapping else starts)]
+    spans = [
+        (shown[first].start(), shown[first + len(old_lines) - 1].end())
+        for first in (found[:2] if overlapping else starts)
+    ]
     return TextSearch(spans, overlapping)
 
 
-def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
+def blocks(shown: list[str], old_lines: list[str]) -> Iterator[int]:
     """Yield the indexes of the lines where similar blocks begin, at most BLOCKS_MAX.
 
     Nothing is yielded if the comparisons exceed their budget.
     """
     budget, found = ComparisonBudget(), []
-    for start in range(len(shown) - len(told) + 1):
-        if is_block(shown, start, told, budget):
+    for start in range(len(shown) - len(old_lines) + 1):
+        if is_block(shown, start, old_lines, budget):
             found.append(start)
-        if budget.spent_out:
+        if budget.is_spent:
             return
         if len(found) == BLOCKS_MAX:
             break
     yield from found
 
 
-def is_block(shown: list[str], start: int, told: list[str], budget: ComparisonBudget) -> bool:
+def is_block(shown: list[str], start: int, old_lines: list[str], budget: ComparisonBudget) -> bool:
     """Return whether the lines from `start` on are similar to those of the old text."""
-    last = len(told) - 1
-    if not all(likeness(shown[start + end], told[end], ALIKE, budget) for end in (0, last)):
+    last = len(old_lines) - 1
+    if not all(likeness(shown[start + end], old_lines[end], LIKENESS_MIN, budget) for end in (0, last)):
         return False
-    missing = (last - 1) * (1 - ALIKE)
+    missing = (last - 1) * (1 - LIKENESS_MIN)
     for n in range(1, last):
-        missing -= 1 - likeness(shown[start + n], told[n], 0.0, budget)
-        if missing < -1e-9 or budget.spent_out:
+        missing -= 1 - likeness(shown[start + n], old_lines[n], 0.0, budget)
+        if missing < -1e-9 or budget.is_spent:
             return False
     return True
 
@@ -223,7 +226,7 @@ PASSES: dict[str, Callable[[str, str], TextSearch]] = {
 }
 
 
-def closing(old: str) -> str:
+def final_line_end(old: str) -> str:
     """Return the line end at the end of the old text; "" if it has none."""
     return next((end for end in ("\r\n", "\n", "\r") if old.endswith(end)), "")
 
@@ -252,17 +255,19 @@ def replacements(text: str, name: str, spans: list[Span], old: str, new: str) ->
         return [Replacement(start, end, new) for start, end in spans]
     ending = line_end(text)
     if name == "lines":
-        lines = LineWish(old, new)
-        return [lines.respell(text, start, end, ending) for start, end in spans]
-    wish = Wish(old, new, CONTENT if name == "block" else WORD)
-    return without_overlaps([respell_pieces(text, start, end, wish, ending) for start, end in spans])
+        line_edit = LineEdit(old, new)
+        return [line_edit.respell(text, start, end, ending) for start, end in spans]
+    piece_edit = PieceEdit(old, new, CONTENT if name == "block" else WORD)
+    return without_overlaps([respell_pieces(text, start, end, piece_edit, ending) for start, end in spans])
 
 
 def without_overlaps(found: list[Replacement]) -> list[Replacement]:
     """Return the replacements without overlaps, so that the whitespace between two of them is replaced only once."""
     position, cut = 0, []
-    for one in found:
-        cut.append(one if one.start >= position else Replacement(position, max(one.end, position), one.text))
+    for replacement in found:
+        if replacement.start < position:
+            replacement = Replacement(position, max(replacement.end, position), replacement.text)
+        cut.append(replacement)
         position = cut[-1].end
     return cut
 
@@ -270,7 +275,7 @@ def without_overlaps(found: list[Replacement]) -> list[Replacement]:
 def replace_spans(text: str, name: str, found: list[Replacement]) -> Edited:
     parts, position, row, lines = [], 0, 1, []
     removed = added = 0
-    breaks_of, height_of = cache(breaks), cache(height)  # many texts are equal
+    breaks_of, lines_of = cache(count_breaks), cache(count_lines)  # many texts are equal
     for start, end, new in found:
         before, old = text[position:start], text[start:end]
         row += breaks_of(before)
@@ -279,15 +284,15 @@ def replace_spans(text: str, name: str, found: list[Replacement]) -> Edited:
         parts += [before, new]
         position = end
         if new != old:
-            removed += height_of(old)
-            added += height_of(new)
+            removed += lines_of(old)
+            added += lines_of(new)
     return Edited("".join(parts) + text[position:], name, tuple(lines), removed, added)
 
 
-def breaks(text: str) -> int:
+def count_breaks(text: str) -> int:
     return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
-def height(text: str) -> int:
+def count_lines(text: str) -> int:
     """Return the number of lines of a text."""
-    return breaks(text) + (text[-1] not in "\r\n") if text else 0
+    return count_breaks(text) + (text[-1] not in "\r\n") if text else 0

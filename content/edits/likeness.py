@@ -8,8 +8,8 @@ from rapidfuzz.distance import Levenshtein
 from .respelling import BREAK, CONTENT
 
 EFFORT = 80_000_000  # steps of all comparisons together, less than a tenth of a second
-CALL = 1_200  # steps that comparing two texts takes in addition
-GLANCE = 700  # steps to see that two texts are equal, or too different in length
+CALL_COST = 1_200  # steps that comparing two texts takes in addition
+GLANCE_COST = 700  # steps to see that two texts are equal, or too different in length
 PROBE = 64  # characters of a line that is searched for; more would not find it any better
 CHUNK = 1_000  # characters of a part of a long line
 SHOWN_MAX = 2_000  # characters of the nearest text
@@ -30,37 +30,37 @@ class ComparisonBudget:
         self.left = EFFORT
 
     def spend(self, one: str, other: str) -> None:
-        self.left -= CALL + len(one) * len(other) // 64
+        self.left -= CALL_COST + len(one) * len(other) // 64
 
     @property
-    def spent_out(self) -> bool:
+    def is_spent(self) -> bool:
         return self.left < 0
 
 
-def likeness(one: str, other: str, least: float, budget: ComparisonBudget) -> float:
-    """Return the Levenshtein similarity, from 0 to 1; 0 if it is less than `least`, or if the budget is spent."""
-    budget.left -= GLANCE
+def likeness(one: str, other: str, likeness_min: float, budget: ComparisonBudget) -> float:
+    """Return the Levenshtein similarity, from 0 to 1; 0 if it is below `likeness_min`, or if the budget is spent."""
+    budget.left -= GLANCE_COST
     if one == other:
         return 1.0
     longer = max(len(one), len(other))
-    if min(len(one), len(other)) < least * longer or budget.spent_out:
+    if min(len(one), len(other)) < likeness_min * longer or budget.is_spent:
         return 0.0
     budget.spend(one, other)
-    return 0.0 if budget.spent_out else Levenshtein.normalized_similarity(one, other, score_cutoff=least)
+    return 0.0 if budget.is_spent else Levenshtein.normalized_similarity(one, other, score_cutoff=likeness_min)
 
 
 def nearest(text: str, wanted: str) -> Nearest | None:
     """Return the lines that are most similar to the wanted text, cut to SHOWN_MAX characters; None for a blank text."""
     lines = chunks(text)
-    told = CONTENT.findall(wanted) or [wanted]
+    wanted_lines = CONTENT.findall(wanted) or [wanted]
     if not lines:
         return None
-    guide = max(range(len(told)), key=lambda n: len(told[n]))
-    probe = told[guide].strip()[:PROBE]
+    guide = max(range(len(wanted_lines)), key=lambda n: len(wanted_lines[n]))
+    probe = wanted_lines[guide].strip()[:PROBE]
     found = process.extractOne(probe, [text[start:end] for start, end in lines], scorer=fuzz.partial_ratio)
     place = found[2] if found else 0
     first = max(0, place - guide)
-    last = min(len(lines), first + len(told)) - 1
+    last = min(len(lines), first + len(wanted_lines)) - 1
     start, end = lines[first][0], min(lines[last][1], lines[first][0] + SHOWN_MAX)
     shown = text[start:end]
     return Nearest(shown, len(BREAK.findall(text, 0, start)) + 1, similarity(shown, wanted))

@@ -26,7 +26,7 @@ def merge_texts(base: str, own: str, other: str) -> MergedText:
     was, mine, theirs = (by_slug(text) for text in (base, own, other))
     merged: Sections = {}
     conflicts: list[str] = []
-    for slug in order(list(was), list(mine), list(theirs)):
+    for slug in merge_order(list(was), list(mine), list(theirs)):
         before, here, there = was.get(slug), mine.get(slug), theirs.get(slug)
         if there not in (before, here) and here != before:
             conflicts.append(slug)
@@ -34,14 +34,14 @@ def merge_texts(base: str, own: str, other: str) -> MergedText:
         if chosen is not None:
             merged[slug] = chosen
     lead = [section for section in merged.values() if not section.heading]
-    return MergedText(render([*lead, *(one for one in merged.values() if one.heading)]), tuple(conflicts))
+    return MergedText(render([*lead, *(section for section in merged.values() if section.heading)]), tuple(conflicts))
 
 
 def by_slug(text: str) -> Sections:
     return {section.slug: section for section in parse(text)}
 
 
-def order(was: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> list[str]:
+def merge_order(was: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> list[str]:
     """Return all slugs in the order of the version that moved sections, or of `mine` if both did.
 
     Each slug that only the other version has comes after the slug that precedes it there.

@@ -42,21 +42,21 @@ class Pieces:
 
 
 class Shift(NamedTuple):
-    """The indentation of a line in the edit (`told`), and in the text (`shown`)."""
+    """The indentation of a line in the edit and in the text."""
 
-    told: str = ""
-    shown: str = ""
+    edit_indent: str = ""
+    text_indent: str = ""
 
     def __call__(self, indent: str) -> str:
         """Return the indentation that a line of the replacement gets in the text."""
-        if indent.startswith(self.told):
-            return self.shown + indent[len(self.told) :]
-        if self.told.startswith(indent):
-            return self.shown[: max(0, len(self.shown) - len(self.told) + len(indent))]
+        if indent.startswith(self.edit_indent):
+            return self.text_indent + indent[len(self.edit_indent) :]
+        if self.edit_indent.startswith(indent):
+            return self.text_indent[: max(0, len(self.text_indent) - len(self.edit_indent) + len(indent))]
         return indent
 
 
-class Wish:
+class PieceEdit:
     """An edit by pieces. For each new piece, `kept` has the index of the old piece that it repeats, and `like` the
     index of the old piece that it repeats or replaces. Without such a piece, either is None."""
 
@@ -67,7 +67,7 @@ class Wish:
 
     def spell(self, shown: str, shift: Shift, ending: str | None) -> str:
         """Return the replacement as a part of a text would spell it."""
-        return inner(Pieces.of(shown, self.piece), self, shift, ending)
+        return spell_pieces(Pieces.of(shown, self.piece), self, shift, ending)
 
 
 def pair_pieces(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
@@ -116,7 +116,7 @@ def split(line: str) -> tuple[str, str, str]:
     return line[:start], content, line[start + len(content) :]
 
 
-class LineWish:
+class LineEdit:
     """An edit of whole lines that have other whitespace at their ends in the text.
 
     A line that the edit does not change stays as it is in the text, with its indentation and its line end. A line that
@@ -161,7 +161,7 @@ class LineWish:
         return "".join(map("".join, made))
 
     def shift(self, lines: Sequence[Line], place: int) -> Shift:
-        return Shift(told=self.old[place].indent, shown=lines[place].indent)
+        return Shift(edit_indent=self.old[place].indent, text_indent=lines[place].indent)
 
     def line(self, wanted: Line, lines: Sequence[Line], like: int | None, shift: Shift, *, is_kept: bool) -> Line:
         """Return a line of the replacement. The caller sets its line end."""
@@ -187,35 +187,35 @@ def with_line_ends(text: str, end: str | None) -> str:
     return text if end is None else BREAK.sub(end, text)
 
 
-def respell_pieces(text: str, start: int, end: int, wish: Wish, ending: str | None) -> Replacement:
+def respell_pieces(text: str, start: int, end: int, edit: PieceEdit, ending: str | None) -> Replacement:
     """Return the replacement of the pieces in [start, end), which are as many as the edit has old pieces."""
     region = text[start:end]
     start, end = start + len(region) - len(region.lstrip()), end - len(region) + len(region.rstrip())
     indent = indentation(text, start)
-    shift = Shift() if indent is None else Shift(BREAK.split(wish.old.gaps[0])[-1], indent)
-    tail = trailing(text, end, wish, ending)
-    if not wish.new.spans:
-        whole_lines = indent is not None and BREAK.search(wish.old.gaps[-1])
-        told = wish.old.gaps[0] or (indent if whole_lines else "")
+    shift = Shift() if indent is None else Shift(BREAK.split(edit.old.gaps[0])[-1], indent)
+    tail = trailing(text, end, edit, ending)
+    if not edit.new.spans:
+        whole_lines = indent is not None and BREAK.search(edit.old.gaps[-1])
+        told = edit.old.gaps[0] or (indent if whole_lines else "")
         return tail._replace(start=start - run_before(text, start, told or ""))
-    lead = leading(text, start, wish, shift, ending)
-    return Replacement(lead.start, tail.end, lead.text + wish.spelled(text[start:end], shift, ending) + tail.text)
+    lead = leading(text, start, edit, shift, ending)
+    return Replacement(lead.start, tail.end, lead.text + edit.spelled(text[start:end], shift, ending) + tail.text)
 
 
-def inner(shown: Pieces, wish: Wish, shift: Shift, ending: str | None) -> str:
+def spell_pieces(shown: Pieces, edit: PieceEdit, shift: Shift, ending: str | None) -> str:
     """Return the replacement from the first piece to the last.
 
     A gap that the edit does not change is that of the text.
     """
     parts: list[str] = []
     shift_of, respell = cache(line_shift), cache(shift_gap)  # many lines of a text have the same indentation
-    for place, word in enumerate(wish.new.words):
-        like, kept = wish.like[place], wish.kept[place]
-        if like and (own := shift_of(shown.gaps[like], wish.old.gaps[like])):
+    for place, word in enumerate(edit.new.words):
+        like, kept = edit.like[place], edit.kept[place]
+        if like and (own := shift_of(shown.gaps[like], edit.old.gaps[like])):
             shift = own
         if place:
-            gap = wish.new.gaps[place]
-            stays = like and wish.like[place - 1] == like - 1 and wish.old.gaps[like] == gap
+            gap = edit.new.gaps[place]
+            stays = like and edit.like[place - 1] == like - 1 and edit.old.gaps[like] == gap
             parts.append(shown.gaps[like] if like and stays else respell(gap, shift, ending))
         parts.append(word if kept is None else shown.words[kept])
     return "".join(parts)
@@ -225,7 +225,7 @@ def line_shift(shown_gap: str, old_gap: str) -> Shift | None:
     """Return the two indentations of a line; None if one of the gaps has no line break."""
     if not (BREAK.search(shown_gap) and BREAK.search(old_gap)):
         return None
-    return Shift(told=BREAK.split(old_gap)[-1], shown=BREAK.split(shown_gap)[-1])
+    return Shift(edit_indent=BREAK.split(old_gap)[-1], text_indent=BREAK.split(shown_gap)[-1])
 
 
 def shift_gap(gap: str, shift: Shift, ending: str | None) -> str:
@@ -243,9 +243,9 @@ def indentation(text: str, start: int) -> str | None:
     return before if not before.strip() else None
 
 
-def leading(text: str, start: int, wish: Wish, shift: Shift, ending: str | None) -> Replacement:
+def leading(text: str, start: int, edit: PieceEdit, shift: Shift, ending: str | None) -> Replacement:
     """Return the replacement of the whitespace before the first piece."""
-    told, wanted = wish.old.gaps[0], wish.new.gaps[0]
+    told, wanted = edit.old.gaps[0], edit.new.gaps[0]
     if told == wanted:
         return Replacement(start, start, "")
     if not told:
@@ -265,10 +265,10 @@ def run_before(text: str, end: int, told: str) -> int:
     return end - row - len(text[row:end].rstrip())
 
 
-def trailing(text: str, end: int, wish: Wish, ending: str | None) -> Replacement:
+def trailing(text: str, end: int, edit: PieceEdit, ending: str | None) -> Replacement:
     """Return the replacement of the whitespace after the last piece, with as many line ends as the edit replaces."""
-    told = wish.old.gaps[-1]
-    wanted = wish.new.gaps[-1] if wish.new.spans else wish.new.text
+    told = edit.old.gaps[-1]
+    wanted = edit.new.gaps[-1] if edit.new.spans else edit.new.text
     if told == wanted:
         return Replacement(end, end, "")
     return Replacement(end, end + run_length(text, end, told), with_line_ends(wanted, ending))

@@ -82,14 +82,14 @@ def summarise(found: list[Block]) -> Lines:
     return Lines("\n\n".join(said for said, _ in taken), taken[0][1].start, taken[-1][1].end)
 
 
-def first_words(text: str, most: int) -> str:
-    return text if len(text) <= most else text[:most].rpartition(" ")[0].rstrip(" ,;:—–-") + "…"
+def first_words(text: str, length_max: int) -> str:
+    return text if len(text) <= length_max else text[:length_max].rpartition(" ")[0].rstrip(" ,;:—–-") + "…"
 
 
 def without_instructions(text: str) -> str:
     """Return a paragraph as plain text on one line, without the sentences that are addressed to agents."""
     said = " ".join(plain(text).split())
-    return escaped("".join(one for one in SENTENCE.findall(said) if not is_addressed(one)).strip())
+    return escaped("".join(sentence for sentence in SENTENCE.findall(said) if not is_addressed(sentence)).strip())
 
 
 def blocks(text: str) -> list[Block]:

@@ -15,7 +15,7 @@ from ..limits import CONTENT, SOURCE_TITLE
 MARKDOWN, HTML, TEXT, PDF = "text/markdown", "text/html", "text/plain", "application/pdf"
 MEDIA_TYPES = (MARKDOWN, HTML, TEXT, PDF)
 SYNONYMS = {"text/x-markdown": MARKDOWN, "application/xhtml+xml": HTML, "application/x-pdf": PDF}
-UNSAID = ("", "application/octet-stream", "binary/octet-stream")
+UNSPECIFIC = ("", "application/octet-stream", "binary/octet-stream")
 """Media types that tell nothing about a file."""
 ENDINGS = {
     ".md": MARKDOWN, ".markdown": MARKDOWN, ".mdx": MARKDOWN, ".html": HTML, ".htm": HTML, ".xhtml": HTML,
@@ -27,7 +27,7 @@ SNIFFED = 1_000  # bytes at the beginning of a file by which its media type is g
 PAGES_MAX = 2_000  # pages of a PDF
 MEMORY = 1_500_000_000  # bytes of address space
 SECONDS = 20  # seconds of processor time
-UNSHOWN = ("script", "style", "template", "noscript", "nav", "footer", "aside", "form", "button", "svg", "iframe")
+LEFT_OUT = ("script", "style", "template", "noscript", "nav", "footer", "aside", "form", "button", "svg", "iframe")
 """Elements of a web page that are not part of its text."""
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
@@ -51,7 +51,7 @@ def media_type_of(given: str | None, address: str, data: bytes) -> str:
     """
     said = (given or "").partition(";")[0].strip().lower()
     found = SYNONYMS.get(said, said)
-    if found in UNSAID:
+    if found in UNSPECIFIC:
         path = re.split(r"[?#]", address, maxsplit=1)[0].lower()
         ending = re.search(r"\.[a-z]{2,8}$", path)
         found = ENDINGS.get(ending[0] if ending else "") or sniff_media_type(data[:SNIFFED])
@@ -99,7 +99,7 @@ def from_html(data: bytes) -> Extracted:
 
     soup = BeautifulSoup(data, "html.parser")
     title = soup.title.get_text() if soup.title else None
-    for element in soup(UNSHOWN):
+    for element in soup(LEFT_OUT):
         element.decompose()
     for comment in soup(string=lambda text: isinstance(text, Comment)):
         comment.extract()
@@ -145,30 +145,30 @@ def check_extracted(found: Extracted) -> Extracted:
 
 def main() -> None:
     """Read a file from stdin, and write its text, its title or an error to stdout."""
-    limit()
+    limit_resources()
     try:
         found = check_extracted(extract(sys.argv[1], sys.stdin.buffer.read()))
-        said = {"text": found.text, "title": found.title}
+        result = {"text": found.text, "title": found.title}
     except Unreadable as error:
-        said = {"error": str(error)}
+        result = {"error": str(error)}
     except MemoryError:
-        said = {"error": "reading it takes too much memory"}
+        result = {"error": "reading it takes too much memory"}
     except RecursionError:
-        said = {"error": "it is nested too deeply"}
+        result = {"error": "it is nested too deeply"}
     except Exception as error:  # a library fails in any way at damaged input
-        said = {"error": f"it is damaged: {type(error).__name__}"}
-    sys.stdout.write(json.dumps(said))
+        result = {"error": f"it is damaged: {type(error).__name__}"}
+    sys.stdout.write(json.dumps(result))
 
 
-def limit() -> None:
+def limit_resources() -> None:
     """Limit the memory, processor time and files of this process, if the operating system supports it."""
     try:
         import resource
     except ImportError:
         return
     limits = {"RLIMIT_AS": MEMORY, "RLIMIT_CPU": SECONDS, "RLIMIT_FSIZE": 0, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 64}
-    for name, most in limits.items():
-        resource.setrlimit(getattr(resource, name), (most, most))
+    for name, value in limits.items():
+        resource.setrlimit(getattr(resource, name), (value, value))
 
 
 if __name__ == "__main__":

@@ -31,11 +31,11 @@ class CitationMark:
     def fields(self) -> dict[str, Any]:
         """Return the citation as a mapping for the header of a note."""
         lines = None if self.line_start is None else f"{self.line_start}-{self.line_end}"
-        given = {
+        values = {
             "ref": self.ref, "kind": self.kind, "version": self.version, "section": self.section, "lines": lines,
             "summary": self.summary,
         }  # fmt: skip
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class ClaimMark:
 
     def fields(self) -> dict[str, Any]:
         """Return the claim as a mapping for the header of a note."""
-        given = {
+        values = {
             "fact": self.fact, "replacement": self.replacement, "superseded_on": format_moment(self.superseded_on),
             "section": self.section, "heading": self.heading,
             **{
@@ -61,7 +61,7 @@ class ClaimMark:
                 if source
             },
         }  # fmt: skip
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,11 @@ class StatedMark:
     def fields(self) -> dict[str, Any]:
         """Return the claim as a mapping for the header of a note."""
         source = {"kind": self.source[0], "ref": self.source[1]} if self.source else None
-        given = {
+        values = {
             "claim": self.claim, "on": format_moment(self.on), "section": self.section, "support": self.support,
             "source": source,
         }  # fmt: skip
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +97,22 @@ class ContradictionMark:
     def fields(self) -> dict[str, Any]:
         """Return the contradiction as a mapping for the header of a note."""
         decided = self.resolved_at and format_moment(self.resolved_at)
-        given = {
+        values = {
             "older": self.older.fields(), "newer": self.newer.fields(), "resolution": self.resolution,
             "reason": self.reason, "resolved_at": decided,
         }  # fmt: skip
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 RESOLUTIONS = ("keep_newer", "keep_older", "both_hold")
 
 
-def contradictions(fields: Fields) -> tuple[ContradictionMark, ...]:
+def take_contradictions(fields: Fields) -> tuple[ContradictionMark, ...]:
     """Remove the field `contradictions`, a list of mappings, and return its contradictions.
 
     A field of this name with other content is left in place.
     """
-    found = [_contradiction(item) for item in _listed(fields.values.get("contradictions"))]
+    found = [_contradiction(item) for item in _as_list(fields.values.get("contradictions"))]
     if None in found:
         return ()
     fields.values.pop("contradictions", None)
@@ -151,7 +151,7 @@ def take_superseded(fields: Fields) -> tuple[ClaimMark, ...]:
 
     A field of this name with other content is left in place.
     """
-    found = [_claim(item) for item in _listed(fields.values.get("superseded"))]
+    found = [_claim(item) for item in _as_list(fields.values.get("superseded"))]
     if None in found:
         return ()
     fields.values.pop("superseded", None)
@@ -178,13 +178,13 @@ def _named_source(item: Any) -> tuple[str, str] | None:
     return (kind, ref) if isinstance(kind, str) and isinstance(ref, str) else None
 
 
-def citations(fields: Fields) -> tuple[CitationMark, ...]:
+def take_citations(fields: Fields) -> tuple[CitationMark, ...]:
     """Remove the fields `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts), and return the
     citations in them.
 
     If one of the two has other content, both are left in place.
     """
-    named = [item for name in NAMES for item in _listed(fields.values.get(name))]
+    named = [item for name in NAMES for item in _as_list(fields.values.get(name))]
     found = [_citation(f"sources.{index}", item) for index, item in enumerate(named)]
     if None in found:
         return ()
@@ -193,7 +193,7 @@ def citations(fields: Fields) -> tuple[CitationMark, ...]:
     return tuple(dict.fromkeys(filter(None, found)))
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     if value is None or value == "":
         return []
     return value if isinstance(value, list) else [value]
@@ -219,8 +219,8 @@ def _citation(where: str, item: Any) -> CitationMark | None:
 
 def _summary(source: Fields) -> str | None:
     """Return the summary, which may have several lines."""
-    given = source.values.get("summary")
-    return given.strip() or None if isinstance(given, str) else source.text("summary")
+    value = source.values.get("summary")
+    return value.strip() or None if isinstance(value, str) else source.text("summary")
 
 
 def _version(where: str, version: Any) -> int | None:

@@ -76,7 +76,7 @@ def find_links(text: str) -> list[Target]:
 
     Links in code, in comments or after a backslash do not count, nor do attachments and block references.
     """
-    return [written.target for written in _written(text)]
+    return [link.target for link in match_links(text)]
 
 
 class WrittenFile(NamedTuple):
@@ -115,10 +115,10 @@ def page_target(address: str) -> Target | None:
 def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str) -> str:
     """Return the text with the chosen links pointing at `new_slug`; their form, heading and visible text stay."""
     parts, position = [], 0
-    for link in _written(text):
+    for link in match_links(text):
         if is_target(link.target):
-            spelled = f"{link.target.space}:{new_slug}" if link.target.space else new_slug
-            parts += [text[position : link.target.start], _respelled(text, link, spelled)]
+            address = f"{link.target.space}:{new_slug}" if link.target.space else new_slug
+            parts += [text[position : link.target.start], _with_address(text, link, address)]
             position = link.target.end
     return "".join(parts) + text[position:]
 
@@ -130,16 +130,24 @@ def readdress_links(text: str, address_of: Callable[[Target], str | None]) -> st
     type loses it, because no address has both a space and a type.
     """
     parts, position = [], 0
-    for link in _written(text):
+    for link in match_links(text):
         if (address := address_of(link.target)) is not None:
-            parts += [text[position : link.target.start], _respelled(text, link, address)]
+            parts += [text[position : link.target.start], _with_address(text, link, address)]
             position = link.target.end
     return "".join(parts) + text[position:]
 
 
 def match_links(text: str) -> list[WrittenLink]:
     """Return the links as `find_links` does, each with its match, which tells its form and what is in the brackets."""
-    return _written(text)
+    if "[[" not in text and "](" not in text:
+        return []
+    masked, found, end = mask_code(text), [], 0
+    everything = [*_wiki_links(text, masked), *_inline_links(text, masked)]
+    for link in sorted(everything, key=lambda link: link.target.start):
+        if link.target.start >= end:
+            found.append(link)
+            end = link.target.end
+    return found
 
 
 def rename_links(text: str, respelling: Callable[[Target, str], str | None]) -> str:
@@ -149,7 +157,7 @@ def rename_links(text: str, respelling: Callable[[Target, str], str | None]) -> 
     returns None is left unchanged. The form, the heading and the explicit text of a link stay.
     """
     parts, position = [], 0
-    for link in _written(text):
+    for link in match_links(text):
         start, end = link.match.span("name")
         name = text[start:end]
         spelled = respelling(link.target, name if link.match.re is WIKI else "")
@@ -205,27 +213,15 @@ def _openings(masked: str) -> dict[int, int]:
     `masked` is a text from `mask_code`.
     """
     pairs: dict[int, int] = {}
-    open_ones: list[int] = []
+    unclosed: list[int] = []
     for bracket in BRACKET.finditer(masked):
         if bracket[0] == "[":
-            open_ones.append(bracket.start())
+            unclosed.append(bracket.start())
         elif bracket[0] != "]":
-            open_ones.clear()
-        elif open_ones:
-            pairs[bracket.start()] = open_ones.pop()
+            unclosed.clear()
+        elif unclosed:
+            pairs[bracket.start()] = unclosed.pop()
     return pairs
-
-
-def _written(text: str) -> list[WrittenLink]:
-    if "[[" not in text and "](" not in text:
-        return []
-    masked, found, end = mask_code(text), [], 0
-    everything = [*_wiki_links(text, masked), *_inline_links(text, masked)]
-    for link in sorted(everything, key=lambda link: link.target.start):
-        if link.target.start >= end:
-            found.append(link)
-            end = link.target.end
-    return found
 
 
 def _wiki_links(text: str, masked: str) -> Iterator[WrittenLink]:
@@ -281,16 +277,16 @@ def _is_file(name: str, *, embedded: bool) -> bool:
     return ending is not None and ending[1].lower() != "md" and (embedded or ending[1].lower() in FILES)
 
 
-def _respelled(text: str, link: WrittenLink, spelled: str) -> str:
-    """Return the text of the link with `spelled` as its address."""
+def _with_address(text: str, link: WrittenLink, address: str) -> str:
+    """Return the text of the link with another address."""
     target, (start, end) = link.target, link.match.span("name")
     before, after = text[target.start : start], text[end : target.end]
-    if target.type is not None and ":" in spelled:
+    if target.type is not None and ":" in address:
         before = f"{text[target.start : link.match.start()]}](wiki:"
     if _shows_its_name(link):
         bar = r"\|" if _in_table(text, target.start) else "|"
         after = f"{after.removesuffix(']]')}{bar}{target.text}]]"
-    return before + spelled + after
+    return before + address + after
 
 
 def _shows_its_name(link: WrittenLink) -> bool:

@@ -29,10 +29,10 @@ def comments(text: str) -> Iterator[Span]:
     spans = list(hidden(text))
     yield from (span for span in spans if text.startswith("<!--", span[0]))
     if "%%" in text:
-        yield from remarks(hide(text, spans))
+        yield from obsidian_comments(hide(text, spans))
 
 
-def remarks(text: str) -> Iterator[Span]:
+def obsidian_comments(text: str) -> Iterator[Span]:
     """Yield the spans of Obsidian comments. A `%%` that is not closed before the next heading starts no comment."""
     headings = (heading.start() for heading in HEADING.finditer(text))
     for at, end in pairwise([0, *headings, len(text)]):

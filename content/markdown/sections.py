@@ -52,7 +52,11 @@ def parse(body: str) -> list[Section]:
 def render(sections: Iterable[Section]) -> str:
     """Join sections into a body: `## Heading`, a blank line and the text of each, with a blank line between
     sections."""
-    parts = (part for one in sections for part in (f"## {one.heading}" if one.heading else "", trim(one.body)))
+    parts = (
+        part
+        for section in sections
+        for part in (f"## {section.heading}" if section.heading else "", trim(section.body))
+    )
     return "\n\n".join(filter(None, parts))
 
 
@@ -88,7 +92,7 @@ def problem(section: Section) -> str | None:
         return f"the heading has {len(heading)} characters: at most {HEADING.most} are allowed"
     if not heading and not text:
         return "the section has neither heading nor text: give it one, or leave it out"
-    if heading and [one.heading for one in parse(f"## {heading}")] != [heading]:
+    if heading and [found.heading for found in parse(f"## {heading}")] != [heading]:
         return "the heading begins or ends with a space or is closed by #: write it without"
     return _text_problem(text)
 
@@ -97,31 +101,32 @@ def check(sections: Sequence[Section]) -> str | None:
     """Return an error message if parsing the rendered sections would give other sections; None otherwise."""
     if parse(render(sections)) == list(sections):
         return None
-    for one in sections:
-        if reason := problem(one):
-            return f"section {one.slug}: {reason}"
-    if any(not one.heading for one in sections[1:]):
+    for section in sections:
+        if reason := problem(section):
+            return f"section {section.slug}: {reason}"
+    if any(not section.heading for section in sections[1:]):
         return "only the first section may be without a heading: give the others one"
-    if any(one.body != trim(one.body) for one in sections):
+    if any(section.body != trim(section.body) for section in sections):
         return "a section's text begins or ends with blank lines: trim it"
-    return f"the slugs do not follow from the headings: {', '.join(slugs([one.heading for one in sections]))} would"
+    expected = ", ".join(slugs([section.heading for section in sections]))
+    return f"the slugs do not follow from the headings: {expected} would"
 
 
 def _headings(body: str) -> list[tuple[int, str]]:
     """Return (row, heading) for each line that starts a section."""
     if "##" not in body:
         return []
-    found = _read_headings(body) if INTRICATE.search(body) else _plain_headings(body)
+    found = _parse_headings(body) if INTRICATE.search(body) else _scan_headings(body)
     return [(row, title) for row, title in found if 0 < len(title) <= HEADING.most]
 
 
-def _read_headings(body: str) -> Iterator[tuple[int, str]]:
+def _parse_headings(body: str) -> Iterator[tuple[int, str]]:
     for token, title in pairwise(blocks(body)):
         if token.type == "heading_open" and token.tag == "h2" and token.level == 0 and token.map:
             yield token.map[0], title.content
 
 
-def _plain_headings(body: str) -> Iterator[tuple[int, str]]:
+def _scan_headings(body: str) -> Iterator[tuple[int, str]]:
     """Yield (row, heading) for a body in which every line that begins with ## is a heading."""
     for row, line in enumerate(lines(body)):
         if line.startswith("##") and line[2:3] in ("", " ", "\r", "\n"):
@@ -132,7 +137,7 @@ def _plain_headings(body: str) -> Iterator[tuple[int, str]]:
 
 def _text_problem(text: str) -> str | None:
     """Return an error message if the text would swallow the next section or split in two; None otherwise."""
-    headings = [one.heading for one in parse(render([Section("", "", text), NEXT])) if one.heading]
+    headings = [section.heading for section in parse(render([Section("", "", text), NEXT])) if section.heading]
     if not headings or headings[-1] != NEXT.heading:
         return "the text leaves a code fence or an HTML block open, which would swallow the next section: close it"
     if len(headings) > 1:

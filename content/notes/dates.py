@@ -42,9 +42,9 @@ DATE_LINE = re.compile(
 def date_of(values: Mapping[str, Any], path: str, text: str = "") -> datetime | None:
     """Return when a note was written, from the values of its header, its path or its text; None if none of them
     tells."""
-    given = {str(name).lower().replace("-", "_"): value for name, value in values.items()}
-    said = (in_text(given[name].strip()) for name in FIELDS if isinstance(given.get(name), str))
-    return next(filter(None, (*said, in_path(path), in_lines(text), in_turns(text))), None)
+    fields = {str(name).lower().replace("-", "_"): value for name, value in values.items()}
+    dates = (in_text(fields[name].strip()) for name in FIELDS if isinstance(fields.get(name), str))
+    return next(filter(None, (*dates, in_path(path), in_lines(text), in_turns(text))), None)
 
 
 def in_text(text: str) -> datetime | None:
@@ -55,7 +55,7 @@ def in_text(text: str) -> datetime | None:
 def in_path(path: str) -> datetime | None:
     """Return the last day in a path, else the first day of the last month in it; None if it has neither."""
     short = path[-PATH_MAX:]
-    alone = (at(int(found["year"]), int(found["month"]), 1) for found in MONTH_ALONE.finditer(short))
+    alone = (first_moment(int(found["year"]), int(found["month"]), 1) for found in MONTH_ALONE.finditer(short))
     found = [*alone, *days(short)]
     return found[-1] if found else None
 
@@ -72,7 +72,7 @@ def in_turns(text: str) -> datetime | None:
     """Return the day of the last turn of a conversation whose turns begin with a date and a time."""
     stamps = list(filter(None, map(STAMP.match, text.splitlines())))
     found = turn_day(stamps[-1].string, is_month_first=is_month_first(stamps)) if len(stamps) >= STAMPS_MIN else None
-    return at(found.year, found.month, found.day) if found else None
+    return first_moment(found.year, found.month, found.day) if found else None
 
 
 def is_month_first(stamps: Sequence[re.Match[str]]) -> bool:
@@ -80,13 +80,13 @@ def is_month_first(stamps: Sequence[re.Match[str]]) -> bool:
 
     If no number is above 12, the reading that puts fewer turns out of order is taken.
     """
-    pairs = [(int(one["first"]), int(one["second"])) for one in stamps]
+    pairs = [(int(stamp["first"]), int(stamp["second"])) for stamp in stamps]
     if any(first > 12 for first, _ in pairs):
         return False
-    years = [int(one["third"]) for one in stamps]
+    years = [int(stamp["third"]) for stamp in stamps]
     by_month = list(zip(years, (first for first, _ in pairs), (second for _, second in pairs), strict=True))
     by_day = list(zip(years, (second for _, second in pairs), (first for first, _ in pairs), strict=True))
-    backwards = [sum(later < one for one, later in pairwise(some)) for some in (by_month, by_day)]
+    backwards = [sum(later < earlier for earlier, later in pairwise(dates)) for dates in (by_month, by_day)]
     return any(second > 12 for _, second in pairs) or backwards[0] < backwards[1]
 
 
@@ -101,7 +101,7 @@ def turn_day(line: str, *, is_month_first: bool = False) -> date | None:
     else:
         month, day = (first, second) if is_month_first else (second, first)
         year = third if third > 99 else 2000 + third
-    moment = at(year, month, day)
+    moment = first_moment(year, month, day)
     return moment.date() if moment else None
 
 
@@ -117,11 +117,11 @@ def days(text: str) -> Iterator[datetime]:
         for found in pattern.finditer(text):
             groups = found.groupdict()
             month = MONTHS.index(groups["name"].lower()) + 1 if "name" in groups else int(groups["month"])
-            if day := at(int(groups["year"]), month, int(groups["day"])):
+            if day := first_moment(int(groups["year"]), month, int(groups["day"])):
                 yield day
 
 
-def at(year: int, month: int, day: int) -> datetime | None:
+def first_moment(year: int, month: int, day: int) -> datetime | None:
     """Return the first moment of a day in UTC; None if there is no such day."""
     try:
         found = date(year, month, day)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 LINES_MAX = 40  # lines of a text, from its beginning, that are searched for fields
-FIELDS_LEAST = 3  # fields of a record, unless all of them are known
-KNOWN_LEAST = 2  # fields of a record whose labels are in KNOWN
+FIELDS_MIN = 3  # fields of a record, unless all of them are known
+KNOWN_MIN = 2  # fields of a record whose labels are in KNOWN
 WORDS_MAX = 5  # words of a value; a longer value is a sentence
 FIELD = re.compile(
     r"[ \t]{0,3}(?:[-*+] )?\*{0,2}(?P<label>[^\W\d_][^\W\d_ /-]*(?:[ /-][^\W\d_ /-]+){0,3})\*{0,2}"
@@ -73,7 +73,7 @@ def record_of(lines: Sequence[str]) -> Record:
     """Return the fields at the beginning of a text, after any headings; NO_RECORD for a text that is not a record."""
     found = fields_of(lines)
     known = {at: label for at, (label, _) in found.items() if label in KNOWN}
-    if len(known) < KNOWN_LEAST or (len(found) < FIELDS_LEAST and len(known) < len(found)):
+    if len(known) < KNOWN_MIN or (len(found) < FIELDS_MIN and len(known) < len(found)):
         return NO_RECORD
     values = {at: value for at, (_, value) in found.items()}
     people = [name for at, label in known.items() if label in PEOPLE for name in names_in(values[at])]
@@ -98,8 +98,8 @@ def fields_of(lines: Sequence[str]) -> dict[int, tuple[str, str]]:
 
 def names_in(value: str) -> Iterator[str]:
     """Yield the names in a value that lists people."""
-    for one in SEPARATOR.split(BRACKETS.sub("", value)):
-        name = " ".join(one.split())
+    for part in SEPARATOR.split(BRACKETS.sub("", value)):
+        name = " ".join(part.split())
         if is_name(name):
             yield name
 

@@ -23,7 +23,7 @@ from ..values import DEPTH_MAX, INTEGERS, jsonable
 
 # Texts that need no quotes to be read as themselves, by readers of YAML 1.2 and of YAML 1.1.
 PLAIN = re.compile(r"(?:[^\W_]|/(?=\w))(?:[\w.,()/'+&%@=$*~!?;-]|:(?=[\w/])| (?=[\w(/&+-])){0,200}")
-TAKEN = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 NUMERIC = frozenset("-0123456789NItf")  # first characters of the numbers and constants of Python's JSON reader
 ENTRY = re.compile(
     r"(?P<key>[A-Za-z][A-Za-z0-9_-]{0,100}):(?: (?P<value>[^\n]+)|(?P<items>(?:\n {0,8}- [^\n]+)*))(?:\n|\Z)"
@@ -68,10 +68,10 @@ def read_value(value: str) -> str | list[str]:
 
 
 def read_items(items: str) -> list[str] | None:
-    parted = [line.partition("- ") for line in items.split("\n")[1:]]
-    if len({margin for margin, *_ in parted}) > 1:
+    split_lines = [line.partition("- ") for line in items.split("\n")[1:]]
+    if len({margin for margin, *_ in split_lines}) > 1:
         raise NotPlain
-    return [read_text(text) for *_, text in parted] or None
+    return [read_text(text) for *_, text in split_lines] or None
 
 
 def read_text(text: str) -> str:
@@ -87,7 +87,7 @@ def plain(text: str) -> str:
 
 def is_plain(text: str) -> bool:
     """Return whether a YAML reader reads the text without quotes as the same text."""
-    return bool(PLAIN.fullmatch(text)) and text.lower() not in TAKEN and not is_json_number(text)
+    return bool(PLAIN.fullmatch(text)) and text.lower() not in RESERVED and not is_json_number(text)
 
 
 def is_json_number(text: str) -> bool:
@@ -103,7 +103,7 @@ def is_json_number(text: str) -> bool:
 HEADER_MAX = 256 * 1024  # characters
 ALIASES_MAX = 10
 # The values that any header may have. A longer header may have one for each character. Aliases multiply values.
-VALUES_LEAST = 20_000
+VALUES_MIN = 20_000
 
 OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)")
 CLOSING = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)")
@@ -165,9 +165,9 @@ def split_any(text: str) -> tuple[dict[str, Any], str]:
 def _as_texts(value: Any) -> Any:
     """Return a value of TOML with its dates and times as texts in ISO 8601."""
     if isinstance(value, dict):
-        return {key: _as_texts(one) for key, one in value.items()}
+        return {key: _as_texts(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_as_texts(one) for one in value]
+        return [_as_texts(item) for item in value]
     return value.isoformat() if isinstance(value, date | time) else value
 
 
@@ -195,14 +195,14 @@ def read_json(header: str) -> dict[str, Any]:
     `join` writes long headers in this form, because YAML readers are slow.
     """
     try:
-        return dict(jsonable(json.loads(clean(header), object_pairs_hook=_once)))
+        return dict(jsonable(json.loads(clean(header), object_pairs_hook=_without_duplicates)))
     except (BadText, ValueError, RecursionError) as error:
         if len(header) > HEADER_MAX:
             raise BadFrontmatter(f"line 1: the frontmatter is not JSON: {error}") from error
     return read_in_full(header)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the pairs as a dict. Raises ValueError for a duplicate key, which YAML does not allow."""
     if len(found := dict(pairs)) < len(pairs):
         raise ValueError("a key is given twice")
@@ -213,7 +213,7 @@ def read_in_full(header: str) -> dict[str, Any]:
     try:
         values = _yaml().load(clean(header))
         if isinstance(values, dict):
-            return dict(jsonable(values, max(len(header), VALUES_LEAST)))
+            return dict(jsonable(values, max(len(header), VALUES_MIN)))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 2 if mark else 1
@@ -228,7 +228,7 @@ def read_in_full(header: str) -> dict[str, Any]:
     raise BadFrontmatter("line 2: the frontmatter is not a mapping: write `key: value` on each line")
 
 
-class Bounded(Composer):
+class BoundedComposer(Composer):
     """A YAML composer that refuses many aliases and deep nesting, which make a short header expensive to read."""
 
     aliases = 0
@@ -244,7 +244,7 @@ class Bounded(Composer):
         return super().compose_node(parent, index)
 
 
-class Verbatim(VersionedResolver):
+class VerbatimResolver(VersionedResolver):
     """A YAML resolver that reads a date as a text, and also a number that JSON would write differently."""
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
@@ -302,5 +302,5 @@ def _escaped(text: str) -> str:
 def _yaml() -> YAML:
     """Return a new YAML reader. Readers have state, so none can be shared."""
     yaml = YAML(typ="safe", pure=True)
-    yaml.Composer, yaml.Resolver = Bounded, Verbatim
+    yaml.Composer, yaml.Resolver = BoundedComposer, VerbatimResolver
     return yaml

@@ -37,7 +37,7 @@ def from_logseq(path: str, text: str) -> Note:
     values = header | properties
     day = journal_day(path)
     *spaces, title = page_name(path, values).split("/")
-    names = [*_listed(values.pop("alias", None)), *_listed(values.pop("aliases", None))]
+    names = [*_split_names(values.pop("alias", None)), *_split_names(values.pop("aliases", None))]
     if spaces:
         names.append("/".join([*spaces, title]))
         values.setdefault("parent", "/".join(spaces))
@@ -45,7 +45,7 @@ def from_logseq(path: str, text: str) -> Note:
         names.append(journal_title(day))
         values.setdefault("created", day.isoformat())
     tags = [
-        *_listed(values.pop("tags", None)),
+        *_split_names(values.pop("tags", None)),
         *(found[1].strip() for found in BRACKETED_TAG.finditer(mask_code(body))),
     ]
     short = [tag for tag in dict.fromkeys(tags) if 0 < len(tag) <= TAG.most][: TAGS.most]
@@ -110,10 +110,10 @@ def _properties(text: str) -> tuple[dict[str, Any], str]:
     return values, text[place:].lstrip("\r\n")
 
 
-def _listed(value: Any) -> list[str]:
+def _split_names(value: Any) -> list[str]:
     """Return the names in a list: three for `a, [[b, c]], #d`."""
     if isinstance(value, list):
-        return [one for item in value for one in _listed(item)]
+        return [one for item in value for one in _split_names(item)]
     if not isinstance(value, str):
         return []
     whole = [found[1] for found in REFERENCE.finditer(value)]

@@ -10,9 +10,9 @@ from typing import NamedTuple
 FIELDS_MAX = 40  # lines of a header
 # Names of the header's fields, in the languages in which programs write them.
 SENDER = ("from", "von", "de", "da", "发件人", "差出人")
-ADDRESSED = ("to", "cc", "bcc", "an", "kopie", "à", "a", "para", "收件人", "抄送", "宛先")
+RECIPIENT = ("to", "cc", "bcc", "an", "kopie", "à", "a", "para", "收件人", "抄送", "宛先")
 SUBJECT = ("subject", "betreff", "objet", "asunto", "assunto", "oggetto", "主题", "件名")
-DATED = ("date", "sent", "datum", "gesendet", "envoyé", "fecha", "enviado", "data", "日期", "发送时间", "日時")
+DATE = ("date", "sent", "datum", "gesendet", "envoyé", "fecha", "enviado", "data", "日期", "发送时间", "日時")
 FIELD = re.compile(r"\*{0,2}(?P<name>[^\W\d_][\w-]{0,30})\*{0,2}[ \u00a0]?[:：]\*{0,2}[ \t]*(?P<value>[^\n]{0,1000})$")
 CONTINUED = re.compile(r"[ \t]+\S")
 PERSON = re.compile(r"\s*\"?(?P<name>[^\W\d_][^\"<>@,;:()\[\]\n]{1,59}?)\"?\s*[<\[(]\s*(?:mailto:)?[^\s<>@]{1,64}@")
@@ -64,7 +64,7 @@ def header_of(lines: Sequence[str], start: int) -> tuple[dict[str, str], int]:
         elif not found or not CONTINUED.match(line):
             break
         end += 1
-    others = sum(not found.keys().isdisjoint(names) for names in (ADDRESSED, SUBJECT, DATED))
+    others = sum(not found.keys().isdisjoint(names) for names in (RECIPIENT, SUBJECT, DATE))
     is_header = not found.keys().isdisjoint(SENDER) and others > 1
     return (found, end) if is_header else ({}, start)
 
@@ -77,14 +77,14 @@ def own_lines(lines: Sequence[str], start: int) -> list[str]:
     found: list[str] = []
     for at in range(start, len(lines)):
         line = lines[at]
-        if SIGNATURE.match(line) or (RULE.match(line) and any(map(is_sent, lines[at + 1 : at + 3]))):
+        if SIGNATURE.match(line) or (RULE.match(line) and any(map(names_sender, lines[at + 1 : at + 3]))):
             break
         if not QUOTED.match(line) and not INTRODUCED.match(line):
             found.append(line)
     return found
 
 
-def is_sent(line: str) -> bool:
+def names_sender(line: str) -> bool:
     """Return whether the line is a header field with the sender of a mail."""
     field = FIELD.match(line)
     return field is not None and field["name"].lower() in SENDER

@@ -11,7 +11,7 @@ from .frontmatter import join
 from .notes import EXACT, Note, from_fields, from_record
 
 # The fields of a note that its metadata must not change when the note is read again.
-OWN = (
+OWN_FIELDS = (
     "type",
     "slug",
     "status",
@@ -24,7 +24,7 @@ OWN = (
     "redirect_to",
 )
 # The fields that are repeated in the field EXACT if they would be read as something else.
-CORRECTED = ("title", "summary", "parent", "aliases", "tags", "links")
+EXACT_FIELDS = ("title", "summary", "parent", "aliases", "tags", "links")
 
 Read = Callable[[dict[str, Any]], Note]
 
@@ -44,25 +44,25 @@ def header(note: Note, read: Read) -> dict[str, Any]:
 
     Values that would be read as something else are repeated exactly in the field EXACT, `cairn`.
     """
-    is_told = bool(note.metadata) and is_harmless(note, read)
-    metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if is_told else {}
-    fields = own(note) | metadata | own(note)
-    corrections = exact(note, read(fields))
+    keeps_metadata = bool(note.metadata) and is_harmless(note, read)
+    metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if keeps_metadata else {}
+    fields = own_fields(note) | metadata | own_fields(note)
+    corrections = exact_values(note, read(fields))
     return fields | {EXACT: corrections} if corrections else fields
 
 
 def is_harmless(note: Note, read: Read) -> bool:
     """Return whether the metadata can stand beside the note's own fields without changing how these are read."""
     try:
-        found = read(note.metadata | own(note))
+        found = read(note.metadata | own_fields(note))
     except BadNote:
         return False
-    return all(getattr(found, name) == getattr(note, name) for name in OWN)
+    return all(getattr(found, name) == getattr(note, name) for name in OWN_FIELDS)
 
 
-def own(note: Note) -> dict[str, Any]:
+def own_fields(note: Note) -> dict[str, Any]:
     """Return the note's own fields, without its metadata, the most interesting ones for a reader first."""
-    given = {
+    values = {
         "title": note.title,
         "type": note.type,
         "slug": note.slug,
@@ -76,30 +76,30 @@ def own(note: Note) -> dict[str, Any]:
         "redirectTo": note.redirect_to,
         "sources": [source.fields() for source in note.sources],
         "superseded": [claim.fields() for claim in note.superseded],
-        "contradictions": [one.fields() for one in note.contradictions],
+        "contradictions": [contradiction.fields() for contradiction in note.contradictions],
         "created": note.created and format_moment(note.created),
         "updated": note.updated and format_moment(note.updated),
     }
-    return {name: value for name, value in given.items() if value is not None and value != []}
+    return {name: value for name, value in values.items() if value is not None and value != []}
 
 
-def exact(note: Note, found: Note) -> dict[str, Any]:
+def exact_values(note: Note, found: Note) -> dict[str, Any]:
     """Return the exact values of the note that differ from those of `found`, the note that was read from its fields."""
-    missed = [name for name in CORRECTED if getattr(note, name) != getattr(found, name)]
+    missed = [name for name in EXACT_FIELDS if getattr(note, name) != getattr(found, name)]
     values = {name: getattr(note, name) for name in missed}
-    told = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    exact = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
     if note.body != found.body:
-        told["keeps_heading"] = True
+        exact["keeps_heading"] = True
     if note.section_slugs:
-        told["sections"] = list(note.section_slugs)
+        exact["sections"] = list(note.section_slugs)
     if note.reasons:
-        told["reasons"] = {link: list(reasons) for link, reasons in note.reasons.items()}
+        exact["reasons"] = {link: list(reasons) for link, reasons in note.reasons.items()}
     if note.merged_into:
-        told["merged_into"] = note.merged_into
+        exact["merged_into"] = note.merged_into
     if note.was_merged:
-        told["was_merged"] = True
+        exact["was_merged"] = True
     metadata = {key: note.metadata[key] for key in sorted(note.metadata) if key == EXACT or key not in found.metadata}
-    return told | ({"metadata": metadata} if metadata else {})
+    return exact | ({"metadata": metadata} if metadata else {})
 
 
 TAG = re.compile(r"(?<!\S)#([\w/-]+)")

@@ -14,8 +14,8 @@ from ..markdown.citations import (
     CitationMark,
     ClaimMark,
     ContradictionMark,
-    citations,
-    contradictions,
+    take_citations,
+    take_contradictions,
     take_superseded,
 )
 from ..names import is_slug
@@ -110,16 +110,16 @@ def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body:
         parent=_page_name(fields.text("parent")),
         status=_status(fields),
         links=tuple(filter(None, map(_page_name, (link for name in link_names for link in fields.texts(name))))),
-        sources=citations(fields),
+        sources=take_citations(fields),
         superseded=take_superseded(fields),
-        contradictions=contradictions(fields),
+        contradictions=take_contradictions(fields),
         created=_moment(fields, "created", "created_at"),
         updated=_moment(fields, "updated", "updated_at"),
         former_slugs=_former_slugs(fields),
         redirect_to=_page_name(fields.text("redirectTo", "redirect_to")),
         metadata=fields.values,
     )
-    return _corrected(note, exact)
+    return _with_exact_values(note, exact)
 
 
 def check_size(note: Note) -> None:
@@ -145,30 +145,30 @@ def _check(name: str, texts: Sequence[str], bound: Bound) -> None:
 
 def _exact(fields: Fields) -> Fields:
     """Remove the field EXACT, and return its values, which the other fields could not represent exactly."""
-    given = fields.values.get(EXACT)
-    if not isinstance(given, dict):
+    values = fields.values.get(EXACT)
+    if not isinstance(values, dict):
         return Fields({})
     del fields.values[EXACT]
-    return Fields(given)
+    return Fields(values)
 
 
-def _corrected(note: Note, exact: Fields) -> Note:
+def _with_exact_values(note: Note, exact: Fields) -> Note:
     """Return the note with the exact values in place of those that were read from the other fields."""
-    given = exact.values
-    said: dict[str, Any] = {
-        **{name: _exact_text(name, given[name]) for name in ("title", "summary", "parent") if name in given},
-        **{name: _exact_texts(name, given[name]) for name in ("aliases", "tags", "links") if name in given},
+    values = exact.values
+    fields: dict[str, Any] = {
+        **{name: _exact_text(name, values[name]) for name in ("title", "summary", "parent") if name in values},
+        **{name: _exact_texts(name, values[name]) for name in ("aliases", "tags", "links") if name in values},
     }
-    metadata = given.get("metadata", {})
+    metadata = values.get("metadata", {})
     if not isinstance(metadata, dict):
         raise BadNote(f"{EXACT}.metadata is not a mapping")
     return replace(
         note,
-        **said,
-        section_slugs=_exact_texts("sections", given.get("sections", [])),
-        reasons=_reasons(given.get("reasons", {})),
-        merged_into=_exact_text("merged_into", given.get("merged_into")),
-        was_merged=given.get("was_merged") is True,
+        **fields,
+        section_slugs=_exact_texts("sections", values.get("sections", [])),
+        reasons=_reasons(values.get("reasons", {})),
+        merged_into=_exact_text("merged_into", values.get("merged_into")),
+        was_merged=values.get("was_merged") is True,
         metadata=note.metadata | metadata,
     )
 

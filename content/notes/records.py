@@ -121,7 +121,7 @@ def moment_of(value: object, name: str) -> datetime | None:
 
 
 AUTHORS = ("agent", "user", "compiler", "service")
-LAST = 2**31 - 2  # the highest version: the next one must fit into a 32-bit integer too
+VERSION_MAX = 2**31 - 2  # the highest version: the next one must fit into a 32-bit integer too
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def revision_from_record(record: object) -> RevisionRecord:
         raise BadNote(str(error)) from error
     version, author = version_of(values.get("version")), values.get("author")
     created_at, metadata = moment_of(values.get("created_at"), "created_at"), values.get("metadata")
-    if version is None or version > LAST or created_at is None:
+    if version is None or version > VERSION_MAX or created_at is None:
         raise BadNote("a revision has a version and its created_at")
     if not isinstance(author, dict) or author.get("kind") not in AUTHORS:
         raise BadNote(f"author is not {{kind, id}} with a kind of {', '.join(AUTHORS)}")
@@ -196,8 +196,8 @@ def check_state(record: RevisionRecord) -> None:
     for name, (text, bound) in texts.items():
         if len(text or "") > bound.stored:
             raise BadNote(f"{name} has {len(text or ''):,} characters: at most {bound.stored:,} are allowed")
-    for name, (listed, each, all) in lists.items():
-        if len(listed) > all.stored or max(map(len, listed), default=0) > each.stored:
+    for name, (items, each, all) in lists.items():
+        if len(items) > all.stored or max(map(len, items), default=0) > each.stored:
             raise BadNote(f"{name} are more than {all.stored:,} texts of at most {each.stored:,} characters")
 
 
@@ -205,7 +205,7 @@ def _texts(values: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
     value = values.get(name)
     if value is None:
         return None
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise BadNote(f"{name} is no list of texts")
     return tuple(value)
 

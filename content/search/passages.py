@@ -25,7 +25,7 @@ TURN = re.compile(
     r"|\d{1,2}[:.]\d\d(?:[:.]\d\d)?[ \t]+(?:[-–][ \t]*)?)?(?:\*\*|__)?"
     r"(?P<name>[^\W\d_][^\n:*|<>\[\](){}/\\\"“”]{0,39})(?:\*\*|__)?:(?:\*\*|__)?[ \t]+\S"
 )
-NAME_WORDS = 4  # words of a speaker's name, at most
+NAME_WORDS_MAX = 4  # words of a speaker's name, at most
 SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]{0,3}(?=\s)|[。！？]")
 QUESTION = re.compile(r"[?？؟][\"'”’)\]]{0,3}\s*(?:\[[^\[\]]{0,300}\]\s*)?$")  # a note about a photo may follow
 VISIBLE = re.compile(r"\S")
@@ -92,8 +92,8 @@ def sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def join_passages(some: Sequence[Passage]) -> Passage:
-    first, last = some[0], some[-1]
+def join_passages(neighbours: Sequence[Passage]) -> Passage:
+    first, last = neighbours[0], neighbours[-1]
     return first._replace(end=last.end, line_end=last.line_end)
 
 
@@ -117,12 +117,12 @@ def blocks(text: str) -> Iterator[Passage]:
             yield from filter(None, (block,))
             block = None
             continue
-        said = turn_of(line.text)
-        if block is None or said or ITEM.match(line.text):
+        turn = turn_of(line.text)
+        if block is None or turn or ITEM.match(line.text):
             yield from filter(None, (block,))
-            speaker = said.speaker if said else "" if block is None else speaker
+            speaker = turn.speaker if turn else "" if block is None else speaker
             block, alone = one_line(line, heading, speaker), None
-            block = block._replace(said_from=line.start + said.length) if said else block
+            block = block._replace(said_from=line.start + turn.length) if turn else block
         else:
             block = extend(block, line)
         if mark := FENCE.match(line.text):
@@ -152,7 +152,7 @@ def lines(text: str) -> Iterator[Line]:
 def turn_of(line: str) -> Turn | None:
     """Return the beginning of a turn, such as `Mara: hello`; None for any other line."""
     found = TURN.match(line)
-    if found is None or len(found["name"].split()) > NAME_WORDS:
+    if found is None or len(found["name"].split()) > NAME_WORDS_MAX:
         return None
     return Turn(found["name"].strip(), found.end() - 1)
 
@@ -176,9 +176,9 @@ def pieces(text: str, block: Passage) -> Iterator[Passage]:
 def cut_of(text: str, start: int, end: int) -> int:
     """Return where to cut between `start` and `end`: after the last sentence or else the last word of the second half,
     or at `end`."""
-    least = start + int((end - start) * NEAR_END)
-    sentences = [match.end() for match in SENTENCE_END.finditer(text, least, end)]
+    earliest = start + int((end - start) * NEAR_END)
+    sentences = [match.end() for match in SENTENCE_END.finditer(text, earliest, end)]
     if sentences:
         return sentences[-1]
-    space = max(text.rfind(mark, least, end) for mark in (" ", "\n", "\t"))
+    space = max(text.rfind(mark, earliest, end) for mark in (" ", "\n", "\t"))
     return space if space > start else end

@@ -38,7 +38,7 @@ from .words import words
 
 QUERY_MAX = 10_000
 DEMANDS_MAX = 32  # phrases, exclusions and operators; each needs a search of its own
-PROSE = 12  # words; a longer query is a sentence
+PROSE_WORDS = 12  # words; a longer query is a sentence
 
 SIGNS = str.maketrans("：－＞＜＝＂“”„‟", ":-><=" + '"' * 5)
 # A quoted value ends at the next quote, any other value at the next space.
@@ -49,7 +49,7 @@ UPDATED = re.compile(r"([<>]=?|)(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 OPTION = frozenset({"option", "options", "switch", "switches", "flag", "flags", "argument", "parameter"})
 STATUSES = {"active": ("active",), "archived": ("archived",), "any": ("active", "archived")}
 
-Said = list[tuple[str, Any]]  # the fields of the query that a term sets, and a value for each
+FieldValues = list[tuple[str, Any]]  # the fields of the query that a term sets, and a value for each
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def understand(text: str) -> SearchQuery:
     query = parse(text)
     if not query.words or not (query.phrases or query.excluded):
         return query
-    if len(words(query.words)) > PROSE:
+    if len(words(query.words)) > PROSE_WORDS:
         return _read(text, in_prose=True)
     text = text.lstrip()
     is_first = query.excluded and text.startswith(f"-{query.excluded[0]}")
@@ -103,7 +103,7 @@ def without_exclusions(text: str) -> str:
     """
     parts, at = [], 0
     for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
-        if term["minus"] and term["bare"] and _said_by(term, in_prose=False)[0][0] == "excluded":
+        if term["minus"] and term["bare"] and _read_term(term, in_prose=False)[0][0] == "excluded":
             parts.append(text[at : term.start()])
             at = term.start() + 1
     return "".join([*parts, text[at:]])
@@ -116,7 +116,7 @@ def without_quotes(text: str) -> str:
     """
     parts, at = [], 0
     for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
-        if term["quoted"] and _said_by(term, in_prose=False)[0][0] == "phrases":
+        if term["quoted"] and _read_term(term, in_prose=False)[0][0] == "phrases":
             parts += [text[at : term.start()], text[term.start() + 1 : term.end() - 1]]
             at = term.end()
     return "".join([*parts, text[at:]])
@@ -128,40 +128,40 @@ def parse(text: str) -> SearchQuery:
 
 
 def _read(text: str, *, in_prose: bool) -> SearchQuery:
-    said: defaultdict[str, list[Any]] = defaultdict(list)
+    values: defaultdict[str, list[Any]] = defaultdict(list)
     demands = 0
     for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
-        for field, value in _said_by(term, in_prose) if demands < DEMANDS_MAX else [("words", term[0])]:
-            said[field].append(value)
+        for field, value in _read_term(term, in_prose) if demands < DEMANDS_MAX else [("words", term[0])]:
+            values[field].append(value)
             demands += field != "words"
     return SearchQuery(
-        words=" ".join(said["words"]),
-        phrases=_once(said["phrases"]),
-        excluded=_once(said["excluded"]),
-        types=_once(said["types"]),
-        excluded_types=_once(said["excluded_types"]),
-        tags=_once(said["tags"]),
-        excluded_tags=_once(said["excluded_tags"]),
-        statuses=_once(said["statuses"]),
-        updated_after=max(said["updated_after"], default=None),
-        updated_before=min(said["updated_before"], default=None),
-        title_only=bool(said["title_only"]),
-        owner=said["owner"][-1] if said["owner"] else None,
+        words=" ".join(values["words"]),
+        phrases=_unique(values["phrases"]),
+        excluded=_unique(values["excluded"]),
+        types=_unique(values["types"]),
+        excluded_types=_unique(values["excluded_types"]),
+        tags=_unique(values["tags"]),
+        excluded_tags=_unique(values["excluded_tags"]),
+        statuses=_unique(values["statuses"]),
+        updated_after=max(values["updated_after"], default=None),
+        updated_before=min(values["updated_before"], default=None),
+        title_only=bool(values["title_only"]),
+        owner=values["owner"][-1] if values["owner"] else None,
     )
 
 
-def _once(values: list[str]) -> tuple[str, ...]:
+def _unique(values: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _said_by(term: re.Match[str], in_prose: bool) -> Said:
+def _read_term(term: re.Match[str], in_prose: bool) -> FieldValues:
     """Return the fields that a term of the query sets. In prose, quotes and minus signs have no effect."""
     quoted, negated = term["quoted"] is not None, term["minus"] is not None
     value = " ".join((term["quoted"] or term["bare"] or "").split())
     if term["key"]:
         operator = (EXCLUDING if negated else OPERATORS).get(fold(term["key"]))
-        if said := operator(value) if operator else []:
-            return said
+        if found := operator(value) if operator else []:
+            return found
         value = f"{term['key']}:{value}"
     if in_prose or not words(value):
         return [("words", term[0])]
@@ -170,19 +170,19 @@ def _said_by(term: re.Match[str], in_prose: bool) -> Said:
     return [("phrases", value), ("words", value)] if quoted and not term["key"] else [("words", term[0])]
 
 
-def _type(value: str) -> Said:
+def _type(value: str) -> FieldValues:
     return [("types", fold(value))] if fold(value) in TEMPLATES else []
 
 
-def _tag(value: str) -> Said:
+def _tag(value: str) -> FieldValues:
     return [("tags", value)] if value else []
 
 
-def _status(value: str) -> Said:
+def _status(value: str) -> FieldValues:
     return [("statuses", status) for status in STATUSES.get(fold(value), ())]
 
 
-def _updated(value: str) -> Said:
+def _updated(value: str) -> FieldValues:
     if not (match := UPDATED.fullmatch(value)):
         return []
     sign, *day = match.groups()
@@ -202,15 +202,15 @@ def _period(year: str, month: str | None, day: str | None) -> tuple[datetime, da
     return start, (start + timedelta(days=31)).replace(day=1) if month else start.replace(year=start.year + 1)
 
 
-def _in(value: str) -> Said:
+def _in(value: str) -> FieldValues:
     return [("title_only", True)] if fold(value) == "title" else []
 
 
-def _owner(value: str) -> Said:
+def _owner(value: str) -> FieldValues:
     return [("owner", fold(value))] if is_slug(fold(value)) else []
 
 
-OPERATORS: dict[str, Callable[[str], Said]] = {
+OPERATORS: dict[str, Callable[[str], FieldValues]] = {
     "type": _type,
     "tag": _tag,
     "status": _status,
@@ -218,7 +218,7 @@ OPERATORS: dict[str, Callable[[str], Said]] = {
     "in": _in,
     "owner": _owner,
 }
-EXCLUDING: dict[str, Callable[[str], Said]] = {
-    "type": lambda value: [(f"excluded_{field}", one) for field, one in _type(value)],
-    "tag": lambda value: [(f"excluded_{field}", one) for field, one in _tag(value)],
+EXCLUDING: dict[str, Callable[[str], FieldValues]] = {
+    "type": lambda value: [(f"excluded_{field}", type_) for field, type_ in _type(value)],
+    "tag": lambda value: [(f"excluded_{field}", tag) for field, tag in _tag(value)],
 }

@@ -88,7 +88,7 @@ def choose(sections: Texts, weights: Mapping[str, float], is_match: Matcher, len
     readings = list(_readings(sections, weights, cache(is_match)))
     windows = [(reading, *window) for reading in readings for window in _windows(reading, _room(length))]
     if not windows:
-        return next((_snippet(one, 0, 0, length) for one in readings if one.text), None)
+        return next((_snippet(section, 0, 0, length) for section in readings if section.text), None)
     windows.sort(key=lambda window: window[0].section)  # as on the page: of equals, max takes the first
     reading, first, last = max(windows, key=lambda window: _score(weights, *window))
     return _snippet(reading, first, last, length)

@@ -64,7 +64,7 @@ RUN = re.compile(rf"{LETTERS}|(?<![^\s`])(?:{OPERATOR})(?![^\s`])")
 RUN_IN_CODE = re.compile(rf"{LETTERS}|\${UNDERSCORE}(?!{LETTER})|(?<!{SIGNS_AROUND})(?:{OPERATOR})(?!{SIGNS_AROUND})")
 BACKTICKS = re.compile("`+")
 HUMP = re.compile("[a-z](?=[A-Z])|[0-9](?=[A-Z][a-z])|[A-Z](?=[A-Z][a-z]{2})")  # where camel case is split
-PART_LEAST = 2  # letters of a part of an identifier
+PART_MIN = 2  # letters of a part of an identifier
 MEASURE = re.compile(
     "([0-9]+)("
     "[mkµμcd]?g|mcg|[mcdk]?l|[mckn]?m|in|ft|lbs?|oz|[kmgt]i?b|[kmg]?bps|[kmg]?hz|[mk]?wh?|[mk]?v|m?ah?|[mµμn]?s|min|h|hrs?"
@@ -81,8 +81,8 @@ SPACELESS = re.compile(
 # many places as it has entries, rounded up to a power of 2, so that one entry more than PART would double it.
 PARTS = 1 << 6
 PART = (1 << 11) // 3
-REMEMBERED = PARTS * PART
-KEPT_MAX = 32  # characters of a run that is cached; longer runs are hardly ever repeated
+CACHED_RUNS_MAX = PARTS * PART
+CACHED_RUN_MAX = 32  # characters of a run that is cached; longer runs are hardly ever repeated
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 SIGNS = {"++": "plusplus", "#": "sharp"}
 
@@ -99,7 +99,7 @@ def words(text: str) -> list[str]:
     """Return the words of a text: `C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `东京 京都`."""
     text = space_underscores(text)
     runs = (run for pattern, *part in parts_of(text) for run in pattern.findall(text, *part))
-    return [word for run in runs for word in (analyse(run) if len(run) <= KEPT_MAX else read(run))]
+    return [word for run in runs for word in (analyse(run) if len(run) <= CACHED_RUN_MAX else analyse_run(run))]
 
 
 def spans(text: str) -> Iterator[Word]:
@@ -110,7 +110,7 @@ def spans(text: str) -> Iterator[Word]:
     text = space_underscores(text)
     runs = (run for pattern, *part in parts_of(text) for run in pattern.finditer(text, *part))
     for run in runs:
-        found = analyse(run[0]) if len(run[0]) <= KEPT_MAX else read(run[0])
+        found = analyse(run[0]) if len(run[0]) <= CACHED_RUN_MAX else analyse_run(run[0])
         if len(found) == 1 or not SPACELESS.search(run[0]):
             yield from (Word(word, run.start(), run.end()) for word in found)
         else:
@@ -167,32 +167,32 @@ def folded(character: str) -> str:
 
 def simplify(text: str) -> str:
     """Return the text with traditional Chinese characters replaced by simplified ones."""
-    return text.translate(characters()) if HAN.search(text) else text
+    return text.translate(simplified_characters()) if HAN.search(text) else text
 
 
 @cache
-def characters() -> dict[int, str]:
+def simplified_characters() -> dict[int, str]:
     """Return the simplified form of each traditional Chinese character, by code point."""
     every = [chr(code) for start, end in ((0x3400, 0xA000), (0xF900, 0xFB00)) for code in range(start, end)]
     found = dict(zip(every, OpenCC("t2s").convert("\n".join(every)).split("\n"), strict=True))
-    return {ord(one): found.get(other, other) for one, other in found.items() if one != other}
+    return {ord(character): found.get(simple, simple) for character, simple in found.items() if character != simple}
 
 
 def analyse(run: str) -> tuple[str, ...]:
     """Return the words of a run from the cache, because texts repeat the same runs and folding is slow."""
-    return KEPT[hash(run) % PARTS](run)
+    return RUN_CACHES[hash(run) % PARTS](run)
 
 
-def read(run: str) -> tuple[str, ...]:
+def analyse_run(run: str) -> tuple[str, ...]:
     """Return the words of a run, in order. An identifier in camel case gives the whole, and then its parts."""
     if sign := OPERATOR_WORDS.get(run):
         return (sign,)
     found = read_letters(simplify(fold(run)))
-    if len(run) > KEPT_MAX or not run.isalnum():
+    if len(run) > CACHED_RUN_MAX or not run.isalnum():
         return found
     if len(found) == 1 and not run.islower() and run.isascii() and HUMP.search(run):
         parts = HUMP.sub(r"\g<0> ", run).lower().split()
-        found = (*found, *(part for part in parts if len(part) >= PART_LEAST))
+        found = (*found, *(part for part in parts if len(part) >= PART_MIN))
     return tuple(part for word in found for part in split_unit(word))
 
 
@@ -213,7 +213,7 @@ def read_letters(run: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-KEPT = [lru_cache(PART)(read) for _ in range(PARTS)]
+RUN_CACHES = [lru_cache(PART)(analyse_run) for _ in range(PARTS)]
 
 
 def split_scripts(piece: str) -> Iterator[str]:
