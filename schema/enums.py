@@ -1,4 +1,4 @@
-"""The closed sets of the contract. Stored in small letters, shown in capitals."""
+"""The enums of the schema. Their members are stored in small letters and shown in capitals."""
 
 from enum import Enum, StrEnum
 

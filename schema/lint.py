@@ -1,4 +1,4 @@
-"""Lint of a wiki: what could be better in it, what of it is muted, and the reports of its runs."""
+"""Lint of a wiki: its findings, the muted findings, and the reports of its runs."""
 
 from datetime import datetime
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Rate limits: what the caller may still ask for."""
+"""The rate limit of the caller, and how much of it is left."""
 
 from datetime import datetime
 from typing import Any

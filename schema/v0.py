@@ -1,8 +1,8 @@
-"""The contract of `/graphql/v0`: what clients ask that were there before this API, in the spellings that they know.
+"""The schema of `/graphql/v0`, for clients that are older than this API, with the names that they use.
 
-States, triggers and kinds of links are texts in small letters here; the contract in `root` has enums. This one is
-frozen: it does not grow with the other. Each field has the mapping of its twin there, so that both contracts are read
-by the same statements and written by the same resolvers (docs/decisions/0019-a-frozen-contract-for-older-clients.md).
+Statuses, triggers and kinds of links are texts in small letters here, and enums in the schema of `root`. This schema is
+frozen: it does not get new fields. Each field has the mapping of its counterpart in `root`, so that both schemas use
+the same statements and the same resolvers (docs/decisions/0019-a-frozen-contract-for-older-clients.md).
 """
 
 from datetime import datetime
@@ -269,10 +269,10 @@ Resolvers(GRAPHQL)
 
 
 def sdl() -> str:
-    """The contract as text, sorted."""
+    """Return the schema as sorted text."""
     return print_schema(lexicographic_sort_schema(build_schema(STRAWBERRY.as_str()))) + "\n"
 
 
 def make_engine(limits: Limits | None = None) -> Engine:
-    """An engine for requests of this contract."""
+    """Return an engine that executes requests of this schema."""
     return Engine(GRAPHQL, limits=limits, formatter=format_error)

@@ -1,4 +1,4 @@
-"""Superseded claims, which pages used to make, and contradictions between claims."""
+"""Superseded claims of pages, and contradictions between claims."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""The graph of pages around one, and what a change of it would reach."""
+"""The graph of a wiki, the pages around one page, and the blast radius of a source."""
 
 from typing import TYPE_CHECKING, Annotated
 

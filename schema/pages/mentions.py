@@ -1,4 +1,4 @@
-"""Names that have not earned a page yet."""
+"""Mentions, which are names in sources that have no page yet."""
 
 from datetime import datetime
 

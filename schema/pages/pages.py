@@ -1,4 +1,4 @@
-"""Pages as clients see them."""
+"""The type of a page, its filters, and the queries for pages."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,21 +37,23 @@ if TYPE_CHECKING:
     from .sections import WikiGrounding, WikiPromotion, WikiSection
 
 hierarchy, page_fields, pages = relations.hierarchy, relations.page_fields, relations.pages
-RENDERING = 20  # rows that a text as HTML weighs
-KEPT_MAX = 5_000  # characters of a text, and bytes of its links, up to which its HTML is kept
-KEPT = 2_048  # texts: those of a few hundred pages
-CHARACTERS_MAX = 10_000_000  # of these texts, their links and their HTML
+RENDERING = 20  # cost of rendering a text as HTML, in rows
+CACHED_TEXT_MAX = 5_000  # characters of a text, and bytes of its links, up to which its HTML is cached
+CACHED_TEXTS_MAX = 2_048  # texts whose HTML is cached, which are those of a few hundred pages
+CHARACTERS_MAX = 10_000_000  # characters of the cached texts, their links and their HTML together
 
 
 async def as_html(body: str, places: Any) -> str:
-    """Return a text as HTML. That of a short one is kept: pages are read far more often than they are written."""
+    """Return a text as HTML. The HTML of short texts is cached, because pages are read far more often than written."""
     links = orjson.dumps(places, option=orjson.OPT_SORT_KEYS)
-    if len(body) > KEPT_MAX or len(links) > KEPT_MAX:
+    if len(body) > CACHED_TEXT_MAX or len(links) > CACHED_TEXT_MAX:
         return await read_in_thread(len(body), html, body, places)
     return HTML.get((body, links), lambda: html(body, orjson.loads(links)))
 
 
-HTML: WeighedLRU[str] = WeighedLRU(KEPT, CHARACTERS_MAX, lambda key, made: len(key[0]) + len(key[1]) + len(made))
+HTML: WeighedLRU[str] = WeighedLRU(
+    CACHED_TEXTS_MAX, CHARACTERS_MAX, lambda key, shown: len(key[0]) + len(key[1]) + len(shown)
+)
 
 
 AS_HTML = (

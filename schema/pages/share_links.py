@@ -1,4 +1,4 @@
-"""Share links: pages that are read without a credential by whoever has the link."""
+"""Share links, with which anybody can read a page without a credential."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Search over pages and evidence: both kinds of hits in one list, from the caller's wiki and shared spaces."""
+"""Search in pages and sources, with both kinds of hits in one list, in the caller's wiki and shared spaces."""
 
 from typing import Annotated, Any
 
@@ -66,7 +66,7 @@ async def find_all(
     after: str | None = None,
     tenant_id: str | None = None,
 ) -> list[Row]:
-    asked = SearchAllRequest(
+    request = SearchAllRequest(
         text=query,
         kinds=KINDS if kinds is None else texts(kinds),
         spaces=None if spaces is None else texts(spaces),
@@ -76,12 +76,12 @@ async def find_all(
         source_filter=source_filter_of(source_filter or {}),
         with_snippets=bool({"snippet", "section"} & wanted),
     )
-    found = await context.search_all(asked)
-    await context.spend(SEARCHING * max(0, len(found.spaces) * len(asked.kinds) - 1))
-    return [results_row(found, asked)]
+    found = await context.search_all(request)
+    await context.spend(SEARCHING * max(0, len(found.spaces) * len(request.kinds) - 1))
+    return [results_row(found, request)]
 
 
-def results_row(found: SearchAllResult, asked: SearchAllRequest) -> Row:
+def results_row(found: SearchAllResult, request: SearchAllRequest) -> Row:
     """Return the row of the results, in the order of the columns of db.relations.search_all.RESULTS."""
     hits = zip(found.hits, found.cursors, strict=True)
     lists = {
@@ -89,7 +89,7 @@ def results_row(found: SearchAllResult, asked: SearchAllRequest) -> Row:
         "spaces": [{"place": place, "id": str(space.id)} for place, space in enumerate(found.spaces)],
     }
     ends = (found.cursors[0], found.cursors[-1]) if found.cursors else (None, None)
-    return found.did_you_mean, found.has_next_page, asked.after is not None, *ends, lists
+    return found.did_you_mean, found.has_next_page, request.after is not None, *ends, lists
 
 
 def edge(hit: Hit) -> dict[str, Any]:
