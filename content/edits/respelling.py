@@ -57,12 +57,12 @@ class Shift(NamedTuple):
 
 
 class PieceEdit:
-    """An edit by pieces. For each new piece, `kept` has the index of the old piece that it repeats, and `like` the
-    index of the old piece that it repeats or replaces. Without such a piece, either is None."""
+    """An edit by pieces. For each new piece, `repeated` has the index of the old piece that it repeats, and
+    `counterparts` the index of the old piece that it repeats or replaces. Without such a piece, either is None."""
 
     def __init__(self, old: str, new: str, piece: re.Pattern[str]) -> None:
         self.old, self.new, self.piece = Pieces.of(old, piece), Pieces.of(new, piece), piece
-        self.kept, self.like = pair_pieces(self.old.words, self.new.words)
+        self.repeated, self.counterparts = pair_pieces(self.old.words, self.new.words)
         self.spelled = cache(self.spell)  # many places have the same text
 
     def spell(self, shown: str, shift: Shift, ending: str | None) -> str:
@@ -73,17 +73,17 @@ class PieceEdit:
 def pair_pieces(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
     """Return for each new piece the index of the old piece that it repeats, and of the one that it repeats or
     replaces."""
-    kept: list[int | None] = [None] * len(new)
-    like: list[int | None] = [None] * len(new)
+    repeated: list[int | None] = [None] * len(new)
+    counterparts: list[int | None] = [None] * len(new)
     old_place = new_place = 0
     for change in [*changes(old, new), SequenceChange(len(old), len(old), len(new), len(new))]:
         same = range(change.new_start - new_place)
-        kept[new_place : change.new_start] = [old_place + n for n in same]
-        like[new_place : change.new_start] = [old_place + n for n in same]
+        repeated[new_place : change.new_start] = [old_place + n for n in same]
+        counterparts[new_place : change.new_start] = [old_place + n for n in same]
         for n in range(min(change.old_end - change.old_start, change.new_end - change.new_start)):
-            like[change.new_start + n] = change.old_start + n
+            counterparts[change.new_start + n] = change.old_start + n
         old_place, new_place = change.old_end, change.new_end
-    return kept, like
+    return repeated, counterparts
 
 
 class Replacement(NamedTuple):
@@ -124,55 +124,62 @@ class LineEdit:
     """
 
     def __init__(self, old: str, new: str) -> None:
-        told = lines_of(old)
-        has_end = len(told) > 1 and told[-1][:3] == ("", "", "")
+        old_lines = lines_of(old)
+        has_end = len(old_lines) > 1 and old_lines[-1][:3] == ("", "", "")
         wanted = lines_of(new)
-        self.takes_end = has_end and wanted[-1][:3] != ("", "", "")
-        self.old = told[:-1] if has_end else told
-        self.new = wanted[:-1] if has_end and not self.takes_end else wanted
-        self.kept, self.like = pair_pieces([line.content for line in self.old], [line.content for line in self.new])
-        self.made = cache(self.make)  # many places have the same text
+        self.removes_end = has_end and wanted[-1][:3] != ("", "", "")
+        self.old = old_lines[:-1] if has_end else old_lines
+        self.new = wanted[:-1] if has_end and not self.removes_end else wanted
+        self.repeated, self.counterparts = pair_pieces(
+            [line.content for line in self.old], [line.content for line in self.new]
+        )
+        self.spelled = cache(self.spell)  # many places have the same text
 
     def respell(self, text: str, start: int, end: int, ending: str | None) -> Replacement:
         """Return the replacement of the lines in [start, end), a range without the line end of the last line."""
         last = BREAK.match(text, end)
         return Replacement(
-            start, last.end() if last else end, self.made(text[start:end], last[0] if last else "", ending)
+            start, last.end() if last else end, self.spelled(text[start:end], last[0] if last else "", ending)
         )
 
-    def make(self, shown: str, last: str, ending: str | None) -> str:
+    def spell(self, shown: str, last: str, ending: str | None) -> str:
         """Return the new lines with the indentation and the line ends of the text."""
         lines = lines_of(shown)
         lines[-1] = lines[-1]._replace(end=last)
         usual = ending or next((line.end for line in lines if line.end), "\n")
-        shift = next((self.shift(lines, place) for place in self.like if place is not None), Shift())
-        made: list[Line] = []
-        for wanted, kept, like in zip(self.new, self.kept, self.like, strict=True):
-            if like is not None and self.old[like].content:
-                shift = self.shift(lines, like)
-            before = made[-1].end if made else usual
-            made.append(
-                self.line(wanted, lines, like, shift, is_kept=kept is not None)._replace(
-                    end=(lines[like].end if like is not None else before) or before
+        shift = next((self.shift(lines, place) for place in self.counterparts if place is not None), Shift())
+        spelled_lines: list[Line] = []
+        for wanted, repeated, counterpart in zip(self.new, self.repeated, self.counterparts, strict=True):
+            if counterpart is not None and self.old[counterpart].content:
+                shift = self.shift(lines, counterpart)
+            before = spelled_lines[-1].end if spelled_lines else usual
+            spelled_lines.append(
+                self.line(wanted, lines, counterpart, shift, is_repeated=repeated is not None)._replace(
+                    end=(lines[counterpart].end if counterpart is not None else before) or before
                 )
             )
-        if made and (self.takes_end or not last):
-            made[-1] = made[-1]._replace(end="")
-        return "".join(map("".join, made))
+        if spelled_lines and (self.removes_end or not last):
+            spelled_lines[-1] = spelled_lines[-1]._replace(end="")
+        return "".join(map("".join, spelled_lines))
 
     def shift(self, lines: Sequence[Line], place: int) -> Shift:
         return Shift(edit_indent=self.old[place].indent, text_indent=lines[place].indent)
 
-    def line(self, wanted: Line, lines: Sequence[Line], like: int | None, shift: Shift, *, is_kept: bool) -> Line:
+    def line(
+        self, wanted: Line, lines: Sequence[Line], counterpart: int | None, shift: Shift, *, is_repeated: bool
+    ) -> Line:
         """Return a line of the replacement. The caller sets its line end."""
         if not wanted.content:
-            return lines[like] if like is not None and is_kept else wanted
-        if like is None or not self.old[like].content:
+            return lines[counterpart] if counterpart is not None and is_repeated else wanted
+        if counterpart is None or not self.old[counterpart].content:
             return wanted._replace(indent=shift(wanted.indent))
-        told, own = self.old[like], lines[like]
-        indent = own.indent if told.indent == wanted.indent else shift(wanted.indent)
+        old_line, text_line = self.old[counterpart], lines[counterpart]
+        indent = text_line.indent if old_line.indent == wanted.indent else shift(wanted.indent)
         return Line(
-            indent, wanted.content, own.trailing if told.trailing == wanted.trailing else wanted.trailing, own.end
+            indent,
+            wanted.content,
+            text_line.trailing if old_line.trailing == wanted.trailing else wanted.trailing,
+            text_line.end,
         )
 
 
@@ -196,8 +203,8 @@ def respell_pieces(text: str, start: int, end: int, edit: PieceEdit, ending: str
     tail = trailing(text, end, edit, ending)
     if not edit.new.spans:
         whole_lines = indent is not None and BREAK.search(edit.old.gaps[-1])
-        told = edit.old.gaps[0] or (indent if whole_lines else "")
-        return tail._replace(start=start - run_before(text, start, told or ""))
+        old_gap = edit.old.gaps[0] or (indent if whole_lines else "")
+        return tail._replace(start=start - run_before(text, start, old_gap or ""))
     lead = leading(text, start, edit, shift, ending)
     return Replacement(lead.start, tail.end, lead.text + edit.spelled(text[start:end], shift, ending) + tail.text)
 
@@ -210,14 +217,16 @@ def spell_pieces(shown: Pieces, edit: PieceEdit, shift: Shift, ending: str | Non
     parts: list[str] = []
     shift_of, respell = cache(line_shift), cache(shift_gap)  # many lines of a text have the same indentation
     for place, word in enumerate(edit.new.words):
-        like, kept = edit.like[place], edit.kept[place]
-        if like and (own := shift_of(shown.gaps[like], edit.old.gaps[like])):
+        counterpart, repeated = edit.counterparts[place], edit.repeated[place]
+        if counterpart and (own := shift_of(shown.gaps[counterpart], edit.old.gaps[counterpart])):
             shift = own
         if place:
             gap = edit.new.gaps[place]
-            stays = like and edit.like[place - 1] == like - 1 and edit.old.gaps[like] == gap
-            parts.append(shown.gaps[like] if like and stays else respell(gap, shift, ending))
-        parts.append(word if kept is None else shown.words[kept])
+            stays = (
+                counterpart and edit.counterparts[place - 1] == counterpart - 1 and edit.old.gaps[counterpart] == gap
+            )
+            parts.append(shown.gaps[counterpart] if counterpart and stays else respell(gap, shift, ending))
+        parts.append(word if repeated is None else shown.words[repeated])
     return "".join(parts)
 
 
@@ -245,45 +254,45 @@ def indentation(text: str, start: int) -> str | None:
 
 def leading(text: str, start: int, edit: PieceEdit, shift: Shift, ending: str | None) -> Replacement:
     """Return the replacement of the whitespace before the first piece."""
-    told, wanted = edit.old.gaps[0], edit.new.gaps[0]
-    if told == wanted:
+    old_gap, new_gap = edit.old.gaps[0], edit.new.gaps[0]
+    if old_gap == new_gap:
         return Replacement(start, start, "")
-    if not told:
-        return Replacement(start, start, with_line_ends(wanted, ending))
-    moved = shift_gap(wanted, shift, ending) if BREAK.search(wanted) else shift(wanted)
-    return Replacement(start - run_before(text, start, told), start, moved)
+    if not old_gap:
+        return Replacement(start, start, with_line_ends(new_gap, ending))
+    moved = shift_gap(new_gap, shift, ending) if BREAK.search(new_gap) else shift(new_gap)
+    return Replacement(start - run_before(text, start, old_gap), start, moved)
 
 
-def run_before(text: str, end: int, told: str) -> int:
-    """Return the length of the whitespace before `end` that the gap `told` of the edit stands for.
+def run_before(text: str, end: int, gap: str) -> int:
+    """Return the length of the whitespace before `end` that `gap` of the edit stands for.
 
     It is whitespace of the same line, or also of the lines before if the gap has a line break.
     """
-    if not told:
+    if not gap:
         return 0
-    row = 0 if BREAK.search(told) else max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
+    row = 0 if BREAK.search(gap) else max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
     return end - row - len(text[row:end].rstrip())
 
 
 def trailing(text: str, end: int, edit: PieceEdit, ending: str | None) -> Replacement:
     """Return the replacement of the whitespace after the last piece, with as many line ends as the edit replaces."""
-    told = edit.old.gaps[-1]
-    wanted = edit.new.gaps[-1] if edit.new.spans else edit.new.text
-    if told == wanted:
+    old_gap = edit.old.gaps[-1]
+    new_gap = edit.new.gaps[-1] if edit.new.spans else edit.new.text
+    if old_gap == new_gap:
         return Replacement(end, end, "")
-    return Replacement(end, end + run_length(text, end, told), with_line_ends(wanted, ending))
+    return Replacement(end, end + run_length(text, end, old_gap), with_line_ends(new_gap, ending))
 
 
-def run_length(text: str, start: int, told: str) -> int:
-    """Return the length of the whitespace from `start` on that the gap `told` of the edit stands for.
+def run_length(text: str, start: int, gap: str) -> int:
+    """Return the length of the whitespace from `start` on that `gap` of the edit stands for.
 
     It has as many line ends as the gap, if there are as many.
     """
     run = SPACES.match(text, start)
-    if not told or run is None:
+    if not gap or run is None:
         return 0
     breaks = list(BREAK.finditer(run[0]))
-    wanted = len(BREAK.findall(told))
+    wanted = len(BREAK.findall(gap))
     if wanted:
         return breaks[wanted - 1].end() if len(breaks) >= wanted else len(run[0])
     return breaks[0].start() if breaks else len(run[0])
