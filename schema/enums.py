@@ -22,7 +22,9 @@ class WikiPageType(StrEnum):
     SOURCE = "source"
 
 
-@strawberry.enum(description="Archived pages are kept whole, but search, lists, graph and hierarchy leave them out.")
+@strawberry.enum(
+    description="Status of a page. Archived pages keep their content, but search, lists, graph and hierarchy omit them."
+)
 class WikiPageStatus(StrEnum):
     ACTIVE = "active"
     ARCHIVED = "archived"

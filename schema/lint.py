@@ -115,7 +115,7 @@ class LintQueries:
         agent_id: OlderOwner = None,
     ) -> list[WikiLintCheck]: ...
 
-    @source(checks.lint_reported, "The reports of earlier runs of lint, the newest first; the last 200 are kept.")
+    @source(checks.lint_reported, "The reports of earlier runs of lint, newest first. The last 200 are stored.")
     def wiki_lint_reports(
         tenant_id: strawberry.ID | None = None,
         owner: OwnerName = None,

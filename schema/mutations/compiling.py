@@ -61,7 +61,7 @@ class WikiJournalImport:
     account_id: strawberry.ID = strawberry.field(description="Id of the journal.")
     tenant_id: strawberry.ID = strawberry.field(description="Id of the tenant of the wiki.")
     user_id: strawberry.ID = strawberry.field(description="Id of the owner of the wiki.")
-    agent_id: strawberry.ID = strawberry.field(description="Id of the owner of the wiki, like userId.")
+    agent_id: strawberry.ID = strawberry.field(description="Id of the owner of the wiki, the same as userId.")
     dispatched: bool = strawberry.field(description="Whether a job was queued.")
     dispatched_at: datetime | None = strawberry.field(description="Time at which the job was queued.")
     error: str | None = strawberry.field(description="Reason why no job was queued.")

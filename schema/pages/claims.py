@@ -64,7 +64,7 @@ class WikiContradiction(Node):
 
 @strawberry.type
 class ContradictionQueries:
-    @source(contradictions.listed, "The contradictions of a wiki, the newest first.")
+    @source(contradictions.listed, "The contradictions of a wiki, newest first.")
     def wiki_contradictions(
         status: WikiContradictionStatus | None = None,
         page_id: strawberry.ID | None = None,

@@ -45,7 +45,7 @@ class WikiLink(Node):
 
 
 @strawberry.type(
-    description="Target of a link that no page answers to, in the text or in the frontmatter of an imported file."
+    description="Target of a link that does not resolve to a page, in the text or the frontmatter of an imported file."
 )
 class WikiLinkTarget:
     target: str = column("Target as written.")

@@ -59,12 +59,12 @@ HTML: WeighedLRU[str] = WeighedLRU(
 AS_HTML = (
     "as HTML that is safe to show: raw HTML is escaped, and links lead to the web, to mail, to pages or to files "
     "only. A link to a page has the class wiki-link, an address /wiki/<type>/<slug> and data-page-id, and shows the "
-    "page's title where only its slug is written; one that no page "
-    "answers to also has wiki-link-broken. A file of the folder that the page was imported from is a link with the "
-    "class wiki-attachment and the address /attachment?path=<path>, with &width=<pixels> where the text says how wide "
-    "it is; one that the text shows also has wiki-embed. "
-    "Citations have the class wiki-citation and lead to #citation-<label>. A text of more than "
-    "200,000 characters, or 20,000 marks, is shown as escaped paragraphs."
+    "page's title if only its slug is written. A link that does not resolve to a page has the classes wiki-link and "
+    "wiki-link-broken, and no address. A file of the folder that the page was imported from is a link with the class "
+    "wiki-attachment and the address /attachment?path=<path>, with &width=<pixels> if the text gives a width. A file "
+    "that the text embeds also has the class wiki-embed. Citations have the class wiki-citation and lead to "
+    "#citation-<label>. A text with more than 200,000 characters, or with more than 20,000 characters of markup, is "
+    "returned as escaped paragraphs."
 )
 
 
@@ -178,7 +178,7 @@ class WikiPage(Node):
     ) -> Connection[Annotated["WikiLink", strawberry.lazy(".links")]]: ...
 
     broken_links: Connection[Annotated["WikiLinkTarget", strawberry.lazy(".links")]] = relation(
-        relations.links.broken, "Links that no page answers to."
+        relations.links.broken, "Links that do not resolve to a page."
     )
     space_links: Connection[Annotated["WikiSpaceLink", strawberry.lazy(".links")]] = relation(
         relations.links.to_spaces, "Links into other wikis of the tenant, resolved or not."

@@ -13,7 +13,9 @@ from .pages import WikiPage
 share_links = relations.share_links
 
 
-@strawberry.type(description="A link by which one page is read without a credential. The link itself is shown once.")
+@strawberry.type(
+    description="A link with which anybody can read one page without a credential. The link itself is shown only once."
+)
 class WikiShareLink:
     id: strawberry.ID = column("Id of the link. It is not secret.")
     page: WikiPage | None = relation(share_links.page, "Page that the link shows.")

@@ -45,7 +45,9 @@ class WikiHeldName:
     suggested_type: WikiPageType | None = column("Suggested type of its page.")
     mention_count: int = column("Number of sources that contain it.")
     evidence: float = column("Evidence for the name. It is promoted to a page at 3.")
-    missing: str = column("Evidence that is missing, as the end of a sentence.")
+    missing: str = column(
+        "Evidence that is missing for a page, as a phrase such as `one more source that says something of it`."
+    )
 
 
 @strawberry.type(

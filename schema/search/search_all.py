@@ -122,9 +122,9 @@ class SearchAllQueries:
         (
             "Search pages and sources together, in the caller's own wiki and all shared spaces that "
             "it can read, or in the given spaces. Returns one list, best first. Scores of pages are "
-            "multiplied by the scoreBoost of their wiki; at equal scores, passages come first. A "
-            "filter of one kind excludes the other unless both are given, and so do operators for "
-            "pages, such as `type:`. `first` is 50 at most, and 200 hits can be paged through."
+            "multiplied by the scoreBoost of their wiki. If scores are equal, passages come first. A "
+            "filter for one kind excludes the other kind, unless both filters are given. Operators for "
+            "pages, such as `type:`, exclude sources. `first` is 50 at most, and pagination ends after 200 hits."
         ),
         access=FOUND_TOGETHER,
         step=RESULTS,

@@ -76,7 +76,7 @@ class WikiTag:
 
 @strawberry.type
 class TagQueries:
-    @source(relations.pages.tag_counts, "The tags of a wiki, the most used first.")
+    @source(relations.pages.tag_counts, "The tags of a wiki, most used first.")
     def wiki_tags(
         tenant_id: strawberry.ID | None = None,
         owner: OwnerName = None,
