@@ -108,12 +108,15 @@ def relation(
     description: str,
     *,
     limit: int = 20,
-    most: int = 100,
+    max_limit: int = 100,
     per_row: int = 1,
     **options: Any,
 ) -> Any:
-    """Declare rows that belong to the row. `per_row` of them cost as much as one row of another list."""
-    paging = selection.Paging(limit, most, per_row=per_row)
+    """Declare rows that belong to the row.
+
+    `limit` is the default number of rows. `per_row` of them cost as much as one row of another list.
+    """
+    paging = selection.Paging(limit, max_limit, per_row=per_row)
     return mapped_field(selection.Relation(query, paging), description=description, **options)
 
 
@@ -128,8 +131,8 @@ def source(
     *,
     access: selection.Access = IN_OWNER,
     limit: int = 20,
-    most: int = 100,
-    least: int | None = None,
+    max_limit: int = 100,
+    min_limit: int | None = None,
     each_of: str | None = None,
     step: selection.Step | None = None,
     variants: Mapping[str, Callable[..., Any]] | None = None,
@@ -138,8 +141,11 @@ def source(
     history: Callable[[], Any] | None = None,
     **options: Any,
 ) -> Any:
-    """Declare a field at which a statement starts, such as a field of Query or of a payload."""
-    paging = selection.Paging(limit, most, least, each_of, history=history)
+    """Declare a field at which a statement starts, such as a field of Query or of a payload.
+
+    `limit` is the default number of rows of a list.
+    """
+    paging = selection.Paging(limit, max_limit, min_limit, each_of, history=history)
     mapping = selection.Source(query, access, paging, step, variants, events, owner)
     return mapped_field(mapping, description=description, **options)
 

@@ -40,8 +40,10 @@ class WikiLintCheck:
     about: str = column("Description of the check.")
     total: int = column("Number of findings that are not muted.")
     muted_total: int = column("Number of muted findings.")
-    findings: list[WikiLintFinding] = relation(checks.findings, "First findings.", limit=20, most=FINDINGS_MAX)
-    muted: list[WikiLintFinding] = relation(checks.muted_findings, "First muted findings.", limit=20, most=FINDINGS_MAX)
+    findings: list[WikiLintFinding] = relation(checks.findings, "First findings.", limit=20, max_limit=FINDINGS_MAX)
+    muted: list[WikiLintFinding] = relation(
+        checks.muted_findings, "First muted findings.", limit=20, max_limit=FINDINGS_MAX
+    )
 
 
 @strawberry.type(description="Number of findings of a check in one run.")

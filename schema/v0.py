@@ -67,12 +67,12 @@ class Page:
     created_at: datetime = column("Time of creation.")
     updated_at: datetime = column("Time of the last change.")
     sections: list[Section] = relation(
-        sections.of_page, "Sections of the page, in order.", limit=50, most=200, per_row=4
+        sections.of_page, "Sections of the page, in order.", limit=50, max_limit=200, per_row=4
     )
     aliases: list[str] = relation(relations.pages.texts, "Aliases, normalized.", limit=100, per_row=20)
     source_memory_count: int = expression(pages.memory_count, "Number of cited memories.")
     source_memory_ids: list[strawberry.ID] = relation(
-        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, most=50
+        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, max_limit=50
     )
     parent: "Page | None" = relation(hierarchy.parent, "Active parent page.")
     children: list["Page"] = relation(hierarchy.children, "Active child pages, by title.", limit=50)
@@ -133,13 +133,13 @@ class GraphEdge:
 
 @strawberry.type(name="WikiGraph", description="All active pages of a wiki and the links between them.")
 class Graph:
-    nodes: list[GraphNode] = relation(graph.nodes, "Pages, most central first.", limit=1000, most=5000)
+    nodes: list[GraphNode] = relation(graph.nodes, "Pages, most central first.", limit=1000, max_limit=5000)
 
     @relation(
         graph.edges,
         "Links between the most central pages, one per directed pair. Pass the limit of `nodes` as `among`.",
         limit=2000,
-        most=10000,
+        max_limit=10000,
     )
     def edges(among: int = 1000) -> list[GraphEdge]: ...
 
@@ -178,7 +178,9 @@ class Query:
         user_id: strawberry.ID | None = None,
     ) -> Page | None: ...
 
-    @source(search.hits, "Full-text search in one wiki, best first.", access=FOUND, step=HITS, most=50, least=1)
+    @source(
+        search.hits, "Full-text search in one wiki, best first.", access=FOUND, step=HITS, max_limit=50, min_limit=1
+    )
     def wiki_search(
         tenant_id: strawberry.ID,
         query: str,
@@ -186,7 +188,14 @@ class Query:
         user_id: strawberry.ID | None = None,
     ) -> list[SearchResult]: ...
 
-    @source(search.hits, "Full-text search in the format of mobile clients.", access=FOUND, step=HITS, most=50, least=1)
+    @source(
+        search.hits,
+        "Full-text search in the format of mobile clients.",
+        access=FOUND,
+        step=HITS,
+        max_limit=50,
+        min_limit=1,
+    )
     def mobile_wiki_search(
         query: str,
         tenant_id: strawberry.ID | None = None,

@@ -231,8 +231,8 @@ class PageMutations:
         try:
             return await page_payload(saving())
         except lifecycle.PageExists as error:
-            known = UserError(message=error.message, code=error.code, field=["title"])
-            return WikiPagePayload(user_errors=[known])
+            title_error = UserError(message=error.message, code=error.code, field=["title"])
+            return WikiPagePayload(user_errors=[title_error])
 
     @strawberry.mutation(description="Create a page, or update the page with this type and slug.")
     async def upsert_wiki_page(self, info: Request, input: UpsertWikiPageInput) -> WikiPagePayload:
@@ -295,5 +295,5 @@ class PageMutations:
         )
     )
     async def delete_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiDeletionPayload:
-        gone = await lifecycle.delete_page(info.context.database, info.context.scope, id_of(input.page_id))
-        return WikiDeletionPayload(deleted_page_id=strawberry.ID(str(gone.page_id)))
+        deleted = await lifecycle.delete_page(info.context.database, info.context.scope, id_of(input.page_id))
+        return WikiDeletionPayload(deleted_page_id=strawberry.ID(str(deleted.page_id)))

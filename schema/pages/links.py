@@ -37,7 +37,7 @@ class WikiLink(Node):
             "an old text has not been indexed yet."
         ),
         limit=10,
-        most=50,
+        max_limit=50,
         per_row=10,
     )
     from_page: WikiPage = relation(links.from_page, "Page with the link.")
@@ -80,7 +80,7 @@ class WikiBacklinkEdge:
             "text has not been indexed yet."
         ),
         limit=10,
-        most=50,
+        max_limit=50,
         per_row=10,
     )
 

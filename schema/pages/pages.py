@@ -142,7 +142,7 @@ class WikiPage(Node):
     )
 
     sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
-        relations.sections.of_page, "Sections of the page, in order.", limit=50, most=200, per_row=4
+        relations.sections.of_page, "Sections of the page, in order.", limit=50, max_limit=200, per_row=4
     )
     section_count: int = expression(relations.sections.count, "Number of sections.")
 
@@ -155,7 +155,9 @@ class WikiPage(Node):
     parent: "WikiPage | None" = relation(hierarchy.parent, "Active parent page.")
     children: list["WikiPage"] = relation(hierarchy.children, "Active child pages, by title.", limit=50)
     children_connection: Connection["WikiPage"] = relation(hierarchy.children, "Active child pages, with pagination.")
-    ancestors: list["WikiPage"] = relation(hierarchy.ancestors, "Ancestors, from the parent up.", limit=20, most=32)
+    ancestors: list["WikiPage"] = relation(
+        hierarchy.ancestors, "Ancestors, from the parent up.", limit=20, max_limit=32
+    )
 
     @relation(hierarchy.descendants, "Descendants, level by level, 32 levels at most.")
     def descendants(depth: int = 3) -> Connection["WikiPage"]: ...
@@ -221,7 +223,7 @@ class WikiPage(Node):
     is_stub: bool = expression(pages.is_stub, "Whether it is a stub, which cites at most one source.")
     source_memory_count: int = expression(pages.memory_count, "Number of cited memories.")
     source_memory_ids: list[str] = relation(
-        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, most=50
+        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, max_limit=50
     )
     mentions: Connection[Annotated["WikiMention", strawberry.lazy(".mentions")]] = relation(
         relations.mentions.of_page, "Mentions of this page in sources."

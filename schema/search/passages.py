@@ -139,8 +139,8 @@ class PassageQueries:
         ),
         access=FOUND_TOGETHER,
         step=RESULTS,
-        most=50,
-        least=1,
+        max_limit=50,
+        min_limit=1,
     )
     def wiki_search_sources(
         query: str,

@@ -172,7 +172,12 @@ RELATED = Step(find_related, search.SCORED, cost=SEARCHING)
 @strawberry.type
 class SearchQueries:
     @source(
-        search.hits, f"Full-text search in one wiki, best first. {GRAMMAR}", access=FOUND, step=HITS, most=50, least=1
+        search.hits,
+        f"Full-text search in one wiki, best first. {GRAMMAR}",
+        access=FOUND,
+        step=HITS,
+        max_limit=50,
+        min_limit=1,
     )
     def wiki_search(
         tenant_id: strawberry.ID,
@@ -184,7 +189,14 @@ class SearchQueries:
         agent_id: OlderOwner = None,
     ) -> list[WikiSearchHit]: ...
 
-    @source(search.hits, "Full-text search in the format of mobile clients.", access=FOUND, step=HITS, most=50, least=1)
+    @source(
+        search.hits,
+        "Full-text search in the format of mobile clients.",
+        access=FOUND,
+        step=HITS,
+        max_limit=50,
+        min_limit=1,
+    )
     def mobile_wiki_search(
         query: str,
         filter: WikiSearchFilter | None = None,
@@ -203,8 +215,8 @@ class SearchQueries:
         ),
         access=FOUND_TOGETHER,
         step=RESULTS,
-        most=50,
-        least=1,
+        max_limit=50,
+        min_limit=1,
     )
     def wiki_search_results(
         query: str,
@@ -221,6 +233,6 @@ class SearchQueries:
 
     @source(
         search.hits, "Similar active pages of the same wiki, most similar first.",
-        access=BY_ID, step=RELATED, limit=SIMILAR_DEFAULT, most=50, least=1,
+        access=BY_ID, step=RELATED, limit=SIMILAR_DEFAULT, max_limit=50, min_limit=1,
     )  # fmt: skip
     def related_wiki_pages(page_id: strawberry.ID) -> list[WikiRelatedPage]: ...

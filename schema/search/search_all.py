@@ -128,8 +128,8 @@ class SearchAllQueries:
         ),
         access=FOUND_TOGETHER,
         step=RESULTS,
-        most=50,
-        least=1,
+        max_limit=50,
+        min_limit=1,
     )
     def wiki_search_all(
         query: str,
