@@ -68,8 +68,8 @@ class Packed:
     @property
     def block(self) -> str:
         piece = self.piece
-        said = [*self.superseded, piece.title, *self.text.splitlines()]
-        return "\n".join([f"## {piece.place}, {piece.date.date().isoformat()}", *map(quoted, said)])
+        lines = [*self.superseded, piece.title, *self.text.splitlines()]
+        return "\n".join([f"## {piece.place}, {piece.date.date().isoformat()}", *map(quoted, lines)])
 
 
 def quoted(line: str) -> str:
@@ -141,8 +141,8 @@ class Packing:
 
     def has(self, piece: Piece) -> bool:
         """Return whether the piece, or all of its text, is packed already."""
-        said = one_line(piece.text)
-        return any(earlier.piece.key == piece.key or said in one_line(earlier.text) for earlier in self.packed)
+        line = one_line(piece.text)
+        return any(earlier.piece.key == piece.key or line in one_line(earlier.text) for earlier in self.packed)
 
     def fitting(self, piece: Piece, room: int) -> Packed | None:
         """Return the piece, cut to `room` bytes if necessary; None if too little of it fits."""
@@ -218,18 +218,18 @@ def excerpt(text: str, query_words: Collection[str]) -> str:
     if len(places) <= ITEMS_MAX or size(text) <= EXCERPT_MIN or FENCE.search(text):
         return ""
     wanted = set(query_words)
-    said = {place: wanted & set(words(items[place][1])) for place in places} if wanted else {}
-    counts = Counter(word for found in said.values() for word in found)
-    worth = {place: sum(log1p(len(places) / counts[word]) for word in found) for place, found in said.items()}
-    least = WORTH_SHARE * max(worth.values(), default=0.0)
-    answers = (place for place in places[1:] if worth.get(place, 0.0) > least)
+    matches = {place: wanted & set(words(items[place][1])) for place in places} if wanted else {}
+    counts = Counter(word for found in matches.values() for word in found)
+    worth = {place: sum(log1p(len(places) / counts[word]) for word in found) for place, found in matches.items()}
+    worth_min = WORTH_SHARE * max(worth.values(), default=0.0)
+    answers = (place for place in places[1:] if worth.get(place, 0.0) > worth_min)
     best = sorted(answers, key=lambda place: (-worth[place], place))
-    kept = {places[0], *(best[: ITEMS_MAX - 1] if best else places[:ITEMS_MAX])}
+    chosen = {places[0], *(best[: ITEMS_MAX - 1] if best else places[:ITEMS_MAX])}
     lines = []
     for is_list, run in groupby(enumerate(items), key=lambda numbered: numbered[1][0]):
         block = list(run)
-        shown = [line for place, (_, line) in block if not is_list or place in kept]
-        left = sum(omitted_count(item) for place, (_, item) in block if is_list and place not in kept)
+        shown = [line for place, (_, line) in block if not is_list or place in chosen]
+        left = sum(omitted_count(item) for place, (_, item) in block if is_list and place not in chosen)
         lines += [*shown, *([f"- … (+{left})"] if left else [])]
     return "\n".join(lines)
 

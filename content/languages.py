@@ -31,7 +31,7 @@ KEYS = ("language", "lang")
 def language_of(metadata: dict[str, Any] | None, default: str) -> str:
     """Return the language that metadata such as `language: german` or `lang: de-AT` gives, else the default."""
     for key in KEYS:
-        if isinstance(given := (metadata or {}).get(key), str) and (language := find_configuration(given)):
+        if isinstance(value := (metadata or {}).get(key), str) and (language := find_configuration(value)):
             return language
     return default
 
@@ -148,8 +148,8 @@ def common_words(language: str) -> frozenset[str]:
 @cache
 def usual_words(language: str) -> frozenset[str]:
     """Return the words that occur in texts of a language at least once in a million words, in small letters."""
-    least = RARE * sum(count for _, count in _word_counts(language)) / 1_000_000
-    return frozenset(word for word, count in _word_counts(language) if count >= least)
+    count_min = RARE * sum(count for _, count in _word_counts(language)) / 1_000_000
+    return frozenset(word for word, count in _word_counts(language) if count >= count_min)
 
 
 def _word_counts(language: str) -> Iterator[tuple[str, int]]:

@@ -268,8 +268,8 @@ def has_pronoun(text: str) -> bool:
 
 def persons(text: str) -> frozenset[int]:
     """Return the grammatical persons of the pronouns in a text, as indexes of GROUPS."""
-    said = set(re.findall(r"\w+", text.casefold()))
-    return frozenset(place for place, group in enumerate(GROUPS) if group & said)
+    text_words = set(re.findall(r"\w+", text.casefold()))
+    return frozenset(place for place, group in enumerate(GROUPS) if group & text_words)
 
 
 def names_in(text: str) -> frozenset[str]:

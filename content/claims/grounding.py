@@ -111,9 +111,9 @@ def read_flat(text: str) -> str:
 
 def read_windows(source: str) -> tuple[tuple[frozenset[str], bool], ...]:
     """Return the words of each sentence of a source, and of each two in a row, and whether they have a negation."""
-    each = [(frozenset(content(one)), is_negative(one)) for one in sentences(source) if one.strip()]
-    pairs = [(one | two, no or not_) for (one, no), (two, not_) in pairwise(each)]
-    return (*each, *pairs)
+    read = [(frozenset(content(sentence)), is_negative(sentence)) for sentence in sentences(source) if sentence.strip()]
+    pairs = [(first | second, no or not_) for (first, no), (second, not_) in pairwise(read)]
+    return (*read, *pairs)
 
 
 # The sources of a section are read only once, and so are those of several sections if they are short.

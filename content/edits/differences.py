@@ -172,11 +172,11 @@ def rewritten(before: Sequence[str], after: Sequence[str], change: SequenceChang
 
     The n-th removed line is compared with the n-th added.
     """
-    gone, come = before[change.old_start : change.old_end], after[change.new_start : change.new_end]
-    pairs = [changed_parts(old, new) if old and new else ((), ()) for old, new in zip_longest(gone, come)]
+    removed, added = before[change.old_start : change.old_end], after[change.new_start : change.new_end]
+    pairs = [changed_parts(old, new) if old and new else ((), ()) for old, new in zip_longest(removed, added)]
     return [
-        *(line("removed", text, change.old_start + n + 1, None, pairs[n][0]) for n, text in enumerate(gone)),
-        *(line("added", text, None, change.new_start + n + 1, pairs[n][1]) for n, text in enumerate(come)),
+        *(line("removed", text, change.old_start + n + 1, None, pairs[n][0]) for n, text in enumerate(removed)),
+        *(line("added", text, None, change.new_start + n + 1, pairs[n][1]) for n, text in enumerate(added)),
     ]
 
 
@@ -272,10 +272,10 @@ def delta(base: str, text: str) -> Delta | None:
     for change in found:
         end += size(old[place : change.old_start])
         place = change.old_end
-        skipped, taken, own = narrow(old, new, change)
+        skipped, taken, new_text = narrow(old, new, change)
         lengths.append(end + skipped - starts[-1])
         starts.append(end + skipped + taken)
-        texts.append(own)
+        texts.append(new_text)
         end += size(old[change.old_start : change.old_end])
     return Delta(starts, [*lengths, end + size(old[place:]) - starts[-1]], [*texts, ""])
 
@@ -286,8 +286,8 @@ def narrow(old: Sequence[str], new: Sequence[str], change: SequenceChange) -> tu
     after = "".join(new[change.new_start : change.new_end])
     head = common_head(before, after)
     tail = common_head(before[head:][::-1], after[head:][::-1])
-    own = slice(head, len(after) - tail)
-    return size([before[:head]]), size([before[head : len(before) - tail]]), after[own]
+    changed = slice(head, len(after) - tail)
+    return size([before[:head]]), size([before[head : len(before) - tail]]), after[changed]
 
 
 def size(texts: Sequence[str]) -> int:

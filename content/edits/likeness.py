@@ -29,24 +29,24 @@ class ComparisonBudget:
     def __init__(self) -> None:
         self.left = EFFORT
 
-    def spend(self, one: str, other: str) -> None:
-        self.left -= CALL_COST + len(one) * len(other) // 64
+    def spend(self, first: str, second: str) -> None:
+        self.left -= CALL_COST + len(first) * len(second) // 64
 
     @property
     def is_spent(self) -> bool:
         return self.left < 0
 
 
-def likeness(one: str, other: str, likeness_min: float, budget: ComparisonBudget) -> float:
+def likeness(first: str, second: str, likeness_min: float, budget: ComparisonBudget) -> float:
     """Return the Levenshtein similarity, from 0 to 1; 0 if it is below `likeness_min`, or if the budget is spent."""
     budget.left -= GLANCE_COST
-    if one == other:
+    if first == second:
         return 1.0
-    longer = max(len(one), len(other))
-    if min(len(one), len(other)) < likeness_min * longer or budget.is_spent:
+    longer = max(len(first), len(second))
+    if min(len(first), len(second)) < likeness_min * longer or budget.is_spent:
         return 0.0
-    budget.spend(one, other)
-    return 0.0 if budget.is_spent else Levenshtein.normalized_similarity(one, other, score_cutoff=likeness_min)
+    budget.spend(first, second)
+    return 0.0 if budget.is_spent else Levenshtein.normalized_similarity(first, second, score_cutoff=likeness_min)
 
 
 def nearest(text: str, wanted: str) -> Nearest | None:
@@ -77,7 +77,9 @@ def similarity(shown: str, wanted: str) -> float:
 
     A short wanted text is compared with a part of the line.
     """
-    one, other = (" ".join(text[: 2 * SHOWN_MAX].split())[:SHOWN_MAX] for text in (shown, wanted))
-    whole = Levenshtein.normalized_similarity(one, other)
-    part = fuzz.partial_ratio(other, one) / 100 if len(other) < min(PROBE, len(one)) else 0.0
+    shown_words, wanted_words = (" ".join(text[: 2 * SHOWN_MAX].split())[:SHOWN_MAX] for text in (shown, wanted))
+    whole = Levenshtein.normalized_similarity(shown_words, wanted_words)
+    part = (
+        fuzz.partial_ratio(wanted_words, shown_words) / 100 if len(wanted_words) < min(PROBE, len(shown_words)) else 0.0
+    )
     return round(max(whole, part), 2)

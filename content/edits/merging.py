@@ -46,8 +46,8 @@ def merge_order(was: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) 
 
     Each slug that only the other version has comes after the slug that precedes it there.
     """
-    kept = [slug for slug in mine if slug in was]
-    is_moved = kept != [slug for slug in was if slug in mine]
+    common = [slug for slug in mine if slug in was]
+    is_moved = common != [slug for slug in was if slug in mine]
     first, second = (mine, theirs) if is_moved else (theirs, mine)
     slugs = list(first)
     for place, slug in enumerate(second):

@@ -61,8 +61,8 @@ def digest(text: str) -> Digest:
     if not points:
         return Digest(title, summary, None)
     chosen = points[:POINTS_MAX]
-    said = "\n".join(point for point, _ in chosen)
-    return Digest(title, summary, Lines(said, chosen[0][1].start, chosen[-1][1].end))
+    points_text = "\n".join(point for point, _ in chosen)
+    return Digest(title, summary, Lines(points_text, chosen[0][1].start, chosen[-1][1].end))
 
 
 def summarise(found: list[Block]) -> Lines:
@@ -70,16 +70,16 @@ def summarise(found: list[Block]) -> Lines:
     taken: list[tuple[str, Block]] = []
     room = SUMMARY_MAX
     for block in found:
-        if said := without_instructions(block.text):
-            if taken and len(said) > room:
+        if paragraph := without_instructions(block.text):
+            if taken and len(paragraph) > room:
                 break
-            taken.append((first_words(said, room), block))
-            room -= len(said)
+            taken.append((first_words(paragraph, room), block))
+            room -= len(paragraph)
             if room <= 0:
                 break
     if not taken:
         return Lines("", 1, 1)
-    return Lines("\n\n".join(said for said, _ in taken), taken[0][1].start, taken[-1][1].end)
+    return Lines("\n\n".join(paragraph for paragraph, _ in taken), taken[0][1].start, taken[-1][1].end)
 
 
 def first_words(text: str, length_max: int) -> str:
@@ -88,8 +88,8 @@ def first_words(text: str, length_max: int) -> str:
 
 def without_instructions(text: str) -> str:
     """Return a paragraph as plain text on one line, without the sentences that are addressed to agents."""
-    said = " ".join(plain(text).split())
-    return escaped("".join(sentence for sentence in SENTENCE.findall(said) if not is_addressed(sentence)).strip())
+    shown = " ".join(plain(text).split())
+    return escaped("".join(sentence for sentence in SENTENCE.findall(shown) if not is_addressed(sentence)).strip())
 
 
 def blocks(text: str) -> list[Block]:

@@ -49,8 +49,8 @@ def media_type_of(given: str | None, address: str, data: bytes) -> str:
 
     Raises Unreadable for a media type that is not supported.
     """
-    said = (given or "").partition(";")[0].strip().lower()
-    found = SYNONYMS.get(said, said)
+    declared = (given or "").partition(";")[0].strip().lower()
+    found = SYNONYMS.get(declared, declared)
     if found in UNSPECIFIC:
         path = re.split(r"[?#]", address, maxsplit=1)[0].lower()
         ending = re.search(r"\.[a-z]{2,8}$", path)

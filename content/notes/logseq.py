@@ -57,8 +57,8 @@ def page_name(path: str, values: dict[str, Any]) -> str:
     """Return the name by which links in the graph refer to the page, with its namespaces."""
     if day := journal_day(path):
         return day.isoformat()
-    given = values.get("title")
-    return given if isinstance(given, str) and given.strip() else file_page_name(path)
+    title = values.get("title")
+    return title if isinstance(title, str) and title.strip() else file_page_name(path)
 
 
 def file_page_name(path: str) -> str:
@@ -113,7 +113,7 @@ def _properties(text: str) -> tuple[dict[str, Any], str]:
 def _split_names(value: Any) -> list[str]:
     """Return the names in a list: three for `a, [[b, c]], #d`."""
     if isinstance(value, list):
-        return [one for item in value for one in _split_names(item)]
+        return [name for item in value for name in _split_names(item)]
     if not isinstance(value, str):
         return []
     whole = [found[1] for found in REFERENCE.finditer(value)]

@@ -54,8 +54,8 @@ def read(type: str, topic: str, name: str, text: str) -> Memory | None:
     heading = HEADING.match(body)
     if heading:
         body = body[heading.end() :]
-    called = fields.get("name") or fields.get("title") or (heading and heading[1]) or title_of_topic(topic)
-    title = " ".join(str(called).split())
+    title_text = fields.get("name") or fields.get("title") or (heading and heading[1]) or title_of_topic(topic)
+    title = " ".join(str(title_text).split())
     try:
         slug = slugify(topic)
     except NoSlug:
@@ -63,9 +63,11 @@ def read(type: str, topic: str, name: str, text: str) -> Memory | None:
     sections = split_sections(type, body.strip())
     if not any(sections.values()):
         return None
-    said = " ".join(str(fields.get("description") or "").split()) or first_sentence(next(iter(sections.values())))
-    kept = {key: value for key, value in fields.items() if key in ("confidence", "sensitivity", "owner", "expires_at")}
-    return Memory(type, slug, title[: TITLE.most], said[: SUMMARY.most] or None, sections, kept,
+    summary = " ".join(str(fields.get("description") or "").split()) or first_sentence(next(iter(sections.values())))
+    metadata = {
+        key: value for key, value in fields.items() if key in ("confidence", "sensitivity", "owner", "expires_at")
+    }
+    return Memory(type, slug, title[: TITLE.most], summary[: SUMMARY.most] or None, sections, metadata,
                   date_of(fields, name, text))  # fmt: skip
 
 

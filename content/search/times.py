@@ -71,15 +71,15 @@ def find_times(text: str, languages: Sequence[str], now: datetime) -> list[Named
     The first call of a process loads dateparser, and any may take a tenth of a second: call it in a thread.
     """
     text = text[:QUESTION_MAX]
-    wanted = languages_of_times(text, languages)
+    possible = languages_of_times(text, languages)
     READ_LANGUAGES.update(languages)
-    if not wanted:
+    if not possible:
         return []
     from dateparser.search import search_dates  # takes a second to import, and few questions name a time
 
     settings = {"RELATIVE_BASE": now.replace(tzinfo=None), "PREFER_DATES_FROM": "past", "RETURN_TIME_AS_PERIOD": False}
     found: list[NamedTime] = []
-    for code in wanted:
+    for code in possible:
         for name, moment in search_dates(text, languages=[code], settings=settings) or ():
             found += times(name, moment, period_of(name, code, settings), now)
     return list(dict.fromkeys(found))
