@@ -1,7 +1,7 @@
 """Patterns of sentences which say that something changed, in each language of the planner.
 
-The group `a` is what no longer holds, `b` what holds now. A sentence of any of these forms has one of STEMS, so most
-texts are skipped by a search for STEMS alone.
+The group `a` is what no longer holds, `b` what holds now. A text without any of STEMS is skipped before the patterns,
+which are slow, are tried.
 """
 
 import re
