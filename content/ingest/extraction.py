@@ -15,7 +15,7 @@ from ..limits import CONTENT, SOURCE_TITLE
 MARKDOWN, HTML, TEXT, PDF = "text/markdown", "text/html", "text/plain", "application/pdf"
 MEDIA_TYPES = (MARKDOWN, HTML, TEXT, PDF)
 SYNONYMS = {"text/x-markdown": MARKDOWN, "application/xhtml+xml": HTML, "application/x-pdf": PDF}
-UNSPECIFIC = ("", "application/octet-stream", "binary/octet-stream")
+GENERIC_TYPES = ("", "application/octet-stream", "binary/octet-stream")
 """Media types that tell nothing about a file."""
 ENDINGS = {
     ".md": MARKDOWN, ".markdown": MARKDOWN, ".mdx": MARKDOWN, ".html": HTML, ".htm": HTML, ".xhtml": HTML,
@@ -27,7 +27,7 @@ SNIFFED = 1_000  # bytes at the beginning of a file by which its media type is g
 PAGES_MAX = 2_000  # pages of a PDF
 MEMORY = 1_500_000_000  # bytes of address space
 SECONDS = 20  # seconds of processor time
-LEFT_OUT = ("script", "style", "template", "noscript", "nav", "footer", "aside", "form", "button", "svg", "iframe")
+OMITTED = ("script", "style", "template", "noscript", "nav", "footer", "aside", "form", "button", "svg", "iframe")
 """Elements of a web page that are not part of its text."""
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
@@ -51,7 +51,7 @@ def media_type_of(given: str | None, address: str, data: bytes) -> str:
     """
     declared = (given or "").partition(";")[0].strip().lower()
     found = SYNONYMS.get(declared, declared)
-    if found in UNSPECIFIC:
+    if found in GENERIC_TYPES:
         path = re.split(r"[?#]", address, maxsplit=1)[0].lower()
         ending = re.search(r"\.[a-z]{2,8}$", path)
         found = ENDINGS.get(ending[0] if ending else "") or sniff_media_type(data[:SNIFFED])
@@ -99,7 +99,7 @@ def from_html(data: bytes) -> Extracted:
 
     soup = BeautifulSoup(data, "html.parser")
     title = soup.title.get_text() if soup.title else None
-    for element in soup(LEFT_OUT):
+    for element in soup(OMITTED):
         element.decompose()
     for comment in soup(string=lambda text: isinstance(text, Comment)):
         comment.extract()
