@@ -1,4 +1,4 @@
-"""Topics of a knowledge base, and how hot each page is."""
+"""Read knowledge entries from seed files, and compute which entries are used most."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,21 +9,21 @@ TAGS = re.compile(r"\ufeff?tags:([^\r\n]*)(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
 
 
 class Seed(NamedTuple):
-    """A page of a knowledge base as its file has it; `tags` is None where the file says nothing of them."""
+    """A knowledge entry in a seed file; `tags` is None if the file has no line of tags."""
 
     tags: tuple[str, ...] | None
     content: str
 
 
 def read_seed(text: str) -> Seed:
-    """Read `tags: a, b` on the first line, and what follows it."""
+    """Read a seed file: an optional first line `tags: a, b`, and the content after it."""
     found = TAGS.match(text)
     return Seed(split_tags([found[1]]), text[found.end() :]) if found else Seed(None, text.removeprefix("\ufeff"))
 
 
-def split_tags(given: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags, each once: a comma separates two."""
-    parts = (" ".join(part.split()) for text in given for part in text.split(","))
+def split_tags(texts: Iterable[str]) -> tuple[str, ...]:
+    """Split texts at commas into tags, without duplicates."""
+    parts = (" ".join(part.split()) for text in texts for part in text.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
@@ -31,7 +31,7 @@ WORD = re.compile(r"[^\W_]+")
 
 
 class PageUse(NamedTuple):
-    """A page of a knowledge base; `reads` is how often its text was asked for."""
+    """The use of a knowledge entry; `reads` is how often its text was read."""
 
     id: UUID
     tags: Sequence[str]
@@ -39,21 +39,22 @@ class PageUse(NamedTuple):
 
 
 def hottest(entries: Iterable[PageUse], calls: Mapping[str, int], size: int) -> list[tuple[UUID, int]]:
-    """Return (id, score), the highest first: the calls of each tool that a tag names, and the entry's own reads.
+    """Return the (id, score) of the `size` most used entries, the highest score first.
 
-    What has neither is not hot.
+    The score of an entry is its reads plus the calls of the tools that its tags name. Entries with the score 0 are left
+    out.
     """
     tools = [(words(tool), count) for tool, count in calls.items()]
     scored = ((entry.id, entry.reads + count_calls(entry.tags, tools)) for entry in entries)
-    return sorted((one for one in scored if one[1] > 0), key=lambda one: (-one[1], str(one[0])))[:size]
+    return sorted((pair for pair in scored if pair[1] > 0), key=lambda pair: (-pair[1], str(pair[0])))[:size]
 
 
 def count_calls(tags: Sequence[str], tools: Sequence[tuple[frozenset[str], int]]) -> int:
-    """Count the calls of tools that a tag names: all of its words are among those of the tool's name."""
-    spoken = [found for found in map(words, tags) if found]
-    return sum(count for tool, count in tools if any(tag <= tool for tag in spoken))
+    """Return the number of calls of the tools that a tag names: a tool's name has all words of such a tag."""
+    tag_words = [found for found in map(words, tags) if found]
+    return sum(count for tool, count in tools if any(tag <= tool for tag in tag_words))
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a name: discord, send of `discord_send` and `Discord-Send`."""
+    """Return the words of a name in small letters: discord and send for `discord_send` and `Discord-Send`."""
     return frozenset(WORD.findall(text.casefold()))

@@ -1,4 +1,4 @@
-"""The language that a page is written in, and so how its words are stemmed: a name of a Postgres configuration."""
+"""The languages of pages, as names of the Postgres configurations that stem their words, and their rare words."""
 
 import re
 from array import array
@@ -15,7 +15,7 @@ import orjson
 
 from .normalization import fold
 
-# ISO 639-1, as the frontmatter of notes has it.
+# ISO 639-1 codes, as the frontmatter of notes has them.
 CODES = {
     "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
     "et": "estonian", "eu": "basque", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
@@ -29,17 +29,17 @@ KEYS = ("language", "lang")
 
 
 def language_of(metadata: dict[str, Any] | None, default: str) -> str:
-    """Return the language in the frontmatter: `language: german`, `lang: de-AT`. One without stemmer is `simple`."""
+    """Return the language that metadata such as `language: german` or `lang: de-AT` gives, else the default."""
     for key in KEYS:
-        if isinstance(given := (metadata or {}).get(key), str) and (language := find_configuration(given)):
+        if isinstance(value := (metadata or {}).get(key), str) and (language := find_configuration(value)):
             return language
     return default
 
 
 def find_configuration(text: str) -> str | None:
-    """Return a configuration: `German`, `de`, `de_AT` → `german`.
+    """Return the Postgres configuration of a language: `German`, `de`, `de_AT` → `german`.
 
-    Other codes of a language → `simple`; nothing that is not one.
+    Any other code of two letters gives `simple`, which does not stem, and any other text gives None.
     """
     name = text.strip().casefold()
     code = name.replace("_", "-").partition("-")[0]
@@ -48,14 +48,15 @@ def find_configuration(text: str) -> str | None:
     return CODES.get(code) or ("simple" if code.isalpha() and len(code) == 2 else None)
 
 
-COMMON = 5_000  # words of a language that everybody knows
-RARE = 1  # time in a million words
+COMMON = 5_000  # words of a language that count as common
+RARE = 1  # occurrences in a million words; a word with fewer is rare
 USES = re.compile(rb'("[^"]+"): ?(\d+)')
 CODE_OF = {language: code for code, language in reversed(CODES.items())}
-# The lists of these have all forms of their words. Those of Spanish and German lack many plurals and forms of verbs.
+# The languages whose lists have all forms of each word. The lists of Spanish and German lack many plurals and verb
+# forms.
 LISTED = frozenset({"dutch", "english", "french", "italian", "portuguese"})
 
-# The list of English has American spellings.
+# Patterns of British spellings and their replacements: the list of English has American spellings.
 BRITISH = tuple(
     (re.compile(british), american)
     for british, american in (
@@ -75,9 +76,9 @@ BRITISH = tuple(
 
 
 def is_rare(word: str, language: str) -> bool:
-    """Return whether texts of a language hardly ever say a word, which is then most likely a name or a term.
+    """Return whether a word is rare in the texts of a language, and so most likely a name or a technical term.
 
-    A word with hyphens is rare if a part of it is. No word is rare in a language without a list of all its forms.
+    A hyphenated word is rare if one of its parts is. No word is rare in a language that is not in LISTED.
     """
     language = CODES.get(language, language)
     if language not in LISTED:
@@ -87,7 +88,7 @@ def is_rare(word: str, language: str) -> bool:
 
 
 def is_unlisted(word: str, language: str) -> bool:
-    """Return whether neither the texts nor the dictionaries of a language have a word: it is no rare verb either."""
+    """Return whether the list of a language lacks a word altogether, so that it is not a rare verb either."""
     language = CODES.get(language, language)
     return language in LISTED and not all(
         any(_is_listed(form, language) for form in _spellings(part, language)) for part in _parts(word)
@@ -95,22 +96,22 @@ def is_unlisted(word: str, language: str) -> bool:
 
 
 def load_words(language: str) -> None:
-    """Read the lists that tell what is rare or unlisted in a language, which takes long enough to want a thread."""
+    """Read the word lists that `is_rare` and `is_unlisted` need for a language. This is slow: call it in a thread."""
     if (language := CODES.get(language, language)) in LISTED:
         usual_words(language)
-        for one in (language, "english"):  # a term of a text in another language is in neither
-            _hashes(one)
+        for listed in (language, "english"):  # `is_unlisted` is also called for English, to recognise terms
+            _hashes(listed)
 
 
 def _parts(word: str) -> Iterator[str]:
-    """Yield the parts of a word between hyphens that are no numbers, in small letters and without a possessive."""
+    """Yield the parts of a word between hyphens, except numbers, in small letters and without a possessive ending."""
     for part in word.casefold().replace("’", "'").removesuffix("'s").split("-"):
         if part and not part.isdigit():
             yield part
 
 
 def _spellings(word: str, language: str) -> Iterator[str]:
-    """Yield a word as it is written, and for English as Americans write it."""
+    """Yield the word, and for English also its American spelling."""
     yield word
     if language == "english":
         yield _american(word)
@@ -123,7 +124,7 @@ def _is_listed(word: str, language: str) -> bool:
 
 
 def _american(word: str) -> str:
-    """Return how American English spells a word: `organised` as `organized`, `harbour` as `harbor`."""
+    """Return the American spelling of a word: `organised` → `organized`, `harbour` → `harbor`."""
     for british, american in BRITISH:
         word = british.sub(american, word)
     return word
@@ -131,30 +132,30 @@ def _american(word: str) -> str:
 
 @cache
 def _hashes(language: str) -> "array[int]":
-    """Return the hashes of all words of a list, sorted: a set of 150,000 words would hold ten times the memory."""
-    return array("q", sorted(hash(word) for word, _ in _uses(language)))
+    """Return the sorted hashes of all words of a list. A set of its 150,000 words would take ten times the memory."""
+    return array("q", sorted(hash(word) for word, _ in _word_counts(language)))
 
 
 @cache
 def common_words(language: str) -> frozenset[str]:
     """Return the most frequent words of a language, folded; none for a language without a list.
 
-    The first call for a language reads its list, which takes long enough to want a thread.
+    The first call for a language reads its list, which is slow: call it in a thread.
     """
-    return frozenset(fold(word) for word, _ in nlargest(COMMON, _uses(language), key=itemgetter(1)))
+    return frozenset(fold(word) for word, _ in nlargest(COMMON, _word_counts(language), key=itemgetter(1)))
 
 
 @cache
 def usual_words(language: str) -> frozenset[str]:
-    """Return the words that texts of a language say at least once in a million words, in small letters."""
-    least = RARE * sum(count for _, count in _uses(language)) / 1_000_000
-    return frozenset(word for word, count in _uses(language) if count >= least)
+    """Return the words that occur in texts of a language at least once in a million words, in small letters."""
+    count_min = RARE * sum(count for _, count in _word_counts(language)) / 1_000_000
+    return frozenset(word for word, count in _word_counts(language) if count >= count_min)
 
 
-def _uses(language: str) -> Iterator[tuple[str, int]]:
-    """Yield the words of a language and how often each was used in the texts that were counted; none without a list.
+def _word_counts(language: str) -> Iterator[tuple[str, int]]:
+    """Yield each word of a language with the number of its occurrences; nothing for a language without a list.
 
-    One word at a time: as a dictionary a list would hold 20 MB for the moment that it is read.
+    The list is parsed word by word, because reading it as a dictionary would take 20 MB.
     """
     path = files("spellchecker") / "resources" / f"{CODE_OF.get(language, language)}.json.gz"
     if path.is_file():

@@ -1,7 +1,7 @@
-"""Limits of the fields of a wiki: one table, used by everything that writes. Nothing that reads looks at it.
+"""The size limits of the fields of a wiki, which everything that writes checks. Reads do not check them.
 
-A bound holds for what a caller gives. What was stored is shown, exported, imported again and compiled whatever its
-size, also when a bound was lowered since: so an import takes what any release could store.
+A limit applies to the input of a caller. Stored content is shown, exported and compiled whatever its size, even if a
+limit has been lowered since, and an import accepts what any release could store.
 """
 
 import json
@@ -13,10 +13,10 @@ CHARACTERS = "characters"
 
 @dataclass(slots=True)
 class Bound:
-    """The most that a write may give for a field, and the most that any release has ever accepted for it.
+    """The limit of a field for a write (`most`), and the highest limit that any release has had for it (`stored`).
 
-    Lowering a bound changes `most` alone. A `fixed` one is part of how texts are read, such as how long a slug is that
-    a title makes: it cannot change without a migration of what is stored.
+    Lowering a limit changes `most` only. A `fixed` limit is part of how texts are read, such as the length of a slug
+    that is made from a title, and cannot change without a migration of the stored data.
     """
 
     field: str
@@ -29,7 +29,7 @@ class Bound:
         self.stored = max(self.stored, self.most)
 
     def limit(self, *, restored: bool = False) -> int:
-        """Return the most that a write may give; for a restored export, the most that could ever be stored."""
+        """Return the limit for a write, or for the restore of an export the highest limit that any release has had."""
         return self.stored if restored else self.most
 
 
@@ -77,16 +77,19 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class BadText(ValueError):
-    """A text that cannot be stored. The message says where, and what to do."""
+    """A text or value that cannot be stored. The message says why, and what to do."""
 
 
 def quoted(text: str, most: int = 80) -> str:
-    """Return the beginning of a text as an error message shows it: in double quotes, as JSON writes it."""
+    """Return the first `most` characters of a text as a JSON string, for an error message."""
     return json.dumps(text[:most], ensure_ascii=False)
 
 
 def clean(text: str) -> str:
-    """Return the text itself: Postgres cannot store NUL, and half of a surrogate pair is not a character."""
+    """Return the text unchanged.
+
+    Raises BadText for NUL, which Postgres cannot store, and for half of a surrogate pair, which is not a character.
+    """
     if found := UNSTORABLE.search(text):
         what = "NUL" if found[0] == "\0" else "half of a surrogate pair"
         raise BadText(f"the text holds {what} (U+{ord(found[0]):04X}) at character {found.start()}: remove it")

@@ -1,4 +1,4 @@
-"""The sensitivity of a text: a level in the metadata of a page or a source, or at the end of a section's heading."""
+"""Find sensitivity levels in the metadata of pages and sources, and at the end of sections' headings."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,45 +11,45 @@ MARK = re.compile(r"\s?\{sensitivity=([^{}]{0,200})\}", re.IGNORECASE)
 
 
 def level_of(metadata: Mapping[str, Any] | None) -> str:
-    """Return the level that metadata says: a word that is none counts as the strictest one."""
-    said = (metadata or {}).get(FIELD)
-    if said is None or said == "":
+    """Return the level that metadata gives. A word that is not a level counts as the strictest level."""
+    value = (metadata or {}).get(FIELD)
+    if value is None or value == "":
         return USUAL
-    word = str(said).lower()
+    word = str(value).lower()
     return word if word in LEVELS else MOST
 
 
 def stricter(metadata: Mapping[str, Any] | None, *others: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the metadata, with the level of the strictest of the others where that is stricter."""
+    """Return the metadata, with its level raised to the strictest level of the others."""
     level = max([level_of(metadata), *map(level_of, others)], key=LEVELS.index)
     return {**(metadata or {}), **({} if level == level_of(metadata) else {FIELD: level})}
 
 
 def strictest(levels: Iterable[str]) -> str:
-    """Return the strictest of some levels, the usual one where there is none."""
+    """Return the strictest of the levels, or the usual level if there are none."""
     return max(levels, key=LEVELS.index, default=USUAL)
 
 
 def find_levels(text: str) -> Iterator[str]:
-    """Return the levels that are marked in a text, as at the end of a heading."""
-    for said in MARK.findall(text):
-        yield level_of({FIELD: said})
+    """Yield the levels of the marks in a text, such as `{sensitivity=secret}` at the end of a heading."""
+    for value in MARK.findall(text):
+        yield level_of({FIELD: value})
 
 
 def levels_in(value: Any) -> Iterator[str]:
-    """Return the levels that are said anywhere in a value of JSON: in its fields of that name, and in its texts."""
+    """Yield all levels in a JSON value: those of its fields `sensitivity`, and of the marks in its texts."""
     if isinstance(value, str):
         yield from find_levels(value)
     elif isinstance(value, Mapping):
         if value.get(FIELD) not in (None, ""):
             yield level_of(value)
-        for one in value.values():
-            yield from levels_in(one)
+        for item in value.values():
+            yield from levels_in(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from levels_in(one)
+        for item in value:
+            yield from levels_in(item)
 
 
 def strip_level(heading: str) -> str:
-    """Return a heading without its level."""
+    """Return a heading without the mark of its level."""
     return MARK.sub("", heading).rstrip() if MARK.search(heading) else heading

@@ -1,4 +1,4 @@
-"""The sections that a page of each type begins with."""
+"""The sections that a new page of each type has."""
 
 from collections.abc import Mapping
 
@@ -34,4 +34,4 @@ TEMPLATES: Mapping[str, tuple[tuple[str, str], ...]] = {
 """Page type → (section slug, heading), in order. A page may have other sections too."""
 
 REQUIRED: Mapping[str, tuple[str, ...]] = {"concept": ("why", "how_to_apply")}
-"""Page type → slugs of the sections that a stub has to say: a rule without its reason is not followed."""
+"""Page type → slugs of the sections that even a stub must fill, because nobody follows a rule without its reason."""

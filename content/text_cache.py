@@ -1,4 +1,4 @@
-"""Caches of what was read of texts, whose bound is how long the texts are."""
+"""Caches of values that are computed from texts, limited by the length of the texts."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,42 +10,46 @@ V = TypeVar("V")
 
 
 def cache_short(size: int, longest: int) -> Callable[[Callable[[str], V]], Callable[[str], V]]:
-    """Keep what a function returns for the last `size` texts of up to `longest` characters; longer ones are read anew.
+    """Cache a function's results for the last `size` texts of at most `longest` characters.
 
-    A bound in texts alone is none in bytes: a text without a full stop is one sentence, however long it is.
+    Results for longer texts are not cached. A limit on the number of texts alone would not limit the memory: a text
+    without a full stop is one sentence, however long it is.
     """
 
-    def keeping(read: Callable[[str], V]) -> Callable[[str], V]:
-        kept = lru_cache(size)(read)
+    def decorate(read: Callable[[str], V]) -> Callable[[str], V]:
+        cached = lru_cache(size)(read)
 
         @wraps(read)
         def find(text: str) -> V:
-            return kept(text) if len(text) <= longest else read(text)
+            return cached(text) if len(text) <= longest else read(text)
 
         return find
 
-    return keeping
+    return decorate
 
 
 class TextCache(Generic[V]):
-    """A cache of what a function returns for the last texts, of `most` characters together; the newest is kept however
-    long."""
+    """A cache of a function's results for the last texts, which have at most `size_max` characters together.
 
-    def __init__(self, read: Callable[[str], V], most: int) -> None:
-        self.read, self.most, self.size = read, most, 0
-        self.kept: OrderedDict[str, V] = OrderedDict()
-        self.lock = Lock()  # long texts are read in a thread
+    The result for the last text is cached whatever its length.
+    """
+
+    def __init__(self, read: Callable[[str], V], size_max: int) -> None:
+        self.read, self.size_max = read, size_max
+        self.size = 0  # characters
+        self.entries: OrderedDict[str, V] = OrderedDict()
+        self.lock = Lock()  # threads share the cache, because long texts are read in one
 
     def __call__(self, text: str) -> V:
         with self.lock:
-            if text in self.kept:
-                self.kept.move_to_end(text)
-                return self.kept[text]
-        made = self.read(text)
+            if text in self.entries:
+                self.entries.move_to_end(text)
+                return self.entries[text]
+        value = self.read(text)
         with self.lock:
-            self.size += len(text) if text not in self.kept else 0
-            self.kept[text] = made
-            while self.size > self.most and len(self.kept) > 1:
-                gone, _ = self.kept.popitem(last=False)
-                self.size -= len(gone)
-        return made
+            self.size += len(text) if text not in self.entries else 0
+            self.entries[text] = value
+            while self.size > self.size_max and len(self.entries) > 1:
+                evicted, _ = self.entries.popitem(last=False)
+                self.size -= len(evicted)
+        return value

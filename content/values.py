@@ -1,4 +1,4 @@
-"""Values as files and clients write them: fields, numbers, dates and times."""
+"""Read values that files and clients write: fields of notes, JSON values, dates and times."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,33 +9,33 @@ from typing import Any
 
 from .limits import METADATA_DEPTH, METADATA_VALUES, BadText, clean
 
-DEPTH_MAX = METADATA_DEPTH.stored + 8  # a file holds the metadata of a page some levels deep
+DEPTH_MAX = METADATA_DEPTH.stored + 8  # a file nests the metadata of a page some levels deep
 INTEGERS = range(-(2**63), 2**64)
 
 
-def jsonable(value: object, most: int | None = None) -> Any:
-    """Return a copy of dicts, lists and scalars, its keys as strings.
+def jsonable(value: object, values_max: int | None = None) -> Any:
+    """Return a copy of dicts, lists and scalars that JSON can represent, with its keys as strings.
 
-    Raises BadText for anything that JSON cannot hold, and for more than `most` values.
+    Raises BadText for a value that JSON cannot represent, for too many levels, and for more than `values_max` values.
     """
-    return _jsonable(value, DEPTH_MAX, None if most is None else count(most, -1))
+    return _jsonable(value, DEPTH_MAX, None if values_max is None else count(values_max, -1))
 
 
 def copy_bounded(value: object, *, restored: bool = False) -> Any:
-    """Copy a value that a caller gives, as `jsonable` does. Raises BadText also for more than metadata may hold."""
+    """Copy a caller's value as `jsonable` does. Raises BadText also above the limits of metadata."""
     depth, values = (bound.limit(restored=restored) for bound in (METADATA_DEPTH, METADATA_VALUES))
     return _jsonable(value, depth, count(values, -1))
 
 
 def scalar(value: object) -> str | None:
-    """Return a single value as it would be written: `true`, `3`; None when it is not one."""
+    """Return a string, a number or a boolean as text, such as `true` or `3`; None for any other value."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else None
 
 
 def _jsonable(value: object, depth: int, left: "count[int] | None") -> Any:
-    """Copy a value with `depth` more levels, and as many values as are `left`."""
+    """Copy a value that has at most `depth` levels below it. `left` counts down the values that are still allowed."""
     if depth < 0:
         raise BadText("values are nested too deep: flatten them")
     if left is not None and next(left) <= 0:
@@ -62,7 +62,7 @@ def _scalar(value: object) -> str | float | None:
 
 
 def kind_of(value: object) -> str:
-    """Return how those who write notes call a value that metadata cannot hold."""
+    """Return the words of an error message for a value that metadata cannot hold."""
     if isinstance(value, int | float):
         return "a number of this size"
     return "binary data" if isinstance(value, bytes) else "a value of this kind"
@@ -76,19 +76,19 @@ def _key(key: object) -> str:
 
 
 class BadNote(ValueError):
-    """A note that cannot become a page. The message says what to fix."""
+    """A note cannot become a page. The message says what to fix."""
 
 
 class Fields:
-    """The fields of a note; `values` holds those that are not taken yet."""
+    """The fields of a note. The methods return a field and remove it from `values`."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = dict(values)
 
     def text(self, *names: str) -> str | None:
-        """Return the first of these fields that has a value, on one line. The others stay where they are."""
+        """Remove the first of these fields that has a value, and return it as one line. Later fields stay."""
         for name in names:
-            value = _unwrapped(self.values.get(name))
+            value = _unwrap(self.values.get(name))
             if value is None or value == "":
                 self.values.pop(name, None)
                 continue
@@ -100,25 +100,28 @@ class Fields:
         return None
 
     def texts(self, name: str, separator: str | None = ",") -> tuple[str, ...]:
-        """Take a list, or one text with separators, without repetitions. A separator of None takes a text whole."""
+        """Remove a list, or a text with separators, and return its texts without duplicates.
+
+        If `separator` is None, a text is not split.
+        """
         value = self.values.pop(name, None)
         if isinstance(value, str):
             value = value.split(separator) if separator else [value]
-        stripped = (text.strip() for text in _flat(name, value))
+        stripped = (text.strip() for text in _flatten(name, value))
         return tuple(dict.fromkeys(filter(None, stripped)))
 
 
-def _unwrapped(value: Any) -> Any:
-    """Unwrap a value: YAML reads an unquoted `[[Page]]` as a list in a list."""
+def _unwrap(value: Any) -> Any:
+    """Return the only item of a list, or of lists in it: YAML reads an unquoted `[[Page]]` as a list in a list."""
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value
 
 
-def _flat(name: str, value: Any) -> Iterator[str]:
+def _flatten(name: str, value: Any) -> Iterator[str]:
     if isinstance(value, list):
         for item in value:
-            yield from _flat(name, item)
+            yield from _flatten(name, item)
     elif value is not None:
         text = scalar(value)
         if text is None:
@@ -126,26 +129,27 @@ def _flat(name: str, value: Any) -> Iterator[str]:
         yield text
 
 
-WRITTEN = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?: ?(?:[Zz]|[+-]\d\d:?\d\d))?)?")
+DATE_OR_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?: ?(?:[Zz]|[+-]\d\d:?\d\d))?)?")
 
 
 def parse_time(text: str) -> datetime | None:
-    """Return the moment, in UTC where no zone is given; None for what is none. A date is its first moment.
+    """Parse a date or a time into a moment, in UTC if it has no zone; return None for any other text.
 
-    The years 1 and 9999 are for placeholders: their ends are infinity in a database, and have none in other zones.
+    A date becomes its first moment. The years 1 and 9999 are refused, because they are used as placeholders: the
+    database takes their ends for infinity, and other zones cannot represent them.
     """
-    if not WRITTEN.fullmatch(text.strip()):
+    if not DATE_OR_TIME.fullmatch(text.strip()):
         return None
     try:
-        found = datetime.fromisoformat(text.strip().upper().replace(" ", "T", 1).replace(" ", ""))
-        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        moment = datetime.fromisoformat(text.strip().upper().replace(" ", "T", 1).replace(" ", ""))
+        moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return found if 1 < found.year < 9999 else None
+    return moment if 1 < moment.year < 9999 else None
 
 
 def format_moment(moment: datetime) -> str:
-    """Return the shortest that `moment` reads as the same: `2026-02-15`, `2026-02-15T10:00:00.5Z`."""
+    """Return a short text that `parse_time` reads as the same moment: `2026-02-15`, `2026-02-15T10:00:00Z`."""
     moment = moment.astimezone(UTC)
     if moment.timetz() == time(tzinfo=UTC):
         return moment.date().isoformat()

@@ -31,7 +31,7 @@ class AuditEvent:
 class AuditQueries:
     @source(
         relations.audit.listed,
-        "The audit log of the tenant, the newest first. For admins.",
+        "The audit log of the tenant, newest first. For admins.",
         access=OF_TENANT_AS_ADMIN,
     )
     def audit_events(

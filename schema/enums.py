@@ -1,4 +1,4 @@
-"""The closed sets of the contract. Stored in small letters, shown in capitals."""
+"""The enums of the schema. Their members are stored in small letters and shown in capitals."""
 
 from enum import Enum, StrEnum
 
@@ -22,7 +22,9 @@ class WikiPageType(StrEnum):
     SOURCE = "source"
 
 
-@strawberry.enum(description="Archived pages are kept whole, but search, lists, graph and hierarchy leave them out.")
+@strawberry.enum(
+    description="Status of a page. Archived pages keep their content, but search, lists, graph and hierarchy omit them."
+)
 class WikiPageStatus(StrEnum):
     ACTIVE = "active"
     ARCHIVED = "archived"

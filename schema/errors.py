@@ -1,4 +1,4 @@
-"""Errors as clients see them: a code on each, and nothing of our insides."""
+"""Format errors for clients: each has a code, and none shows internals of the service."""
 
 import re
 from typing import Any
@@ -11,14 +11,14 @@ from resolvers.errors import CairnError
 from resolvers.transactions.db_errors import translate_error
 
 log = structlog.get_logger()
-LONGEST = 1000  # characters: a message may quote what a client has sent
-# graphql-core shows a value as Python writes it. What stands in quotes is text of the client.
+LONGEST = 1000  # characters of a message, which may quote what a client has sent
+# graphql-core writes values in messages as Python does. A quoted text is one of the client, and stays as it is.
 PYTHON_WORD = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(None|True|False)\b""")
 IN_JSON = {"None": "null", "True": "true", "False": "false"}
 
 
 def format_error(error: GraphQLError) -> dict[str, Any]:
-    """Ours and the client's own mistakes as they are; anything else is masked and logged."""
+    """Return an error as the client gets it. Errors that are neither ours nor the client's are masked and logged."""
     formatted = dict(error.formatted)
     formatted["message"] = in_json_words(error.message[:LONGEST])
     cause = error.original_error
@@ -38,15 +38,18 @@ def format_error(error: GraphQLError) -> dict[str, Any]:
 
 
 def in_json_words(message: str) -> str:
-    """`got invalid value None` → `got invalid value null`."""
+    """Return a message with JSON's words: `got invalid value None` → `got invalid value null`."""
     return PYTHON_WORD.sub(lambda found: IN_JSON[found[1]] if found[1] else found[0], message)
 
 
 def masked() -> dict[str, Any]:
-    """The message and extensions of a fault of ours: what it was is in the log, under the request's id."""
-    known = request_id()
+    """Return the message and extensions of an internal error.
+
+    Only the log has the error, under the id of the request.
+    """
+    id = request_id()
     code = "INTERNAL_SERVER_ERROR"
-    if known is None:
+    if id is None:
         return {"message": "Something went wrong here. The log says what.", "extensions": {"code": code}}
-    message = f"Something went wrong here. Tell the operators the request id {known}: the log says what."
-    return {"message": message, "extensions": {"code": code, "requestId": known}}
+    message = f"Something went wrong here. Tell the operators the request id {id}: the log says what."
+    return {"message": message, "extensions": {"code": code, "requestId": id}}

@@ -1,7 +1,8 @@
-"""Cairn as a subgraph of Apollo Federation 2: whatever has an id is an entity of the key `id`.
+"""Cairn as a subgraph of Apollo Federation 2. Every object with an id is an entity with the key `id`.
 
-`_entities` is `nodes` with the type said beside the id: it shows nothing that `nodes` would not, in one statement for
-all representations. `_service` gives the contract with federation's directives, which nobody else gets to see.
+`_entities` is like `nodes` with a type for each id. It shows nothing that `nodes` would not show, and executes one
+statement for all representations. `_service` returns the schema with the directives of federation, which the public
+schema does not have.
 """
 
 import asyncio
@@ -35,14 +36,14 @@ EXTENSIONS = (
 
 
 class Representation(NamedTuple):
-    """A thing as a gateway knows it: its type and its id."""
+    """An object as a gateway refers to it: by its type and its id."""
 
     kind: str
     id: str
 
 
 def read_representation(value: Any) -> Representation:
-    """Read the type and the id. Without an id it is of nothing, as while a document with a variable is validated."""
+    """Read the type and the id. The id may be missing, as when a document with a variable is validated."""
     match value:
         case {"__typename": str(kind)} if kind in ENTITIES:
             return Representation(kind, str(identifier(str(value.get("id")))))
@@ -84,13 +85,13 @@ class Service:
 
 @cache
 def subgraph(schema: strawberry.Schema) -> str:
-    """The contract without what federation adds to every subgraph by itself."""
-    own = visit(parse(schema.as_str()), WithoutFederation())
-    return "\n\n".join((*EXTENSIONS, print_ast(own))) + "\n"
+    """Return the schema without the types and fields that federation adds to every subgraph itself."""
+    document = visit(parse(schema.as_str()), WithoutFederation())
+    return "\n\n".join((*EXTENSIONS, print_ast(document))) + "\n"
 
 
 class WithoutFederation(Visitor):
-    """Removes the types and fields whose names begin with an underscore: the specification keeps these for itself."""
+    """A visitor that removes types and fields whose names begin with an underscore, which federation reserves."""
 
     def enter_field_definition(self, node: FieldDefinitionNode | TypeDefinitionNode, *_: Any) -> Any:
         return REMOVE if node.name.value.startswith("_") else None
@@ -103,7 +104,7 @@ class WithoutFederation(Visitor):
 class FederationQueries:
     @strawberry.field(name="_service", description="Federation: this service as a subgraph.")
     async def service(self, info: strawberry.Info) -> Service:
-        """Return the contract for federation. Printing it takes a while: it is done once, in a thread."""
+        """Return the schema for federation. Printing it is slow, so it is done once, in a thread."""
         return Service(sdl=await asyncio.to_thread(subgraph, info.schema))
 
     @source(

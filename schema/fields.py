@@ -1,7 +1,7 @@
-"""The words for declaring fields: column, expression, computed, relation, whole, source.
+"""Declare fields of the schema with column, expression, computed, relation, whole and source.
 
-Each makes a Strawberry field that carries its mapping. `relation` and `source` fields without arguments are assigned;
-with arguments they decorate a signature, which Strawberry reads and nobody calls.
+Each function makes a Strawberry field with its mapping to SQL. A `relation` or `source` without arguments is assigned
+to a field. With arguments, it decorates a signature, which Strawberry reads but never calls.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -28,9 +28,9 @@ OlderOwner = Annotated[strawberry.ID | None, strawberry.argument(deprecation_rea
 
 
 class MappedField(StrawberryField):
-    """Lists get a `limit`, connections get Relay's four arguments; no list is without a size.
+    """A field with a mapping. A list gets the argument `limit`, and a connection the four arguments of Relay.
 
-    Never an argument of its type's constructor: what a payload is made from is in its private fields.
+    The field is not an argument of its type's constructor: a payload is made from its private fields.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -55,6 +55,7 @@ SIZES = {
 
 
 def paging_arguments(field: StrawberryField) -> Iterable[StrawberryArgument]:
+    """Yield the arguments for the size and the position of a list or a connection."""
     mapping = field.metadata[METADATA]
     if not isinstance(mapping, selection.Relation | selection.Source) or mapping.paging is None:
         return
@@ -88,17 +89,17 @@ def mapped_field(mapping: Any, **options: Any) -> Any:
 
 
 def column(description: str, name: str | None = None, **options: Any) -> Any:
-    """A column of the row; `name` where it differs from the field's own."""
+    """Declare a column of the row. `name` is its name if it differs from that of the field."""
     return mapped_field(selection.Column(name), description=description, **options)
 
 
 def part(description: str) -> Any:
-    """Declare what the compiler makes itself, or finds as a column of that name: the pieces of connections."""
+    """Declare a part of a connection, which the compiler makes itself or finds as a column of that name."""
     return mapped_field(selection.Part(), description=description)
 
 
 def expression(sql: Callable[..., Any], description: str, **options: Any) -> Any:
-    """A SQL expression over the row."""
+    """Declare a SQL expression over the row."""
     return mapped_field(selection.Expression(sql), description=description, **options)
 
 
@@ -107,17 +108,20 @@ def relation(
     description: str,
     *,
     limit: int = 20,
-    most: int = 100,
+    max_limit: int = 100,
     per_row: int = 1,
     **options: Any,
 ) -> Any:
-    """Rows that belong to the row; `per_row` of them cost as much as one."""
-    paging = selection.Paging(limit, most, per_row=per_row)
+    """Declare rows that belong to the row.
+
+    `limit` is the default number of rows. `per_row` of them cost as much as one row of another list.
+    """
+    paging = selection.Paging(limit, max_limit, per_row=per_row)
     return mapped_field(selection.Relation(query, paging), description=description, **options)
 
 
 def whole(query: Callable[..., Any], description: str, **options: Any) -> Any:
-    """Rows that belong to the row, all of them: they are kept on it, and bounded where they are written or found."""
+    """Declare all rows that belong to the row. Their number is limited where they are written or found."""
     return mapped_field(selection.Relation(query, paging=None), description=description, **options)
 
 
@@ -127,8 +131,8 @@ def source(
     *,
     access: selection.Access = IN_OWNER,
     limit: int = 20,
-    most: int = 100,
-    least: int | None = None,
+    max_limit: int = 100,
+    min_limit: int | None = None,
     each_of: str | None = None,
     step: selection.Step | None = None,
     variants: Mapping[str, Callable[..., Any]] | None = None,
@@ -137,21 +141,27 @@ def source(
     history: Callable[[], Any] | None = None,
     **options: Any,
 ) -> Any:
-    """Declare a field where a statement starts."""
-    paging = selection.Paging(limit, most, least, each_of, history=history)
+    """Declare a field at which a statement starts, such as a field of Query or of a payload.
+
+    `limit` is the default number of rows of a list.
+    """
+    paging = selection.Paging(limit, max_limit, min_limit, each_of, history=history)
     mapping = selection.Source(query, access, paging, step, variants, events, owner)
     return mapped_field(mapping, description=description, **options)
 
 
 def known_object(step: selection.Step, description: str) -> Any:
-    """Declare an object of facts about the request, which Postgres is not asked for."""
+    """Declare an object with facts about the request, which are known without a query to Postgres."""
     return mapped_field(selection.Known(step), description=description)
 
 
 def computed(
     description: str, *, cost: int = 0, **needs: str | Callable[..., Any]
 ) -> Callable[[Callable[..., Any]], Any]:
-    """@computed("…", body="body_md") over a function of those columns, or expressions, and of the field's arguments."""
+    """Declare a field that a Python function computes: `@computed("…", body="body_md")`.
+
+    The parameters of the function are columns or expressions, as `needs` says, and the arguments of the field.
+    """
 
     def decorate(function: Callable[..., Any]) -> Any:
         resolver: StrawberryResolver[Any] = StrawberryResolver(function)

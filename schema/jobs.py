@@ -1,4 +1,4 @@
-"""The ledger of compiles."""
+"""Compile jobs of a wiki."""
 
 from datetime import datetime
 

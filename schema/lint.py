@@ -1,4 +1,4 @@
-"""Lint of a wiki: what could be better in it, what of it is muted, and the reports of its runs."""
+"""Lint of a wiki: its findings, the muted findings, and the reports of its runs."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -40,8 +40,10 @@ class WikiLintCheck:
     about: str = column("Description of the check.")
     total: int = column("Number of findings that are not muted.")
     muted_total: int = column("Number of muted findings.")
-    findings: list[WikiLintFinding] = relation(checks.findings, "First findings.", limit=20, most=FINDINGS_MAX)
-    muted: list[WikiLintFinding] = relation(checks.muted_findings, "First muted findings.", limit=20, most=FINDINGS_MAX)
+    findings: list[WikiLintFinding] = relation(checks.findings, "First findings.", limit=20, max_limit=FINDINGS_MAX)
+    muted: list[WikiLintFinding] = relation(
+        checks.muted_findings, "First muted findings.", limit=20, max_limit=FINDINGS_MAX
+    )
 
 
 @strawberry.type(description="Number of findings of a check in one run.")
@@ -115,7 +117,7 @@ class LintQueries:
         agent_id: OlderOwner = None,
     ) -> list[WikiLintCheck]: ...
 
-    @source(checks.lint_reported, "The reports of earlier runs of lint, the newest first; the last 200 are kept.")
+    @source(checks.lint_reported, "The reports of earlier runs of lint, newest first. The last 200 are stored.")
     def wiki_lint_reports(
         tenant_id: strawberry.ID | None = None,
         owner: OwnerName = None,

@@ -1,4 +1,4 @@
-"""A wiki at a glance, rendered as markdown, and its diary."""
+"""The knowledge map, the activity log and the diary of a wiki, rendered as Markdown."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -104,7 +104,7 @@ async def find_diary(
     lines: int | None = None,
     **where: str | None,
 ) -> list[tuple[Any, ...]]:
-    told = await diary.diary(
+    found = await diary.diary(
         context.database,
         await scope_of(context, where),
         since=since,
@@ -112,7 +112,7 @@ async def find_diary(
         time_zone=time_zone,
         lines=diary.LINES if lines is None else lines,
     )
-    return [(str(told.since), str(told.until), told.body, {"days": list(map(day_row, told.days))})]
+    return [(str(found.since), str(found.until), found.body, {"days": list(map(day_row, found.days))})]
 
 
 def day_row(day: diary.Day) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Rate limits: what the caller may still ask for."""
+"""The rate limit of the caller, and how much of it is left."""
 
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,9 @@ async def facts(context: Any, parent: Any, wanted: frozenset[str]) -> list[tuple
     return [(left.limit, context.spent, left.remaining, left.limit - left.remaining, left.resets_at)]
 
 
-@strawberry.type(description="Rate limit in rows: that of the caller, or that of its tenant if less remains there.")
+@strawberry.type(
+    description="Rate limit, in rows. It is the limit of the caller, or that of its tenant if fewer rows remain there."
+)
 class WikiRateLimit:
     limit: int | None = strawberry.field(description="Maximum number of rows. Null if there is no limit.")
     cost: int = strawberry.field(description="Cost of this operation, the same as `extensions.cost.requested`.")

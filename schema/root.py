@@ -1,4 +1,4 @@
-"""The root types, and the schema built from them: once in a process."""
+"""The root types, and the schema that is built from them once in each process."""
 
 import strawberry
 from graphql import GraphQLSchema, build_schema, lexicographic_sort_schema, print_schema
@@ -100,13 +100,13 @@ Resolvers(GRAPHQL)
 
 
 def sdl() -> str:
-    """The contract as text, sorted, so that a change of it is a change of few lines.
+    """Return the schema as sorted text, so that a change of it changes few lines.
 
-    Strawberry's own sorting rebuilds the types and would lose what they carry for selection/.
+    Strawberry's own sorting would rebuild the types and lose the mappings that selection/ needs.
     """
     return print_schema(lexicographic_sort_schema(build_schema(STRAWBERRY.as_str()))) + "\n"
 
 
 def make_engine(limits: Limits | None = None) -> Engine:
-    """Return what executes requests. There is one for each process: it holds the plans."""
+    """Return the engine that executes requests. Each process has one, because the engine caches the plans."""
     return Engine(GRAPHQL, limits=limits, formatter=format_error)

@@ -1,4 +1,4 @@
-"""Scalars: one format for each, whichever way a value takes to the client."""
+"""The scalars, each with one format in requests and responses, whichever code formats them."""
 
 from datetime import UTC, datetime
 from math import isfinite
@@ -13,7 +13,7 @@ from selection.declare.json_format import timestamp
 
 
 def read_moment(text: Any) -> datetime:
-    """ISO 8601; without a zone it is UTC."""
+    """Parse a time in ISO 8601, in UTC if it has no zone. Raises GraphQLError."""
     try:
         moment = datetime.fromisoformat(text)
         moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
@@ -24,17 +24,17 @@ def read_moment(text: Any) -> datetime:
     return moment
 
 
-UNKEPT = "This JSON is nested too deeply, or holds a number that JSON cannot keep."
+BAD_JSON = "This JSON is nested too deeply, or holds a number that JSON cannot keep."
 
 
 def read_document(value: Any) -> Any:
-    """Whatever JSON can say and keep, up to 64 kB."""
+    """Return a JSON value of at most 64 kB. Raises GraphQLError for any other value."""
     try:
         size = len(orjson.dumps(value)) if is_finite(value) else None
     except (TypeError, ValueError, RecursionError) as error:
-        raise GraphQLError(UNKEPT) from error
+        raise GraphQLError(BAD_JSON) from error
     if size is None:
-        raise GraphQLError(UNKEPT)
+        raise GraphQLError(BAD_JSON)
     if size > 65536:
         raise GraphQLError("This JSON is larger than 64 kB.")
     return value

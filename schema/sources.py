@@ -1,4 +1,4 @@
-"""Evidence, and what was written from it."""
+"""Sources, their citations, and the pages that were written from them."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated

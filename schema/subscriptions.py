@@ -1,4 +1,7 @@
-"""Subscriptions: each event is shown by one compiled statement, with the caller's rights at that moment."""
+"""Subscriptions.
+
+Each event is read by one compiled statement, with the permissions that the caller has at that time.
+"""
 
 from datetime import datetime
 from typing import Any

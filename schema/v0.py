@@ -1,8 +1,8 @@
-"""The contract of `/graphql/v0`: what clients ask that were there before this API, in the spellings that they know.
+"""The schema of `/graphql/v0`, for clients that are older than this API, with the names that they use.
 
-States, triggers and kinds of links are texts in small letters here; the contract in `root` has enums. This one is
-frozen: it does not grow with the other. Each field has the mapping of its twin there, so that both contracts are read
-by the same statements and written by the same resolvers (docs/decisions/0019-a-frozen-contract-for-older-clients.md).
+Statuses, triggers and kinds of links are texts in small letters here, and enums in the schema of `root`. This schema is
+frozen: it does not get new fields. Each field has the mapping of its counterpart in `root`, so that both schemas use
+the same statements and the same resolvers (docs/decisions/0019-a-frozen-contract-for-older-clients.md).
 """
 
 from datetime import datetime
@@ -37,7 +37,7 @@ pages, search, sections = relations.pages, relations.search, relations.sections
 
 @strawberry.type(name="WikiPageSection", description="A section of a page.")
 class Section:
-    id: strawberry.ID = column("Of the section.")
+    id: strawberry.ID = column("Id of the section.")
     section_slug: str = column("Slug of the section, unique on the page.")
     heading: str = column("Heading. Empty for the text before the first heading.")
     body_md: str = column("Text in Markdown, without the heading.")
@@ -46,31 +46,33 @@ class Section:
     aggregation: JSON | None = column("Data of a rollup section about the pages that it lists.")
 
 
-@strawberry.type(name="WikiPage", description="A compiled page.")
+@strawberry.type(name="WikiPage", description="A page of a wiki.")
 class Page:
-    id: strawberry.ID = column("Of the page.")
+    id: strawberry.ID = column("Id of the page.")
     tenant_id: strawberry.ID = column("Id of the tenant.")
     owner_id: strawberry.ID = column("Id of the owner of the wiki.")
-    user_id: strawberry.ID = column("The same as ownerId.", name="owner_id")
-    type: WikiPageType = column("Topic of the entry.")
+    user_id: strawberry.ID = column("Former name of ownerId.", name="owner_id")
+    type: WikiPageType = column("Type of the page. It cannot be changed later.")
     slug: str = column("Slug for URLs, unique for each type in the wiki.")
-    title: str = column("Display name.")
+    title: str = column("Title of the page.")
     summary: str | None = column("One-line summary.")
-    body_md: str = column("The whole text as markdown.")
-    status: str = column("`active` or `archived`.")
+    body_md: str = column("Text of the whole page, in Markdown.")
+    status: str = column("Status: `active` or `archived`.")
     tags: list[str] = column("Tags of the page.")
-    version: int = column("Grows by one with every change of content.")
-    hubness_score: int = column("How much of a hub it is.")
+    version: int = column("Version, which increases by one with every change of content.")
+    hubness_score: int = column(
+        "Hubness score: how central the page is, by inbound links, promoted children and sources."
+    )
     last_compiled_at: datetime | None = column("Time of the last write by the compiler.")
     created_at: datetime = column("Time of creation.")
     updated_at: datetime = column("Time of the last change.")
     sections: list[Section] = relation(
-        sections.of_page, "Sections of the page, in order.", limit=50, most=200, per_row=4
+        sections.of_page, "Sections of the page, in order.", limit=50, max_limit=200, per_row=4
     )
     aliases: list[str] = relation(relations.pages.texts, "Aliases, normalized.", limit=100, per_row=20)
     source_memory_count: int = expression(pages.memory_count, "Number of cited memories.")
     source_memory_ids: list[strawberry.ID] = relation(
-        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, most=50
+        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, max_limit=50
     )
     parent: "Page | None" = relation(hierarchy.parent, "Active parent page.")
     children: list["Page"] = relation(hierarchy.children, "Active child pages, by title.", limit=50)
@@ -118,20 +120,27 @@ class GraphNode:
     latest_thread_id: str | None = expression(relations.owners.null_text, "Always null.")
 
 
-@strawberry.type(name="WikiGraphEdge", description="That one page links to another.")
+@strawberry.type(name="WikiGraphEdge", description="A link from one page to another, one edge per directed pair.")
 class GraphEdge:
     source: strawberry.ID = column("Page with the link.", name="from_page_id")
     target: strawberry.ID = column("Page that the link points to.", name="to_page_id")
     label: str = expression(graph.label, "Always `references`.")
     weight: float = expression(graph.weight, "Always 0.5.")
-    kind: str = column("`reference`, `parent_of` or `child_of`; a reference counts before hierarchy.")
+    kind: str = column(
+        "Kind of the link: `reference`, `parent_of` or `child_of`. A reference has precedence over hierarchy."
+    )
 
 
 @strawberry.type(name="WikiGraph", description="All active pages of a wiki and the links between them.")
 class Graph:
-    nodes: list[GraphNode] = relation(graph.nodes, "Pages, most central first.", limit=1000, most=5000)
+    nodes: list[GraphNode] = relation(graph.nodes, "Pages, most central first.", limit=1000, max_limit=5000)
 
-    @relation(graph.edges, "One per directed pair between the greatest hubs.", limit=2000, most=10000)
+    @relation(
+        graph.edges,
+        "Links between the most central pages, one per directed pair. Pass the limit of `nodes` as `among`.",
+        limit=2000,
+        max_limit=10000,
+    )
     def edges(among: int = 1000) -> list[GraphEdge]: ...
 
 
@@ -140,18 +149,21 @@ class CompileJob:
     id: strawberry.ID = column("Id of the job.")
     tenant_id: strawberry.ID = column("Id of the tenant of the wiki.")
     owner_id: strawberry.ID = column("Id of the owner of the wiki.")
-    user_id: strawberry.ID = column("The same as ownerId.", name="owner_id")
-    status: str = column("`pending`, `running`, `succeeded`, `failed` or `cancelled`.")
+    user_id: strawberry.ID = column("Former name of ownerId.", name="owner_id")
+    status: str = column("Status: `pending`, `running`, `succeeded`, `failed` or `cancelled`.")
     trigger: str = expression(
-        jobs.older_trigger, "What asked for it: `memory_retain`, `bootstrap_import`, `admin`, `lint`, or what is newer."
+        jobs.older_trigger,
+        "Trigger of the job: `memory_retain`, `bootstrap_import`, `admin`, `lint`, or a newer trigger.",
     )
     dedupe_key: str = column("Deduplication key. At most one open job has it.")
     attempt: int = column("Number of attempts.")
-    claimed_at: datetime | None = column("When a worker last took it.", name="started_at")
+    claimed_at: datetime | None = column("Time at which a worker last claimed the job.", name="started_at")
     started_at: datetime | None = column("The same as claimedAt.")
     finished_at: datetime | None = column("Time at which the job finished.")
     error: str | None = column("Error of the last attempt.")
-    metrics: JSON = expression(jobs.older_metrics, "What it did, also as `records_read` and `pages_upserted`.")
+    metrics: JSON = expression(
+        jobs.older_metrics, "Metrics of the job, also under the names `records_read` and `pages_upserted`."
+    )
     created_at: datetime = column("Time of creation.")
 
 
@@ -166,7 +178,9 @@ class Query:
         user_id: strawberry.ID | None = None,
     ) -> Page | None: ...
 
-    @source(search.hits, "Search in one wiki; the best first.", access=FOUND, step=HITS, most=50, least=1)
+    @source(
+        search.hits, "Full-text search in one wiki, best first.", access=FOUND, step=HITS, max_limit=50, min_limit=1
+    )
     def wiki_search(
         tenant_id: strawberry.ID,
         query: str,
@@ -174,7 +188,14 @@ class Query:
         user_id: strawberry.ID | None = None,
     ) -> list[SearchResult]: ...
 
-    @source(search.hits, "Full-text search in the format of mobile clients.", access=FOUND, step=HITS, most=50, least=1)
+    @source(
+        search.hits,
+        "Full-text search in the format of mobile clients.",
+        access=FOUND,
+        step=HITS,
+        max_limit=50,
+        min_limit=1,
+    )
     def mobile_wiki_search(
         query: str,
         tenant_id: strawberry.ID | None = None,
@@ -218,11 +239,11 @@ class Query:
     ) -> list[CompileJob]: ...
 
 
-@strawberry.type(description="Everything that can be changed, for admins.")
+@strawberry.type(description="All mutations. For admins.")
 class Mutation:
     @source(
         jobs.by_ids,
-        "Compile a wiki now: the job that will.",
+        "Queue a compile job for a wiki. Returns the job.",
         access=AS_ADMIN,
         step=Step(ask_for_compile, IDS),
     )
@@ -233,7 +254,9 @@ class Mutation:
         model_id: str | None = None,
     ) -> CompileJob | None: ...
 
-    @strawberry.mutation(description="Compile a wiki from its first source on, from the next job on.")
+    @strawberry.mutation(
+        description="Reset the progress of the compiler, so that the next job starts from the first source."
+    )
     async def reset_wiki_cursor(
         self,
         info: Request,
@@ -246,9 +269,7 @@ class Mutation:
         where = {"tenant_id": tenant_id, "owner_id": owner_id, "user_id": user_id}
         return await reset_cursor(info.context, force=bool(force), dry_run=bool(dry_run), **where)
 
-    @strawberry.mutation(
-        description="Compile in bulk up to the last retained idea of a journal, or the last of `limit`."
-    )
+    @strawberry.mutation(description="Compile the ideas of a journal in bulk, up to the last one or up to `limit`.")
     async def bootstrap_journal_import(
         self,
         info: Request,
@@ -269,10 +290,10 @@ Resolvers(GRAPHQL)
 
 
 def sdl() -> str:
-    """The contract as text, sorted."""
+    """Return the schema as sorted text."""
     return print_schema(lexicographic_sort_schema(build_schema(STRAWBERRY.as_str()))) + "\n"
 
 
 def make_engine(limits: Limits | None = None) -> Engine:
-    """An engine for requests of this contract."""
+    """Return an engine that executes requests of this schema."""
     return Engine(GRAPHQL, limits=limits, formatter=format_error)

@@ -20,9 +20,7 @@ webhooks = relations.webhooks
 class Webhook:
     id: strawberry.ID = column("Id of the webhook. It is not secret.")
     url: str = column("URL that events are sent to.")
-    owners: list[WikiOwner] = relation(
-        webhooks.owners_of, "Slugs of the owners whose events are sent. Empty for all.", limit=100
-    )
+    owners: list[WikiOwner] = relation(webhooks.owners_of, "Owners whose events are sent. Empty for all.", limit=100)
     kinds: list[str] = column(
         "Kinds of events that are sent, such as created or proposal.accepted. Empty for all changes of pages."
     )
@@ -64,7 +62,7 @@ class WebhookDelivery:
 class WebhookQueries:
     webhooks: Connection[Webhook] = source(
         relations.webhooks.listed,
-        "The webhooks of the tenant, the oldest first. For admins.",
+        "The webhooks of the tenant, oldest first. For admins.",
         access=OF_TENANT_AS_ADMIN,
     )
 

@@ -16,7 +16,7 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from content.search.words import REMEMBERED, words
+from content.search.words import CACHED_RUNS_MAX, words
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
@@ -168,7 +168,7 @@ async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
 
 def remember(database: Database) -> None:
     """All that a process keeps on purpose, as far as it ever goes: so that it is no growth."""
-    for n in range(3 * REMEMBERED):
+    for n in range(3 * CACHED_RUNS_MAX):
         words(f"{n}remembered")
     known, nobody = page_owners(database), uuid4()
     for _ in range(MAX_PAGE_OWNERS):

@@ -1,1 +1,1 @@
-"""Claims that a page used to make, and the rules that recognise a correction."""
+"""Superseded claims of pages, and the rules that recognise corrections and contradictions."""

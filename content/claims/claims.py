@@ -1,4 +1,4 @@
-"""Claims that a page used to make: how one is recognised, and how readers are told of it."""
+"""Identify superseded claims, show them to readers, and remove quotes from compiled texts."""
 
 import re
 from collections.abc import Iterable
@@ -6,12 +6,12 @@ from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple
 
-SHOWN_MAX = 5
-SAID_MAX = 200  # characters of one quote
+SHOWN_MAX = 5  # superseded claims of a page that are shown before its text
+QUOTE_MAX = 200  # characters of one quote
 
 
 class ClaimRead(NamedTuple):
-    """A superseded claim as a reader is told of it."""
+    """A superseded claim as it is shown to a reader."""
 
     fact: str
     replacement: str
@@ -19,13 +19,15 @@ class ClaimRead(NamedTuple):
 
 
 def digest(fact: str, kind: str = "", ref: str = "") -> bytes:
-    """Return what makes a claim of a page the same one: the fact, but for case and spaces, and what overrode it."""
+    """Return a hash that identifies a claim of a page: of the fact, except for case and spaces, and of the source
+    (`kind`, `ref`) that overrode it."""
     return sha256("\0".join([kind, ref, " ".join(fact.split()).casefold()]).encode()).digest()
 
 
 def context_header(claims: Iterable[ClaimRead]) -> str:
-    """Return the lines that a page's text is read after: what it used to say, newest first, five claims at most."""
-    newest = sorted(claims, key=lambda one: one.superseded_on, reverse=True)
+    """Return the lines that precede a page's text for a reader: its last superseded claims, newest first, at most
+    five."""
+    newest = sorted(claims, key=lambda claim: claim.superseded_on, reverse=True)
     return "\n".join(map(format_superseded, newest[:SHOWN_MAX]))
 
 
@@ -36,17 +38,17 @@ def format_superseded(claim: ClaimRead) -> str:
 
 
 def quote_line(text: str) -> str:
-    """Return a quote on one line, without the quotation marks that would end it, and cut where it is long."""
+    """Return a quote on one line of at most QUOTE_MAX characters, without double quotes, which would end it."""
     line = " ".join(text.replace('"', "'").split())
-    return line if len(line) <= SAID_MAX else f"{line[: SAID_MAX - 1].rstrip()}…"
+    return line if len(line) <= QUOTE_MAX else f"{line[: QUOTE_MAX - 1].rstrip()}…"
 
 
 def has_claim(text: str, claim: str) -> bool:
-    """Return whether a text has the claim in it, word for word, whatever its spaces."""
+    """Return whether a text contains the claim word for word, except for spaces."""
     return bool(claim.split()) and " ".join(claim.split()) in " ".join(text.split())
 
 
-# -- claims in the texts that a compile writes: quotes in curly quotation marks, with the marks of their sources
+# -- claims in compiled texts: quotes in curly quotation marks, with the citation marks of their sources
 
 QUOTED = re.compile(r"“((?:[^“”\\]|\\.)*)”")
 MARKUP = re.compile(r"[\\`*_\[\]<>|~$&^“”]")
@@ -56,7 +58,7 @@ MARKED = re.compile(r"(?<!\\)\[\^([^\[\]\s^\\]{1,1000})\]")
 
 
 class Statement(NamedTuple):
-    """Something that a section says and cites: the number of its line, the text of the quote, and the labels."""
+    """A quote in a section: the index of its line, its text, and the labels of its citation marks."""
 
     line: int
     text: str
@@ -64,7 +66,7 @@ class Statement(NamedTuple):
 
 
 def statements(body: str) -> list[Statement]:
-    """Return what the lines of a section quote, each quote by itself."""
+    """Return the cited quotes of a section, each by itself."""
     found = []
     for number, line in enumerate(body.split("\n")):
         labels = tuple(MARKED.findall(line)) if "[^" in line else ()
@@ -74,7 +76,10 @@ def statements(body: str) -> list[Statement]:
 
 
 def without_statement(body: str, wrong: Statement, instead: str | None = None) -> str:
-    """Return the text without the quote; a line that quotes nothing else goes, or makes way for another line."""
+    """Return the text without a quote, and with `instead` as a new line if it is given.
+
+    A line without any other quote is removed. The new line takes its place, or follows a line that stays.
+    """
     lines = body.split("\n")
     line = lines[wrong.line]
     left = QUOTED.sub(lambda found: "" if unescaped(found[1]) == wrong.text else found[0], line, count=0)
@@ -88,8 +93,11 @@ def without_statement(body: str, wrong: Statement, instead: str | None = None) -
 
 
 def unquoted(body: str, wrong: Statement, instead: str) -> str:
-    """Return the text with words of its own where it quoted something. A line of a list that only quotes makes way for
-    a line that says `instead`: neither its day nor its marks are those of the new words."""
+    """Return the text with `instead` in the place of a quote.
+
+    A list item with nothing but quotes is replaced as a whole, because its day and its citation marks are not those of
+    the new words.
+    """
     lines = body.split("\n")
     if LISTED.fullmatch(lines[wrong.line]):
         return without_statement(body, wrong, f"- {instead}" if instead else None)
@@ -100,10 +108,10 @@ def unquoted(body: str, wrong: Statement, instead: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text with a backslash before whatever could be markup, as a quote has it."""
+    """Return a text with a backslash before each character that could be markup, as in a quote."""
     return MARKUP.sub(lambda found: "\\" + found[0], text)
 
 
 def unescaped(text: str) -> str:
-    """Return a quote as its source says it: without the backslashes before what could be markup."""
+    """Return a quote as its source has it, without the backslashes of `escaped`."""
     return ESCAPE.sub(r"\1", text)

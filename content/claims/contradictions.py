@@ -1,8 +1,8 @@
-"""A judge of two statements of one thing that cannot both hold, by rules that would rather miss a disagreement.
+"""Recognise two sentences about one thing that cannot both hold. The rules rather miss a contradiction than invent one.
 
-Two sentences disagree when they are the same but for one value that a thing has once (a number, a time, a place, a
-name, one of two opposites) or but for a negation. Where a word says that something changed, there is no disagreement
-but a correction, which is the business of `corrections`.
+Two sentences disagree if they are the same except for one value of which a thing has only one (a number, a time, a
+place, a name, one of two opposites), or except for a negation. A sentence that says that something changed is not a
+contradiction but a correction, which `corrections` recognises.
 """
 
 import re
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from ..text_cache import cache_short
 from .correction_forms import ADDING, OPEN, PAST
-from .corrections import PRONOUNS, SENTENCE_MAX, SENTENCES_KEPT, STOPPED, TIMES, changes, content, stem, word_set
+from .corrections import PRONOUNS, SENTENCE_MAX, SENTENCES_CACHED, STOPPED, TIMES, changes, content, stem, word_set
 
 WORD = re.compile(r"\d[\d.,:/]*\d|\d+|[^\W\d_]+(?:['’-][^\W\d_]+)*|[%€$£¥]")
-# Who reports, supposes, estimates or tells of one occasion does not say how a thing is.
+# Words of reports, guesses and estimates, and of single occasions: a sentence with them does not say how a thing is.
 UNSURE = re.compile(
     r"[\"“”«»„]|\b(?:said|says|say|told|tells|claim(?:s|ed)?|reported|reports?(?! to\b)|according|"
     r"believes?|thought|thinks?|guess\w*|"
@@ -39,7 +39,7 @@ PAST_TENSE = re.compile(
     r"был\w*|будет|будут)\b",
     re.IGNORECASE,
 )
-# What a thing of this name has changes from one day to the next.
+# Things whose value changes from one day to the next.
 TRANSIENT = word_set(
     """
     temperature weather humidity wind rain mood balance stock inventory queue backlog score traffic load attendance
@@ -49,7 +49,7 @@ TRANSIENT = word_set(
     temperatura tiempo tempo weer температура погода
     """
 )
-# Verbs after which there is a value that a thing has once, by the kind of the value.
+# Verbs before a value of which a thing has only one, by the kind of the value.
 VERBS = {
     "number": r"is|are|has|have|costs?|weighs?|measures?|seats?|holds?|contains?|lasts?|takes?|employs?|"
     r"needs?|requires?|"
@@ -79,7 +79,7 @@ VERBS = {
     r"зовут|называется",
 }  # fmt: skip
 VERB = {kind: re.compile(rf"(?:^| )(?:{verbs})(?= |$)", re.IGNORECASE) for kind, verbs in VERBS.items()}
-# The one that has an office, and what a thing with an article is: `The lead of sales is …`
+# The beginning of a sentence about a thing of which there is only one, such as an office: `The lead of sales is …`
 DEFINITE = re.compile(
     r"^(?:the|our|der|die|das|unsere?|le|la|les|l'|notre|el|nuestr[oa]|o|a|os|as|noss[oa]|il|lo|"
     r"nostr[oa]|de|het|ons|onze) "
@@ -109,7 +109,7 @@ NEGATIONS = word_set(
     """
 )
 DOING = word_set("do does")
-# Of what is, or is not, for good.
+# Words after `is` and `is not` for what is lasting.
 LASTING = word_set(
     """
     a an the ein eine un une una um uma uno een vegetarian vegan allergic required supported allowed permitted
@@ -131,7 +131,8 @@ FREQUENT = re.compile(
 
 
 class Pair(NamedTuple):
-    """Two sentences in words, with what both begin and end with left out: `one` and `other` are what differs."""
+    """The words of two sentences: their common start and end, and the words between in which they differ (`one`,
+    `other`)."""
 
     start: tuple[str, ...]
     one: tuple[str, ...]
@@ -140,9 +141,9 @@ class Pair(NamedTuple):
 
 
 def disagree(one: str, other: str, subject: Collection[str] = ()) -> bool:
-    """Return whether both sentences speak of one thing and cannot both hold.
+    """Return whether two sentences speak of one thing and cannot both hold.
 
-    `subject` are the names of what both speak of: a sentence may begin with any of them.
+    `subject` are the names of the thing that both speak of: either sentence may begin with any of them.
     """
     if not (is_plain(one) and is_plain(other)) or ADDING.search(other):
         return False
@@ -152,9 +153,9 @@ def disagree(one: str, other: str, subject: Collection[str] = ()) -> bool:
     return is_negated(first, second) or has_other_value(differing_words(first, second))
 
 
-@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_CACHED, SENTENCE_MAX)
 def is_plain(text: str) -> bool:
-    """Return whether a sentence says how something is, without a doubt, a date of its own, or a change."""
+    """Return whether a sentence says how something is, without a doubt, a time of its own, or a change."""
     if (
         not text.strip()
         or len(text) > SENTENCE_MAX
@@ -166,9 +167,9 @@ def is_plain(text: str) -> bool:
     return not UNSURE.search(text) and not changes(text)
 
 
-@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_CACHED, SENTENCE_MAX)
 def compared_words(text: str) -> tuple[str, ...]:
-    """Return the words of a sentence as they are compared, `doesn't` as two."""
+    """Return the words of a sentence for a comparison. A contraction such as `doesn't` gives two words."""
     folded = text.replace("’", "'")
     folded = re.sub(r"\b(can|is|are|do|does)n?'t\b", r"\1 not", folded)
     folded = re.sub(r"\bcannot\b", "can not", folded)
@@ -177,7 +178,7 @@ def compared_words(text: str) -> tuple[str, ...]:
 
 
 def without_subject(words: tuple[str, ...], subject: Collection[str]) -> tuple[str, ...]:
-    """Return the words with the name that they begin with as `§`, whichever of the names it is."""
+    """Return the words with `§` in the place of the name of the subject that they begin with, if any."""
     folded = tuple(word.casefold() for word in words)
     for name in sorted({compared_words(name) for name in subject}, key=len, reverse=True):
         size = len(name)
@@ -187,7 +188,7 @@ def without_subject(words: tuple[str, ...], subject: Collection[str]) -> tuple[s
 
 
 def opening(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what a sentence is about as far as its first word says it; nothing for who could be anybody."""
+    """Return the first word, as the subject of a sentence; () for a negation, or a pronoun that may mean anybody."""
     if not words:
         return ()
     first = words[0].casefold()
@@ -196,6 +197,7 @@ def opening(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def differing_words(one: Sequence[str], other: Sequence[str]) -> Pair:
+    """Split the words of two sentences into the common start and end, and the differing words between."""
     first, second = ([word.casefold() for word in words] for words in (one, other))
     start = 0
     while start < min(len(first), len(second)) and first[start] == second[start]:
@@ -208,7 +210,7 @@ def differing_words(one: Sequence[str], other: Sequence[str]) -> Pair:
 
 
 def has_other_value(pair: Pair) -> bool:
-    """Return whether what differs are two values of one kind, after a verb whose subject has only one."""
+    """Return whether the differing words are two values of one kind, after a verb whose subject has only one."""
     if not pair.one or not pair.other or len(pair.start) < 2 or is_of_an_occasion(pair):
         return False
     before, kinds = " ".join(pair.start), [kind_of(value) for value in (pair.one, pair.other)]
@@ -218,13 +220,14 @@ def has_other_value(pair: Pair) -> bool:
         both = {pair.one[0].casefold(), pair.other[0].casefold()}
         return any(both <= known for known in SETS) and pair.start[-1].casefold() in BEING and not pair.end
     if kinds[0] == "name":
-        return is_told_once(before) and is_ended(pair.end)
+        return allows_one_name(before) and ends_soon(pair.end)
     after = VERB[kinds[0]].search(before)
     return after is not None and len(content(before[after.end() :])) <= (3 if kinds[0] == "number" else 1)
 
 
-def is_told_once(before: str) -> bool:
-    """Return whether a name after these words is the only one: the place of somebody, or who holds an office."""
+def allows_one_name(before: str) -> bool:
+    """Return whether only one name can follow these words, such as the residence of somebody or the holder of an
+    office."""
     tail = re.sub(r" (?:in|at|on|near|im|bei|à|en|em|a|ad|te|в|на)$", "", before, flags=re.IGNORECASE)
     if DEFINITE.search(before):
         return True
@@ -234,13 +237,13 @@ def is_told_once(before: str) -> bool:
     )
 
 
-def is_ended(end: Sequence[str]) -> bool:
-    """Return whether nothing follows a name but where or as what: another word may make another thing of it."""
+def ends_soon(end: Sequence[str]) -> bool:
+    """Return whether only a few words without a conjunction follow a name, which do not make it a part of a list."""
     return len(end) <= 4 and not any(word.casefold() in ("and", "und", "et", "y", "e", "en", "и") for word in end)
 
 
 def is_of_an_occasion(pair: Pair) -> bool:
-    """Return whether the rest of the sentence names a time, or a thing that has another value every day."""
+    """Return whether the common words name a time, or a thing whose value changes from one day to the next."""
     rest = [word.casefold() for word in (*pair.start, *pair.end)]
     if FREQUENT.search(" ".join(rest)):
         rest = [word for word in rest if not word.endswith(("days", "day", "tags", "dags"))]
@@ -252,7 +255,7 @@ def is_year(word: str) -> bool:
 
 
 def kind_of(value: Sequence[str]) -> str | None:
-    """Return of which kind a value is: a number, a time, a name, or one of a set of words; None for anything else."""
+    """Return the kind of a value: `number`, `time`, `name`, or `set` for a word of SETS; None for anything else."""
     folded = [word.casefold() for word in value]
     if len(folded) <= 2 and all(word[0].isdigit() or word in "%€$£¥" or word in ("am", "pm") for word in folded):
         return "number" if any(word[0].isdigit() for word in folded) else None
@@ -266,8 +269,8 @@ def kind_of(value: Sequence[str]) -> str | None:
 
 
 def is_negated(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether one says what the other says, and that it is not so."""
-    (mine, no), (theirs, not_) = positive(one), positive(other)
+    """Return whether one sentence is the negation of the other."""
+    (mine, no), (theirs, not_) = without_negations(one), without_negations(other)
     if mine != theirs or no == not_ or len(mine) < 3 or is_of_an_occasion(Pair(tuple(one), (), (), ())):
         return False
     plain = [word.casefold() for word in (other if no else one)]
@@ -275,8 +278,8 @@ def is_negated(one: Sequence[str], other: Sequence[str]) -> bool:
     return not being or (being[0] + 1 < len(plain) and plain[being[0] + 1] in LASTING)
 
 
-def positive(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
-    """Return the words by their stems without negations, and whether there was one; two are as if there were many."""
+def without_negations(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """Return the stems of the words without negations, and whether there was exactly one negation."""
     folded = [word.casefold() for word in words]
     said = [stem(word) for word in folded if word not in NEGATIONS and word not in DOING]
     negations = [word for word in folded if word in NEGATIONS and word != "ne"]
@@ -284,5 +287,5 @@ def positive(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return how much two sentences are alike, from 0 to 1: those most alike are looked at first."""
+    """Return the similarity of two sentences, from 0 to 1. The most similar sentences are compared first."""
     return SequenceMatcher(None, content(one), content(other), autojunk=False).ratio()

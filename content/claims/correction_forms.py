@@ -1,7 +1,7 @@
-"""The forms in which each language that pages are planned in says that something changed.
+"""Patterns of sentences which say that something changed, in each language of the planner.
 
-`a` is what no longer holds, `b` what holds now. Every form begins with words of its own, so that most texts are passed
-over by their stems alone.
+The group `a` is what no longer holds, `b` what holds now. A text without any of STEMS is skipped before the patterns,
+which are slow, are tried.
 """
 
 import re
@@ -16,7 +16,7 @@ CHANGED = (
     r"bump|upgrad|downgrad|cut|went|gone|revis|correct|updat|swap|transition)(?:e|ed|es|d|ped|ted)?(?: back| over)?"
 )
 
-# From one thing to another.
+# Changes from one thing to another.
 FROM_TO = (
     rf"\b{CHANGED} {OBJECT}from {A} to {B_END}",
     rf"\b(?:replaced|replaces|substituted) {A} (?:with|by) {B_END}",
@@ -52,7 +52,7 @@ FROM_TO = (
     rf"把{A}(?:换|換|改|替换|替換)(?:成|为|為)了?{B_END}",
     r"(?P<a>[^、。「」]{1,40}?)から(?P<b>[^、。「」]{1,40}?)(?:に|へ)(?:変更|移行|引っ越|切り替え|変え|乗り換え)",
 )
-# Something that ended, with nothing named in its place.
+# Things that ended, with nothing named in their place.
 ENDED = (
     rf"\b(?:no longer|not any ?more|nobody) {A_END}",
     rf"\b(?:don't|doesn't|do not|does not|isn't|aren't|is not|are not|won't|will not|can't) {A} "
@@ -75,7 +75,7 @@ ENDED = (
     rf"不再{A_END}",
     r"もう(?P<a>[^、。「」]{1,40}?)(?:ない|ません)",
 )
-# Something new, of which the slot says what it takes the place of.
+# New things. The slot tells what each of them replaces.
 BECAME = (
     rf"\b(?:has |have |is being |was |were |been )*{CHANGED} {OBJECT}(?:to|into) {B_END}",
     rf"\b(?:is|are|will be|it's) now (?:at |in |on |based in |called )?{B_END}",
@@ -108,7 +108,7 @@ STEMS = (
     "verhuisd", "пере", "замени", "вместо", "больше не", "从", "把", "不再", "から", "もう", "jetzt", "ended", "joined",
 )  # fmt: skip
 STEM = re.compile("|".join(map(re.escape, STEMS)))
-# What is asked, wished, planned, temporary or denied has not changed anything.
+# Questions, wishes, plans, denials and temporary things, which do not change anything.
 OPEN = re.compile(
     r"[?？]\s*$|\b(?:might|(?-i:may)|could|would|should|if|whether|unless|maybe|perhaps|possibly|probably|consider\w*|thinking|"
     r"think|plan|plans|planned|planning|want|wants|wanted|wish|wishes|hope|hopes|hoping|propos\w+|suggest\w*|discuss\w*|"
@@ -121,7 +121,7 @@ OPEN = re.compile(
     r"(?:switch|mov|migrat|relocat|chang|replac|drop|leav|stop|cancel)\w*",
     re.IGNORECASE,
 )
-# A sentence that tells of the past already: nothing of it has to be superseded.
+# Words of sentences about the past, which need not be superseded.
 PAST = re.compile(
     r"\b(?:used to|no longer|formerly|previously|until (?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|last)|was "
     r"replaced|any ?more|nicht mehr|früher|autrefois|antes|ya no|já não|vroeger|раньше)\b",
@@ -133,7 +133,7 @@ ADDING = re.compile(
     re.IGNORECASE,
 )
 
-# What is said to take something back: whoever says so need not repeat what no longer holds.
+# Phrases that take something back. A sentence with one need not repeat what no longer holds.
 ANNOUNCED = (
     r"correction|corrected|(?:was|were|am|are) (?:\w+ )?(?:wrong|mistaken)|my (?:mistake|bad|error|fault)|"
     r"mix(?:ed)?[- ]up|misspoke|turn(?:s|ed) out|chang(?:e|ed|ing) (?:my|our|his|her|their|your) minds?|"
@@ -166,7 +166,7 @@ ANNOUNCED_BARE = (
     r"更正|纠正|糾正|我搞错|我錯|弄错|忘了我说|从现在起|從現在起|已改为|已改為|不再|"
     r"訂正|間違(?:って|い)|もう.{0,20}(?:ない|ません)|今後は"
 )
-# Words of change: with them a sentence that says most of an older one says it anew.
+# Words of change. A sentence with one that repeats most of an older sentence restates it.
 CHANGED_WORDS = (
     r"instead|rather than|in place of|in favou?r of|used to|until (?:last|recently|now|then)|replac\w+|switch\w+|"
     r"swapped|traded|exchanged|gave up|given up|dropped|ditched|abandon\w+|revok\w+|settled (?:on|for)|supersed\w+|"
@@ -185,7 +185,7 @@ CHANGED_WORDS = (
 )
 CHANGED_BARE = r"现在|現在|改(?:成|为|為|用|到|在)|换成|換成|而不是|代替|今は|変更|代わりに|ではなく"
 
-# What is the case, said beside the announcement that something else is not: `the owner is Mara`, `should read Kafka`.
+# Phrases that state what is the case, after something was taken back: `the owner is Mara`, `should read Kafka`.
 STATED = (
     r"is|are|it's|they're|he's|she's|becomes?|became|remains?|should (?:read|be|have been)|"
     r"(?:has|have) been \w+ed (?:to|by|with)|(?:has|have) become|changed to|makes? it",
@@ -195,24 +195,24 @@ STATED = (
 STATED_BARE = r"是|为|為|です|になりました|に変更"
 
 
-def whole_words(parts: tuple[str, ...], bare: str) -> re.Pattern[str]:
-    """Return a pattern of any of the parts as whole words, and of `bare`, which has no spaces around its words.
+def whole_word_pattern(parts: tuple[str, ...], bare: str) -> re.Pattern[str]:
+    """Return a pattern of any of the parts as whole words, or of `bare`, for languages without spaces between words.
 
-    Each part begins with a letter, a space or a comma: where none stands, none of them is tried.
+    Each part begins with a letter, a space or a comma. The pattern checks this first, which skips most positions.
     """
     return re.compile(rf"(?<!\w)(?=[\w ,])(?:{'|'.join(parts)})(?!\w)|{bare}", re.IGNORECASE)
 
 
-# What is asked or depends on something else is not said.
+# Questions and conditions, which do not state anything.
 CONDITIONAL = re.compile(
     r"[?？؟][\"'”’)]*\s*$|(?<!\w)(?:if|whether|unless|wenn|falls|si|caso|indien|если)(?!\w)", re.IGNORECASE
 )
-TAKES_BACK = whole_words(ANNOUNCED, ANNOUNCED_BARE)
-SAYS_CHANGE = whole_words(CHANGED_WORDS, CHANGED_BARE)
-HOLDS_NOW = whole_words(STATED, STATED_BARE)
+TAKES_BACK = whole_word_pattern(ANNOUNCED, ANNOUNCED_BARE)
+SAYS_CHANGE = whole_word_pattern(CHANGED_WORDS, CHANGED_BARE)
+HOLDS_NOW = whole_word_pattern(STATED, STATED_BARE)
 
 
-# What stands between the former name of a thing and its present one.
+# The phrases between the former name of a thing and its present name.
 RENAMED = (
     " is now called ", " is now named ", " is now known as ", " was renamed to ", " was renamed ",
     " has been renamed to ", " has been renamed ", " changed its name to ", " changed her name to ",

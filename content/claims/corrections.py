@@ -1,7 +1,7 @@
-"""A judge of a newer sentence beside an older one, by rules that would rather miss a correction than make one up.
+"""Recognise whether a newer sentence corrects an older one. The rules rather miss a correction than invent one.
 
-An older sentence is overridden when the newer one speaks of the same subject and says, in one of the forms of
-`correction_forms`, that what the older says has ended or become something else.
+A newer sentence overrides an older one if it speaks of the same subject and says, in one of the forms of
+`correction_forms`, that what the older one says has ended or has become something else.
 """
 
 import re
@@ -26,12 +26,12 @@ from .correction_forms import (
     TAKES_BACK,
 )
 
-SENTENCE_MAX = 400
-SENTENCES_KEPT = 4096  # as their words: some 5 MB, and 20 MB where hardly a word comes again
+SENTENCE_MAX = 400  # characters
+SENTENCES_CACHED = 4096  # sentences whose words are cached: about 5 MB, or 20 MB if hardly any word is repeated
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a list that is written as a text."""
+    """Return the words of a list with spaces between them."""
     return frozenset(text.split())
 
 
@@ -44,12 +44,12 @@ class Verdict(StrEnum):
 
 
 class Change(NamedTuple):
-    """A change that a sentence tells of, in words: from `old` to `new`, either of which may be unsaid."""
+    """A change that a sentence describes, as words: from `old` to `new`, either of which may be empty."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
     before: tuple[str, ...]
-    """The words before the form: of whom or what it is said."""
+    """The words before the form, which are the subject of the change."""
     others: frozenset[str]
     """All words of the sentence that are neither part of the values nor of the form."""
 
@@ -76,7 +76,7 @@ PRONOUNS = word_set(
 )
 GROUPS = (frozenset({"i", "my", "me"}), frozenset({"we", "our", "us"}), frozenset({"he", "his", "him"}),
           frozenset({"she", "her"}), frozenset({"they", "their", "them"}))  # fmt: skip
-# Verbs that say one slot of a thing, which it has once: what a page says there cannot hold beside another value.
+# Verbs of a slot, a property of which a thing has only one value, so that two different values cannot both hold.
 SLOTS: dict[str, re.Pattern[str]] = {
     "residence": re.compile(
         r"\b(?:liv(?:es?|ing)|resid(?:es?|ing)|based|located|headquartered|home is|relocated|moved (?:to|into)|wohn\w*|"
@@ -102,41 +102,41 @@ TIMES = word_set(
 
 
 def may_correct(text: str) -> bool:
-    """Return quickly whether a text may hold a correction: false is certain."""
+    """Return whether a text may contain a correction. This is a fast check: only False is certain."""
     return STEM.search(f" {text.casefold()} ") is not None
 
 
 def takes_back(sentence: str) -> bool:
-    """Return whether a sentence says by itself that something that was said before does not hold."""
+    """Return whether a sentence says by itself that an earlier statement does not hold."""
     return TAKES_BACK.search(sentence) is not None and not CONDITIONAL.search(sentence)
 
 
 def holds_now(sentence: str) -> bool:
-    """Return whether a sentence says in plain words what is the case."""
+    """Return whether a sentence states plainly what is the case."""
     return HOLDS_NOW.search(sentence) is not None and not CONDITIONAL.search(sentence)
 
 
 def says_instead(sentence: str) -> bool:
-    """Return whether a sentence takes something back and then says what is the case: `my mistake, it is Kafka`."""
+    """Return whether a sentence takes something back and then states what is the case: `my mistake, it is Kafka`."""
     announced = TAKES_BACK.search(sentence)
     return announced is not None and holds_now(sentence[announced.start() :])
 
 
 def says_change(sentence: str) -> bool:
-    """Return whether a sentence has words of change, which tell of a correction beside what they correct."""
+    """Return whether a sentence has words of change. With the sentence that it corrects, it can be a correction."""
     return takes_back(sentence) or (SAYS_CHANGE.search(sentence) is not None and not CONDITIONAL.search(sentence))
 
 
-@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_CACHED, SENTENCE_MAX)
 def changes(text: str) -> tuple[Change, ...]:
-    """Return what a sentence says has changed; nothing for one that asks, wishes, plans or denies."""
+    """Return the changes that a sentence describes; () for a question, a wish, a plan or a denial."""
     if len(text) > SENTENCE_MAX or not may_correct(text) or OPEN.search(text):
         return ()
     return tuple(_changes(text))
 
 
 def densities(texts: Sequence[str]) -> list[int]:
-    """Return how many forms of correction each sentence has: the more, the likelier it is one."""
+    """Return the number of changes that each sentence describes. The more, the likelier it is a correction."""
     return [len(changes(text)) for text in texts]
 
 
@@ -154,10 +154,10 @@ def _changes(text: str) -> Iterable[Change]:
 
 
 def judge(older: str, newer: str, subject: Collection[str] = ()) -> Verdict:
-    """Return what the newer sentence does to the older one.
+    """Return the effect of the newer sentence on the older one.
 
-    `subject` are the words by which both may call what they speak of, such as the names of their page: what is said by
-    a pronoun, or not at all, may be that.
+    `subject` are names of what both may speak of, such as the names of their page. A pronoun, or a sentence without a
+    subject, may refer to it.
     """
     about = frozenset(word for name in subject for word in content(name))
     old, new = content(older), content(newer)
@@ -173,16 +173,20 @@ def judge(older: str, newer: str, subject: Collection[str] = ()) -> Verdict:
 
 
 def overrides(older: str, newer: str, change: Change, about: frozenset[str]) -> bool:
+    """Return whether a change in the newer sentence overrides the older one.
+
+    `about` are words of the subject's names.
+    """
     old = content(older)
-    said = frozenset(old)
-    if change.new and has(old, change.new):
-        return False  # it says so already
-    if change.before and change.before[0] not in said | about:
+    old_words = frozenset(old)
+    if change.new and has_phrase(old, change.new):
+        return False  # the older sentence has the new value already
+    if change.before and change.before[0] not in old_words | about:
         return False
     values = frozenset(change.old + change.new)
     if change.old:
-        if not has(old, change.old) and not (
-            len(change.old) > 2 and len(said & set(change.old)) * 4 >= 3 * len(change.old)
+        if not has_phrase(old, change.old) and not (
+            len(change.old) > 2 and len(old_words & set(change.old)) * 4 >= 3 * len(change.old)
         ):
             return False
         return is_same_subject(older, newer, values, about) and is_about_it(old, change, about)
@@ -193,15 +197,17 @@ def overrides(older: str, newer: str, change: Change, about: frozenset[str]) -> 
 
 
 def is_about_it(old: tuple[str, ...], change: Change, about: frozenset[str]) -> bool:
-    """Return whether what the older sentence says besides is not of something else: of the same words, or of no more
-    than a verb."""
+    """Return whether the rest of the older sentence may refer to the same thing.
+
+    It may if it is short, or if enough of its words are in the newer sentence.
+    """
     rest = [word for word in old if word not in change.old and word not in about]
     known = change.others | frozenset(change.new)
     return len(rest) <= 3 or sum(word in known for word in rest) * 3 >= len(rest) or len(change.old) * 2 >= len(rest)
 
 
 def is_other_value(older: str, newer: str, change: Change, about: frozenset[str]) -> bool:
-    """Return whether both give a value of one kind, a number or a time, of the same thing."""
+    """Return whether both sentences give different values of one kind, a number or a time, of the same thing."""
     old, new = content(older), content(newer)
     kind = kind_of(change.new)
     values = [word for word in old if kind_of((word,)) == kind]
@@ -221,7 +227,8 @@ def kind_of(value: tuple[str, ...]) -> str | None:
 
 
 def is_same_subject(older: str, newer: str, values: frozenset[str], about: frozenset[str]) -> bool:
-    """Return whether no sentence names somebody or something whom the other does not, but for the values."""
+    """Return whether both sentences may have the same subject: apart from the values, they name the same, or
+    nothing."""
     if (first := beginning(older)) and first == beginning(newer):
         return True
     mine, theirs = names_in(older) - values - about, names_in(newer) - values - about
@@ -233,7 +240,8 @@ def is_same_subject(older: str, newer: str, values: frozenset[str], about: froze
 
 
 def is_named_alike(older: str, newer: str, about: frozenset[str]) -> bool:
-    """Return whether both begin with the same name or pronoun, or with one of the names of what they are about."""
+    """Return whether both sentences begin with the same name or pronoun, or each with a pronoun or a name of
+    `about`."""
     first, second = beginning(older), beginning(newer)
     if first and first == second:
         return True
@@ -242,7 +250,8 @@ def is_named_alike(older: str, newer: str, about: frozenset[str]) -> bool:
 
 
 def beginning(text: str) -> tuple[str, ...]:
-    """Return the first words of a sentence up to its verb: a name, or a pronoun; none where another thing is told."""
+    """Return the name or the pronoun that a sentence begins with, in small letters; () if it begins with another
+    word."""
     found: list[str] = []
     for word in re.findall(r"[\w'’-]+", text):
         folded = word.casefold().removesuffix("'s").removesuffix("’s")
@@ -258,13 +267,16 @@ def has_pronoun(text: str) -> bool:
 
 
 def persons(text: str) -> frozenset[int]:
-    """Return of whom the pronouns speak, by the places of their groups."""
-    said = set(re.findall(r"\w+", text.casefold()))
-    return frozenset(place for place, group in enumerate(GROUPS) if group & said)
+    """Return the grammatical persons of the pronouns in a text, as indexes of GROUPS."""
+    text_words = set(re.findall(r"\w+", text.casefold()))
+    return frozenset(place for place, group in enumerate(GROUPS) if group & text_words)
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Return the words that are written as names: with a capital, where that is not the first word or a usual one."""
+    """Return the stems of the words that are written as names.
+
+    These are capitalised words that are not stop words, nor usual first words at the beginning of the text.
+    """
     found = set()
     for place, word in enumerate(re.findall(r"[\w'’-]+", text)):
         folded = word.casefold().removesuffix("'s").removesuffix("’s")
@@ -288,27 +300,27 @@ def is_usual(word: str) -> bool:
     return word in USUAL or word.endswith(("ing", "ed", "ly", "amos", "emos", "imos", "ámos", "iamo"))
 
 
-def has(text: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
-    """Return whether the words of the phrase stand in the text, one after the other."""
+def has_phrase(text: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+    """Return whether the text has the words of the phrase, one after the other."""
     size = len(phrase)
     return bool(size) and any(text[at : at + size] == phrase for at in range(len(text) - size + 1))
 
 
-@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_CACHED, SENTENCE_MAX)
 def content(text: str) -> tuple[str, ...]:
-    """Return the words that mean something by themselves, by their stems, in order."""
-    kept = re.findall(r"\d[\d.,:/-]*\d|[\w'’]+", text.casefold())
+    """Return the stems of the words of a text, in order and without stop words."""
+    tokens = re.findall(r"\d[\d.,:/-]*\d|[\w'’]+", text.casefold())
     found: list[str] = []
-    for word in kept:
+    for word in tokens:
         bare = word.removesuffix("'s").removesuffix("’s")
         if bare in STOPPED:
             continue
         found += [bare] if bare[0].isdigit() else map(stem, words(bare))
-    return tuple(map(intern, found))  # each word once, however many sentences say it
+    return tuple(map(intern, found))  # the caches have each word only once
 
 
 def stem(word: str) -> str:
-    """Return a word without the endings that its forms differ by: `lives`, `lived` and `living` are one."""
+    """Return a word without the ending by which its forms differ: `lives`, `lived` and `living` → `liv`."""
     for ending in ("ing", "ies", "ed", "es", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and word.isascii():
             return word[: -len(ending)]

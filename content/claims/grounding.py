@@ -1,13 +1,13 @@
-"""Sentences of a section held against the sources that it cites: which of them say so, and when the newest did.
+"""Check the sentences of a section against the sources that it cites, and find the newest support of each.
 
-A quote is supported by a source that has it word for word. Any other sentence is supported by a passage that has its
-names and numbers, says as many negations, and most of its other words.
+A source supports a quote if it has the quote word for word. It supports any other sentence if one of its sentences, or
+two in a row, have its names, its numbers and most of its other words, and are negated if and only if it is.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from ..search.passages import sentences
@@ -16,10 +16,10 @@ from .claims import MARKED, QUOTED, unescaped
 from .contradictions import NEGATIONS
 from .corrections import content, names_in
 
-SENTENCES_MAX = 400  # of one section
-SOURCES_MAX = 500_000  # characters of the sources of one section that are looked at, those that come first
-WORDS_LEAST = 3  # fewer words claim nothing
-SHARE = 0.75
+SENTENCES_MAX = 400  # sentences of one section
+SOURCES_MAX = 500_000  # characters of the sources of one section that are read, from the first source on
+WORDS_MIN = 3  # words of a sentence that claims something, without stop words
+SHARE = 0.75  # share of these words that a source must have
 OPENING = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+(?:\d{4}-\d\d-\d\d(?: — [^:]{1,200})?:?\s*)?")
 MARKUP = re.compile(r"\[\[(?:[^][|]{0,500}\|)?([^][|]{0,500})\]\]|!?\[([^][]{0,500})\]\([^()]{0,2000}\)|[*_`~]{1,3}")
 LISTED = re.compile(
@@ -28,15 +28,15 @@ LISTED = re.compile(
 
 
 class Evidence(NamedTuple):
-    """A source that a section cites, by the label of its mark."""
+    """A source that a section cites: the label of its citation mark, its text, and when it was captured."""
 
     label: str
     text: str
     at: datetime
 
 
-class Said(NamedTuple):
-    """A sentence of a section, whether it is a quote, and the labels of its line."""
+class ClaimSentence(NamedTuple):
+    """A sentence of a section, whether it is a quote, and the labels of the citation marks on its line."""
 
     text: str
     is_quote: bool
@@ -44,63 +44,60 @@ class Said(NamedTuple):
 
 
 def newest_support(body: str, evidence: Sequence[Evidence]) -> list[datetime | None]:
-    """Return of each sentence of a section when its newest support was captured; None for one without any."""
-    found, evidence = [], list(first_of(evidence))
-    for said in claim_sentences(body):
-        cited = [one for one in evidence if one.label in said.labels] if said.labels else evidence
-        moments = [one.at for one in cited if supports(one.text, said)]
+    """Return, for each sentence of a section, when the newest source that supports it was captured; None without
+    one."""
+    found, evidence = [], list(limit_sources(evidence))
+    for sentence in claim_sentences(body):
+        cited = [source for source in evidence if source.label in sentence.labels] if sentence.labels else evidence
+        moments = [source.at for source in cited if supports(source.text, sentence)]
         found.append(max(moments, default=None))
     return found
 
 
-def first_of(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield the first of the sources, as many as may be looked at."""
+def limit_sources(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Yield the sources up to SOURCES_MAX characters in all. The last one may be cut."""
     left = SOURCES_MAX
-    for one in evidence:
+    for source in evidence:
         if left <= 0:
             return
-        yield one._replace(text=one.text[:left])
-        left -= len(one.text)
+        yield source._replace(text=source.text[:left])
+        left -= len(source.text)
 
 
-def claim_sentences(body: str) -> list[Said]:
-    """Return the sentences that claim something: not headings, lists of pages, or what a list has no room for."""
-    return list(_first(_claimed(body), SENTENCES_MAX))
+def claim_sentences(body: str) -> list[ClaimSentence]:
+    """Return the sentences that claim something, at most SENTENCES_MAX.
+
+    Headings, tables, lists of pages and numbers of omitted items are left out.
+    """
+    return list(islice(_read_claims(body), SENTENCES_MAX))
 
 
-def _first(found: Iterable[Said], most: int) -> Iterator[Said]:
-    for number, one in enumerate(found):
-        if number == most:
-            return
-        yield one
-
-
-def _claimed(body: str) -> Iterator[Said]:
+def _read_claims(body: str) -> Iterator[ClaimSentence]:
     for line in body.splitlines():
         if not line.strip() or LISTED.match(line):
             continue
         labels = tuple(dict.fromkeys(MARKED.findall(line)))
         text = MARKED.sub("", line)
         for quote in QUOTED.findall(text) if labels else ():
-            yield Said(unescaped(quote), True, labels)
+            yield ClaimSentence(unescaped(quote), True, labels)
         rest = OPENING.sub("", QUOTED.sub("", text) if labels else text)
         for sentence in sentences(plain(rest)):
-            if len(content(sentence)) >= WORDS_LEAST:
-                yield Said(" ".join(sentence.split()), False, labels)
+            if len(content(sentence)) >= WORDS_MIN:
+                yield ClaimSentence(" ".join(sentence.split()), False, labels)
 
 
 def plain(text: str) -> str:
     return unescaped(MARKUP.sub(lambda found: found[1] or found[2] or "", text))
 
 
-def supports(source: str, said: Said) -> bool:
+def supports(source: str, sentence: ClaimSentence) -> bool:
     """Return whether a source says the sentence."""
-    if said.is_quote:
-        quote = flat(said.text).removesuffix("…").rstrip()
+    if sentence.is_quote:
+        quote = flat(sentence.text).removesuffix("…").rstrip()
         return bool(quote) and quote in flat(source)
-    wanted, names = frozenset(content(said.text)), names_in(said.text)
+    wanted, names = frozenset(content(sentence.text)), names_in(sentence.text)
     named = {word for word in wanted if word[0].isdigit()} | (names & wanted)
-    negations = is_negative(said.text)
+    negations = is_negative(sentence.text)
     return any(
         named <= words and negations == is_not and len(wanted & words) >= SHARE * len(wanted)
         for words, is_not in windows(source)
@@ -108,21 +105,21 @@ def supports(source: str, said: Said) -> bool:
 
 
 def read_flat(text: str) -> str:
-    """Return a text with its spaces as one, as quotes have it."""
+    """Return a text with each run of white space as one space, as in quotes."""
     return " ".join(text.split())
 
 
 def read_windows(source: str) -> tuple[tuple[frozenset[str], bool], ...]:
-    """Return the words of each sentence of a source, and of each two together, with whether they deny something."""
-    each = [(frozenset(content(one)), is_negative(one)) for one in sentences(source) if one.strip()]
-    pairs = [(one | two, no or not_) for (one, no), (two, not_) in pairwise(each)]
-    return (*each, *pairs)
+    """Return the words of each sentence of a source, and of each two in a row, and whether they have a negation."""
+    read = [(frozenset(content(sentence)), is_negative(sentence)) for sentence in sentences(source) if sentence.strip()]
+    pairs = [(first | second, no or not_) for (first, no), (second, not_) in pairwise(read)]
+    return (*read, *pairs)
 
 
-# The sources of one section are read once, and so are those of others as long as they are short.
+# The sources of a section are read only once, and so are those of several sections if they are short.
 flat = TextCache(read_flat, SOURCES_MAX)
 windows = TextCache(read_windows, SOURCES_MAX)
-"""Some 40 bytes for each character: 20 MB."""
+"""This cache takes about 40 bytes for each character: 20 MB."""
 
 
 def is_negative(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Differences between two texts: removed and added lines, and the changed words of lines that were rewritten."""
+"""Compare two texts: removed and added lines, changed words in lines, and deltas by which revisions are stored."""
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
@@ -10,7 +10,8 @@ from rapidfuzz.distance import Indel
 
 from ..markdown.prose import lines
 
-# What is compared keeps a table of as many bits as the product of the lengths. Beyond this the whole is one change.
+# A comparison needs a table of as many bits as the product of the lengths. Above this limit, all that lies between the
+# common beginning and the common end counts as one change.
 CELLS_MAX = 200_000_000
 
 
@@ -24,7 +25,7 @@ class SequenceChange(NamedTuple):
 
 
 def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[SequenceChange]:
-    """Return the changes in order, none touching the next. What lies between two of them is the same in both."""
+    """Return the changes in order. Any two are separated by at least one element that is the same in both."""
     head = common_head(old, new)
     tail = common_head(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
     rows, columns = len(old) - head - tail, len(new) - head - tail
@@ -42,9 +43,9 @@ def common_head(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
 
 
 def merge_adjacent(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[SequenceChange]:
-    """Return the changes, an insertion beside a deletion as one."""
+    """Return the changes, with adjacent insertions and deletions merged into one."""
     numbers: dict[Hashable, int] = {}
-    left, right = ([numbers.setdefault(one, len(numbers)) for one in each] for each in (old, new))
+    left, right = ([numbers.setdefault(element, len(numbers)) for element in elements] for elements in (old, new))
     found: list[SequenceChange] = []
     for code in Indel.opcodes(left, right):
         if code.tag == "equal":
@@ -57,15 +58,15 @@ def merge_adjacent(old: Sequence[Hashable], new: Sequence[Hashable], offset: int
     return found
 
 
-CONTEXT = 3
-LINES_MAX = 5_000  # that are shown; what comes after is counted only
-WORDS_MAX = 2_000  # characters of a line; a longer one is shown as changed in whole
+CONTEXT = 3  # lines that are shown before and after a change
+LINES_MAX = 5_000  # lines that are shown; further lines are only counted
+WORDS_MAX = 2_000  # characters of a line; a longer one is shown as changed as a whole
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 UNENDED = "\\ No newline at end of file\n"
 
 
 class DiffPart(NamedTuple):
-    """Characters of a line that are not in its counterpart, in Unicode code points."""
+    """A part of a line that its counterpart does not have. The unit is Unicode code points."""
 
     start: int
     length: int
@@ -73,7 +74,7 @@ class DiffPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line without its end, and its number in either text, from 1. `kind` is context, removed or added."""
+    """A line without its line end, and its number in each text, from 1. `kind` is context, removed or added."""
 
     kind: str
     text: str
@@ -85,7 +86,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Neighbouring changes with some lines around them; starts count from 1, or are 0 where there are no lines."""
+    """Neighbouring changes with the lines around them. A start counts from 1, and is 0 if its text has no lines."""
 
     old_start: int
     old_count: int
@@ -96,7 +97,10 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference; `is_truncated` if hunks were left out as there were too many lines; the counts are of all."""
+    """The difference of two texts. If `is_truncated`, hunks are left out because there were too many lines.
+
+    `removed` and `added` count all lines, also those of hunks that are left out.
+    """
 
     hunks: tuple[Hunk, ...]
     removed: int
@@ -132,7 +136,7 @@ def unified_diff(found: Difference, old_name: str, new_name: str) -> str:
 
 
 def group_changes(found: Sequence[SequenceChange]) -> Iterator[list[SequenceChange]]:
-    """Yield groups of changes: those whose surroundings touch are shown together."""
+    """Yield groups of changes. Changes are in one group if the lines around them touch."""
     group: list[SequenceChange] = []
     for change in found:
         if group and change.old_start - group[-1].old_end > 2 * CONTEXT:
@@ -164,17 +168,23 @@ def context(before: Sequence[str], old_row: int, new_row: int, count: int) -> li
 
 
 def rewritten(before: Sequence[str], after: Sequence[str], change: SequenceChange) -> list[DiffLine]:
-    """Return removed lines and then added ones, each compared with its counterpart as far as both go."""
-    gone, come = before[change.old_start : change.old_end], after[change.new_start : change.new_end]
-    pairs = [words(old, new) if old and new else ((), ()) for old, new in zip_longest(gone, come)]
+    """Return the removed and then the added lines of a change.
+
+    The n-th removed line is compared with the n-th added.
+    """
+    removed, added = before[change.old_start : change.old_end], after[change.new_start : change.new_end]
+    pairs = [changed_parts(old, new) if old and new else ((), ()) for old, new in zip_longest(removed, added)]
     return [
-        *(line("removed", text, change.old_start + n + 1, None, pairs[n][0]) for n, text in enumerate(gone)),
-        *(line("added", text, None, change.new_start + n + 1, pairs[n][1]) for n, text in enumerate(come)),
+        *(line("removed", text, change.old_start + n + 1, None, pairs[n][0]) for n, text in enumerate(removed)),
+        *(line("added", text, None, change.new_start + n + 1, pairs[n][1]) for n, text in enumerate(added)),
     ]
 
 
-def words(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...]]:
-    """Return the parts that only one of two lines has; nothing where they have little in common."""
+def changed_parts(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...]]:
+    """Return the parts that only the old line has, and those that only the new line has.
+
+    There are no parts if the lines have little in common, or if one of them is too long.
+    """
     if len(old) > WORDS_MAX or len(new) > WORDS_MAX:
         return (), ()
     left, right = TOKEN.findall(without_line_end(old)), TOKEN.findall(without_line_end(new))
@@ -182,8 +192,10 @@ def words(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...
     here = tuple(
         diff_part(left, change.old_start, change.old_end) for change in found if change.old_end > change.old_start
     )
-    there = tuple(diff_part(right, one.new_start, one.new_end) for one in found if one.new_end > one.new_start)
-    if 2 * sum(one.length for one in here) > len(old) and 2 * sum(one.length for one in there) > len(new):
+    there = tuple(
+        diff_part(right, change.new_start, change.new_end) for change in found if change.new_end > change.new_start
+    )
+    if 2 * sum(part.length for part in here) > len(old) and 2 * sum(part.length for part in there) > len(new):
         return (), ()
     return here, there
 
@@ -205,11 +217,12 @@ def without_line_end(text: str) -> str:
 
 def format_hunk(hunk: Hunk) -> str:
     head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@\n"
-    return head + "".join(f"{SIGNS[one.kind]}{one.text}\n{'' if one.is_ended else UNENDED}" for one in hunk.lines)
+    return head + "".join(f"{SIGNS[line.kind]}{line.text}\n{'' if line.is_ended else UNENDED}" for line in hunk.lines)
 
 
 def word_diff(found: Difference) -> str:
-    """Return the difference as `unified` does, without names, each changed word marked: `[-went-]`, `{+came+}`."""
+    """Return the difference as `unified_diff` does, without names, and with changed words as `[-went-]` and
+    `{+came+}`."""
     return "".join(
         f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@\n"
         + "".join(f"{SIGNS[line.kind]}{mark_line(line)}\n" for line in hunk.lines)
@@ -218,7 +231,7 @@ def word_diff(found: Difference) -> str:
 
 
 def mark_line(line: DiffLine) -> str:
-    """Return a line with marks around what changed in it: all of it where its counterpart is another line."""
+    """Return a line with marks around its changed parts, or around all of it if it has no parts."""
     if line.kind == "context" or not line.text:
         return line.text
     opening, closing = ("[-", "-]") if line.kind == "removed" else ("{+", "+}")
@@ -230,12 +243,13 @@ def mark_line(line: DiffLine) -> str:
     return "".join([*pieces, line.text[end:]])
 
 
-PIECES_MAX = 200
-PIECE_BYTES = 24  # that a piece takes besides its text, about
+PIECES_MAX = 200  # pieces of a delta
+PIECE_BYTES = 24  # bytes that a piece takes besides its text, approximately
 
 
 class Delta(NamedTuple):
-    """A delta. Each piece is `length` bytes of the base from byte `start` on, in UTF-8, and then a text of its own."""
+    """The difference of a text from a base. Each piece is `length` bytes of the base from byte `start` on, in UTF-8,
+    and then a text of its own."""
 
     starts: list[int]
     lengths: list[int]
@@ -243,12 +257,12 @@ class Delta(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return about how many bytes the delta takes."""
+        """Return the approximate number of bytes that the delta takes."""
         return sum(len(text.encode()) + PIECE_BYTES for text in self.texts)
 
 
 def delta(base: str, text: str) -> Delta | None:
-    """Return how the text differs from the base; None where it would take too many pieces."""
+    """Return the delta from the base to the text; None if it would have too many pieces."""
     old, new = lines(base), lines(text)
     found = changes(old, new)
     if len(found) >= PIECES_MAX:
@@ -258,22 +272,22 @@ def delta(base: str, text: str) -> Delta | None:
     for change in found:
         end += size(old[place : change.old_start])
         place = change.old_end
-        skipped, taken, own = narrow(old, new, change)
+        skipped, taken, new_text = narrow(old, new, change)
         lengths.append(end + skipped - starts[-1])
         starts.append(end + skipped + taken)
-        texts.append(own)
+        texts.append(new_text)
         end += size(old[change.old_start : change.old_end])
     return Delta(starts, [*lengths, end + size(old[place:]) - starts[-1]], [*texts, ""])
 
 
 def narrow(old: Sequence[str], new: Sequence[str], change: SequenceChange) -> tuple[int, int, str]:
-    """Narrow changed lines to what changed: (bytes that stay before it, bytes that it replaces, its text)."""
+    """Narrow changed lines to the changed characters: (bytes that stay before them, replaced bytes, new text)."""
     before = "".join(old[change.old_start : change.old_end])
     after = "".join(new[change.new_start : change.new_end])
     head = common_head(before, after)
     tail = common_head(before[head:][::-1], after[head:][::-1])
-    own = slice(head, len(after) - tail)
-    return size([before[:head]]), size([before[head : len(before) - tail]]), after[own]
+    changed = slice(head, len(after) - tail)
+    return size([before[:head]]), size([before[head : len(before) - tail]]), after[changed]
 
 
 def size(texts: Sequence[str]) -> int:
@@ -281,7 +295,7 @@ def size(texts: Sequence[str]) -> int:
 
 
 def apply_delta(base: str, found: Delta) -> str:
-    """Return the text again. Postgres does the same where it is read."""
+    """Return the text that a delta makes of its base. Postgres does the same when a stored text is read."""
     whole = base.encode()
     parts = (whole[start : start + length] + text.encode() for start, length, text in zip(*found, strict=True))
     return b"".join(parts).decode()

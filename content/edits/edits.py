@@ -1,7 +1,7 @@
-"""One edit of a text, told as the old words and the new ones, by somebody who may misremember its whitespace.
+"""Replace an old text by a new one within a text, even if the caller quotes the old text with other whitespace.
 
-Five passes look for the old text, each more tolerant than the one before, and the first that finds it decides:
-docs/decisions/0016-tolerant-edits.md. Nothing outside of what was found changes.
+Five passes search for the old text, each more tolerant than the one before, and the first that finds it is used:
+docs/decisions/0016-tolerant-edits.md. Nothing outside of the matches changes.
 """
 
 from bisect import bisect_right
@@ -12,15 +12,18 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from .likeness import ComparisonBudget, Nearest, likeness, nearest
-from .respelling import BREAK, CONTENT, WORD, LineWish, Replacement, Wish, line_end, respell_pieces, with_line_ends
+from .respelling import BREAK, CONTENT, WORD, LineEdit, PieceEdit, Replacement, line_end, respell_pieces, with_line_ends
 
-LINES_NAMED = 20
-BLOCKS_MAX = 100
-ALIKE = 0.6
+LINES_NAMED = 20  # line numbers in an error
+BLOCKS_MAX = 100  # matches of the pass `block`
+LIKENESS_MIN = 0.6  # likeness from which two lines count as similar
 
 
 class Edited(NamedTuple):
-    """The text after an edit. `lines` are where the replacements begin in it, counted from 1."""
+    """The text after an edit, and the pass that matched.
+
+    `lines` are the lines, from 1, where its replacements begin.
+    """
 
     text: str
     matched_by: str
@@ -30,7 +33,7 @@ class Edited(NamedTuple):
 
 
 class TextEditFailed(ValueError):
-    """The old text is not there. `passes` were tried; `nearest` is what is most like it, or None in an empty text."""
+    """The old text was not found by any of `passes`. `nearest` is the most similar part, None if the text is empty."""
 
     def __init__(self, passes: tuple[str, ...], nearest: Nearest | None) -> None:
         where = f" The text nearest to it begins at line {nearest.line}." if nearest else " The text is empty."
@@ -39,7 +42,7 @@ class TextEditFailed(ValueError):
 
 
 class TextEditAmbiguous(ValueError):
-    """The old text is there more than once. `lines` are where, counted from 1: the first twenty."""
+    """The old text occurs more than once. `lines` are the lines of its first twenty occurrences, counted from 1."""
 
     def __init__(self, count: int, lines: tuple[int, ...], matched_by: str) -> None:
         several = tuple(dict.fromkeys(lines))
@@ -60,21 +63,21 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TextSearch:
-    """The places where a pass finds the old text; `overlapping` where there are two that share characters."""
+    """The places where a pass finds the old text. If `overlapping`, there are two, and they share characters."""
 
     spans: list[Span]
     overlapping: bool = False
 
     @property
-    def apart(self) -> list[Span]:
-        """Return the places that can all be replaced."""
+    def replaceable(self) -> list[Span]:
+        """Return the places that do not overlap, so that all of them can be replaced."""
         return self.spans[:1] if self.overlapping else self.spans
 
 
 def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
-    """Replace the old words by the new ones in the text.
+    """Replace the old text, which must occur once unless `replace_all`, by the new text.
 
-    Raises NothingToFind, EditFailed, EditAmbiguous.
+    Raises NothingToFind, TextEditFailed and TextEditAmbiguous.
     """
     if not old:
         raise NothingToFind("The old text is empty: quote what is to be replaced, or append to the text instead.")
@@ -86,7 +89,7 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
         found = find(text, old)
         if found.spans:
             refuse_ambiguous(text, name, found, replace_all)
-            return replace_spans(text, name, replacements(text, name, found.apart, old, new))
+            return replace_spans(text, name, replacements(text, name, found.replaceable, old, new))
     if not old.strip():
         raise NothingToFind(
             "The old text is nothing but whitespace, and that does not stand there: quote the words too."
@@ -95,20 +98,22 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
 
 
 def can_match(name: str, old: str) -> bool:
-    """Return whether a pass can look for the old text: without words there is nothing to be tolerant about."""
+    """Return whether a pass can find the old text: only `exact` finds whitespace alone, and `block` needs several
+    lines."""
     if name == "exact":
         return True
     return bool(old.strip()) and (name != "block" or bool(BREAK.search(old.strip())))
 
 
 def refuse_ambiguous(text: str, name: str, found: TextSearch, replace_all: bool) -> None:
+    """Raise TextEditAmbiguous if there are several places and not all of them are to be replaced."""
     if len(found.spans) > 1 and not replace_all:
-        row = rows(text)
+        row = line_finder(text)
         raise TextEditAmbiguous(len(found.spans), tuple(row(start) for start, _ in found.spans[:LINES_NAMED]), name)
 
 
-def rows(text: str) -> Callable[[int], int]:
-    """Return the line of a position, from 1."""
+def line_finder(text: str) -> Callable[[int], int]:
+    """Return a function that returns the line of a position, from 1."""
     starts = [found.end() for found in BREAK.finditer(text)]
     return lambda position: bisect_right(starts, position) + 1
 
@@ -122,26 +127,26 @@ def exactly(text: str, old: str) -> TextSearch:
 
 
 def by_lines(text: str, old: str) -> TextSearch:
-    """Find whole lines, whatever whitespace is at their ends."""
+    """Find whole lines, ignoring the whitespace at their ends."""
     shown = BREAK.split(text)
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
-    told = [line.strip() for line in BREAK.split(old.removesuffix(closing(old)))]
+    old_lines = [line.strip() for line in BREAK.split(old.removesuffix(final_line_end(old)))]
     stripped = [line.strip() for line in shown]
-    found = occurrences("\n" + "\n".join(stripped) + "\n", "\n" + "\n".join(told) + "\n", shared=1)
+    found = occurrences("\n" + "\n".join(stripped) + "\n", "\n" + "\n".join(old_lines) + "\n", shared=1)
     offsets = list(accumulate((len(line) + 1 for line in stripped), initial=0))
     spans = []
     for start, _ in found.spans:
         first = bisect_right(offsets, start) - 1
-        last = first + len(told) - 1
+        last = first + len(old_lines) - 1
         spans.append((starts[first], starts[last] + len(shown[last])))
     return TextSearch(spans, found.overlapping)
 
 
 def by_words(text: str, old: str) -> TextSearch:
-    """Find the words of the old text, whatever whitespace is between them; where it has some, there must be some."""
+    """Find the words of the old text, with any whitespace wherever the old text has some."""
     words = list(WORD.finditer(text))
     haystack = f" {' '.join(word[0] for word in words)} "
-    before, after = (" " * one.isspace() for one in (old[0], old[-1]))
+    before, after = (" " * character.isspace() for character in (old[0], old[-1]))
     found = occurrences(haystack, f"{before}{' '.join(old.split())}{after}", shared=len(before and after))
     offsets = list(accumulate((len(word[0]) + 1 for word in words), initial=1))
 
@@ -154,12 +159,12 @@ def by_words(text: str, old: str) -> TextSearch:
 
 
 def by_indentation(text: str, old: str) -> TextSearch:
-    """Find lines, whatever whitespace they begin with."""
+    """Find lines, ignoring their indentation."""
     starts = [0, *(found.end() for found in BREAK.finditer(text))]
     lines = BREAK.split(text)
     bare = [line.lstrip() for line in lines]
-    told = "\n".join(line.lstrip() for line in BREAK.split(old.removesuffix(closing(old))))
-    found = occurrences("\n".join(bare), told)
+    wanted = "\n".join(line.lstrip() for line in BREAK.split(old.removesuffix(final_line_end(old))))
+    found = occurrences("\n".join(bare), wanted)
     offsets = list(accumulate((len(line) + 1 for line in bare), initial=0))
 
     def place(position: int) -> int:
@@ -170,38 +175,44 @@ def by_indentation(text: str, old: str) -> TextSearch:
 
 
 def by_block(text: str, old: str) -> TextSearch:
-    """Find as many lines, blank ones aside: the first and the last much alike, and those between on average."""
-    told = CONTENT.findall(old)
+    """Find as many lines, without blank ones, that are similar: the first, the last, and those between on average."""
+    old_lines = CONTENT.findall(old)
     shown = list(CONTENT.finditer(text))
-    found = list(blocks([line[0] for line in shown], told))
-    starts = [start for n, start in enumerate(found) if not n or start >= found[n - 1] + len(told)]
+    found = list(blocks([line[0] for line in shown], old_lines))
+    starts = [start for n, start in enumerate(found) if not n or start >= found[n - 1] + len(old_lines)]
     overlapping = len(starts) == 1 and len(found) > 1
-    spans = [(shown[one].start(), shown[one + len(told) - 1].end()) for one in (found[:2] if overlapping else starts)]
+    spans = [
+        (shown[first].start(), shown[first + len(old_lines) - 1].end())
+        for first in (found[:2] if overlapping else starts)
+    ]
     return TextSearch(spans, overlapping)
 
 
-def blocks(shown: list[str], told: list[str]) -> Iterator[int]:
-    """Yield where a block that is alike begins, a hundred at most; none if it would take too long to find out."""
+def blocks(shown: list[str], old_lines: list[str]) -> Iterator[int]:
+    """Yield the indexes of the lines where similar blocks begin, at most BLOCKS_MAX.
+
+    Nothing is yielded if the comparisons exceed their budget.
+    """
     budget, found = ComparisonBudget(), []
-    for start in range(len(shown) - len(told) + 1):
-        if is_block(shown, start, told, budget):
+    for start in range(len(shown) - len(old_lines) + 1):
+        if is_block(shown, start, old_lines, budget):
             found.append(start)
-        if budget.spent_out:
+        if budget.is_spent:
             return
         if len(found) == BLOCKS_MAX:
             break
     yield from found
 
 
-def is_block(shown: list[str], start: int, told: list[str], budget: ComparisonBudget) -> bool:
-    """Return whether the lines from `start` on are alike."""
-    last = len(told) - 1
-    if not all(likeness(shown[start + end], told[end], ALIKE, budget) for end in (0, last)):
+def is_block(shown: list[str], start: int, old_lines: list[str], budget: ComparisonBudget) -> bool:
+    """Return whether the lines from `start` on are similar to those of the old text."""
+    last = len(old_lines) - 1
+    if not all(likeness(shown[start + end], old_lines[end], LIKENESS_MIN, budget) for end in (0, last)):
         return False
-    missing = (last - 1) * (1 - ALIKE)
+    missing = (last - 1) * (1 - LIKENESS_MIN)
     for n in range(1, last):
-        missing -= 1 - likeness(shown[start + n], told[n], 0.0, budget)
-        if missing < -1e-9 or budget.spent_out:
+        missing -= 1 - likeness(shown[start + n], old_lines[n], 0.0, budget)
+        if missing < -1e-9 or budget.is_spent:
             return False
     return True
 
@@ -215,13 +226,13 @@ PASSES: dict[str, Callable[[str, str], TextSearch]] = {
 }
 
 
-def closing(old: str) -> str:
-    """Return the line end at the end of the old text, if it has one."""
+def final_line_end(old: str) -> str:
+    """Return the line end at the end of the old text; "" if it has none."""
     return next((end for end in ("\r\n", "\n", "\r") if old.endswith(end)), "")
 
 
 def occurrences(haystack: str, needle: str, shared: int = 0) -> TextSearch:
-    """Find every place, none over another but for the `shared` characters at their ends."""
+    """Find all occurrences of `needle`, which may overlap only in `shared` characters at their ends."""
     spans, position = [], haystack.find(needle)
     second = haystack.find(needle, position + 1) if position >= 0 else -1
     while position >= 0:
@@ -231,30 +242,32 @@ def occurrences(haystack: str, needle: str, shared: int = 0) -> TextSearch:
     return TextSearch([*spans, (second, second + len(needle))] if overlapping else spans, overlapping)
 
 
-# -- what comes in the place of what was found
+# -- replacing what was found
 
 
 def replacements(text: str, name: str, spans: list[Span], old: str, new: str) -> list[Replacement]:
-    """Return the replacements.
+    """Return the replacements of the places that the pass `name` found.
 
-    An exact match takes the new text as it is. Only its line ends become the text's, where the old text had none.
+    An exact match is replaced by the new text as it is, but with the line ends of the text if the old text has none.
     """
     if name == "exact":
         new = new if BREAK.search(old) else with_line_ends(new, line_end(text))
         return [Replacement(start, end, new) for start, end in spans]
     ending = line_end(text)
     if name == "lines":
-        lines = LineWish(old, new)
-        return [lines.respell(text, start, end, ending) for start, end in spans]
-    wish = Wish(old, new, CONTENT if name == "block" else WORD)
-    return without_overlaps([respell_pieces(text, start, end, wish, ending) for start, end in spans])
+        line_edit = LineEdit(old, new)
+        return [line_edit.respell(text, start, end, ending) for start, end in spans]
+    piece_edit = PieceEdit(old, new, CONTENT if name == "block" else WORD)
+    return without_overlaps([respell_pieces(text, start, end, piece_edit, ending) for start, end in spans])
 
 
 def without_overlaps(found: list[Replacement]) -> list[Replacement]:
-    """Return the replacements so that whitespace between two of them is replaced once."""
+    """Return the replacements without overlaps, so that the whitespace between two of them is replaced only once."""
     position, cut = 0, []
-    for one in found:
-        cut.append(one if one.start >= position else Replacement(position, max(one.end, position), one.text))
+    for replacement in found:
+        if replacement.start < position:
+            replacement = Replacement(position, max(replacement.end, position), replacement.text)
+        cut.append(replacement)
         position = cut[-1].end
     return cut
 
@@ -262,7 +275,7 @@ def without_overlaps(found: list[Replacement]) -> list[Replacement]:
 def replace_spans(text: str, name: str, found: list[Replacement]) -> Edited:
     parts, position, row, lines = [], 0, 1, []
     removed = added = 0
-    breaks_of, height_of = cache(breaks), cache(height)  # many are the same
+    breaks_of, lines_of = cache(count_breaks), cache(count_lines)  # many texts are equal
     for start, end, new in found:
         before, old = text[position:start], text[start:end]
         row += breaks_of(before)
@@ -271,15 +284,15 @@ def replace_spans(text: str, name: str, found: list[Replacement]) -> Edited:
         parts += [before, new]
         position = end
         if new != old:
-            removed += height_of(old)
-            added += height_of(new)
+            removed += lines_of(old)
+            added += lines_of(new)
     return Edited("".join(parts) + text[position:], name, tuple(lines), removed, added)
 
 
-def breaks(text: str) -> int:
+def count_breaks(text: str) -> int:
     return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
-def height(text: str) -> int:
-    """Return over how many lines a text goes."""
-    return breaks(text) + (text[-1] not in "\r\n") if text else 0
+def count_lines(text: str) -> int:
+    """Return the number of lines of a text."""
+    return count_breaks(text) + (text[-1] not in "\r\n") if text else 0

@@ -1,4 +1,4 @@
-"""Two texts that were both made of a third one, merged section by section."""
+"""Merge two edited versions of a text section by section."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,15 @@ Sections = dict[str, Section]
 
 @dataclass(frozen=True, slots=True)
 class MergedText:
-    """The merged text. `conflicts` are the slugs of sections that both changed differently: one's own text stands."""
+    """The merged text. `conflicts` are the slugs of sections that both versions changed differently, where the own text
+    is used."""
 
     body: str
     conflicts: tuple[str, ...]
 
 
 def merge_texts(base: str, own: str, other: str) -> MergedText:
-    """Return what both say, where each changed sections of the base that the other left as they were."""
+    """Return the base with the changed sections of both versions. Conflicting changes keep the text of `own`."""
     if base == own:
         return MergedText(other, ())
     if other in (base, own):
@@ -25,7 +26,7 @@ def merge_texts(base: str, own: str, other: str) -> MergedText:
     was, mine, theirs = (by_slug(text) for text in (base, own, other))
     merged: Sections = {}
     conflicts: list[str] = []
-    for slug in order(list(was), list(mine), list(theirs)):
+    for slug in merge_order(list(was), list(mine), list(theirs)):
         before, here, there = was.get(slug), mine.get(slug), theirs.get(slug)
         if there not in (before, here) and here != before:
             conflicts.append(slug)
@@ -33,17 +34,20 @@ def merge_texts(base: str, own: str, other: str) -> MergedText:
         if chosen is not None:
             merged[slug] = chosen
     lead = [section for section in merged.values() if not section.heading]
-    return MergedText(render([*lead, *(one for one in merged.values() if one.heading)]), tuple(conflicts))
+    return MergedText(render([*lead, *(section for section in merged.values() if section.heading)]), tuple(conflicts))
 
 
 def by_slug(text: str) -> Sections:
     return {section.slug: section for section in parse(text)}
 
 
-def order(was: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    """Return all slugs: in the order of whoever moved sections, oneself first, and each new one after its neighbour."""
-    kept = [slug for slug in mine if slug in was]
-    is_moved = kept != [slug for slug in was if slug in mine]
+def merge_order(was: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> list[str]:
+    """Return all slugs in the order of the version that moved sections, or of `mine` if both did.
+
+    Each slug that only the other version has comes after the slug that precedes it there.
+    """
+    common = [slug for slug in mine if slug in was]
+    is_moved = common != [slug for slug in was if slug in mine]
     first, second = (mine, theirs) if is_moved else (theirs, mine)
     slugs = list(first)
     for place, slug in enumerate(second):

@@ -1,7 +1,7 @@
-"""A replacement written into a text that spells the replaced words with other whitespace.
+"""Write a replacement into a text that has the replaced words with other whitespace.
 
-Whoever asks for an edit changes `old` into `new`. What differs between these two is the wish; everything else, the
-text's own wrapping, indentation and line ends, stays as it is there.
+An edit changes `old` into `new`. Only the differences between these two are applied. Elsewhere the text keeps its own
+wrapping, indentation and line ends.
 """
 
 import re
@@ -20,7 +20,7 @@ SPACES = re.compile(r"\s*")
 
 @dataclass(frozen=True)
 class Pieces:
-    """A text as pieces, words or lines, and the gaps of whitespace before, between and behind them."""
+    """A text as pieces, which are words or lines, and the gaps of whitespace before, between and after them."""
 
     text: str
     spans: Sequence[tuple[int, int]]
@@ -35,57 +35,59 @@ class Pieces:
 
     @cached_property
     def gaps(self) -> list[str]:
-        """Return the gap before each piece; the last one is behind all of them."""
+        """Return the gap before each piece, and the gap after the last piece."""
         starts = [0, *(end for _, end in self.spans)]
         ends = [*(start for start, _ in self.spans), len(self.text)]
         return [self.text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 class Shift(NamedTuple):
-    """The indentation of a line: as the edit has it, and as the text has it."""
+    """The indentation of a line in the edit and in the text."""
 
-    told: str = ""
-    shown: str = ""
+    edit_indent: str = ""
+    text_indent: str = ""
 
     def __call__(self, indent: str) -> str:
         """Return the indentation that a line of the replacement gets in the text."""
-        if indent.startswith(self.told):
-            return self.shown + indent[len(self.told) :]
-        if self.told.startswith(indent):
-            return self.shown[: max(0, len(self.shown) - len(self.told) + len(indent))]
+        if indent.startswith(self.edit_indent):
+            return self.text_indent + indent[len(self.edit_indent) :]
+        if self.edit_indent.startswith(indent):
+            return self.text_indent[: max(0, len(self.text_indent) - len(self.edit_indent) + len(indent))]
         return indent
 
 
-class Wish:
-    """An edit. Of each piece of the replacement: which old piece it is (`kept`), or comes in the place of (`like`)."""
+class PieceEdit:
+    """An edit by pieces. For each new piece, `repeated` has the index of the old piece that it repeats, and
+    `counterparts` the index of the old piece that it repeats or replaces. Without such a piece, either is None."""
 
     def __init__(self, old: str, new: str, piece: re.Pattern[str]) -> None:
         self.old, self.new, self.piece = Pieces.of(old, piece), Pieces.of(new, piece), piece
-        self.kept, self.like = pair_pieces(self.old.words, self.new.words)
-        self.spelled = cache(self.spell)  # many places of a text say the same
+        self.repeated, self.counterparts = pair_pieces(self.old.words, self.new.words)
+        self.spelled = cache(self.spell)  # many places have the same text
 
     def spell(self, shown: str, shift: Shift, ending: str | None) -> str:
         """Return the replacement as a part of a text would spell it."""
-        return inner(Pieces.of(shown, self.piece), self, shift, ending)
+        return spell_pieces(Pieces.of(shown, self.piece), self, shift, ending)
 
 
 def pair_pieces(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
-    """Return for each new piece the old one that it is, and the old one that it is or comes in the place of."""
-    kept: list[int | None] = [None] * len(new)
-    like: list[int | None] = [None] * len(new)
+    """Return for each new piece the index of the old piece that it repeats, and of the one that it repeats or
+    replaces."""
+    repeated: list[int | None] = [None] * len(new)
+    counterparts: list[int | None] = [None] * len(new)
     old_place = new_place = 0
     for change in [*changes(old, new), SequenceChange(len(old), len(old), len(new), len(new))]:
         same = range(change.new_start - new_place)
-        kept[new_place : change.new_start] = [old_place + n for n in same]
-        like[new_place : change.new_start] = [old_place + n for n in same]
+        repeated[new_place : change.new_start] = [old_place + n for n in same]
+        counterparts[new_place : change.new_start] = [old_place + n for n in same]
         for n in range(min(change.old_end - change.old_start, change.new_end - change.new_start)):
-            like[change.new_start + n] = change.old_start + n
+            counterparts[change.new_start + n] = change.old_start + n
         old_place, new_place = change.old_end, change.new_end
-    return kept, like
+    return repeated, counterparts
 
 
 class Replacement(NamedTuple):
-    """[start, end) of a text, and what comes there."""
+    """A range [start, end) of a text, and the text that replaces it."""
 
     start: int
     end: int
@@ -93,7 +95,7 @@ class Replacement(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a text in its parts: the whitespace around its content, and its line end."""
+    """The parts of a line: its content, the whitespace before and after it, and the line end."""
 
     indent: str
     content: str
@@ -107,120 +109,132 @@ def lines_of(text: str) -> list[Line]:
 
 
 def split(line: str) -> tuple[str, str, str]:
-    """Return the content of a line, and the whitespace before and behind it. A blank line is not indented."""
+    """Return the indentation, the content and the trailing whitespace of a line. A blank line is not indented."""
     if not (content := line.strip()):
         return "", "", line
     start = line.index(content)
     return line[:start], content, line[start + len(content) :]
 
 
-class LineWish:
-    """An edit of whole lines, which the text has with other whitespace at their ends.
+class LineEdit:
+    """An edit of whole lines that have other whitespace at their ends in the text.
 
-    A line that the edit keeps stays in the text as it is, with its indentation and its line end; so does the whitespace
-    around a line that gets other words. A new line is indented like its neighbour.
+    A line that the edit does not change stays as it is in the text, with its indentation and its line end. A line that
+    gets other words keeps the whitespace around it. A new line is indented like its neighbour.
     """
 
     def __init__(self, old: str, new: str) -> None:
-        told = lines_of(old)
-        has_end = len(told) > 1 and told[-1][:3] == ("", "", "")
+        old_lines = lines_of(old)
+        has_end = len(old_lines) > 1 and old_lines[-1][:3] == ("", "", "")
         wanted = lines_of(new)
-        self.takes_end = has_end and wanted[-1][:3] != ("", "", "")
-        self.old = told[:-1] if has_end else told
-        self.new = wanted[:-1] if has_end and not self.takes_end else wanted
-        self.kept, self.like = pair_pieces([line.content for line in self.old], [line.content for line in self.new])
-        self.made = cache(self.make)  # many places of a text say the same
+        self.removes_end = has_end and wanted[-1][:3] != ("", "", "")
+        self.old = old_lines[:-1] if has_end else old_lines
+        self.new = wanted[:-1] if has_end and not self.removes_end else wanted
+        self.repeated, self.counterparts = pair_pieces(
+            [line.content for line in self.old], [line.content for line in self.new]
+        )
+        self.spelled = cache(self.spell)  # many places have the same text
 
     def respell(self, text: str, start: int, end: int, ending: str | None) -> Replacement:
-        """Return the replacement of the lines in [start, end), whose last line end is not in it."""
+        """Return the replacement of the lines in [start, end), a range without the line end of the last line."""
         last = BREAK.match(text, end)
         return Replacement(
-            start, last.end() if last else end, self.made(text[start:end], last[0] if last else "", ending)
+            start, last.end() if last else end, self.spelled(text[start:end], last[0] if last else "", ending)
         )
 
-    def make(self, shown: str, last: str, ending: str | None) -> str:
-        """Return the replacement as the text would write these lines."""
+    def spell(self, shown: str, last: str, ending: str | None) -> str:
+        """Return the new lines with the indentation and the line ends of the text."""
         lines = lines_of(shown)
         lines[-1] = lines[-1]._replace(end=last)
         usual = ending or next((line.end for line in lines if line.end), "\n")
-        shift = next((self.shift(lines, place) for place in self.like if place is not None), Shift())
-        made: list[Line] = []
-        for wanted, kept, like in zip(self.new, self.kept, self.like, strict=True):
-            if like is not None and self.old[like].content:
-                shift = self.shift(lines, like)
-            before = made[-1].end if made else usual
-            made.append(
-                self.line(wanted, lines, like, shift, is_kept=kept is not None)._replace(
-                    end=(lines[like].end if like is not None else before) or before
+        shift = next((self.shift(lines, place) for place in self.counterparts if place is not None), Shift())
+        spelled_lines: list[Line] = []
+        for wanted, repeated, counterpart in zip(self.new, self.repeated, self.counterparts, strict=True):
+            if counterpart is not None and self.old[counterpart].content:
+                shift = self.shift(lines, counterpart)
+            before = spelled_lines[-1].end if spelled_lines else usual
+            spelled_lines.append(
+                self.line(wanted, lines, counterpart, shift, is_repeated=repeated is not None)._replace(
+                    end=(lines[counterpart].end if counterpart is not None else before) or before
                 )
             )
-        if made and (self.takes_end or not last):
-            made[-1] = made[-1]._replace(end="")
-        return "".join(map("".join, made))
+        if spelled_lines and (self.removes_end or not last):
+            spelled_lines[-1] = spelled_lines[-1]._replace(end="")
+        return "".join(map("".join, spelled_lines))
 
     def shift(self, lines: Sequence[Line], place: int) -> Shift:
-        return Shift(told=self.old[place].indent, shown=lines[place].indent)
+        return Shift(edit_indent=self.old[place].indent, text_indent=lines[place].indent)
 
-    def line(self, wanted: Line, lines: Sequence[Line], like: int | None, shift: Shift, *, is_kept: bool) -> Line:
-        """Return one line of the replacement, but for its end."""
+    def line(
+        self, wanted: Line, lines: Sequence[Line], counterpart: int | None, shift: Shift, *, is_repeated: bool
+    ) -> Line:
+        """Return a line of the replacement. The caller sets its line end."""
         if not wanted.content:
-            return lines[like] if like is not None and is_kept else wanted
-        if like is None or not self.old[like].content:
+            return lines[counterpart] if counterpart is not None and is_repeated else wanted
+        if counterpart is None or not self.old[counterpart].content:
             return wanted._replace(indent=shift(wanted.indent))
-        told, own = self.old[like], lines[like]
-        indent = own.indent if told.indent == wanted.indent else shift(wanted.indent)
+        old_line, text_line = self.old[counterpart], lines[counterpart]
+        indent = text_line.indent if old_line.indent == wanted.indent else shift(wanted.indent)
         return Line(
-            indent, wanted.content, own.trailing if told.trailing == wanted.trailing else wanted.trailing, own.end
+            indent,
+            wanted.content,
+            text_line.trailing if old_line.trailing == wanted.trailing else wanted.trailing,
+            text_line.end,
         )
 
 
 def line_end(text: str) -> str | None:
-    """Return how the lines of a text end, when all end in the same way."""
+    """Return the line end of a text; None if it has none, or different ones."""
     ends = set(BREAK.findall(text))
     return ends.pop() if len(ends) == 1 else None
 
 
 def with_line_ends(text: str, end: str | None) -> str:
-    """Return the text with its line ends made like that."""
+    """Return the text with all its line ends replaced by `end`, if there is one."""
     return text if end is None else BREAK.sub(end, text)
 
 
-def respell_pieces(text: str, start: int, end: int, wish: Wish, ending: str | None) -> Replacement:
-    """Return the replacement of the pieces in [start, end), which are as many as those of the wish's old text."""
+def respell_pieces(text: str, start: int, end: int, edit: PieceEdit, ending: str | None) -> Replacement:
+    """Return the replacement of the pieces in [start, end), which are as many as the edit has old pieces."""
     region = text[start:end]
     start, end = start + len(region) - len(region.lstrip()), end - len(region) + len(region.rstrip())
     indent = indentation(text, start)
-    shift = Shift() if indent is None else Shift(BREAK.split(wish.old.gaps[0])[-1], indent)
-    tail = trailing(text, end, wish, ending)
-    if not wish.new.spans:
-        whole_lines = indent is not None and BREAK.search(wish.old.gaps[-1])
-        told = wish.old.gaps[0] or (indent if whole_lines else "")
-        return tail._replace(start=start - run_before(text, start, told or ""))
-    lead = leading(text, start, wish, shift, ending)
-    return Replacement(lead.start, tail.end, lead.text + wish.spelled(text[start:end], shift, ending) + tail.text)
+    shift = Shift() if indent is None else Shift(BREAK.split(edit.old.gaps[0])[-1], indent)
+    tail = trailing(text, end, edit, ending)
+    if not edit.new.spans:
+        whole_lines = indent is not None and BREAK.search(edit.old.gaps[-1])
+        old_gap = edit.old.gaps[0] or (indent if whole_lines else "")
+        return tail._replace(start=start - run_before(text, start, old_gap or ""))
+    lead = leading(text, start, edit, shift, ending)
+    return Replacement(lead.start, tail.end, lead.text + edit.spelled(text[start:end], shift, ending) + tail.text)
 
 
-def inner(shown: Pieces, wish: Wish, shift: Shift, ending: str | None) -> str:
-    """Spell the first piece to the last: each gap that the wish leaves alone is as the text has it."""
+def spell_pieces(shown: Pieces, edit: PieceEdit, shift: Shift, ending: str | None) -> str:
+    """Return the replacement from the first piece to the last.
+
+    A gap that the edit does not change is that of the text.
+    """
     parts: list[str] = []
-    shift_of, respell = cache(line_shift), cache(shift_gap)  # many lines of a text are indented alike
-    for place, word in enumerate(wish.new.words):
-        like, kept = wish.like[place], wish.kept[place]
-        if like and (own := shift_of(shown.gaps[like], wish.old.gaps[like])):
+    shift_of, respell = cache(line_shift), cache(shift_gap)  # many lines of a text have the same indentation
+    for place, word in enumerate(edit.new.words):
+        counterpart, repeated = edit.counterparts[place], edit.repeated[place]
+        if counterpart and (own := shift_of(shown.gaps[counterpart], edit.old.gaps[counterpart])):
             shift = own
         if place:
-            gap = wish.new.gaps[place]
-            stays = like and wish.like[place - 1] == like - 1 and wish.old.gaps[like] == gap
-            parts.append(shown.gaps[like] if like and stays else respell(gap, shift, ending))
-        parts.append(word if kept is None else shown.words[kept])
+            gap = edit.new.gaps[place]
+            stays = (
+                counterpart and edit.counterparts[place - 1] == counterpart - 1 and edit.old.gaps[counterpart] == gap
+            )
+            parts.append(shown.gaps[counterpart] if counterpart and stays else respell(gap, shift, ending))
+        parts.append(word if repeated is None else shown.words[repeated])
     return "".join(parts)
 
 
 def line_shift(shown_gap: str, old_gap: str) -> Shift | None:
-    """Return how the indentation of a line differs; None where one of the two does not begin a line."""
+    """Return the two indentations of a line; None if one of the gaps has no line break."""
     if not (BREAK.search(shown_gap) and BREAK.search(old_gap)):
         return None
-    return Shift(told=BREAK.split(old_gap)[-1], shown=BREAK.split(shown_gap)[-1])
+    return Shift(edit_indent=BREAK.split(old_gap)[-1], text_indent=BREAK.split(shown_gap)[-1])
 
 
 def shift_gap(gap: str, shift: Shift, ending: str | None) -> str:
@@ -232,47 +246,53 @@ def shift_gap(gap: str, shift: Shift, ending: str | None) -> str:
 
 
 def indentation(text: str, start: int) -> str | None:
-    """Return the whitespace before a position, when nothing else stands before it on its line."""
+    """Return the whitespace before a position on its line; None if there is something else before it."""
     row = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     before = text[row:start]
     return before if not before.strip() else None
 
 
-def leading(text: str, start: int, wish: Wish, shift: Shift, ending: str | None) -> Replacement:
-    """Return what changes before the first piece."""
-    told, wanted = wish.old.gaps[0], wish.new.gaps[0]
-    if told == wanted:
+def leading(text: str, start: int, edit: PieceEdit, shift: Shift, ending: str | None) -> Replacement:
+    """Return the replacement of the whitespace before the first piece."""
+    old_gap, new_gap = edit.old.gaps[0], edit.new.gaps[0]
+    if old_gap == new_gap:
         return Replacement(start, start, "")
-    if not told:
-        return Replacement(start, start, with_line_ends(wanted, ending))
-    moved = shift_gap(wanted, shift, ending) if BREAK.search(wanted) else shift(wanted)
-    return Replacement(start - run_before(text, start, told), start, moved)
+    if not old_gap:
+        return Replacement(start, start, with_line_ends(new_gap, ending))
+    moved = shift_gap(new_gap, shift, ending) if BREAK.search(new_gap) else shift(new_gap)
+    return Replacement(start - run_before(text, start, old_gap), start, moved)
 
 
-def run_before(text: str, end: int, told: str) -> int:
-    """Return the length of the whitespace before `end` that stands for `told`: of its own line, or of those before."""
-    if not told:
+def run_before(text: str, end: int, gap: str) -> int:
+    """Return the length of the whitespace before `end` that `gap` of the edit stands for.
+
+    It is whitespace of the same line, or also of the lines before if the gap has a line break.
+    """
+    if not gap:
         return 0
-    row = 0 if BREAK.search(told) else max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
+    row = 0 if BREAK.search(gap) else max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
     return end - row - len(text[row:end].rstrip())
 
 
-def trailing(text: str, end: int, wish: Wish, ending: str | None) -> Replacement:
-    """Return what changes behind the last piece: as many line ends go as the wish takes away."""
-    told = wish.old.gaps[-1]
-    wanted = wish.new.gaps[-1] if wish.new.spans else wish.new.text
-    if told == wanted:
+def trailing(text: str, end: int, edit: PieceEdit, ending: str | None) -> Replacement:
+    """Return the replacement of the whitespace after the last piece, with as many line ends as the edit replaces."""
+    old_gap = edit.old.gaps[-1]
+    new_gap = edit.new.gaps[-1] if edit.new.spans else edit.new.text
+    if old_gap == new_gap:
         return Replacement(end, end, "")
-    return Replacement(end, end + run_length(text, end, told), with_line_ends(wanted, ending))
+    return Replacement(end, end + run_length(text, end, old_gap), with_line_ends(new_gap, ending))
 
 
-def run_length(text: str, start: int, told: str) -> int:
-    """Return the length of the whitespace from `start` that stands for `told`: as many line ends."""
+def run_length(text: str, start: int, gap: str) -> int:
+    """Return the length of the whitespace from `start` on that `gap` of the edit stands for.
+
+    It has as many line ends as the gap, if there are as many.
+    """
     run = SPACES.match(text, start)
-    if not told or run is None:
+    if not gap or run is None:
         return 0
     breaks = list(BREAK.finditer(run[0]))
-    wanted = len(BREAK.findall(told))
+    wanted = len(BREAK.findall(gap))
     if wanted:
         return breaks[wanted - 1].end() if len(breaks) >= wanted else len(run[0])
     return breaks[0].start() if breaks else len(run[0])

@@ -1,6 +1,6 @@
-"""The text of a page about a file: its first paragraphs, and a sentence for each heading, in the file's own words.
+"""Write the text of a page about a file: its first paragraphs, and a sentence for each heading.
 
-Nobody's instructions are followed and nothing is made up: sentences are chosen, and those addressed to agents left out.
+All sentences are those of the file. Sentences that are addressed to agents are left out, and none is followed.
 """
 
 import re
@@ -12,9 +12,9 @@ from ..sentences import first_sentence
 from .flags import is_addressed
 
 SUMMARY_MAX = 1_200  # characters
-POINTS_MAX = 12
+POINTS_MAX = 12  # headings with a sentence
 POINT_MAX = 240  # characters
-TITLE_MAX = 200
+TITLE_MAX = 200  # characters
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
 FRONTMATTER = ("---", "+++")
 FRONTMATTER_MAX = 500  # lines
@@ -23,7 +23,7 @@ SENTENCE = re.compile(r"[^.!?。！？]+(?:[.!?。！？]+[\"'”’»)\]]*|$)")
 
 
 class Lines(NamedTuple):
-    """A part of a page with the lines of the source that it was taken from, from 1, both included."""
+    """A part of a page, and the first and the last line of the source from which it was taken, counted from 1."""
 
     text: str
     start: int
@@ -39,7 +39,7 @@ class Digest(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A paragraph, and the heading above it."""
+    """A paragraph of a source, the heading above it, and its first and last line, counted from 1."""
 
     heading: str
     text: str
@@ -48,7 +48,7 @@ class Block(NamedTuple):
 
 
 def digest(text: str) -> Digest:
-    """Return what a page says of a text, which is not empty."""
+    """Return the digest of a text, which must not be empty."""
     found = blocks(text)
     title = next((block.heading for block in found if block.heading), None)
     summary = summarise(found)
@@ -61,35 +61,35 @@ def digest(text: str) -> Digest:
     if not points:
         return Digest(title, summary, None)
     chosen = points[:POINTS_MAX]
-    said = "\n".join(point for point, _ in chosen)
-    return Digest(title, summary, Lines(said, chosen[0][1].start, chosen[-1][1].end))
+    points_text = "\n".join(point for point, _ in chosen)
+    return Digest(title, summary, Lines(points_text, chosen[0][1].start, chosen[-1][1].end))
 
 
 def summarise(found: list[Block]) -> Lines:
-    """Return the first paragraphs, as far as there is room."""
+    """Return the first paragraphs, as many as fit into SUMMARY_MAX characters."""
     taken: list[tuple[str, Block]] = []
     room = SUMMARY_MAX
     for block in found:
-        if said := without_instructions(block.text):
-            if taken and len(said) > room:
+        if paragraph := without_instructions(block.text):
+            if taken and len(paragraph) > room:
                 break
-            taken.append((first_words(said, room), block))
-            room -= len(said)
+            taken.append((first_words(paragraph, room), block))
+            room -= len(paragraph)
             if room <= 0:
                 break
     if not taken:
         return Lines("", 1, 1)
-    return Lines("\n\n".join(said for said, _ in taken), taken[0][1].start, taken[-1][1].end)
+    return Lines("\n\n".join(paragraph for paragraph, _ in taken), taken[0][1].start, taken[-1][1].end)
 
 
-def first_words(text: str, most: int) -> str:
-    return text if len(text) <= most else text[:most].rpartition(" ")[0].rstrip(" ,;:—–-") + "…"
+def first_words(text: str, length_max: int) -> str:
+    return text if len(text) <= length_max else text[:length_max].rpartition(" ")[0].rstrip(" ,;:—–-") + "…"
 
 
 def without_instructions(text: str) -> str:
     """Return a paragraph as plain text on one line, without the sentences that are addressed to agents."""
-    said = " ".join(plain(text).split())
-    return escaped("".join(one for one in SENTENCE.findall(said) if not is_addressed(one)).strip())
+    shown = " ".join(plain(text).split())
+    return escaped("".join(sentence for sentence in SENTENCE.findall(shown) if not is_addressed(sentence)).strip())
 
 
 def blocks(text: str) -> list[Block]:
@@ -124,7 +124,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def behind_frontmatter(lines: list[str]) -> int:
-    """Return the place of the first line that is not of the frontmatter, which a text may begin with."""
+    """Return the index of the first line after the frontmatter; 0 for a text without frontmatter."""
     if lines[0].rstrip() not in FRONTMATTER:
         return 0
     ends = (place for place, line in enumerate(lines[1:FRONTMATTER_MAX], start=1) if line.rstrip() == lines[0].rstrip())

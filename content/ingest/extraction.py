@@ -1,7 +1,7 @@
-"""The text of a file as markdown: what pages are written from, and what search and citations read.
+"""Extract the text of a file as markdown, from which pages are written, and which search and citations use.
 
-Run as a program it reads a file of the media type of its argument from stdin, and writes `{text, title}` or
-`{error}` as JSON to stdout, within limits of memory and processor time that it sets itself first.
+As a program, this module reads a file of the media type in its argument from stdin, and writes `{text, title}` or
+`{error}` as JSON to stdout. It first limits its own memory and processor time.
 """
 
 import json
@@ -15,26 +15,26 @@ from ..limits import CONTENT, SOURCE_TITLE
 MARKDOWN, HTML, TEXT, PDF = "text/markdown", "text/html", "text/plain", "application/pdf"
 MEDIA_TYPES = (MARKDOWN, HTML, TEXT, PDF)
 SYNONYMS = {"text/x-markdown": MARKDOWN, "application/xhtml+xml": HTML, "application/x-pdf": PDF}
-UNSAID = ("", "application/octet-stream", "binary/octet-stream")
-"""The media types that say nothing of a file."""
+GENERIC_TYPES = ("", "application/octet-stream", "binary/octet-stream")
+"""Media types that tell nothing about a file."""
 ENDINGS = {
     ".md": MARKDOWN, ".markdown": MARKDOWN, ".mdx": MARKDOWN, ".html": HTML, ".htm": HTML, ".xhtml": HTML,
     ".txt": TEXT, ".text": TEXT, ".pdf": PDF,
 }  # fmt: skip
 BOMS = ((BOM_UTF8, "utf-8-sig"), (BOM_UTF16_LE, "utf-16"), (BOM_UTF16_BE, "utf-16"))
 MARKUP = re.compile(rb"\s*(?:<!doctype html|<html|<head|<body)\b", re.IGNORECASE)
-SNIFFED = 1_000  # bytes at the beginning of a file
-PAGES_MAX = 2_000  # of a PDF
+SNIFFED = 1_000  # bytes at the beginning of a file by which its media type is guessed
+PAGES_MAX = 2_000  # pages of a PDF
 MEMORY = 1_500_000_000  # bytes of address space
-SECONDS = 20  # of processor time
-UNSHOWN = ("script", "style", "template", "noscript", "nav", "footer", "aside", "form", "button", "svg", "iframe")
-"""The elements of a web page that are not its text."""
+SECONDS = 20  # seconds of processor time
+OMITTED = ("script", "style", "template", "noscript", "nav", "footer", "aside", "form", "button", "svg", "iframe")
+"""Elements of a web page that are not part of its text."""
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
 
 
 class Unreadable(ValueError):
-    """A file whose text cannot be read. The message says why, and what to do."""
+    """The text of a file cannot be read. The message says why, and what to do."""
 
 
 class Extracted(NamedTuple):
@@ -45,10 +45,13 @@ class Extracted(NamedTuple):
 
 
 def media_type_of(given: str | None, address: str, data: bytes) -> str:
-    """Return the media type of a file: the one given, else by its ending, else by how it begins. Raises Unreadable."""
-    said = (given or "").partition(";")[0].strip().lower()
-    found = SYNONYMS.get(said, said)
-    if found in UNSAID:
+    """Return the media type of a file: the given one, or else by the extension in its address, or by its first bytes.
+
+    Raises Unreadable for a media type that is not supported.
+    """
+    declared = (given or "").partition(";")[0].strip().lower()
+    found = SYNONYMS.get(declared, declared)
+    if found in GENERIC_TYPES:
         path = re.split(r"[?#]", address, maxsplit=1)[0].lower()
         ending = re.search(r"\.[a-z]{2,8}$", path)
         found = ENDINGS.get(ending[0] if ending else "") or sniff_media_type(data[:SNIFFED])
@@ -65,12 +68,12 @@ def sniff_media_type(beginning: bytes) -> str:
 
 
 def is_plain(media_type: str) -> bool:
-    """Return whether such a file is text already, so that nothing of it has to be parsed."""
+    """Return whether a file of this media type is text already, so that it need not be parsed."""
     return media_type in (MARKDOWN, TEXT)
 
 
 def decode(data: bytes) -> str:
-    """Return the characters of a text in UTF-8, or in UTF-16 where it begins with its mark. Raises Unreadable."""
+    """Decode a text in UTF-8, or in UTF-16 if it begins with a byte order mark. Raises Unreadable."""
     encoding = next((name for bom, name in BOMS if data.startswith(bom)), "utf-8")
     try:
         return tidy(data.decode(encoding))
@@ -90,13 +93,13 @@ def extract(media_type: str, data: bytes) -> Extracted:
 
 
 def from_html(data: bytes) -> Extracted:
-    """Return what a web page says as markdown, without its navigation and what is not shown."""
+    """Return the text of a web page as markdown, without navigation and hidden elements."""
     from bs4 import BeautifulSoup, Comment
     from markdownify import ATX, MarkdownConverter
 
     soup = BeautifulSoup(data, "html.parser")
     title = soup.title.get_text() if soup.title else None
-    for element in soup(UNSHOWN):
+    for element in soup(OMITTED):
         element.decompose()
     for comment in soup(string=lambda text: isinstance(text, Comment)):
         comment.extract()
@@ -126,13 +129,13 @@ def from_pdf(data: bytes) -> Extracted:
 
 
 def tidy(text: str) -> str:
-    """Return the text without what cannot be stored or seen, with lines that end alike."""
+    """Return the text with LF as line ends, and without control characters and runs of blank lines."""
     text = CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return BLANK_LINES.sub("\n\n", text).strip("\n") + "\n"
 
 
 def check_extracted(found: Extracted) -> Extracted:
-    """Return what was read. Raises Unreadable for a text that is empty or too long."""
+    """Return the extracted text. Raises Unreadable if it is empty or too long."""
     if not found.text.strip():
         raise Unreadable("there is no text in it: pictures of text are not read")
     if len(found.text) > CONTENT.most:
@@ -141,30 +144,31 @@ def check_extracted(found: Extracted) -> Extracted:
 
 
 def main() -> None:
-    limit()
+    """Read a file from stdin, and write its text, its title or an error to stdout."""
+    limit_resources()
     try:
         found = check_extracted(extract(sys.argv[1], sys.stdin.buffer.read()))
-        said = {"text": found.text, "title": found.title}
+        result = {"text": found.text, "title": found.title}
     except Unreadable as error:
-        said = {"error": str(error)}
+        result = {"error": str(error)}
     except MemoryError:
-        said = {"error": "reading it takes too much memory"}
+        result = {"error": "reading it takes too much memory"}
     except RecursionError:
-        said = {"error": "it is nested too deeply"}
-    except Exception as error:  # of a library, at input that it was not made for
-        said = {"error": f"it is damaged: {type(error).__name__}"}
-    sys.stdout.write(json.dumps(said))
+        result = {"error": "it is nested too deeply"}
+    except Exception as error:  # a library fails in any way at damaged input
+        result = {"error": f"it is damaged: {type(error).__name__}"}
+    sys.stdout.write(json.dumps(result))
 
 
-def limit() -> None:
-    """Bound what this process may use, where the system has a way to say so."""
+def limit_resources() -> None:
+    """Limit the memory, processor time and files of this process, if the operating system supports it."""
     try:
         import resource
     except ImportError:
         return
     limits = {"RLIMIT_AS": MEMORY, "RLIMIT_CPU": SECONDS, "RLIMIT_FSIZE": 0, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 64}
-    for name, most in limits.items():
-        resource.setrlimit(getattr(resource, name), (most, most))
+    for name, value in limits.items():
+        resource.setrlimit(getattr(resource, name), (value, value))
 
 
 if __name__ == "__main__":

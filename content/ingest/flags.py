@@ -1,16 +1,16 @@
-"""Sentences that are addressed to agents: shown to reviewers, never followed, and left out of what pages say.
+"""Find sentences that are addressed to agents. They are shown to reviewers, never followed, and left out of pages.
 
-Rules find what is usual in prompt injection, in the languages of most of it. They miss some and flag some that is
-harmless, such as a manual that says what the reader must do: a flag asks a person to look, and nothing else.
+The rules match what is usual in prompt injection, in its most frequent languages. They miss some sentences, and flag
+harmless ones, such as those of a manual. A flag only asks a person to look at the sentence.
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-FLAGS_MAX = 50  # of one source
+FLAGS_MAX = 50  # flags of one source
 SENTENCE_MAX = 300  # characters of a sentence that are shown
-READ_MAX = 2_000  # characters of a sentence that are looked at
+READ_MAX = 2_000  # characters of a sentence that are read
 SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]*")
 MARKS = re.compile(r"^[\s>#*+\-\d.)\]\[|_`~\"'“”„«»(]+")
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -75,6 +75,6 @@ def is_addressed(sentence: str) -> bool:
 
 
 def sentence_line(sentence: str) -> str:
-    """Return a sentence on one line, cut where it is long."""
+    """Return a sentence on one line of at most SENTENCE_MAX characters."""
     words = " ".join(INVISIBLE.sub("", sentence[:READ_MAX]).split())
     return words if len(words) <= SENTENCE_MAX else words[: SENTENCE_MAX - 1] + "…"

@@ -1,4 +1,4 @@
-"""Attachments: the files beside notes that are kept, how a text names them, and how large a picture is."""
+"""Attachments of notes: their media types, the references to them in texts, and the size of pictures."""
 
 import re
 from posixpath import basename, dirname, join, normpath
@@ -24,7 +24,7 @@ MEDIA_TYPES = PICTURES | {
     "xls": "application/vnd.ms-excel",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }  # fmt: skip
-"""The media type of each file that is kept, by what its name ends in. A file with another ending is left out."""
+"""The media types of the files that are stored, by file extension. Files with other extensions are not stored."""
 SIZE = re.compile(r"(\d{1,4})(?:x\d{1,4})?")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
@@ -34,8 +34,10 @@ VIEW = re.compile(
 
 
 class Attachment(NamedTuple):
-    """A file that a text names: where it lies as it is written, what is shown for it, whether it stands there, and how
-    wide."""
+    """A reference to a file in a text: the path as written, and the text to show for it.
+
+    `width` is in pixels, None if the text gives none. `end` is the position after the reference.
+    """
 
     path: str
     shown: str
@@ -45,12 +47,12 @@ class Attachment(NamedTuple):
 
 
 def media_type(path: str) -> str | None:
-    """Return the media type of a file that is kept; None for one that is not."""
+    """Return the media type of a file by its extension; None if such files are not stored."""
     return MEDIA_TYPES.get(path.rpartition(".")[2].lower()) if "." in basename(path) else None
 
 
 def attachment_at(text: str, position: int) -> Attachment | None:
-    """Return the attachment that `![[name]]` or `[[name.pdf]]` names there."""
+    """Return the attachment that `![[name]]` or `[[name.pdf]]` at this position refers to; None if there is none."""
     found = wiki_file_at(text, position)
     if found is None or media_type(found.name) is None:
         return None
@@ -60,21 +62,23 @@ def attachment_at(text: str, position: int) -> Attachment | None:
 
 
 def attachment_path(address: str) -> str | None:
-    """Return the path of the file that a markdown link names; None for an address of another kind, or of a page."""
+    """Return the path of the attachment that the address of a markdown link refers to; None for any other address."""
     path = unquote(address.partition("#")[0].partition("?")[0])
     is_elsewhere = SCHEME.match(path) or path.startswith(("/", "\\")) or not path.isprintable()
     return None if is_elsewhere or media_type(path) is None else path
 
 
 def attachment_address(path: str, width: int | None = None) -> str:
-    """Return the address of an attachment in HTML, with how wide the text wants it to be."""
-    return (
-        ADDRESS + quote(path) + (f"&width={width}" if width else "")
-    )  # in the query: a path may lead upwards, and browsers would follow it
+    """Return the URL of an attachment for HTML, with the width in pixels that the text asks for."""
+    # The path is a query parameter, because browsers would resolve a `..` in the path of the URL.
+    return ADDRESS + quote(path) + (f"&width={width}" if width else "")
 
 
 def likely_paths(written: str, folder: str) -> list[str]:
-    """Return where a file may lie in a folder of notes, likeliest first, for a note that lies in `folder`."""
+    """Return the paths, likeliest first, of the file that a note in `folder` refers to by the path `written`.
+
+    Paths are relative to the top folder of the notes, and none leads out of it.
+    """
     bare = written.removeprefix("./")
     near = normpath(join(folder, bare))
     top = normpath(bare)
@@ -82,17 +86,20 @@ def likely_paths(written: str, folder: str) -> list[str]:
 
 
 def folder_of(origin: object) -> str:
-    """Return the folder of the file that a page was imported from, as its metadata has it."""
+    """Return the folder of the file that a page was imported from.
+
+    `origin` is the file's path in the page's metadata.
+    """
     return dirname(origin) if isinstance(origin, str) else ""
 
 
 def file_key(path: str) -> str:
-    """Return the name by which a file is found whatever folder it lies in."""
+    """Return the key by which a file is looked up in any folder: its name, case-folded."""
     return basename(path).casefold()
 
 
 def picture_size(data: bytes) -> tuple[int, int] | None:
-    """Return the width and height of a picture in pixels; None where its first bytes do not say."""
+    """Return the width and height of a picture in pixels; None if its first bytes do not tell them."""
     if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
         size = unpack_from(">II", data, 16)
     elif data.startswith((b"GIF87a", b"GIF89a")) and len(data) >= 10:
@@ -108,7 +115,7 @@ def picture_size(data: bytes) -> tuple[int, int] | None:
 
 
 def size_of_jpeg(data: bytes) -> tuple[int, ...]:
-    """Walk the segments up to the frame, which says how large the picture is."""
+    """Return the width and height of a JPEG from its frame segment; () if there is none."""
     at = 2
     while at + 9 <= len(data) and data[at] == 0xFF:
         mark, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")

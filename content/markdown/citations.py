@@ -1,4 +1,4 @@
-"""The sources that a note names: those that it cites, and those of the claims that it makes no more."""
+"""Read and write the citations, superseded claims and contradictions in the header of a note."""
 
 import re
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
 
 @dataclass(frozen=True, slots=True)
 class CitationMark:
-    """A citation. Its lines count from 1, both included.
+    """A citation in a note. Its lines count from 1, and both ends are included.
 
-    `section` is the slug or heading it was used for, None for the whole page. `version` is the one of the source that
-    is meant, None for the newest.
+    `section` is the slug or heading of the section that the source supports, None for the whole page. `version` is the
+    version of the source, None for the newest.
     """
 
     ref: str
@@ -29,18 +29,18 @@ class CitationMark:
     version: int | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return the citation as it stands in a note."""
+        """Return the citation as a mapping for the header of a note."""
         lines = None if self.line_start is None else f"{self.line_start}-{self.line_end}"
-        given = {
+        values = {
             "ref": self.ref, "kind": self.kind, "version": self.version, "section": self.section, "lines": lines,
             "summary": self.summary,
         }  # fmt: skip
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMark:
-    """A claim that a page used to make, as it stands in a note. Both sources are a kind and a ref, if known."""
+    """A superseded claim in a note. `stated_by` and `overridden_by` are the kind and ref of a source, if known."""
 
     fact: str
     replacement: str
@@ -51,8 +51,8 @@ class ClaimMark:
     overridden_by: tuple[str, str] | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return the claim as it stands in a note."""
-        given = {
+        """Return the claim as a mapping for the header of a note."""
+        values = {
             "fact": self.fact, "replacement": self.replacement, "superseded_on": format_moment(self.superseded_on),
             "section": self.section, "heading": self.heading,
             **{
@@ -61,12 +61,12 @@ class ClaimMark:
                 if source
             },
         }  # fmt: skip
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class StatedMark:
-    """One of two contradicting claims, as it stands in a note. Its source is a kind and a ref, if known."""
+    """One of the two claims of a contradiction in a note. `source` is the kind and ref of its source, if known."""
 
     claim: str
     on: datetime
@@ -75,18 +75,18 @@ class StatedMark:
     source: tuple[str, str] | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return the claim as it stands in a note."""
+        """Return the claim as a mapping for the header of a note."""
         source = {"kind": self.source[0], "ref": self.source[1]} if self.source else None
-        given = {
+        values = {
             "claim": self.claim, "on": format_moment(self.on), "section": self.section, "support": self.support,
             "source": source,
         }  # fmt: skip
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class ContradictionMark:
-    """Two claims of a page that cannot both hold, as they stand in a note, and what was decided."""
+    """Two claims of a page in a note that cannot both hold, and the decision between them, if there is one."""
 
     older: StatedMark
     newer: StatedMark
@@ -95,21 +95,24 @@ class ContradictionMark:
     resolved_at: datetime | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return the contradiction as it stands in a note."""
+        """Return the contradiction as a mapping for the header of a note."""
         decided = self.resolved_at and format_moment(self.resolved_at)
-        given = {
+        values = {
             "older": self.older.fields(), "newer": self.newer.fields(), "resolution": self.resolution,
             "reason": self.reason, "resolved_at": decided,
         }  # fmt: skip
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 RESOLUTIONS = ("keep_newer", "keep_older", "both_hold")
 
 
-def contradictions(fields: Fields) -> tuple[ContradictionMark, ...]:
-    """Take the contradictions from `contradictions`, a list of mappings; what holds something else stays."""
-    found = [_contradiction(item) for item in _listed(fields.values.get("contradictions"))]
+def take_contradictions(fields: Fields) -> tuple[ContradictionMark, ...]:
+    """Remove the field `contradictions`, a list of mappings, and return its contradictions.
+
+    A field of this name with other content is left in place.
+    """
+    found = [_contradiction(item) for item in _as_list(fields.values.get("contradictions"))]
     if None in found:
         return ()
     fields.values.pop("contradictions", None)
@@ -117,7 +120,7 @@ def contradictions(fields: Fields) -> tuple[ContradictionMark, ...]:
 
 
 def _contradiction(item: Any) -> ContradictionMark | None:
-    """Read a contradiction; None for what is none."""
+    """Read a contradiction; return None if the item is not one."""
     if not isinstance(item, dict):
         return None
     older, newer = _stated(item.get("older")), _stated(item.get("newer"))
@@ -144,8 +147,11 @@ def _stated(item: Any) -> StatedMark | None:
 
 
 def take_superseded(fields: Fields) -> tuple[ClaimMark, ...]:
-    """Take the claims from `superseded`, a list of mappings. A field of this name that holds something else stays."""
-    found = [_claim(item) for item in _listed(fields.values.get("superseded"))]
+    """Remove the field `superseded`, a list of mappings, and return its claims.
+
+    A field of this name with other content is left in place.
+    """
+    found = [_claim(item) for item in _as_list(fields.values.get("superseded"))]
     if None in found:
         return ()
     fields.values.pop("superseded", None)
@@ -153,7 +159,7 @@ def take_superseded(fields: Fields) -> tuple[ClaimMark, ...]:
 
 
 def _claim(item: Any) -> ClaimMark | None:
-    """Read a claim; None for what is none."""
+    """Read a superseded claim; return None if the item is not one."""
     if not isinstance(item, dict):
         return None
     texts = [item.get(name) for name in ("fact", "replacement", "superseded_on", "section", "heading")]
@@ -172,12 +178,13 @@ def _named_source(item: Any) -> tuple[str, str] | None:
     return (kind, ref) if isinstance(kind, str) and isinstance(ref, str) else None
 
 
-def citations(fields: Fields) -> tuple[CitationMark, ...]:
-    """Take citations from `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts).
+def take_citations(fields: Fields) -> tuple[CitationMark, ...]:
+    """Remove the fields `sources` (texts, or mappings with a ref or uri) and `source_refs` (texts), and return the
+    citations in them.
 
-    Fields of these names that hold something else stay.
+    If one of the two has other content, both are left in place.
     """
-    named = [item for name in NAMES for item in _listed(fields.values.get(name))]
+    named = [item for name in NAMES for item in _as_list(fields.values.get(name))]
     found = [_citation(f"sources.{index}", item) for index, item in enumerate(named)]
     if None in found:
         return ()
@@ -186,14 +193,14 @@ def citations(fields: Fields) -> tuple[CitationMark, ...]:
     return tuple(dict.fromkeys(filter(None, found)))
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     if value is None or value == "":
         return []
     return value if isinstance(value, list) else [value]
 
 
 def _citation(where: str, item: Any) -> CitationMark | None:
-    """Read a citation; None for what names no source: a list of another kind that has the name."""
+    """Read a citation; return None if the item names no source, as in a field of this name with another meaning."""
     if isinstance(item, str) and item.strip():
         return CitationMark(item.strip())
     if not isinstance(item, dict):
@@ -212,8 +219,8 @@ def _citation(where: str, item: Any) -> CitationMark | None:
 
 def _summary(source: Fields) -> str | None:
     """Return the summary, which may have several lines."""
-    given = source.values.get("summary")
-    return given.strip() or None if isinstance(given, str) else source.text("summary")
+    value = source.values.get("summary")
+    return value.strip() or None if isinstance(value, str) else source.text("summary")
 
 
 def _version(where: str, version: Any) -> int | None:

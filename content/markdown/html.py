@@ -1,8 +1,8 @@
-"""A text as HTML that is safe to show on any page: its markdown, its links to pages and its citations.
+"""Render markdown, with links to pages and citations, as HTML that is safe to show on any page.
 
-Nothing of a text becomes markup but what markdown makes of it: raw HTML is shown as it is written, an address leads to
-the web, to mail, to a telephone or to a path of this site, and whatever else is dropped. Elements and attributes are
-those of ELEMENTS and ATTRIBUTES, which a property test holds.
+Only markdown becomes markup. Raw HTML is escaped. A link leads to the web, to a mail address, to a telephone number or
+to a path of this site, and any other address is dropped. The output has no elements but ELEMENTS and no attributes but
+ATTRIBUTES, which a property test checks.
 """
 
 import re
@@ -21,8 +21,8 @@ from .attachments import Attachment, attachment_address, attachment_at, attachme
 from .links import Target, page_target, wiki_link_at
 from .plain import strip_comments
 
-LONGEST = 200_000  # characters whose markdown is read; longer texts are shown as paragraphs
-MARKS_MAX = 20_000  # characters that may be markup: each costs the parser as much as many others
+LONGEST = 200_000  # characters of a text that is rendered as markdown; a longer one is shown as plain paragraphs
+MARKS_MAX = 20_000  # characters of a text that may be markup: each costs the parser as much as many letters
 MARKS = re.compile(r"[`*_~\[\]<>&\\!|]")
 PARAGRAPH = re.compile(r"(?:\r\n|\r|\n)(?:[ \t]*(?:\r\n|\r|\n))+")
 
@@ -33,7 +33,7 @@ ELEMENTS = frozenset(
     }
 )  # fmt: skip
 ATTRIBUTES = frozenset({"alt", "class", "data-page-id", "href", "rel", "src", "start", "title"})
-# Where a link may lead: `//host` and `/\\host` are other sites, whatever they look like.
+# The addresses that a link may have. `//host` and `/\\host` look like paths but lead to other sites.
 ADDRESS = re.compile(r"https?://[^\s]+|mailto:[^\s]+|tel:[^\s]+|/(?![/\\])[^\s]*|#[^\s]*", re.IGNORECASE)
 IMAGE = re.compile(r"https?://[^\s]+", re.IGNORECASE)
 LANGUAGE = re.compile(r"[\w+#.-]{1,40}", re.ASCII)
@@ -41,12 +41,15 @@ ALIGNMENT = re.compile(r"text-align:(left|right|center)")
 CITATION = re.compile(r"\[\^([^\[\]\s^\\]{1,1000})\]")
 
 Places = Mapping[str, Sequence[str | None] | None]
-"""By the key of a target the page that it means: type, slug, id, the space it lies in where that is another one, and
+"""The page that each link refers to, by `Target.target`: its type, slug and id, its space if it is in another wiki, and
 its title."""
 
 
 def html(text: str, places: Places) -> str:
-    """Return the text as HTML. A link that means no page has the class `wiki-link-broken` and leads nowhere."""
+    """Return the text as HTML.
+
+    A link to a page that is not in `places` has the class `wiki-link-broken` and no address.
+    """
     text = strip_comments(text)
     if len(text) > LONGEST or sum(1 for _ in MARKS.finditer(text)) > MARKS_MAX:
         return plain_paragraphs(text)
@@ -55,7 +58,7 @@ def html(text: str, places: Places) -> str:
 
 
 def attachments_in(text: str) -> set[str]:
-    """Return the attachments that a text names, as it writes them."""
+    """Return the paths of the attachments that a text refers to, as the text writes them."""
     names = set[str]()
     for block in MARKDOWN.parse(strip_comments(text)):
         for token in block.children or ():
@@ -69,13 +72,13 @@ def attachments_in(text: str) -> set[str]:
 
 
 def plain_paragraphs(text: str) -> str:
-    """Return the text as it is written, in paragraphs: for one that would take too long to read as markdown."""
+    """Return the text as paragraphs without markdown, for a text that would take too long to parse."""
     paragraphs = (part.strip() for part in PARAGRAPH.split(text))
     return "".join(f"<p>{escapeHtml(part)}</p>\n" for part in paragraphs if part)
 
 
 def page_address(target: Target, places: Places) -> tuple[str, str] | None:
-    """Return the path of the page that a target means, and its id; nothing where it means none."""
+    """Return the URL path and the id of the page that a target refers to; None if there is no such page."""
     place = places.get(target.target)
     if not place:
         return None
@@ -84,7 +87,7 @@ def page_address(target: Target, places: Places) -> tuple[str, str] | None:
     return path + (f"#{quote(target.anchor, safe='')}" if target.anchor else ""), str(page_id)
 
 
-# -- what markdown does not know: [[links]] and [^citations]
+# -- parser rules for what markdown does not have: [[links]], attachments and [^citations]
 
 
 def read_wiki_link(state: StateInline, silent: bool) -> bool:
@@ -119,16 +122,16 @@ def read_citation(state: StateInline, silent: bool) -> bool:
 
 
 def read_reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Read a definition of an address. `[^1]: text` is none, though it looks like one."""
+    """Read a reference definition, such as `[label]: address`. `[^1]: text` looks like one, but is not."""
     is_footnote = state.src.startswith("[^", state.bMarks[start] + state.tShift[start])
     return not is_footnote and reference(state, start, end, silent)
 
 
-# -- how it is shown
+# -- rendering
 
 
 class Renderer(RendererHTML):
-    """The renderer of markdown-it, for addresses and attributes that are safe."""
+    """A markdown-it renderer that emits only safe addresses and attributes."""
 
     def link_open(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         env["is_in_link"] = True
@@ -166,7 +169,7 @@ class Renderer(RendererHTML):
         if IMAGE.fullmatch(source):
             return open_tag("img", {"src": source, "alt": shown})
         file = attachment_path(source)
-        if file is None or env.get("is_in_link"):  # no link may stand in another
+        if file is None or env.get("is_in_link"):  # HTML does not allow nested links
             return escapeHtml(shown)
         return f"{open_tag('a', attachment_attributes(file, is_embedded=True))}{escapeHtml(shown)}</a>"
 
@@ -183,7 +186,10 @@ class Renderer(RendererHTML):
         return f"<pre>{open_tag('code', attributes)}{escapeHtml(tokens[index].content)}</code></pre>\n"
 
     def cell(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        """Render a cell of a table. Its alignment is a class: a policy for content may forbid styles."""
+        """Render the opening tag of a table cell.
+
+        The alignment is a class, because a Content-Security-Policy may forbid inline styles.
+        """
         found = ALIGNMENT.fullmatch(str(tokens[index].attrs.get("style", "")))
         return open_tag(tokens[index].tag, {"class": f"align-{found[1]}"} if found else {})
 
@@ -191,8 +197,8 @@ class Renderer(RendererHTML):
 
 
 def link_text(target: Target, places: Places) -> str:
-    """Return what a link without a text of its own shows: the name as it is written, or the title of the page whose
-    slug that is."""
+    """Return the text of a link without explicit text: the written name, or the page's title if that name is its
+    slug."""
     if (place := places.get(target.target)) is None:
         return target.text
     _, slug, _, space, title = place
@@ -208,7 +214,7 @@ def link_attributes(target: Target, places: Places) -> dict[str, str]:
 
 
 def attachment_attributes(path: str, width: int | None = None, *, is_embedded: bool) -> dict[str, str]:
-    """Return the attributes of a link to an attachment; one that is shown where it stands has a second class."""
+    """Return the attributes of a link to an attachment. An embedded one also has the class `wiki-embed`."""
     kind = "wiki-attachment wiki-embed" if is_embedded else "wiki-attachment"
     return {"class": kind, "href": attachment_address(path, width)}
 

@@ -1,7 +1,8 @@
-"""Links between pages as they are written in a page's text: found, made, and pointed elsewhere.
+"""Find, write and rewrite the links to pages in the text of a page.
 
-Forms: `[text](wiki:slug)`, `[text](/wiki/type/slug)`, `[[Name]]`, `[[space:slug]]` and `![[Name]]`, with `#heading` and
-`|text` where that is usual. Folders before a name and `.md` after it are dropped, as Obsidian does.
+A link is written as `[text](wiki:slug)`, `[text](/wiki/type/slug)`, `[[Name]]`, `[[space:slug]]` or `![[Name]]`. Each
+form can have a `#heading`, and the forms in double brackets a `|text`. Folders before a name and `.md` after it are
+dropped, as Obsidian does.
 """
 
 import re
@@ -20,14 +21,14 @@ WIKI = re.compile(
     rf"(?P<embed>!?)\[\[(?P<name>[^\[\]|\\#\r\n{HIDDEN}]{{1,{LINK.most}}})(?:#(?P<anchor>[^\[\]|\\\r\n]{{0,500}}))?"
     rf"(?P<bar>\\?\|(?P<text>[^\[\]\r\n]{{0,{LINK_TEXT.most}}}))?\]\]"
 )
-# From the end of the text on: where that begins is for `_openings` to say.
+# An inline link from the end of its text on. `_openings` finds where the text begins.
 INLINE = re.compile(
     rf"\]\((?:wiki:|/wiki/(?P<type>[a-z]+)/)(?P<name>[^\s()<>#/{HIDDEN}]{{1,1000}})(?:#(?P<anchor>[^\s()<>]{{0,500}}))?"
     r"(?:[ \t]+\"[^\"\r\n]{0,500}\")?\)"
 )
 BRACKET = re.compile(r"[\[\]]|(?:\n|\r(?!\n))[ \t]*(?=[\r\n])")
-# Where any markdown link ends, and what could be a title in bold (looked at from every asterisk on: `***Title***`).
-# After `!` or `]` brackets would mean something else.
+# LINK_END matches the end of any markdown link. BOLD matches what could be a title in bold, from every asterisk on
+# because of `***Title***`; not after `!` or `]`, where the brackets of a link would mean something else.
 LINK_END = re.compile(r"\](?=(\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,1000}\)|\[[^\[\]\r\n]{0,500}\]))")
 BOLD = re.compile(r"(?<![!\]])(?=\*\*((?:(?!\*\*)[^\r\n]){1,500})\*\*)")
 BRACKETS = re.compile(r"[\\\[\]]")
@@ -44,9 +45,10 @@ FILES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One written link. `target` is its key: `austin-texas`, `topic/austin`, `space:slug`.
+    """A link in a text. `target` is its key: `austin-texas`, `topic/austin`, `space:slug`.
 
-    `slug` and `alias` are two forms of the written name; `text` is what a reader sees; [start, end) is where it stands.
+    `slug` and `alias` are the written name as a slug and as a normalised name, `text` is what a reader sees, and
+    [start, end) is the position of the link.
     """
 
     target: str
@@ -59,27 +61,27 @@ class Target:
     start: int
     end: int
     sections: tuple[str, ...] = ()
-    """The slugs of the sections that write it, in the text of a page, where somebody has looked."""
+    """The slugs of the page's sections that contain the link; empty if they were not determined."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenLink:
-    """A target, and the match it was read from."""
+    """A link, and the match of WIKI or INLINE from which it was read."""
 
     target: Target
     match: re.Match[str]
 
 
 def find_links(text: str) -> list[Target]:
-    """Return the links in order.
+    """Return the links of a text, in order.
 
-    Those in code, comments or behind a backslash are none; attachments and block references neither.
+    Links in code, in comments or after a backslash do not count, nor do attachments and block references.
     """
-    return [written.target for written in _written(text)]
+    return [link.target for link in match_links(text)]
 
 
 class WrittenFile(NamedTuple):
-    """An attachment as `[[name|text]]` names it; `![[name]]` shows it where it stands."""
+    """A reference to an attachment: `[[name|text]]` links to it, `![[name]]` embeds it."""
 
     name: str
     text: str
@@ -88,7 +90,7 @@ class WrittenFile(NamedTuple):
 
 
 def wiki_file_at(text: str, position: int) -> WrittenFile | None:
-    """Return the attachment that is named exactly there in double brackets."""
+    """Return the attachment in double brackets that begins at this position, or None."""
     match = WIKI.match(text, position)
     if match is None or not _is_file(name := match["name"].strip(), embedded=bool(match["embed"])):
         return None
@@ -96,7 +98,7 @@ def wiki_file_at(text: str, position: int) -> WrittenFile | None:
 
 
 def wiki_link_at(text: str, position: int) -> Target | None:
-    """Return the `[[link]]` that begins exactly there; nothing where what stands there is none, or an attachment."""
+    """Return the `[[link]]` that begins at this position; None if there is none, or if it names an attachment."""
     match = WIKI.match(text, position)
     if match is None or _is_file(match["name"].strip(), embedded=bool(match["embed"])):
         return None
@@ -104,7 +106,7 @@ def wiki_link_at(text: str, position: int) -> Target | None:
 
 
 def page_target(address: str) -> Target | None:
-    """Return the page that the address of a `[text](address)` names: `wiki:slug`, `/wiki/type/slug`."""
+    """Return the target of a link by its address, `wiki:slug` or `/wiki/type/slug`; None for any other address."""
     match = INLINE.fullmatch(f"]({address})")
     if match is None or (match["type"] is not None and match["type"] not in TEMPLATES):
         return None
@@ -114,39 +116,49 @@ def page_target(address: str) -> Target | None:
 def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str) -> str:
     """Return the text with the chosen links pointing at `new_slug`; their form, heading and visible text stay."""
     parts, position = [], 0
-    for link in _written(text):
+    for link in match_links(text):
         if is_target(link.target):
-            spelled = f"{link.target.space}:{new_slug}" if link.target.space else new_slug
-            parts += [text[position : link.target.start], _respelled(text, link, spelled)]
+            address = f"{link.target.space}:{new_slug}" if link.target.space else new_slug
+            parts += [text[position : link.target.start], _with_address(text, link, address)]
             position = link.target.end
     return "".join(parts) + text[position:]
 
 
 def readdress_links(text: str, address_of: Callable[[Target], str | None]) -> str:
-    """Return the text with links to `slug` or `space:slug`, whichever `address_of` answers; None leaves one as it is.
+    """Return the text with each link pointing at the `slug` or `space:slug` that `address_of` returns for it.
 
-    Their heading and visible text stay. A link with a type loses it, because no address has both a space and a type.
+    A link for which it returns None is left unchanged. The heading and the visible text of a link stay. A link with a
+    type loses it, because no address has both a space and a type.
     """
     parts, position = [], 0
-    for link in _written(text):
+    for link in match_links(text):
         if (address := address_of(link.target)) is not None:
-            parts += [text[position : link.target.start], _respelled(text, link, address)]
+            parts += [text[position : link.target.start], _with_address(text, link, address)]
             position = link.target.end
     return "".join(parts) + text[position:]
 
 
 def match_links(text: str) -> list[WrittenLink]:
-    """Return `find_links` with the matches: what is between the brackets, and in which form."""
-    return _written(text)
+    """Return the links as `find_links` does, each with its match, which tells its form and what is in the brackets."""
+    if "[[" not in text and "](" not in text:
+        return []
+    masked, found, end = mask_code(text), [], 0
+    everything = [*_wiki_links(text, masked), *_inline_links(text, masked)]
+    for link in sorted(everything, key=lambda link: link.target.start):
+        if link.target.start >= end:
+            found.append(link)
+            end = link.target.end
+    return found
 
 
 def rename_links(text: str, respelling: Callable[[Target, str], str | None]) -> str:
-    """Return the text with the names in links spelled anew: `respelling` gets a link and its name as written.
+    """Return the text with each page name in a link replaced by what `respelling` returns for the link and that name.
 
-    Where it answers None, the link stays. Its form, its heading and the text that was written for it stay anyhow.
+    The name is passed as written, or as "" for a link that is not in double brackets. A link for which `respelling`
+    returns None is left unchanged. The form, the heading and the explicit text of a link stay.
     """
     parts, position = [], 0
-    for link in _written(text):
+    for link in match_links(text):
         start, end = link.match.span("name")
         name = text[start:end]
         spelled = respelling(link.target, name if link.match.re is WIKI else "")
@@ -158,7 +170,7 @@ def rename_links(text: str, respelling: Callable[[Target, str], str | None]) -> 
 
 
 def can_be_linked(title: str) -> bool:
-    """Return whether `[[title]]` is a link to the title."""
+    """Return whether `[[title]]` would be read as a link to the page with that title."""
     found = find_links(f"[[{title}]]")
     return len(found) == 1 and found[0].alias == normalise(title) and found[0].space is None and not found[0].anchor
 
@@ -182,9 +194,9 @@ def rollup_line(title: str, type: str, slug: str, summary: str | None) -> str:
 
 
 def linkify(text: str, page_of: Callable[[str], tuple[str, str, str] | None]) -> str:
-    """Return the text with each `**Title**` made a link for which there is a (title, type, slug).
+    """Return the text with each `**Title**` turned into a link if `page_of` returns a (title, type, slug) for it.
 
-    Doing it twice changes nothing. A title is compared whole, so the longest is found.
+    The function is idempotent. A title is looked up as a whole, so the longest one is found.
     """
     if "**" not in text:
         return text
@@ -204,29 +216,20 @@ def _link_spans(masked: str) -> Iterator[Span]:
 
 
 def _openings(masked: str) -> dict[int, int]:
-    """Return by closing bracket the opening one, by position, within paragraphs; of text that `prose` made."""
+    """Map the position of each closing bracket to that of its opening bracket in the same paragraph.
+
+    `masked` is a text from `mask_code`.
+    """
     pairs: dict[int, int] = {}
-    open_ones: list[int] = []
+    unclosed: list[int] = []
     for bracket in BRACKET.finditer(masked):
         if bracket[0] == "[":
-            open_ones.append(bracket.start())
+            unclosed.append(bracket.start())
         elif bracket[0] != "]":
-            open_ones.clear()
-        elif open_ones:
-            pairs[bracket.start()] = open_ones.pop()
+            unclosed.clear()
+        elif unclosed:
+            pairs[bracket.start()] = unclosed.pop()
     return pairs
-
-
-def _written(text: str) -> list[WrittenLink]:
-    if "[[" not in text and "](" not in text:
-        return []
-    masked, found, end = mask_code(text), [], 0
-    everything = [*_wiki_links(text, masked), *_inline_links(text, masked)]
-    for link in sorted(everything, key=lambda link: link.target.start):
-        if link.target.start >= end:
-            found.append(link)
-            end = link.target.end
-    return found
 
 
 def _wiki_links(text: str, masked: str) -> Iterator[WrittenLink]:
@@ -254,7 +257,7 @@ def _inline_links(text: str, masked: str) -> Iterator[WrittenLink]:
 
 
 def _target(match: re.Match[str], written: str, type: str | None, shown: str, start: int) -> Iterator[WrittenLink]:
-    """Yield the link, or nothing when what is written names no page."""
+    """Yield the link, or nothing if the written name cannot be that of a page."""
     space, name = _address(written) if type is None else (None, written)
     anchor = (match["anchor"] or "").strip() or None
     if "://" in written or name.startswith("^"):
@@ -268,7 +271,7 @@ def _target(match: re.Match[str], written: str, type: str | None, shown: str, st
 
 
 def _address(written: str) -> tuple[str | None, str]:
-    """Return the space, when one is written, and the bare name of the page."""
+    """Split a written name into the space, None without one, and the page's name without folders and `.md`."""
     before, colon, after = written.partition(":")
     space = before if colon and after and not after[0].isspace() and is_slug(before) else None
     name = after if space else written
@@ -276,24 +279,27 @@ def _address(written: str) -> tuple[str | None, str]:
 
 
 def _is_file(name: str, *, embedded: bool) -> bool:
-    """Return whether it is an attachment: `![[Node.js]]`, like `[[plan.pdf]]`, is one, but `[[Node.js]]` is a page."""
+    """Return whether a name is that of an attachment: `![[Node.js]]` and `[[plan.pdf]]` are, `[[Node.js]]` is a
+    page."""
     ending = ENDING.search(name)
     return ending is not None and ending[1].lower() != "md" and (embedded or ending[1].lower() in FILES)
 
 
-def _respelled(text: str, link: WrittenLink, spelled: str) -> str:
+def _with_address(text: str, link: WrittenLink, address: str) -> str:
+    """Return the text of the link with another address."""
     target, (start, end) = link.target, link.match.span("name")
     before, after = text[target.start : start], text[end : target.end]
-    if target.type is not None and ":" in spelled:
+    if target.type is not None and ":" in address:
         before = f"{text[target.start : link.match.start()]}](wiki:"
     if _shows_its_name(link):
         bar = r"\|" if _in_table(text, target.start) else "|"
         after = f"{after.removesuffix(']]')}{bar}{target.text}]]"
-    return before + spelled + after
+    return before + address + after
 
 
 def _shows_its_name(link: WrittenLink) -> bool:
-    """Return whether the name stays visible: `[[Old name]]` is read as it is written, a slug is not."""
+    """Return whether a rewritten link must show the old name as its text: `[[Old name]]` must, `[[old-slug]]` need
+    not."""
     if link.match.re is INLINE or link.match["embed"] or link.match["bar"]:
         return False
     written = link.match["name"].strip()
@@ -301,6 +307,6 @@ def _shows_its_name(link: WrittenLink) -> bool:
 
 
 def _in_table(text: str, position: int) -> bool:
-    """Return whether it is in a table: its rows begin with a bar, and another bar in one must be escaped."""
+    """Return whether a position is in a row of a table, which begins with a bar. Other bars in it must be escaped."""
     row = text[max(text.rfind("\n", 0, position), text.rfind("\r", 0, position)) + 1 : position]
     return row.lstrip("> \t").startswith("|")

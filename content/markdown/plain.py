@@ -1,4 +1,4 @@
-"""Plain text of markdown without its marks and comments: for showing its beginning, not for reading it by machine."""
+"""Convert markdown to plain text, without markup and comments, to show excerpts to people."""
 
 import re
 from collections.abc import Iterator
@@ -6,14 +6,15 @@ from itertools import pairwise
 
 from .prose import Span, hidden, hide
 
-# The first sign stands before what is said, the second behind it: `100%% of 50%%` are none.
+# Obsidian writes comments as `%% text %%`. An opening sign does not follow a word, and a closing sign does not precede
+# one: `100%% of 50%%` has no comment.
 OPENING = re.compile(r"(?<![\w%])%%(?!%)")
 CLOSING = re.compile(r"(?<!%)%%(?![\w%])")
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 
 
 def strip_comments(text: str) -> str:
-    """Return the text without its comments. What looks like one in code is code."""
+    """Return the text without its comments. Comment marks inside code are left as they are."""
     if "<!--" not in text and "%%" not in text:
         return text
     parts, at = [], 0
@@ -24,14 +25,15 @@ def strip_comments(text: str) -> str:
 
 
 def comments(text: str) -> Iterator[Span]:
+    """Yield the spans of the HTML comments and the Obsidian comments."""
     spans = list(hidden(text))
     yield from (span for span in spans if text.startswith("<!--", span[0]))
     if "%%" in text:
-        yield from remarks(hide(text, spans))
+        yield from obsidian_comments(hide(text, spans))
 
 
-def remarks(text: str) -> Iterator[Span]:
-    """Yield the comments of Obsidian. A sign that nothing closes in its section hides nothing."""
+def obsidian_comments(text: str) -> Iterator[Span]:
+    """Yield the spans of Obsidian comments. A `%%` that is not closed before the next heading starts no comment."""
     headings = (heading.start() for heading in HEADING.finditer(text))
     for at, end in pairwise([0, *headings, len(text)]):
         while (opening := OPENING.search(text, at, end)) and (closing := CLOSING.search(text, opening.end(), end)):
@@ -39,20 +41,23 @@ def remarks(text: str) -> Iterator[Span]:
             yield opening.start(), at
 
 
-LONGEST = 2000
-# Each looks ahead a bounded way and never twice at the same place, so that hostile text costs no more than any other.
+LONGEST = 2000  # characters of an excerpt
+# Each pattern scans a bounded distance and no place twice, so that hostile text takes no longer than ordinary text.
 LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}\)")
 WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{0,300})\]\]")
 LINE_MARK = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+|(?:```|~~~)[^\n]{0,100})", re.MULTILINE
 )
-# Each alternative begins with its character, so that a text without marks is passed over quickly.
+# Each alternative begins with a literal character, so that text without emphasis is skipped quickly.
 EMPHASIS = re.compile(r"\*\*?\*?|``?`?|~~|_(?<!\w_)_?_?|__?_?(?!\w)")
 TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 
 
 def excerpt(text: str, length: int = 200) -> str:
-    """Return the beginning of its words, cut at a word where that loses little, with … when something is left out."""
+    """Return the beginning of a text as plain text of at most `length` characters.
+
+    A cut text ends in `…`, between two words unless that would lose more than half of it.
+    """
     length = max(0, min(length, LONGEST))
     words = plain(strip_comments(text[: 4 * length + 1000]))
     if len(words) <= length:
@@ -63,7 +68,7 @@ def excerpt(text: str, length: int = 200) -> str:
 
 
 def plain(text: str) -> str:
-    """Return its words in one line."""
+    """Return markdown as plain text on one line."""
     text = LINE_MARK.sub("", text)
     if "[" in text:
         text = LINK.sub(r"\1", WIKI_LINK.sub(r"\1", text))

@@ -1,4 +1,4 @@
-"""Blocks and prose of a markdown text: prose is what is no code, no comment and no escape."""
+"""Find the blocks of a markdown text, and mask what is not prose: code, comments and escapes."""
 
 import re
 from bisect import bisect_left
@@ -17,9 +17,10 @@ LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 @cache
 def parser() -> "MarkdownIt":
-    """Return a parser of blocks alone, without references and setext headings, which are text here.
+    """Return a parser of blocks only, which treats reference definitions and setext headings as plain text.
 
-    Leaving them out keeps hostile input cheap. It is imported with the first text: commands that only read need none.
+    Leaving these two out keeps hostile input cheap. The library is imported at the first use, because commands that
+    only read do not need it.
     """
     from markdown_it import MarkdownIt
 
@@ -30,24 +31,24 @@ def parser() -> "MarkdownIt":
 
 @lru_cache(maxsize=4)
 def blocks(text: str) -> "tuple[Token, ...]":
-    """Return tokens in order; `map` counts in the lines of `lines`. One write looks at the same text several times."""
+    """Return the block tokens in order, whose `map` counts the lines of `lines`.
+
+    The result is cached, because one write reads the same text several times.
+    """
     return tuple(parser().parse(text))
 
 
 def lines(text: str) -> list[str]:
-    """Return the lines with their ends, LF, CRLF or CR: joined, they are the text."""
+    """Split a text into lines that keep their ends (LF, CRLF or CR), so that joining them gives the text."""
     return LINE.findall(text)
 
 
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-
 Span = tuple[int, int]
 
-# A private-use character: no markup, no letter, and as good as never written.
+# A private-use character, which is neither markup nor a letter and hardly ever occurs in a text.
 HIDDEN = "\ue000"
 
-# Without one of these nothing is code, a comment or an escape, and blocks, which are slow, need not be found.
+# A text without any of these has no code, comment or escape, so the slow search for blocks is skipped.
 HIDING = re.compile(r"[`<\\\t]|~~~| {4}")
 SPECIAL = re.compile(r"\\[\\`*<!\[\]]|`+|<!--")
 BACKTICKS = re.compile("`+")
@@ -56,12 +57,12 @@ RAW_HTML = re.compile(r"\s*<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
 
 def mask_code(text: str) -> str:
-    """Return the text at its own length, every character that is code, comment or escape replaced by HIDDEN."""
+    """Return a text of the same length with each character of code, comments and escapes replaced by HIDDEN."""
     return hide(text, hidden(text)) if HIDING.search(text) else text
 
 
 def hidden(text: str) -> Iterator[Span]:
-    """Return the spans of code, comments and escapes. A comment begins with `<!--`, and nothing else does."""
+    """Return the spans of code, comments and escapes. Only the span of a comment begins with `<!--`."""
     starts = [0, *accumulate(map(len, lines(text)))]
     return (span for token in blocks(text) for span in _hidden_in(text, token, starts))
 
@@ -88,14 +89,14 @@ def _hidden_in(text: str, token: "Token", starts: list[int]) -> Iterable[Span]:
 
 
 def _comments(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the comments in a block of HTML; one that is not closed reaches to its end."""
+    """Yield the spans of the comments in a block of HTML. An unclosed comment extends to the end of the block."""
     while (opening := text.find("<!--", start, end)) >= 0:
         start = _comment_end(text, opening, end) or end
         yield opening, start
 
 
 def _inline(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield escapes, code spans and comments of one paragraph, left to right as CommonMark reads them."""
+    """Yield the spans of escapes, code and comments in a paragraph, from left to right as CommonMark reads them."""
     runs: dict[int, list[int]] = defaultdict(list)
     for run in BACKTICKS.finditer(text, start, end):
         runs[len(run[0])].append(run.start())
@@ -114,12 +115,12 @@ def _inline(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _code_end(runs: list[int], opening: re.Match[str]) -> int | None:
-    """Return where the next run of as many backticks ends."""
+    """Return the end of the next run of as many backticks as `opening` has, which closes it; None if there is none."""
     index = bisect_left(runs, opening.end())
     return runs[index] + len(opening[0]) if index < len(runs) else None
 
 
 def _comment_end(text: str, opening: int, end: int) -> int | None:
-    """Return the end of the comment; `<!-->` is a whole comment too."""
+    """Return the end of the comment, None if it is not closed. `<!-->` is a whole comment too."""
     close = text.find("-->", opening + 2, end)
     return None if close < 0 else close + 3

@@ -1,6 +1,7 @@
-"""A page's body and the sections it is made of: either can be had from the other.
+"""Split a page's body into sections, and join sections into a body.
 
-A line `## Heading` outside code and HTML starts a section. A lead is the text before the first: its heading is "".
+A line `## Heading` outside code and HTML starts a section. The text before the first heading is the lead, a section
+whose heading is "".
 """
 
 import re
@@ -14,7 +15,8 @@ from ..sensitivity import strip_level
 from .prose import blocks, lines
 
 BLANK = " \t\r\n"
-# Code, HTML, and what may belong to a list: without them headings are found line by line, a hundred times as fast.
+# A body with marks of code, HTML or indented blocks needs the markdown parser. Any other body is scanned for headings
+# line by line, a hundred times as fast.
 INTRICATE = re.compile(r"[`<\t\0]|~~~| {4}|(?:\A|[\r\n]) {1,3}##")
 
 
@@ -27,12 +29,15 @@ class Section:
     body: str
 
 
-# Stands after a section that is looked at, to see whether a next one would be found.
+# A section that is rendered after a text under test, to see whether the text would swallow it.
 NEXT = Section("next", "The next section", "")
 
 
 def parse(body: str) -> list[Section]:
-    """Return the sections in order. Nothing but blank lines, and the marks of headings, is left out."""
+    """Split a body into its sections, in order.
+
+    Only blank lines around the texts and the markup of headings are dropped.
+    """
     rows = lines(body)
     found = _headings(body)
     ends = [row for row, _ in found[1:]] + [len(rows)]
@@ -45,13 +50,18 @@ def parse(body: str) -> list[Section]:
 
 
 def render(sections: Iterable[Section]) -> str:
-    """Write `## Heading`, a blank line, the text; a blank line between sections."""
-    parts = (part for one in sections for part in (f"## {one.heading}" if one.heading else "", trim(one.body)))
+    """Join sections into a body: `## Heading`, a blank line and the text of each, with a blank line between
+    sections."""
+    parts = (
+        part
+        for section in sections
+        for part in (f"## {section.heading}" if section.heading else "", trim(section.body))
+    )
     return "\n\n".join(filter(None, parts))
 
 
 def trim(text: str) -> str:
-    """Strip blank lines at both ends: so a section's text is stored. Indentation of its first line stays."""
+    """Strip blank lines at both ends, as a section's text is stored. The first line keeps its indentation."""
     start, end = len(text) - len(text.lstrip(BLANK)), len(text.rstrip(BLANK))
     if start >= end:
         return ""
@@ -61,7 +71,7 @@ def trim(text: str) -> str:
 
 
 def slugs(headings: Sequence[str]) -> list[str]:
-    """Return the slugs of a page's sections by their headings, each unique; "" is the lead."""
+    """Return a unique slug for each heading of a page, in order. The heading "" is that of the lead."""
     taken: set[str] = set()
     counts: dict[str, int] = {}
     named = [
@@ -72,7 +82,7 @@ def slugs(headings: Sequence[str]) -> list[str]:
 
 
 def problem(section: Section) -> str | None:
-    """Return why this section cannot stand on a page, in words that say what to do; None when it can."""
+    """Return an error message with the reason why a page cannot have this section and the remedy; None if it can."""
     heading, text = section.heading, trim(section.body)
     if "\0" in heading or "\0" in text:
         return "the heading or the text has a NUL character: leave it out"
@@ -82,41 +92,42 @@ def problem(section: Section) -> str | None:
         return f"the heading has {len(heading)} characters: at most {HEADING.most} are allowed"
     if not heading and not text:
         return "the section has neither heading nor text: give it one, or leave it out"
-    if heading and [one.heading for one in parse(f"## {heading}")] != [heading]:
+    if heading and [found.heading for found in parse(f"## {heading}")] != [heading]:
         return "the heading begins or ends with a space or is closed by #: write it without"
     return _text_problem(text)
 
 
 def check(sections: Sequence[Section]) -> str | None:
-    """Return why these sections would not come back from the body they make; None when they would."""
+    """Return an error message if parsing the rendered sections would give other sections; None otherwise."""
     if parse(render(sections)) == list(sections):
         return None
-    for one in sections:
-        if reason := problem(one):
-            return f"section {one.slug}: {reason}"
-    if any(not one.heading for one in sections[1:]):
+    for section in sections:
+        if reason := problem(section):
+            return f"section {section.slug}: {reason}"
+    if any(not section.heading for section in sections[1:]):
         return "only the first section may be without a heading: give the others one"
-    if any(one.body != trim(one.body) for one in sections):
+    if any(section.body != trim(section.body) for section in sections):
         return "a section's text begins or ends with blank lines: trim it"
-    return f"the slugs do not follow from the headings: {', '.join(slugs([one.heading for one in sections]))} would"
+    expected = ", ".join(slugs([section.heading for section in sections]))
+    return f"the slugs do not follow from the headings: {expected} would"
 
 
 def _headings(body: str) -> list[tuple[int, str]]:
-    """Return (row, heading) of every line that starts a section."""
+    """Return (row, heading) for each line that starts a section."""
     if "##" not in body:
         return []
-    found = _read_headings(body) if INTRICATE.search(body) else _plain_headings(body)
+    found = _parse_headings(body) if INTRICATE.search(body) else _scan_headings(body)
     return [(row, title) for row, title in found if 0 < len(title) <= HEADING.most]
 
 
-def _read_headings(body: str) -> Iterator[tuple[int, str]]:
+def _parse_headings(body: str) -> Iterator[tuple[int, str]]:
     for token, title in pairwise(blocks(body)):
         if token.type == "heading_open" and token.tag == "h2" and token.level == 0 and token.map:
             yield token.map[0], title.content
 
 
-def _plain_headings(body: str) -> Iterator[tuple[int, str]]:
-    """Yield `_headings` of a body where every line that begins with ## is one."""
+def _scan_headings(body: str) -> Iterator[tuple[int, str]]:
+    """Yield (row, heading) for a body in which every line that begins with ## is a heading."""
     for row, line in enumerate(lines(body)):
         if line.startswith("##") and line[2:3] in ("", " ", "\r", "\n"):
             title = line[2:].rstrip(" \r\n")
@@ -125,7 +136,8 @@ def _plain_headings(body: str) -> Iterator[tuple[int, str]]:
 
 
 def _text_problem(text: str) -> str | None:
-    headings = [one.heading for one in parse(render([Section("", "", text), NEXT])) if one.heading]
+    """Return an error message if the text would swallow the next section or split in two; None otherwise."""
+    headings = [section.heading for section in parse(render([Section("", "", text), NEXT])) if section.heading]
     if not headings or headings[-1] != NEXT.heading:
         return "the text leaves a code fence or an HTML block open, which would swallow the next section: close it"
     if len(headings) > 1:

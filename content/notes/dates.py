@@ -1,4 +1,4 @@
-"""The day that a note is from, as its header, the name of its file or a line at its top says."""
+"""Find the date of a note in its header, in the path of its file, in its first lines or in its turns."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,15 +8,15 @@ from typing import Any
 
 from ..values import parse_time
 
-# What generators and note apps call the day of writing, the surest first.
+# The names that site generators and note apps give the date of writing, the most reliable first.
 FIELDS = (
     "captured_at", "date", "created", "created_at", "published", "publishdate", "published_at", "pubdate", "pub_date",
     "datepublished", "date_created", "datum", "fecha", "data", "日期", "日付", "创建时间", "發布日期", "发布日期",
 )  # fmt: skip
-TEXT_MAX = 60  # characters of a value or a line that is looked at for a date
-PATH_MAX = 400
-LINES_MAX = 8  # at the top of a text
-STAMPS_MIN = 3  # turns with times
+TEXT_MAX = 60  # characters of a value or a line that are searched for a date
+PATH_MAX = 400  # characters at the end of a path that are searched
+LINES_MAX = 8  # lines at the top of a text that are searched
+STAMPS_MIN = 3  # turns with a date and a time that make a text a conversation
 STAMP = re.compile(
     r"[ \t\u200e\ufeff]{0,8}\[?(?P<first>\d{1,4})(?P<mark>[./-])(?P<second>\d\d?)(?P=mark)(?P<third>\d{2,4})"
     r",?[ \t\u202f]{1,3}\d{1,2}[:.]\d\d"
@@ -40,21 +40,22 @@ DATE_LINE = re.compile(
 
 
 def date_of(values: Mapping[str, Any], path: str, text: str = "") -> datetime | None:
-    """Return when a note was written; None where nothing says it. `values` are those of its header."""
-    given = {str(name).lower().replace("-", "_"): value for name, value in values.items()}
-    said = (in_text(given[name].strip()) for name in FIELDS if isinstance(given.get(name), str))
-    return next(filter(None, (*said, in_path(path), in_lines(text), in_turns(text))), None)
+    """Return when a note was written, from the values of its header, its path or its text; None if none of them
+    tells."""
+    fields = {str(name).lower().replace("-", "_"): value for name, value in values.items()}
+    dates = (in_text(fields[name].strip()) for name in FIELDS if isinstance(fields.get(name), str))
+    return next(filter(None, (*dates, in_path(path), in_lines(text), in_turns(text))), None)
 
 
 def in_text(text: str) -> datetime | None:
-    """Return the moment or the day that a short text says."""
+    """Return the moment, or else the first day, in a short text; None if it has none."""
     return parse_time(text) or next(days(text[:TEXT_MAX]), None)
 
 
 def in_path(path: str) -> datetime | None:
-    """Return the day, else the month, in the name of a file or of its folders; the last one where there are several."""
+    """Return the last day in a path, else the first day of the last month in it; None if it has neither."""
     short = path[-PATH_MAX:]
-    alone = (at(int(found["year"]), int(found["month"]), 1) for found in MONTH_ALONE.finditer(short))
+    alone = (first_moment(int(found["year"]), int(found["month"]), 1) for found in MONTH_ALONE.finditer(short))
     found = [*alone, *days(short)]
     return found[-1] if found else None
 
@@ -68,26 +69,29 @@ def in_lines(text: str) -> datetime | None:
 
 
 def in_turns(text: str) -> datetime | None:
-    """Return the day of the last turn of a conversation whose turns begin with their times."""
+    """Return the day of the last turn of a conversation whose turns begin with a date and a time."""
     stamps = list(filter(None, map(STAMP.match, text.splitlines())))
     found = turn_day(stamps[-1].string, is_month_first=is_month_first(stamps)) if len(stamps) >= STAMPS_MIN else None
-    return at(found.year, found.month, found.day) if found else None
+    return first_moment(found.year, found.month, found.day) if found else None
 
 
 def is_month_first(stamps: Sequence[re.Match[str]]) -> bool:
-    """Return whether days are written as `3/14/26`: where no number is above 12, the order of the turns decides."""
-    pairs = [(int(one["first"]), int(one["second"])) for one in stamps]
+    """Return whether the dates of turns have the month first, as `3/14/26` does.
+
+    If no number is above 12, the reading that puts fewer turns out of order is taken.
+    """
+    pairs = [(int(stamp["first"]), int(stamp["second"])) for stamp in stamps]
     if any(first > 12 for first, _ in pairs):
         return False
-    years = [int(one["third"]) for one in stamps]
+    years = [int(stamp["third"]) for stamp in stamps]
     by_month = list(zip(years, (first for first, _ in pairs), (second for _, second in pairs), strict=True))
     by_day = list(zip(years, (second for _, second in pairs), (first for first, _ in pairs), strict=True))
-    backwards = [sum(later < one for one, later in pairwise(some)) for some in (by_month, by_day)]
+    backwards = [sum(later < earlier for earlier, later in pairwise(dates)) for dates in (by_month, by_day)]
     return any(second > 12 for _, second in pairs) or backwards[0] < backwards[1]
 
 
 def turn_day(line: str, *, is_month_first: bool = False) -> date | None:
-    """Return the day with which a turn begins: `[03/09/2023, 18:04:11] Mara: …`."""
+    """Return the day at the beginning of a turn such as `[03/09/2023, 18:04:11] Mara: …`; None if it has none."""
     found = STAMP.match(line)
     if found is None:
         return None
@@ -97,27 +101,28 @@ def turn_day(line: str, *, is_month_first: bool = False) -> date | None:
     else:
         month, day = (first, second) if is_month_first else (second, first)
         year = third if third > 99 else 2000 + third
-    moment = at(year, month, day)
+    moment = first_moment(year, month, day)
     return moment.date() if moment else None
 
 
 def heading_day(heading: str) -> date | None:
-    """Return the day that a heading says: `## Monday, 9 March 2026`."""
+    """Return the day in a heading such as `## Monday, 9 March 2026`; None if it has none."""
     found = next(days(heading[:TEXT_MAX]), None)
     return found.date() if found else None
 
 
 def days(text: str) -> Iterator[datetime]:
-    """Yield the days that a text says, by the ways of writing them, in order."""
+    """Yield the days in a text, those of each pattern of DAYS in turn."""
     for pattern in DAYS:
         for found in pattern.finditer(text):
             groups = found.groupdict()
             month = MONTHS.index(groups["name"].lower()) + 1 if "name" in groups else int(groups["month"])
-            if day := at(int(groups["year"]), month, int(groups["day"])):
+            if day := first_moment(int(groups["year"]), month, int(groups["day"])):
                 yield day
 
 
-def at(year: int, month: int, day: int) -> datetime | None:
+def first_moment(year: int, month: int, day: int) -> datetime | None:
+    """Return the first moment of a day in UTC; None if there is no such day."""
     try:
         found = date(year, month, day)
     except ValueError:

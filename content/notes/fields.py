@@ -1,12 +1,13 @@
-"""Fields at the beginning of a record, such as a ticket or the log of an incident: its state, and who works on it."""
+"""Read the fields at the beginning of a record such as a ticket or an incident log: its state, and the people in it."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-LINES_MAX = 40  # before and in the fields
-FIELDS_LEAST, KNOWN_LEAST = 3, 2
-WORDS_MAX = 5  # of a value: a longer one is a sentence
+LINES_MAX = 40  # lines of a text, from its beginning, that are searched for fields
+FIELDS_MIN = 3  # fields of a record, unless all of them are known
+KNOWN_MIN = 2  # fields of a record whose labels are in KNOWN
+WORDS_MAX = 5  # words of a value; a longer value is a sentence
 FIELD = re.compile(
     r"[ \t]{0,3}(?:[-*+] )?\*{0,2}(?P<label>[^\W\d_][^\W\d_ /-]*(?:[ /-][^\W\d_ /-]+){0,3})\*{0,2}"
     r"[ \u00a0]?[:：]\*{0,2}[ \t]*(?P<value>\S[^\n]{0,200})$"
@@ -21,7 +22,7 @@ SMALL = frozenset(
 
 
 def labels(text: str) -> frozenset[str]:
-    """Return the labels of a list that is written as a text, with commas between them."""
+    """Return the labels of a list with commas between them."""
     return frozenset(" ".join(label.split()) for label in text.split(","))
 
 
@@ -53,9 +54,10 @@ KNOWN = PEOPLE | PARTIES | STATES
 
 
 class Record(NamedTuple):
-    """The fields of a record: names of people, names of those it is about or for, and the numbers of all its lines.
+    """The fields of a record: the people and the parties (customers, products, projects, …) that it names.
 
-    `dropped` are the lines that say no more than that.
+    `lines` are the indexes of all lines with a field, and `dropped` those of the lines with a known label and a short
+    value, which have no text worth keeping.
     """
 
     people: tuple[str, ...]
@@ -68,10 +70,10 @@ NO_RECORD = Record((), (), frozenset(), frozenset())
 
 
 def record_of(lines: Sequence[str]) -> Record:
-    """Return the fields that a text begins with, below headings; of any other text none."""
+    """Return the fields at the beginning of a text, after any headings; NO_RECORD for a text that is not a record."""
     found = fields_of(lines)
     known = {at: label for at, (label, _) in found.items() if label in KNOWN}
-    if len(known) < KNOWN_LEAST or (len(found) < FIELDS_LEAST and len(known) < len(found)):
+    if len(known) < KNOWN_MIN or (len(found) < FIELDS_MIN and len(known) < len(found)):
         return NO_RECORD
     values = {at: value for at, (_, value) in found.items()}
     people = [name for at, label in known.items() if label in PEOPLE for name in names_in(values[at])]
@@ -81,7 +83,7 @@ def record_of(lines: Sequence[str]) -> Record:
 
 
 def fields_of(lines: Sequence[str]) -> dict[int, tuple[str, str]]:
-    """Return by line the label, in small letters, and the value of the first fields that follow one another."""
+    """Map the index of each line of the first run of fields to its label, in small letters, and its value."""
     found: dict[int, tuple[str, str]] = {}
     for at, line in enumerate(lines[:LINES_MAX]):
         field = FIELD.match(line)
@@ -95,20 +97,20 @@ def fields_of(lines: Sequence[str]) -> dict[int, tuple[str, str]]:
 
 
 def names_in(value: str) -> Iterator[str]:
-    """Yield the names of people in a list of them."""
-    for one in SEPARATOR.split(BRACKETS.sub("", value)):
-        name = " ".join(one.split())
+    """Yield the names in a value that lists people."""
+    for part in SEPARATOR.split(BRACKETS.sub("", value)):
+        name = " ".join(part.split())
         if is_name(name):
             yield name
 
 
 def unversioned(value: str) -> str:
-    """Return the name of a product without the number of its version: `Acme Desk 3.2`."""
+    """Return the name of a product without its version: `Acme Desk 3.2` → `Acme Desk`."""
     return VERSION.sub("", value)
 
 
 def is_name(value: str) -> bool:
-    """Return whether all words begin as those of a name do."""
+    """Return whether a value looks like a name: at most WORDS_MAX words, capitalised or in SMALL, and no digits."""
     words = value.split()
     are_names = all(word[0].isupper() or not word[0].isascii() or word in SMALL for word in words if word != "&")
     return 0 < len(words) <= WORDS_MAX and are_names and words[0] not in SMALL and not any(map(str.isdigit, value))

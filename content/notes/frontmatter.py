@@ -1,6 +1,7 @@
-"""The YAML header of a markdown file, as plain values, there and back.
+"""Read and write the YAML header of a markdown file.
 
-YAML 1.2, where `no` and `on` are words. What JSON would write differently stays the text it is: dates, `1.10`, `007`.
+The header is YAML 1.2, where `no` and `on` are texts. A value that JSON would write differently, such as a date, `1.10`
+or `007`, is read as a text.
 """
 
 import json
@@ -20,10 +21,10 @@ from ruamel.yaml.resolver import VersionedResolver
 from ..limits import BadText, clean
 from ..values import DEPTH_MAX, INTEGERS, jsonable
 
-# What can stand without quotes and mean itself, to readers of YAML 1.2 and of 1.1.
+# Texts that need no quotes to be read as themselves, by readers of YAML 1.2 and of YAML 1.1.
 PLAIN = re.compile(r"(?:[^\W_]|/(?=\w))(?:[\w.,()/'+&%@=$*~!?;-]|:(?=[\w/])| (?=[\w(/&+-])){0,200}")
-TAKEN = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-NUMERIC = frozenset("-0123456789NItf")  # what JSON begins a number with, or what Python takes for one
+RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+NUMERIC = frozenset("-0123456789NItf")  # first characters of the numbers and constants of Python's JSON reader
 ENTRY = re.compile(
     r"(?P<key>[A-Za-z][A-Za-z0-9_-]{0,100}):(?: (?P<value>[^\n]+)|(?P<items>(?:\n {0,8}- [^\n]+)*))(?:\n|\Z)"
 )
@@ -32,11 +33,14 @@ LIST = re.compile(r"\[([^\W_][\w.()/'+, -]*)\]")
 
 
 class NotPlain(Exception):
-    """The header is YAML that only a full YAML reader understands."""
+    """The header is YAML that needs a full YAML reader."""
 
 
 def read_plain(header: str) -> dict[str, Any] | None:
-    """Read texts, lists of texts, and None where nothing is given; None when the header is not plain."""
+    """Read a simple header without a YAML reader; return None if the header is not that simple.
+
+    The values are texts, lists of texts, and None for an empty value.
+    """
     found: dict[str, Any] = {}
     try:
         for key, value in entries(header):
@@ -64,10 +68,10 @@ def read_value(value: str) -> str | list[str]:
 
 
 def read_items(items: str) -> list[str] | None:
-    parted = [line.partition("- ") for line in items.split("\n")[1:]]
-    if len({margin for margin, *_ in parted}) > 1:
+    split_lines = [line.partition("- ") for line in items.split("\n")[1:]]
+    if len({margin for margin, *_ in split_lines}) > 1:
         raise NotPlain
-    return [read_text(text) for *_, text in parted] or None
+    return [read_text(text) for *_, text in split_lines] or None
 
 
 def read_text(text: str) -> str:
@@ -82,8 +86,8 @@ def plain(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """Return whether the text means itself without quotes."""
-    return bool(PLAIN.fullmatch(text)) and text.lower() not in TAKEN and not is_json_number(text)
+    """Return whether a YAML reader reads the text without quotes as the same text."""
+    return bool(PLAIN.fullmatch(text)) and text.lower() not in RESERVED and not is_json_number(text)
 
 
 def is_json_number(text: str) -> bool:
@@ -96,32 +100,36 @@ def is_json_number(text: str) -> bool:
     return json.dumps(value) == text and (isinstance(value, float) or value in INTEGERS)
 
 
-HEADER_MAX = 256 * 1024
+HEADER_MAX = 256 * 1024  # characters
 ALIASES_MAX = 10
-VALUES_LEAST = 20_000  # that a header may mean: more only as many as it has characters, since aliases multiply
+# The values that any header may have. A longer header may have one for each character. Aliases multiply values.
+VALUES_MIN = 20_000
 
 OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)")
 CLOSING = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)")
 BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
-# Hexo's header needs no opening line: keys and items of lists up to the closing one.
 BOM = "\ufeff"
+# A header of Hexo may lack the opening line: keys and items of lists up to the closing line.
 BARE = re.compile(
     r"\ufeff?(?=(?:.{0,1000}\n){0,30}?(?:title|date)[ \t]*:)"
     r"(?:(?:[a-zA-Z_]{2,40}[ \t]*:|[ \t]*- |[ \t]*#)[^\n]{0,1000}\n){1,60}---[ \t]*(?:\r?\n|\Z)"
 )
 TOML_OPENING = re.compile(r"\ufeff?\+\+\+[ \t]*\r?\n")
 TOML_CLOSING = re.compile(r"(?<=\n)\+\+\+[ \t]*(?:\r?\n|\Z)")
-# YAML writes these as escapes alone, or takes them for line ends.
+# Characters that YAML allows only as escapes, or reads as line ends.
 UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-KEY_MAX = 1_000  # characters of a key that may stand before its colon
+KEY_MAX = 1_000  # characters of a key; a longer key is written after `?`
 
 
 class BadFrontmatter(ValueError):
-    """A header that cannot be read. The message names the line of the file."""
+    """A header cannot be read. The message names the line of the file."""
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
-    """Split off the header's values, and the text after it less one blank line. No header: {} and the text as it is."""
+    """Return the values of the header, and the text after it without one blank line.
+
+    For a text without a header, return {} and the text. Raises BadFrontmatter.
+    """
     opening = OPENING.match(text)
     if not opening:
         return {}, text
@@ -136,7 +144,7 @@ def split(text: str) -> tuple[dict[str, Any], str]:
 
 
 def split_any(text: str) -> tuple[dict[str, Any], str]:
-    """Split off a header as `split` does, or one as Hugo and Hexo write it: of TOML, or without an opening line."""
+    """Split a text as `split` does. The header may also be TOML, as in Hugo, or lack its opening line, as in Hexo."""
     if BARE.match(text):
         try:
             return split(f"---\n{text.removeprefix(BOM)}")
@@ -155,16 +163,16 @@ def split_any(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _as_texts(value: Any) -> Any:
-    """Return the value with dates and times as the texts that they are written as."""
+    """Return a value of TOML with its dates and times as texts in ISO 8601."""
     if isinstance(value, dict):
-        return {key: _as_texts(one) for key, one in value.items()}
+        return {key: _as_texts(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_as_texts(one) for one in value]
+        return [_as_texts(item) for item in value]
     return value.isoformat() if isinstance(value, date | time) else value
 
 
 def join(metadata: Mapping[str, Any], body: str) -> str:
-    """Return the file that `split` takes apart into these two. Without metadata it is the body alone."""
+    """Return the text that `split` splits into this metadata and body. Without metadata it is the body alone."""
     if not metadata and not OPENING.match(body):
         return body
     values = jsonable(metadata)
@@ -182,17 +190,20 @@ def _read(header: str) -> dict[str, Any]:
 
 
 def read_json(header: str) -> dict[str, Any]:
-    """Read a header on one line of JSON, which is YAML too: long ones are written so, as no YAML reader is fast."""
+    """Read a header that is one line of JSON, which is YAML too.
+
+    `join` writes long headers in this form, because YAML readers are slow.
+    """
     try:
-        return dict(jsonable(json.loads(clean(header), object_pairs_hook=_once)))
+        return dict(jsonable(json.loads(clean(header), object_pairs_hook=_without_duplicates)))
     except (BadText, ValueError, RecursionError) as error:
         if len(header) > HEADER_MAX:
             raise BadFrontmatter(f"line 1: the frontmatter is not JSON: {error}") from error
     return read_in_full(header)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a mapping of pairs; a key that is given twice means nothing in YAML, and raises ValueError."""
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs as a dict. Raises ValueError for a duplicate key, which YAML does not allow."""
     if len(found := dict(pairs)) < len(pairs):
         raise ValueError("a key is given twice")
     return found
@@ -202,7 +213,7 @@ def read_in_full(header: str) -> dict[str, Any]:
     try:
         values = _yaml().load(clean(header))
         if isinstance(values, dict):
-            return dict(jsonable(values, max(len(header), VALUES_LEAST)))
+            return dict(jsonable(values, max(len(header), VALUES_MIN)))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 2 if mark else 1
@@ -217,8 +228,8 @@ def read_in_full(header: str) -> dict[str, Any]:
     raise BadFrontmatter("line 2: the frontmatter is not a mapping: write `key: value` on each line")
 
 
-class Bounded(Composer):
-    """A composer that refuses what grows when it is read: many aliases, deep nesting."""
+class BoundedComposer(Composer):
+    """A YAML composer that refuses many aliases and deep nesting, which make a short header expensive to read."""
 
     aliases = 0
 
@@ -233,8 +244,8 @@ class Bounded(Composer):
         return super().compose_node(parent, index)
 
 
-class Verbatim(VersionedResolver):
-    """A resolver for which a number is one only when JSON writes it the same way, and a date is a text."""
+class VerbatimResolver(VersionedResolver):
+    """A YAML resolver that reads a date as a text, and also a number that JSON would write differently."""
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
         tag = super().resolve(kind, value, implicit)
@@ -244,7 +255,7 @@ class Verbatim(VersionedResolver):
 
 
 def _mapping(values: Mapping[str, Any], margin: str) -> Iterator[str]:
-    """Yield the lines of a mapping, one key after the other as they come."""
+    """Yield the lines of a mapping, in the order of its keys."""
     for key, value in values.items():
         name = _scalar(key)
         if len(name) > KEY_MAX:
@@ -258,7 +269,7 @@ def _mapping(values: Mapping[str, Any], margin: str) -> Iterator[str]:
 
 
 def _items(values: Iterable[Any], margin: str) -> Iterator[str]:
-    """Yield the lines of a list; what is in an item begins on the item's own line."""
+    """Yield the lines of a list. A list or mapping in an item begins on the line of that item."""
     for value in values:
         if _is_short(value):
             yield f"{margin}- {_short(value)}"
@@ -289,7 +300,7 @@ def _escaped(text: str) -> str:
 
 
 def _yaml() -> YAML:
-    """Make a new reader each time: they have state."""
+    """Return a new YAML reader. Readers have state, so none can be shared."""
     yaml = YAML(typ="safe", pure=True)
-    yaml.Composer, yaml.Resolver = Bounded, Verbatim
+    yaml.Composer, yaml.Resolver = BoundedComposer, VerbatimResolver
     return yaml

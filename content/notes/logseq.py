@@ -1,4 +1,4 @@
-"""Pages as Logseq keeps them: properties before the first block, blocks as bullets, namespaces in the file's name."""
+"""Read pages of Logseq: properties before the first block, blocks as bullets, and namespaces in the file name."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 def from_logseq(path: str, text: str) -> Note:
-    """Return a page's note. Its path says whether it is a journal, and its namespaces."""
+    """Return the note of a page. Its path tells its namespaces, and whether it is a journal."""
     try:
         header, body = split(text) if text.startswith("---") else ({}, text)
     except BadFrontmatter as error:
@@ -37,7 +37,7 @@ def from_logseq(path: str, text: str) -> Note:
     values = header | properties
     day = journal_day(path)
     *spaces, title = page_name(path, values).split("/")
-    names = [*_listed(values.pop("alias", None)), *_listed(values.pop("aliases", None))]
+    names = [*_split_names(values.pop("alias", None)), *_split_names(values.pop("aliases", None))]
     if spaces:
         names.append("/".join([*spaces, title]))
         values.setdefault("parent", "/".join(spaces))
@@ -45,7 +45,7 @@ def from_logseq(path: str, text: str) -> Note:
         names.append(journal_title(day))
         values.setdefault("created", day.isoformat())
     tags = [
-        *_listed(values.pop("tags", None)),
+        *_split_names(values.pop("tags", None)),
         *(found[1].strip() for found in BRACKETED_TAG.finditer(mask_code(body))),
     ]
     short = [tag for tag in dict.fromkeys(tags) if 0 < len(tag) <= TAG.most][: TAGS.most]
@@ -54,20 +54,20 @@ def from_logseq(path: str, text: str) -> Note:
 
 
 def page_name(path: str, values: dict[str, Any]) -> str:
-    """Return the name by which links in the graph mean the page, with its namespaces."""
+    """Return the name by which links in the graph refer to the page, with its namespaces."""
     if day := journal_day(path):
         return day.isoformat()
-    given = values.get("title")
-    return given if isinstance(given, str) and given.strip() else file_page_name(path)
+    title = values.get("title")
+    return title if isinstance(title, str) and title.strip() else file_page_name(path)
 
 
 def file_page_name(path: str) -> str:
-    """Return a file's page: `pages/Food___Bread.md` is `Food/Bread`; older graphs write `Food%2FBread`."""
+    """Return the name of a file's page: `pages/Food___Bread.md` is `Food/Bread`; older graphs write `Food%2FBread`."""
     return unquote(splitext(basename(path))[0].replace("___", "/")).strip("/")
 
 
 def journal_day(path: str) -> date | None:
-    """Return the day of a file in `journals/`."""
+    """Return the day of a file in `journals/`; None for any other file."""
     found = JOURNAL.match(splitext(basename(path))[0])
     if not found or basename(dirname(path)) != "journals":
         return None
@@ -78,13 +78,13 @@ def journal_day(path: str) -> date | None:
 
 
 def journal_title(day: date) -> str:
-    """Return `Jan 31st, 2026`, as links to a journal are written unless a graph is configured otherwise."""
+    """Return the title of a journal in Logseq's default format, `Jan 31st, 2026`, which links to it use."""
     ending = "th" if 11 <= day.day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
     return f"{MONTHS[day.month - 1]} {day.day}{ending}, {day.year}"
 
 
 def blocks(body: str) -> Iterator[tuple[str, str]]:
-    """Yield the ids of blocks that others refer to, and how a reference to each is read."""
+    """Yield the id of each block that has one, and the text to show for a reference to the block."""
     text = ""
     for found in BLOCK.finditer(body):
         if found["id"]:
@@ -94,7 +94,10 @@ def blocks(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _properties(text: str) -> tuple[dict[str, Any], str]:
-    """Return the properties of the page, the lines of a first block with nothing else in it, and the text after."""
+    """Return the properties of the page, and the text after them.
+
+    The properties may also be the lines of a first block that has nothing else in it.
+    """
     values: dict[str, Any] = {}
     place = 0
     found = PROPERTY.match(text)
@@ -107,10 +110,10 @@ def _properties(text: str) -> tuple[dict[str, Any], str]:
     return values, text[place:].lstrip("\r\n")
 
 
-def _listed(value: Any) -> list[str]:
-    """Split a list: `a, [[b, c]], #d` are three."""
+def _split_names(value: Any) -> list[str]:
+    """Return the names in a list: three for `a, [[b, c]], #d`."""
     if isinstance(value, list):
-        return [one for item in value for one in _listed(item)]
+        return [name for item in value for name in _split_names(item)]
     if not isinstance(value, str):
         return []
     whole = [found[1] for found in REFERENCE.finditer(value)]

@@ -1,6 +1,6 @@
-"""Mails that are kept as texts: who wrote them, what they are about, and what their writer says.
+"""Read mails that are stored as texts: the sender, the subject, and the lines that the sender wrote.
 
-Sources: RFC 5322 for the header, and what common programs put before an answer or a forwarded mail.
+The header is that of RFC 5322. Answered and forwarded mails are recognised by what common programs put before them.
 """
 
 import re
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 FIELDS_MAX = 40  # lines of a header
-# The names of fields, in the languages in which programs write them.
+# Names of the header's fields, in the languages in which programs write them.
 SENDER = ("from", "von", "de", "da", "发件人", "差出人")
-ADDRESSED = ("to", "cc", "bcc", "an", "kopie", "à", "a", "para", "收件人", "抄送", "宛先")
+RECIPIENT = ("to", "cc", "bcc", "an", "kopie", "à", "a", "para", "收件人", "抄送", "宛先")
 SUBJECT = ("subject", "betreff", "objet", "asunto", "assunto", "oggetto", "主题", "件名")
-DATED = ("date", "sent", "datum", "gesendet", "envoyé", "fecha", "enviado", "data", "日期", "发送时间", "日時")
+DATE = ("date", "sent", "datum", "gesendet", "envoyé", "fecha", "enviado", "data", "日期", "发送时间", "日時")
 FIELD = re.compile(r"\*{0,2}(?P<name>[^\W\d_][\w-]{0,30})\*{0,2}[ \u00a0]?[:：]\*{0,2}[ \t]*(?P<value>[^\n]{0,1000})$")
 CONTINUED = re.compile(r"[ \t]+\S")
 PERSON = re.compile(r"\s*\"?(?P<name>[^\W\d_][^\"<>@,;:()\[\]\n]{1,59}?)\"?\s*[<\[(]\s*(?:mailto:)?[^\s<>@]{1,64}@")
@@ -30,7 +30,8 @@ SIGNATURE = re.compile(r"--[ \t]?$")
 
 
 class Mail(NamedTuple):
-    """A mail: its writer, where the header has an address behind a name, its subject, and the lines of its writer."""
+    """A mail: the name of its sender, "" if the header has an address only, its subject, and the lines of its
+    sender."""
 
     sender: str
     subject: str
@@ -38,7 +39,7 @@ class Mail(NamedTuple):
 
 
 def mail_of(lines: Sequence[str]) -> Mail | None:
-    """Return the mail that these lines are; None for any other text."""
+    """Read a mail from the lines of a text; return None if the text is not a mail."""
     start = next((at for at, line in enumerate(lines[:FIELDS_MAX]) if line.strip()), 0)
     header, end = header_of(lines, start)
     if not header:
@@ -51,9 +52,9 @@ def mail_of(lines: Sequence[str]) -> Mail | None:
 
 
 def header_of(lines: Sequence[str], start: int) -> tuple[dict[str, str], int]:
-    """Return the fields of a header, by their names in small letters, and the line behind it; no field if it is none.
+    """Return the fields of a header, by their names in small letters, and the index of the line after it.
 
-    A header says who sends a mail, and two more of to whom, about what and when.
+    If there is no header, return {} and `start`. A header has a sender, and two of recipient, subject and date.
     """
     found: dict[str, str] = {}
     end = start
@@ -63,24 +64,27 @@ def header_of(lines: Sequence[str], start: int) -> tuple[dict[str, str], int]:
         elif not found or not CONTINUED.match(line):
             break
         end += 1
-    others = sum(not found.keys().isdisjoint(names) for names in (ADDRESSED, SUBJECT, DATED))
+    others = sum(not found.keys().isdisjoint(names) for names in (RECIPIENT, SUBJECT, DATE))
     is_header = not found.keys().isdisjoint(SENDER) and others > 1
     return (found, end) if is_header else ({}, start)
 
 
 def own_lines(lines: Sequence[str], start: int) -> list[str]:
-    """Return the lines of the writer: no signature, and no mail that is answered or forwarded, another source."""
+    """Return the lines that the sender wrote.
+
+    The signature is left out, and so are answered and forwarded mails, which are sources of their own.
+    """
     found: list[str] = []
     for at in range(start, len(lines)):
         line = lines[at]
-        if SIGNATURE.match(line) or (RULE.match(line) and any(map(is_sent, lines[at + 1 : at + 3]))):
+        if SIGNATURE.match(line) or (RULE.match(line) and any(map(names_sender, lines[at + 1 : at + 3]))):
             break
         if not QUOTED.match(line) and not INTRODUCED.match(line):
             found.append(line)
     return found
 
 
-def is_sent(line: str) -> bool:
-    """Return whether the line says who sent a mail."""
+def names_sender(line: str) -> bool:
+    """Return whether the line is a header field with the sender of a mail."""
     field = FIELD.match(line)
     return field is not None and field["name"].lower() in SENDER

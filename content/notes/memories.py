@@ -1,4 +1,4 @@
-"""Memories and insights that an agent kept as files, as pages: one file, one page."""
+"""Read the memories and insights that an agent stored as files. Each file becomes a page."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .dates import date_of
 from .frontmatter import BadFrontmatter, split_any
 
 TYPES = {"user": "entity", "feedback": "concept", "project": "project", "reference": "reference"}
-"""What a memory is, as the beginning of its file's name says, and the type of its page."""
+"""Prefix of a memory's file name → type of its page."""
 NAMED = re.compile(rf"({'|'.join(TYPES)})_(.+)\.md", re.IGNORECASE)
 INSIGHT = "theme"
 PARTS = {"why": re.compile(r"^\*\*Why:?\*\*:?[ \t]*", re.MULTILINE | re.IGNORECASE),
@@ -23,7 +23,7 @@ HEADING = re.compile(r"\A\s*#\s+(.+?)\s*#*\s*(?:\n|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A page to be: what the file says, by the slugs of the sections of its type."""
+    """The page that a file becomes. `sections` are its texts by section slugs of its type."""
 
     type: str
     slug: str
@@ -35,18 +35,18 @@ class Memory:
 
 
 def memory_of(name: str, text: str) -> Memory | None:
-    """Return what a file like `feedback_small-batches.md` says; None for a file that is named otherwise."""
+    """Read a memory, such as `feedback_small-batches.md`; return None if the file has another name or makes no page."""
     found = NAMED.fullmatch(name)
     return read(TYPES[found[1].lower()], found[2], name, text) if found else None
 
 
 def insight_of(name: str, text: str) -> Memory | None:
-    """Return what a file of insights says, as a theme."""
+    """Read a file of insights as a page of the type theme; return None if the file makes no page."""
     return read(INSIGHT, name.removesuffix(".md"), name, text)
 
 
 def read(type: str, topic: str, name: str, text: str) -> Memory | None:
-    """Return the page of a file; None where there is nothing in it, or nothing to call it by."""
+    """Return the page of a file; None if the file is empty, or if no slug can be made from its topic."""
     try:
         fields, body = split_any(text)
     except BadFrontmatter:
@@ -54,8 +54,8 @@ def read(type: str, topic: str, name: str, text: str) -> Memory | None:
     heading = HEADING.match(body)
     if heading:
         body = body[heading.end() :]
-    called = fields.get("name") or fields.get("title") or (heading and heading[1]) or title_of_topic(topic)
-    title = " ".join(str(called).split())
+    title_text = fields.get("name") or fields.get("title") or (heading and heading[1]) or title_of_topic(topic)
+    title = " ".join(str(title_text).split())
     try:
         slug = slugify(topic)
     except NoSlug:
@@ -63,9 +63,11 @@ def read(type: str, topic: str, name: str, text: str) -> Memory | None:
     sections = split_sections(type, body.strip())
     if not any(sections.values()):
         return None
-    said = " ".join(str(fields.get("description") or "").split()) or first_sentence(next(iter(sections.values())))
-    kept = {key: value for key, value in fields.items() if key in ("confidence", "sensitivity", "owner", "expires_at")}
-    return Memory(type, slug, title[: TITLE.most], said[: SUMMARY.most] or None, sections, kept,
+    summary = " ".join(str(fields.get("description") or "").split()) or first_sentence(next(iter(sections.values())))
+    metadata = {
+        key: value for key, value in fields.items() if key in ("confidence", "sensitivity", "owner", "expires_at")
+    }
+    return Memory(type, slug, title[: TITLE.most], summary[: SUMMARY.most] or None, sections, metadata,
                   date_of(fields, name, text))  # fmt: skip
 
 
@@ -74,7 +76,10 @@ def title_of_topic(topic: str) -> str:
 
 
 def split_sections(type: str, body: str) -> dict[str, str]:
-    """Return the text by sections: `**Why:**` and `**How to apply:**` begin theirs, where the type has them."""
+    """Return the text by section slug.
+
+    `**Why:**` and `**How to apply:**` begin sections of their own if the type has them.
+    """
     first = TEMPLATES[type][0][0]
     known = {slug for slug, _ in TEMPLATES[type]}
     marks = sorted(

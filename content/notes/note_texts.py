@@ -1,4 +1,4 @@
-"""A note written as text, so that reading it gives the same note."""
+"""Write a note as a text from which the same note can be read again."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,8 @@ from ..values import BadNote, format_moment
 from .frontmatter import join
 from .notes import EXACT, Note, from_fields, from_record
 
-OWN = (
+# The fields of a note that its metadata must not change when the note is read again.
+OWN_FIELDS = (
     "type",
     "slug",
     "status",
@@ -22,7 +23,8 @@ OWN = (
     "former_slugs",
     "redirect_to",
 )
-CORRECTED = ("title", "summary", "parent", "aliases", "tags", "links")
+# The fields that are repeated in the field EXACT if they would be read as something else.
+EXACT_FIELDS = ("title", "summary", "parent", "aliases", "tags", "links")
 
 Read = Callable[[dict[str, Any]], Note]
 
@@ -38,29 +40,29 @@ def to_record(note: Note) -> dict[str, Any]:
 
 
 def header(note: Note, read: Read) -> dict[str, Any]:
-    """Return the fields of a note.
+    """Return the fields of a note's header.
 
-    What would come back as something else is said again, exactly, in a field of its own.
+    Values that would be read as something else are repeated exactly in the field EXACT, `cairn`.
     """
-    is_told = bool(note.metadata) and is_harmless(note, read)
-    metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if is_told else {}
-    fields = own(note) | metadata | own(note)
-    corrections = exact(note, read(fields))
+    keeps_metadata = bool(note.metadata) and is_harmless(note, read)
+    metadata = {key: note.metadata[key] for key in sorted(note.metadata)} if keeps_metadata else {}
+    fields = own_fields(note) | metadata | own_fields(note)
+    corrections = exact_values(note, read(fields))
     return fields | {EXACT: corrections} if corrections else fields
 
 
 def is_harmless(note: Note, read: Read) -> bool:
-    """Return whether the metadata can stand beside the note's own fields without being taken for them."""
+    """Return whether the metadata can stand beside the note's own fields without changing how these are read."""
     try:
-        found = read(note.metadata | own(note))
+        found = read(note.metadata | own_fields(note))
     except BadNote:
         return False
-    return all(getattr(found, name) == getattr(note, name) for name in OWN)
+    return all(getattr(found, name) == getattr(note, name) for name in OWN_FIELDS)
 
 
-def own(note: Note) -> dict[str, Any]:
-    """Return the note's own fields, in the order of a reader's interest."""
-    given = {
+def own_fields(note: Note) -> dict[str, Any]:
+    """Return the note's own fields, without its metadata, the most interesting ones for a reader first."""
+    values = {
         "title": note.title,
         "type": note.type,
         "slug": note.slug,
@@ -74,37 +76,40 @@ def own(note: Note) -> dict[str, Any]:
         "redirectTo": note.redirect_to,
         "sources": [source.fields() for source in note.sources],
         "superseded": [claim.fields() for claim in note.superseded],
-        "contradictions": [one.fields() for one in note.contradictions],
+        "contradictions": [contradiction.fields() for contradiction in note.contradictions],
         "created": note.created and format_moment(note.created),
         "updated": note.updated and format_moment(note.updated),
     }
-    return {name: value for name, value in given.items() if value is not None and value != []}
+    return {name: value for name, value in values.items() if value is not None and value != []}
 
 
-def exact(note: Note, found: Note) -> dict[str, Any]:
-    """Return what of the note was not found when it was read."""
-    missed = [name for name in CORRECTED if getattr(note, name) != getattr(found, name)]
+def exact_values(note: Note, found: Note) -> dict[str, Any]:
+    """Return the exact values of the note that differ from those of `found`, the note that was read from its fields."""
+    missed = [name for name in EXACT_FIELDS if getattr(note, name) != getattr(found, name)]
     values = {name: getattr(note, name) for name in missed}
-    told = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    exact = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
     if note.body != found.body:
-        told["keeps_heading"] = True
+        exact["keeps_heading"] = True
     if note.section_slugs:
-        told["sections"] = list(note.section_slugs)
+        exact["sections"] = list(note.section_slugs)
     if note.reasons:
-        told["reasons"] = {link: list(reasons) for link, reasons in note.reasons.items()}
+        exact["reasons"] = {link: list(reasons) for link, reasons in note.reasons.items()}
     if note.merged_into:
-        told["merged_into"] = note.merged_into
+        exact["merged_into"] = note.merged_into
     if note.was_merged:
-        told["was_merged"] = True
+        exact["was_merged"] = True
     metadata = {key: note.metadata[key] for key in sorted(note.metadata) if key == EXACT or key not in found.metadata}
-    return told | ({"metadata": metadata} if metadata else {})
+    return exact | ({"metadata": metadata} if metadata else {})
 
 
 TAG = re.compile(r"(?<!\S)#([\w/-]+)")
 
 
 def inline_tags(text: str) -> tuple[str, ...]:
-    """Return the tags in order, each once whatever its case. Code and comments have none; a number is none."""
+    """Return the tags such as `#food` in a text, in order, each once whatever its case.
+
+    Tags in code and in comments do not count, nor do numbers.
+    """
     if not TAG.search(text):
         return ()
     found: dict[str, str] = {}

@@ -1,5 +1,7 @@
-"""A page as it is written outside: a markdown file with frontmatter, or a line of JSON. Read here, written in
-note_texts.py. How long its parts may be is checked where they are written into a wiki, not here."""
+"""Read a page from a markdown file with frontmatter, or from a line of JSON. note_texts.py writes both.
+
+The limits of the fields are checked where a page is written into a wiki, not here.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,8 +14,8 @@ from ..markdown.citations import (
     CitationMark,
     ClaimMark,
     ContradictionMark,
-    citations,
-    contradictions,
+    take_citations,
+    take_contradictions,
     take_superseded,
 )
 from ..names import is_slug
@@ -31,10 +33,10 @@ WIKI_LINK = re.compile(r"^\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]$")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A page as a file or a record holds it. What is not given is None or empty.
+    """A page in a file or a record. A missing value is None or empty.
 
-    `links` are slugs or names of related pages, `metadata` all other fields. A note that has `redirect_to` is no page:
-    it is a name that another page once had. `section_slugs` are given where they do not follow from the headings.
+    `links` are slugs or names of related pages, `metadata` has all other fields. A note with `redirect_to` is not a
+    page, but a former name of another page. `section_slugs` are only given if they do not follow from the headings.
     """
 
     slug: str | None
@@ -57,15 +59,15 @@ class Note:
     superseded: tuple[ClaimMark, ...] = ()
     contradictions: tuple[ContradictionMark, ...] = ()
     reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Why it is related to the page of that link, where that is not said by the note itself."""
+    """The reasons of each link in `links` that has others than the default reason."""
     merged_into: str | None = None
-    """The page that it became a part of."""
+    """The page that this page was merged into."""
     was_merged: bool = False
-    """Whether it became a part of another page, and was brought back."""
+    """Whether this page was merged into another page and later restored."""
 
 
 def from_markdown(stem: str, text: str) -> Note:
-    """Return a file's note; `stem` is its name without `.md`, and its title when the frontmatter has none."""
+    """Return a file's note; `stem` is the file's name without `.md`, and the title if the frontmatter has none."""
     try:
         values, body = split(clean(text.removeprefix("\ufeff")))
     except (BadFrontmatter, BadText) as error:
@@ -74,12 +76,12 @@ def from_markdown(stem: str, text: str) -> Note:
 
 
 def from_fields(values: Mapping[str, Any], body: str, stem: str = "") -> Note:
-    """Return a file's note from what its header holds."""
+    """Return a file's note from the values of its header and its body."""
     return _note(Fields(values), ("related",), stem, body)
 
 
 def from_record(record: Mapping[str, Any]) -> Note:
-    """Read one line of a JSONL file. `title` and `body` must be there."""
+    """Read one line of a JSONL file. `title` and `body` are required."""
     if not isinstance(record, Mapping):
         raise BadNote("the line is not a JSON object: write {title, body, …}")
     try:
@@ -108,21 +110,23 @@ def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body:
         parent=_page_name(fields.text("parent")),
         status=_status(fields),
         links=tuple(filter(None, map(_page_name, (link for name in link_names for link in fields.texts(name))))),
-        sources=citations(fields),
+        sources=take_citations(fields),
         superseded=take_superseded(fields),
-        contradictions=contradictions(fields),
+        contradictions=take_contradictions(fields),
         created=_moment(fields, "created", "created_at"),
         updated=_moment(fields, "updated", "updated_at"),
         former_slugs=_former_slugs(fields),
         redirect_to=_page_name(fields.text("redirectTo", "redirect_to")),
         metadata=fields.values,
     )
-    return _corrected(note, exact)
+    return _with_exact_values(note, exact)
 
 
 def check_size(note: Note) -> None:
-    """Raise BadNote for a note with a part that is larger than any release could store. An import asks for this before
-    it works on a note, and nobody else does: what is stored can always be read."""
+    """Raise BadNote if a part of the note is larger than any release could store.
+
+    Only an import checks this, before it works on a note: stored notes can always be read.
+    """
     _check("title", [note.title], TITLE)
     _check("summary", [note.summary or ""], SUMMARY)
     _check("body", [note.body], BODY)
@@ -140,31 +144,31 @@ def _check(name: str, texts: Sequence[str], bound: Bound) -> None:
 
 
 def _exact(fields: Fields) -> Fields:
-    """Take the field that says exactly what the other fields could not."""
-    given = fields.values.get(EXACT)
-    if not isinstance(given, dict):
+    """Remove the field EXACT, and return its values, which the other fields could not represent exactly."""
+    values = fields.values.get(EXACT)
+    if not isinstance(values, dict):
         return Fields({})
     del fields.values[EXACT]
-    return Fields(given)
+    return Fields(values)
 
 
-def _corrected(note: Note, exact: Fields) -> Note:
-    """Return the note with what is said exactly in place of what was read."""
-    given = exact.values
-    said: dict[str, Any] = {
-        **{name: _exact_text(name, given[name]) for name in ("title", "summary", "parent") if name in given},
-        **{name: _exact_texts(name, given[name]) for name in ("aliases", "tags", "links") if name in given},
+def _with_exact_values(note: Note, exact: Fields) -> Note:
+    """Return the note with the exact values in place of those that were read from the other fields."""
+    values = exact.values
+    fields: dict[str, Any] = {
+        **{name: _exact_text(name, values[name]) for name in ("title", "summary", "parent") if name in values},
+        **{name: _exact_texts(name, values[name]) for name in ("aliases", "tags", "links") if name in values},
     }
-    metadata = given.get("metadata", {})
+    metadata = values.get("metadata", {})
     if not isinstance(metadata, dict):
         raise BadNote(f"{EXACT}.metadata is not a mapping")
     return replace(
         note,
-        **said,
-        section_slugs=_exact_texts("sections", given.get("sections", [])),
-        reasons=_reasons(given.get("reasons", {})),
-        merged_into=_exact_text("merged_into", given.get("merged_into")),
-        was_merged=given.get("was_merged") is True,
+        **fields,
+        section_slugs=_exact_texts("sections", values.get("sections", [])),
+        reasons=_reasons(values.get("reasons", {})),
+        merged_into=_exact_text("merged_into", values.get("merged_into")),
+        was_merged=values.get("was_merged") is True,
         metadata=note.metadata | metadata,
     )
 
@@ -190,7 +194,7 @@ def _exact_texts(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _moment(fields: Fields, *names: str) -> datetime | None:
-    """Take a date or a time that is one; "last spring" stays in the metadata."""
+    """Remove and return the first of these fields that is a date or a time. Another value stays in the metadata."""
     for name in names:
         value = fields.values.get(name)
         found = parse_time(value) if isinstance(value, str) else None
@@ -216,7 +220,10 @@ def _slug(fields: Fields) -> str | None:
 
 
 def _type(fields: Fields) -> str | None:
-    """Take the type. An unknown one stays in the metadata as `category`: the importer's default decides."""
+    """Remove and return the type.
+
+    An unknown type stays in the metadata as `category`, and the importer uses its default.
+    """
     for name in ("type", "category"):
         value = fields.values.get(name)
         if isinstance(value, str) and value.strip().lower() in TEMPLATES:
@@ -230,7 +237,7 @@ def _type(fields: Fields) -> str | None:
 
 
 def _status(fields: Fields) -> str:
-    """Take the status. One of another kind, like `draft`, stays in the metadata."""
+    """Remove and return the status. An unknown status, such as `draft`, stays in the metadata."""
     status = fields.values.get("status")
     known = status.strip().lower() if isinstance(status, str) else None
     if known in STATUSES:
@@ -240,19 +247,19 @@ def _status(fields: Fields) -> str:
 
 
 def _tags(fields: Fields) -> tuple[str, ...]:
-    """Take the tags: a list, `a, b`, or `#a #b`."""
+    """Remove and return the tags, which are a list, `a, b`, or `#a #b`."""
     tags = fields.texts("tags")
     words = (word for tag in tags for word in (re.split(r"[\s#]+", tag) if tag.startswith("#") else [tag]))
     return tuple(dict.fromkeys(filter(None, words)))
 
 
 def _page_name(written: str | None) -> str | None:
-    """Return the page of a link: `[[Page|text]]` → `Page`."""
+    """Return the page's name in a link, `[[Page|text]]` → `Page`, or any other text unchanged."""
     link = WIKI_LINK.match(written or "")
     return link[1].strip() if link else written
 
 
 def _without_title(title: str, body: str) -> str:
-    """Return the body without a first heading that repeats the title, as many files do."""
+    """Return the body without a first heading that repeats the title, which many files have."""
     first = TITLE_LINE.match(body)
     return body[first.end() :] if first and first["title"].strip() == title else body

@@ -1,5 +1,8 @@
-"""Pages as Notion exports them: a file with its id in the name, the title as the first heading, then the properties of
-a row of a database."""
+"""Read pages that Notion exported.
+
+A file has the id of the page in its name and the title as its first heading. The properties follow if the page is a row
+of a database.
+"""
 
 import re
 from collections.abc import Collection
@@ -14,19 +17,22 @@ LINKED_ID = re.compile(r"(?P<id>[0-9a-f]{32})(?:\.md)?(?:[?#].*)?\Z")
 TITLE = re.compile(r"\A\s*#[ \t]+(?P<title>[^\r\n]+?)[ \t]*(?:\r?\n|\Z)\s*")
 PROPERTY = re.compile(r"(?P<name>[^:\r\n]{1,200}):[ \t](?P<value>[^\r\n]*)(?:\r?\n|\Z)")
 FIELDS = ("tags", "aliases", "type", "summary", "description", "created", "updated")
-"""Properties that are fields of a note whatever their case; others are metadata under their own names."""
+"""The properties that are fields of a note, whatever their case.
+
+Other properties are metadata under their own names.
+"""
 
 
 def without_id(name: str) -> tuple[str, str | None]:
-    """Return the name and the id of `Page name 0123…`; a name without one is itself."""
+    """Split `Page name 0123…` into the name and the id, which is None for a name without one."""
     found = ID.search(name)
     return (name[: found.start()].strip(), found["id"]) if found else (name, None)
 
 
 def from_notion(stem: str, text: str, columns: Collection[str] = ()) -> Note:
-    """Return a page's note. `columns` are the names of the properties, if it is a row of a database.
+    """Return the note of a page. `columns` are the names of its properties, if it is a row of a database.
 
-    The name of a file is cut at fifty characters, so the title is that of the heading.
+    Notion cuts the name of a file at fifty characters, so the title is taken from the heading.
     """
     name, id = without_id(stem)
     heading = TITLE.match(text)
@@ -45,7 +51,7 @@ def from_notion(stem: str, text: str, columns: Collection[str] = ()) -> Note:
 
 
 def _has_slug(title: str) -> bool:
-    """Return whether a title makes a slug: one of pictures alone does not."""
+    """Return whether a slug can be made from a title. A title of emoji alone gives none."""
     try:
         return bool(slugify(title))
     except NoSlug:

@@ -1,4 +1,4 @@
-"""Lines of a JSONL export: versions of pages, mentions and sources."""
+"""Read the lines of a JSONL export: revisions of pages, mentions, sources and attachments."""
 
 from base64 import b64decode
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from ..values import BadNote, jsonable, parse_time
 
 
 class OriginalRecord(NamedTuple):
-    """The file that a source of an export was read from."""
+    """The original file of a source in an export."""
 
     data: bytes
     media_type: str
@@ -28,7 +28,7 @@ class AttachmentRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A source of an export. What is not given is None or empty."""
+    """A source in an export. A missing value is None."""
 
     kind: str
     ref: str
@@ -121,12 +121,15 @@ def moment_of(value: object, name: str) -> datetime | None:
 
 
 AUTHORS = ("agent", "user", "compiler", "service")
-LAST = 2**31 - 2  # one more has to be possible
+VERSION_MAX = 2**31 - 2  # the highest version: the next one must fit into a 32-bit integer too
 
 
 @dataclass(frozen=True, slots=True)
 class RevisionRecord:
-    """A version; `slug`, `metadata` and `aliases` are None where nobody stored them. An erased one has no text."""
+    """A revision of a page in an export. An erased revision has no text.
+
+    `slug`, `metadata` and `aliases` are None if the revision was stored without them.
+    """
 
     page: str
     version: int
@@ -145,10 +148,10 @@ class RevisionRecord:
 
 
 def revision_from_record(record: object) -> RevisionRecord:
-    """Read a version of a page from a record.
+    """Read a revision of a page from a record.
 
-    It is `{page, version, title, summary, body, tags, edit_summary, author: {kind, id}, created_at, slug, metadata,
-    aliases, erased_at}`; page, version, title, body, author and created_at must be there.
+    The record is `{page, version, title, summary, body, tags, edit_summary, author: {kind, id}, created_at, slug,
+    metadata, aliases, erased_at}`; page, version, title, body, author and created_at are required.
     """
     if not isinstance(record, Mapping):
         raise BadNote("the revision is not a JSON object: write {page, version, title, body, author, created_at, …}")
@@ -158,7 +161,7 @@ def revision_from_record(record: object) -> RevisionRecord:
         raise BadNote(str(error)) from error
     version, author = version_of(values.get("version")), values.get("author")
     created_at, metadata = moment_of(values.get("created_at"), "created_at"), values.get("metadata")
-    if version is None or version > LAST or created_at is None:
+    if version is None or version > VERSION_MAX or created_at is None:
         raise BadNote("a revision has a version and its created_at")
     if not isinstance(author, dict) or author.get("kind") not in AUTHORS:
         raise BadNote(f"author is not {{kind, id}} with a kind of {', '.join(AUTHORS)}")
@@ -183,7 +186,7 @@ def revision_from_record(record: object) -> RevisionRecord:
 
 
 def check_state(record: RevisionRecord) -> None:
-    """Raise BadNote for a state with a part that is larger than any release could store. An import asks for this."""
+    """Raise BadNote if a part of the revision is larger than any release could store. Imports check this."""
     texts = {
         "title": (record.title, TITLE), "summary": (record.summary, SUMMARY), "body": (record.body, BODY),
         "edit_summary": (record.edit_summary, EDIT_SUMMARY), "author.id": (record.author_id, AUTHOR),
@@ -193,8 +196,8 @@ def check_state(record: RevisionRecord) -> None:
     for name, (text, bound) in texts.items():
         if len(text or "") > bound.stored:
             raise BadNote(f"{name} has {len(text or ''):,} characters: at most {bound.stored:,} are allowed")
-    for name, (listed, each, all) in lists.items():
-        if len(listed) > all.stored or max(map(len, listed), default=0) > each.stored:
+    for name, (items, each, all) in lists.items():
+        if len(items) > all.stored or max(map(len, items), default=0) > each.stored:
             raise BadNote(f"{name} are more than {all.stored:,} texts of at most {each.stored:,} characters")
 
 
@@ -202,7 +205,7 @@ def _texts(values: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
     value = values.get(name)
     if value is None:
         return None
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise BadNote(f"{name} is no list of texts")
     return tuple(value)
 
@@ -213,7 +216,7 @@ STATUSES = ("open", "ignored", PROMOTED)
 
 @dataclass(frozen=True, slots=True)
 class SightingRecord:
-    """The source that says a name, and how it says it."""
+    """A source that contains the name of a mention, and the quote that has the name."""
 
     kind: str
     ref: str
@@ -223,7 +226,7 @@ class SightingRecord:
 
 @dataclass(frozen=True, slots=True)
 class MentionRecord:
-    """A mention of an export. What is not given is None or empty; a promoted one has its page, by its address."""
+    """A mention in an export. A missing value is None or empty. `page` is the address of a promoted mention's page."""
 
     name: str
     status: str = "open"
@@ -237,8 +240,8 @@ class MentionRecord:
 def mention_from_record(record: object) -> MentionRecord:
     """Read a mention from a record.
 
-    It is `{name, status, page, suggested_type, first_seen_at, last_seen_at, sightings: [{kind, ref, version,
-    quote}]}`; the name must be there.
+    The record is `{name, status, page, suggested_type, first_seen_at, last_seen_at, sightings: [{kind, ref, version,
+    quote}]}`; the name is required.
     """
     if not isinstance(record, Mapping):
         raise BadNote("the mention is not a JSON object: write {name, sightings, …}")

@@ -1,1 +1,1 @@
-"""Text as search reads it: words, queries, passages, snippets and times."""
+"""Analyse texts for search: words, queries, passages, snippets and times."""

@@ -1,7 +1,7 @@
-"""The passages of a source: the turns, list items and paragraphs by which its text is searched and cited.
+"""Split the text of a source into passages: the turns, list items and paragraphs by which it is searched and cited.
 
-A passage is a range of the text, so it never differs from what was stored. None reaches across a heading, and each
-knows the heading above it and, in a conversation, who speaks. Sources: seed 001, and docs/reference/search.md.
+A passage is a range of the stored text. It never extends across a heading, and it has the heading above it and, in a
+conversation, the speaker. docs/reference/search.md describes the rules.
 """
 
 import re
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from ..claims.corrections import says_change
 
 PASSAGE_MAX = 2_000  # characters; a longer block is cut after a sentence, or between words
-PASSAGES_MAX = 5_000  # of one source; in one with more, neighbours are joined until there are no more
-LABEL_MAX = 200  # characters of a heading that are kept
+PASSAGES_MAX = 5_000  # passages of one source; neighbours are joined until there are no more
+LABEL_MAX = 200  # characters of a heading that are stored
 
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
 ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•]|\d{1,9}[.)])[ \t]+\S")
@@ -25,17 +25,17 @@ TURN = re.compile(
     r"|\d{1,2}[:.]\d\d(?:[:.]\d\d)?[ \t]+(?:[-–][ \t]*)?)?(?:\*\*|__)?"
     r"(?P<name>[^\W\d_][^\n:*|<>\[\](){}/\\\"“”]{0,39})(?:\*\*|__)?:(?:\*\*|__)?[ \t]+\S"
 )
-NAME_WORDS = 4  # that the name of a speaker has at most
+NAME_WORDS_MAX = 4  # words of a speaker's name, at most
 SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]{0,3}(?=\s)|[。！？]")
-QUESTION = re.compile(r"[?？؟][\"'”’)\]]{0,3}\s*(?:\[[^\[\]]{0,300}\]\s*)?$")  # a note on a photo may stand behind it
+QUESTION = re.compile(r"[?？؟][\"'”’)\]]{0,3}\s*(?:\[[^\[\]]{0,300}\]\s*)?$")  # a note about a photo may follow
 VISIBLE = re.compile(r"\S")
-NEAR_END = 0.5  # of the room; before that a cut after a sentence is worse than one between words
+NEAR_END = 0.5  # share of the room: an earlier end of a sentence is not used as a cut
 
 
 class Passage(NamedTuple):
-    """Characters `start` to `end` of a source, from 0, and its lines, from 1, both included.
+    """A passage of a source: characters [start, end), which count from 0, and its first and last line, from 1.
 
-    The text of a turn begins with the speaker; `said_from` is the character where what is said begins.
+    The text of a turn begins with the speaker's name; `said_from` is the character where the speech begins.
     """
 
     start: int
@@ -48,7 +48,7 @@ class Passage(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of the text without its end: where it begins, and its number from 1."""
+    """A line of a text without its line end, the character where it begins, and its number, from 1."""
 
     text: str
     start: int
@@ -61,16 +61,16 @@ def is_question(text: str) -> bool:
 
 
 class Turn(NamedTuple):
-    """The beginning of a turn: who speaks, and how long the line is before it says something."""
+    """The beginning of a turn: the speaker, and the length of the line before the speech."""
 
     speaker: str
     length: int
 
 
 def passages(text: str) -> list[Passage]:
-    """Return the passages of a text in its order; they do not overlap, and what is outside of them is white space.
+    """Return the passages of a text, in order. They do not overlap, and only white space and headings are outside.
 
-    A heading is part of the passages below it; one with nothing below is a passage itself.
+    The passages below a heading have it as their `heading`; a heading with nothing below it is a passage itself.
     """
     found = [piece for block in blocks(text) for piece in pieces(text, block)]
     while len(found) > PASSAGES_MAX:
@@ -79,11 +79,12 @@ def passages(text: str) -> list[Passage]:
 
 
 def corrects(text: str) -> bool:
-    """Return whether a sentence of a passage has words with which people say that something is not as it was."""
+    """Return whether a sentence of a passage has words that announce a correction or a change."""
     return any(says_change(sentence.strip()) for sentence in sentences(text))
 
 
 def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, which together are the text."""
     start = 0
     for match in SENTENCE_END.finditer(text):
         yield text[start : match.end()]
@@ -91,13 +92,13 @@ def sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def join_passages(some: Sequence[Passage]) -> Passage:
-    first, last = some[0], some[-1]
+def join_passages(neighbours: Sequence[Passage]) -> Passage:
+    first, last = neighbours[0], neighbours[-1]
     return first._replace(end=last.end, line_end=last.line_end)
 
 
 def blocks(text: str) -> Iterator[Passage]:
-    """Yield the blocks of the text, of whatever length."""
+    """Yield the turns, list items, paragraphs and lone headings of a text, of any length."""
     block: Passage | None = None
     fence = heading = speaker = ""
     alone: Passage | None = None  # a heading with nothing below it so far
@@ -116,12 +117,12 @@ def blocks(text: str) -> Iterator[Passage]:
             yield from filter(None, (block,))
             block = None
             continue
-        said = turn_of(line.text)
-        if block is None or said or ITEM.match(line.text):
+        turn = turn_of(line.text)
+        if block is None or turn or ITEM.match(line.text):
             yield from filter(None, (block,))
-            speaker = said.speaker if said else "" if block is None else speaker
+            speaker = turn.speaker if turn else "" if block is None else speaker
             block, alone = one_line(line, heading, speaker), None
-            block = block._replace(said_from=line.start + said.length) if said else block
+            block = block._replace(said_from=line.start + turn.length) if turn else block
         else:
             block = extend(block, line)
         if mark := FENCE.match(line.text):
@@ -135,7 +136,7 @@ def one_line(line: Line, heading: str, speaker: str = "") -> Passage:
 
 
 def extend(block: Passage, line: Line) -> Passage:
-    """Return the block with one more line; white space at its end stays outside."""
+    """Return the block extended by a line. White space at the end stays outside of it."""
     if not line.text.strip():
         return block
     return block._replace(end=line.start + len(line.text.rstrip()), line_end=line.number)
@@ -149,15 +150,15 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def turn_of(line: str) -> Turn | None:
-    """Return who says a line of a conversation; None for any other line."""
+    """Return the beginning of a turn, such as `Mara: hello`; None for any other line."""
     found = TURN.match(line)
-    if found is None or len(found["name"].split()) > NAME_WORDS:
+    if found is None or len(found["name"].split()) > NAME_WORDS_MAX:
         return None
     return Turn(found["name"].strip(), found.end() - 1)
 
 
 def pieces(text: str, block: Passage) -> Iterator[Passage]:
-    """Yield the parts of a block, none longer than a passage may be."""
+    """Yield the block in parts of at most PASSAGE_MAX characters."""
     start, number = block.start, block.line_start
     while block.end - start > PASSAGE_MAX:
         cut = cut_of(text, start, start + PASSAGE_MAX)
@@ -173,10 +174,11 @@ def pieces(text: str, block: Passage) -> Iterator[Passage]:
 
 
 def cut_of(text: str, start: int, end: int) -> int:
-    """Return where to cut between two places: after the last sentence, else the last word, else at the end."""
-    least = start + int((end - start) * NEAR_END)
-    sentences = [match.end() for match in SENTENCE_END.finditer(text, least, end)]
+    """Return where to cut between `start` and `end`: after the last sentence or else the last word of the second half,
+    or at `end`."""
+    earliest = start + int((end - start) * NEAR_END)
+    sentences = [match.end() for match in SENTENCE_END.finditer(text, earliest, end)]
     if sentences:
         return sentences[-1]
-    space = max(text.rfind(mark, least, end) for mark in (" ", "\n", "\t"))
+    space = max(text.rfind(mark, earliest, end) for mark in (" ", "\n", "\t"))
     return space if space > start else end

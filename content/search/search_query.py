@@ -1,23 +1,26 @@
-"""The query language of search, read from one line of text.
+"""Parse the query language of search.
 
-    words              rank the pages that say them; none of them has to be there
-    "two words"        a phrase that a page must say; its words rank too
-    -word  -"a phrase" a page must not say it
-    type:topic         pages of this type; several: of any of them. -type:topic: of no such type
-    tag:food           pages with this tag, whatever its capitals; several: with all of them. -tag:food: without it
-    status:archived    `active` (as when nothing is said), `archived`, or `any` of the two
-    updated:2026-01    changed within that year, month or day (UTC); >2026-01 after its end, >=2026-01 from its start
-                       on, <2026-01 before its start, <=2026-01 until its end; several: all of them hold
-    in:title           words are looked for in names only
-    owner:slug         in the wiki of that owner; the last one counts
+    words              rank the pages that contain them; none of the words is required
+    "two words"        a phrase that a page must contain; its words count for the ranking too
+    -word  -"a phrase" a word or a phrase that a page must not contain
+    type:topic         pages of this type; repeated: of any of the types. -type:topic: pages of other types
+    tag:food           pages with this tag, in any case; repeated: with all of the tags. -tag:food: pages without it
+    status:archived    `active` (the default), `archived`, or `any` for both
+    updated:2026-01    pages changed in that year, month or day (UTC); >2026-01: after its end, >=2026-01: from its
+                       start on, <2026-01: before its start, <=2026-01: until its end; repeated: all must hold
+    in:title           search the words in names only
+    owner:slug         search in the wiki of that owner; the last one counts
 
-A value with spaces is quoted: tag:"two words". Only double quotes quote, straight or curly, and only where a word
-begins; an apostrophe never does. Keys and values, but for tags, may be in capitals; full-width signs are signs.
-Everything else is words: an unknown key (`std::vector`, `http://…`), a value that cannot be (`type:bogus`,
-`updated:May`), a quote that is not closed, `-` alone, `--x`. So there are no errors. What follows the first 10,000
-characters is not read, and behind 32 phrases, exclusions and operators everything is words. In a question of more than
-twelve words quotes and minus signs are prose and demand nothing, and in front of a question a minus is part of its
-first word if that may be the name of a switch. Elsewhere the wiki decides what is one: resolvers.search.search.
+A value with spaces is quoted: tag:"two words". Only double quotes, straight or curly, quote, and only at the beginning
+of a word. Keys and values, except tags, may be in capitals, and full-width signs count as signs.
+
+Every text is a valid query. Everything that is not described above is read as words: an unknown key (`std::vector`,
+`http://…`), an impossible value (`type:bogus`, `updated:May`), an unclosed quote, a lone `-`, `--x`. Only the first
+10,000 characters are read, and after 32 phrases, exclusions and operators everything is words.
+
+In a question of more than twelve words, quotes and minus signs have no effect. A minus at the beginning of a query is
+part of its first word if that looks like a switch of a command. For other words with a minus, `resolvers.search.search`
+decides by the pages that it finds.
 """
 
 import re
@@ -34,11 +37,11 @@ from ..templates import TEMPLATES
 from .words import words
 
 QUERY_MAX = 10_000
-DEMANDS_MAX = 32  # phrases, exclusions and operators; each is looked for by itself
-PROSE = 12  # words; people who write more than that write sentences
+DEMANDS_MAX = 32  # phrases, exclusions and operators; each needs a search of its own
+PROSE_WORDS = 12  # words; a longer query is a sentence
 
 SIGNS = str.maketrans("：－＞＜＝＂“”„‟", ":-><=" + '"' * 5)
-# What is quoted ends at the next quote; what is not, at the next space.
+# A quoted value ends at the next quote, any other value at the next space.
 TERM = re.compile(
     r'(?:(?<!\S)(?P<minus>-)(?!-))?(?:(?P<key>\w{1,10}):(?!:))?(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]\S*))|\S+'
 )
@@ -46,15 +49,15 @@ UPDATED = re.compile(r"([<>]=?|)(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 OPTION = frozenset({"option", "options", "switch", "switches", "flag", "flags", "argument", "parameter"})
 STATUSES = {"active": ("active",), "archived": ("archived",), "any": ("active", "archived")}
 
-Said = list[tuple[str, Any]]  # what a term adds: fields of the query, and a value for each
+FieldValues = list[tuple[str, Any]]  # the fields of the query that a term sets, and a value for each
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A query of search. Empty fields restrict nothing; no status means active pages.
+    """A parsed query. Empty fields restrict nothing, except that no status means active pages.
 
-    `words` are the free text with that of the phrases. A page was changed in time when `updated_after` <= its moment <
-    `updated_before`.
+    `words` is the free text, with the words of the phrases. Pages must have been changed at a moment for which
+    `updated_after` <= moment < `updated_before`.
     """
 
     words: str = ""
@@ -72,11 +75,11 @@ class SearchQuery:
 
 
 def understand(text: str) -> SearchQuery:
-    """Parse what was meant: signs are no operators in sentences and in switches like `-Gm compiler option`."""
+    """Parse a query, and read signs as text in sentences and in switches such as `-Gm compiler option`."""
     query = parse(text)
     if not query.words or not (query.phrases or query.excluded):
         return query
-    if len(words(query.words)) > PROSE:
+    if len(words(query.words)) > PROSE_WORDS:
         return _read(text, in_prose=True)
     text = text.lstrip()
     is_first = query.excluded and text.startswith(f"-{query.excluded[0]}")
@@ -84,74 +87,81 @@ def understand(text: str) -> SearchQuery:
 
 
 def _is_switch(word: str, text: str) -> bool:
-    """Return whether it is a switch: `-Gm`, `-NXCOMPAT`, `-Wp64`, or what a question calls an option.
+    """Return whether a word after a minus is a switch: `-Gm`, `-NXCOMPAT`, `-Wp64`, or any word if the query speaks of
+    options.
 
-    `-decaf` is a word that is not wanted.
+    The word in `-decaf` is not a switch but an exclusion.
     """
     is_written_so = len(word) <= 2 or word.isupper() or not word.isalpha()
     return word.isascii() and (is_written_so or not OPTION.isdisjoint(words(text)))
 
 
 def without_exclusions(text: str) -> str:
-    """Return the query with each excluded word asked for: `ls -Recurse` → `ls Recurse`. A quoted phrase stays out."""
+    """Return the query with each excluded word as a search word: `ls -Recurse` → `ls Recurse`.
+
+    Excluded phrases stay excluded.
+    """
     parts, at = [], 0
     for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
-        if term["minus"] and term["bare"] and _said_by(term, in_prose=False)[0][0] == "excluded":
+        if term["minus"] and term["bare"] and _read_term(term, in_prose=False)[0][0] == "excluded":
             parts.append(text[at : term.start()])
             at = term.start() + 1
     return "".join([*parts, text[at:]])
 
 
 def without_quotes(text: str) -> str:
-    """Return the query with the words of each required phrase as words: `who sang "Winter Light"` → `who sang Winter
-    Light`. A phrase that is excluded, and the value of an operator, stay quoted."""
+    """Return the query without the quotes of required phrases: `who sang "Winter Light"` → `who sang Winter Light`.
+
+    Excluded phrases and the values of operators stay quoted.
+    """
     parts, at = [], 0
     for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
-        if term["quoted"] and _said_by(term, in_prose=False)[0][0] == "phrases":
+        if term["quoted"] and _read_term(term, in_prose=False)[0][0] == "phrases":
             parts += [text[at : term.start()], text[term.start() + 1 : term.end() - 1]]
             at = term.end()
     return "".join([*parts, text[at:]])
 
 
 def parse(text: str) -> SearchQuery:
-    """Parse a query: any text is one."""
+    """Parse a query. Every text is a valid query."""
     return _read(text, in_prose=False)
 
 
 def _read(text: str, *, in_prose: bool) -> SearchQuery:
-    said: defaultdict[str, list[Any]] = defaultdict(list)
+    values: defaultdict[str, list[Any]] = defaultdict(list)
     demands = 0
     for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
-        for field, value in _said_by(term, in_prose) if demands < DEMANDS_MAX else [("words", term[0])]:
-            said[field].append(value)
+        for field, value in _read_term(term, in_prose) if demands < DEMANDS_MAX else [("words", term[0])]:
+            values[field].append(value)
             demands += field != "words"
     return SearchQuery(
-        words=" ".join(said["words"]),
-        phrases=_once(said["phrases"]),
-        excluded=_once(said["excluded"]),
-        types=_once(said["types"]),
-        excluded_types=_once(said["excluded_types"]),
-        tags=_once(said["tags"]),
-        excluded_tags=_once(said["excluded_tags"]),
-        statuses=_once(said["statuses"]),
-        updated_after=max(said["updated_after"], default=None),
-        updated_before=min(said["updated_before"], default=None),
-        title_only=bool(said["title_only"]),
-        owner=said["owner"][-1] if said["owner"] else None,
+        words=" ".join(values["words"]),
+        phrases=_unique(values["phrases"]),
+        excluded=_unique(values["excluded"]),
+        types=_unique(values["types"]),
+        excluded_types=_unique(values["excluded_types"]),
+        tags=_unique(values["tags"]),
+        excluded_tags=_unique(values["excluded_tags"]),
+        statuses=_unique(values["statuses"]),
+        updated_after=max(values["updated_after"], default=None),
+        updated_before=min(values["updated_before"], default=None),
+        title_only=bool(values["title_only"]),
+        owner=values["owner"][-1] if values["owner"] else None,
     )
 
 
-def _once(values: list[str]) -> tuple[str, ...]:
+def _unique(values: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _said_by(term: re.Match[str], in_prose: bool) -> Said:
+def _read_term(term: re.Match[str], in_prose: bool) -> FieldValues:
+    """Return the fields that a term of the query sets. In prose, quotes and minus signs have no effect."""
     quoted, negated = term["quoted"] is not None, term["minus"] is not None
     value = " ".join((term["quoted"] or term["bare"] or "").split())
     if term["key"]:
         operator = (EXCLUDING if negated else OPERATORS).get(fold(term["key"]))
-        if said := operator(value) if operator else []:
-            return said
+        if found := operator(value) if operator else []:
+            return found
         value = f"{term['key']}:{value}"
     if in_prose or not words(value):
         return [("words", term[0])]
@@ -160,19 +170,19 @@ def _said_by(term: re.Match[str], in_prose: bool) -> Said:
     return [("phrases", value), ("words", value)] if quoted and not term["key"] else [("words", term[0])]
 
 
-def _type(value: str) -> Said:
+def _type(value: str) -> FieldValues:
     return [("types", fold(value))] if fold(value) in TEMPLATES else []
 
 
-def _tag(value: str) -> Said:
+def _tag(value: str) -> FieldValues:
     return [("tags", value)] if value else []
 
 
-def _status(value: str) -> Said:
+def _status(value: str) -> FieldValues:
     return [("statuses", status) for status in STATUSES.get(fold(value), ())]
 
 
-def _updated(value: str) -> Said:
+def _updated(value: str) -> FieldValues:
     if not (match := UPDATED.fullmatch(value)):
         return []
     sign, *day = match.groups()
@@ -185,22 +195,22 @@ def _updated(value: str) -> Said:
 
 
 def _period(year: str, month: str | None, day: str | None) -> tuple[datetime, datetime]:
-    """Return the first moment of a period, and the first after it."""
+    """Return the first moment of a year, month or day, and the first moment after it."""
     start = datetime(int(year), int(month or 1), int(day or 1), tzinfo=UTC)
     if day:
         return start, start + timedelta(days=1)
     return start, (start + timedelta(days=31)).replace(day=1) if month else start.replace(year=start.year + 1)
 
 
-def _in(value: str) -> Said:
+def _in(value: str) -> FieldValues:
     return [("title_only", True)] if fold(value) == "title" else []
 
 
-def _owner(value: str) -> Said:
+def _owner(value: str) -> FieldValues:
     return [("owner", fold(value))] if is_slug(fold(value)) else []
 
 
-OPERATORS: dict[str, Callable[[str], Said]] = {
+OPERATORS: dict[str, Callable[[str], FieldValues]] = {
     "type": _type,
     "tag": _tag,
     "status": _status,
@@ -208,7 +218,7 @@ OPERATORS: dict[str, Callable[[str], Said]] = {
     "in": _in,
     "owner": _owner,
 }
-EXCLUDING: dict[str, Callable[[str], Said]] = {
-    "type": lambda value: [(f"excluded_{field}", one) for field, one in _type(value)],
-    "tag": lambda value: [(f"excluded_{field}", one) for field, one in _tag(value)],
+EXCLUDING: dict[str, Callable[[str], FieldValues]] = {
+    "type": lambda value: [(f"excluded_{field}", type_) for field, type_ in _type(value)],
+    "tag": lambda value: [(f"excluded_{field}", tag) for field, tag in _tag(value)],
 }

@@ -1,7 +1,7 @@
-"""The snippet of a page to show for a search, and what to highlight in it.
+"""Choose the snippet of a page to show for a search, and the highlights in it.
 
-Texts come as (heading, body in markdown), one for each section. Of a page so much is read that a search costs little:
-its first sections, and of their text what stands under the headings that match best before the rest.
+A page is passed as (heading, markdown body) for each section. To limit the cost, only its first sections are read,
+those with the best matching headings first, and only up to a number of characters.
 """
 
 import re
@@ -16,15 +16,15 @@ from typing import NamedTuple
 from ..markdown.plain import plain, strip_comments
 from .words import RUN, analyse, space_underscores, spans, words
 
-LENGTH = 240
-SECTIONS_MAX = 200
-CHARACTERS_MAX = 20_000
-HITS_MAX = 300
-HEADING_MAX = 200
-REACH = 24  # characters that are given up, at most, to cut between words
-BEGINNING = 3  # letters
+LENGTH = 240  # characters of a snippet
+SECTIONS_MAX = 200  # sections of a page that are read
+CHARACTERS_MAX = 20_000  # characters of a page that are read
+HITS_MAX = 300  # matching words of a page
+HEADING_MAX = 200  # characters of a heading that are read
+REACH = 24  # characters by which a snippet may be shorter in order to be cut between words
+BEGINNING = 3  # letters of a word by which candidates are found
 
-# Each looks ahead a bounded way, so that hostile text costs no more than any other.
+# Each pattern scans a bounded distance, so that hostile text takes no longer than ordinary text.
 FENCE = re.compile(r"^[ \t]{0,8}(?:```+[^`\n]*|~~~+[^\n]*)$", re.MULTILINE)
 DEFINITION = re.compile(r"^ {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]*\S+(?:[ \t]+[\"'(][^\n]*)?$", re.MULTILINE)
 RULE = re.compile(r"^[ \t]*[-|:=][-|:= \t]*$", re.MULTILINE)
@@ -32,11 +32,11 @@ ROW = re.compile(r"^[ \t]*\|[^\n]*$", re.MULTILINE)
 CELL_END = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,500}\)")
 CODE = re.compile(r"(?<!`)`([^`\n]{1,300})`(?!`)")
-# In code these are no marks: until the marks are gone, characters without a meaning stand for them.
+# In code these are not markup, so characters of private use stand for them until the markup is removed.
 MARKS, INSTEAD = "<*_[]~", "\ue000\ue001\ue002\ue003\ue004\ue005"
 HIDE, SHOW = str.maketrans(MARKS, INSTEAD), str.maketrans(INSTEAD, MARKS)
 CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # left open, it would turn around what stands after the snippet
+DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # an unclosed one would reverse the text after the snippet
 
 Texts = Sequence[tuple[str, str]]
 Range = tuple[int, int]
@@ -45,7 +45,10 @@ Matcher = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """One line of text without markup, out of the section with that index; highlights are (start, length) in it."""
+    """A snippet: a line of text without markup from the section with that index.
+
+    Highlights are (start, length) in it.
+    """
 
     section: int
     text: str
@@ -53,7 +56,7 @@ class Snippet:
 
 
 class MatchedWord(NamedTuple):
-    """A word of the text, from `start` to `end`, and the term of the query that it stands for."""
+    """A word of a text, at [start, end), and the term of the query that it matches."""
 
     start: int
     end: int
@@ -62,9 +65,9 @@ class MatchedWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SectionMatches:
-    """A section as it is read: its text without marks, and what of the query is in it and in its heading.
+    """A section with its plain text, its words that match the query, and the terms of the query in its heading.
 
-    The heading is `whole` when each of its words is of the query.
+    `whole` tells whether each word of the heading matches the query.
     """
 
     section: int
@@ -75,23 +78,24 @@ class SectionMatches:
 
 
 def choose(sections: Texts, weights: Mapping[str, float], is_match: Matcher, length: int = LENGTH) -> Snippet | None:
-    """Return the snippet of at most `length` characters with the most of the query; None if there is nothing to show.
+    """Return the snippet of at most `length` characters that matches a query best; None if there is no text.
 
-    `is_match` gives the term that a word stands for, `weights` what each term counts: twice when it is in the heading
-    too. Equals are decided by a heading of nothing else, then by the number of hits, then by the order on the page.
-    Without any match it is the beginning of the page, without highlights.
+    `is_match` returns the term of the query that a word matches, or None. `weights` is the weight of each term; a term
+    in the heading counts once more. Among equal snippets, one under a heading that only has words of the query wins,
+    then the one with more hits, then the first on the page. Without any match, the snippet is the beginning of the
+    page, without highlights.
     """
     readings = list(_readings(sections, weights, cache(is_match)))
     windows = [(reading, *window) for reading in readings for window in _windows(reading, _room(length))]
     if not windows:
-        return next((_snippet(one, 0, 0, length) for one in readings if one.text), None)
+        return next((_snippet(section, 0, 0, length) for section in readings if section.text), None)
     windows.sort(key=lambda window: window[0].section)  # as on the page: of equals, max takes the first
     reading, first, last = max(windows, key=lambda window: _score(weights, *window))
     return _snippet(reading, first, last, length)
 
 
 def html(snippet: Snippet) -> str:
-    """Return the text with `<mark>` around its highlights. Nothing else in it is markup."""
+    """Return the snippet as HTML, escaped and with `<mark>` around its highlights."""
     parts, at = [], 0
     for start, length in snippet.highlights:
         parts += [escape(snippet.text[at:start]), "<mark>", escape(snippet.text[start : start + length]), "</mark>"]
@@ -100,9 +104,10 @@ def html(snippet: Snippet) -> str:
 
 
 def candidates(sections: Texts, beginnings: Collection[str]) -> set[str]:
-    """Return the distinct words that begin with the same 3 letters as one of these, or with the whole of a shorter one.
+    """Return the distinct words of a page that begin with the first three letters, or all, of one of `beginnings`.
 
-    They are what `choose` may have to ask about when endings do not matter: only these can have the same stem.
+    Only these words can have the same stem as a word of the query, so only they must be known before `choose` is
+    called.
     """
     stems = {beginning[:BEGINNING] for beginning in beginnings}
 
@@ -116,7 +121,10 @@ def candidates(sections: Texts, beginnings: Collection[str]) -> set[str]:
 
 
 def plain_text(text: str) -> str:
-    """Return the text of markdown in one line, without marks, comments, link targets and table lines. Code stays."""
+    """Return markdown as plain text on one line, without comments, addresses of links and lines of tables.
+
+    Code stays.
+    """
     parts = FENCE.split(DIRECTION.sub("", CONTROL.sub(" ", strip_comments(text))))
     parts[::2] = [_prose(part) for part in parts[::2]]
     return " ".join(" ".join(parts).split())
@@ -131,9 +139,9 @@ def _prose(text: str) -> str:
 
 
 def _in_reach(texts: Texts, worth: Callable[[str], float]) -> Iterator[tuple[int, str, str]]:
-    """Yield (index, heading, body) of the sections that are read, the best heading first.
+    """Yield (index, heading, body) of the sections that are read, those with the best headings first.
 
-    Bodies are cut where reading ends.
+    Bodies are cut at CHARACTERS_MAX characters in total.
     """
     headings = [heading[:HEADING_MAX] for heading, _ in texts[:SECTIONS_MAX]]
     left = CHARACTERS_MAX
@@ -158,7 +166,10 @@ def _readings(texts: Texts, weights: Mapping[str, float], is_match: Matcher) -> 
 
 
 def _hits(text: str, is_match: Matcher) -> Iterator[MatchedWord]:
-    """Yield the hits, asking once for each run: most runs of letters hold none, and most come again."""
+    """Yield the words that match.
+
+    Each distinct run of letters is tested once, as most have no match and most are repeated.
+    """
     hitting = cache(lambda run: any(map(is_match, analyse(run))))
     for run in RUN.finditer(space_underscores(text)):
         if hitting(run[0]):
@@ -172,7 +183,7 @@ def _weight(weights: Mapping[str, float], terms: Collection[str]) -> float:
 
 
 def _windows(reading: SectionMatches, room: int) -> Iterator[Range]:
-    """Yield from each hit on as many as fit, as (first, after the last); (0, 0) where only the heading matches."""
+    """Yield, from each hit on, the range [first, last) of the hits that fit; (0, 0) if only the heading matches."""
     if reading.text and reading.heading and not reading.hits:
         yield 0, 0
     last = 0
@@ -200,12 +211,12 @@ def _snippet(reading: SectionMatches, first: int, last: int, length: int) -> Sni
 
 
 def _room(length: int) -> int:
-    """Return the room for the text between two `…`."""
+    """Return the number of characters for the text between two `…`."""
     return max(length - 2, 1)
 
 
 def _cut(text: str, hits: Range, room: int) -> Range:
-    """Return where the snippet begins and ends: a third of what the hits leave free goes before them."""
+    """Return the start and the end of the snippet. A third of the room that the hits leave free is before them."""
     first, last = hits
     free = max(room - (last - first), 0)
     start = max(0, min(first - free // 3, len(text) - room))
@@ -219,7 +230,10 @@ def _cut(text: str, hits: Range, room: int) -> Range:
 
 
 def _merged(hits: list[MatchedWord]) -> list[Range]:
-    """Return ranges from start to end, those that overlap or touch as one: pairs of characters overlap as words."""
+    """Return the [start, end) ranges of the hits, merged if they overlap or touch.
+
+    Words that are pairs of characters overlap.
+    """
     ranges: list[Range] = []
     for start, end, _ in hits:
         if ranges and start <= ranges[-1][1]:

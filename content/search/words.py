@@ -1,10 +1,11 @@
-"""The words of a text as search knows them: of pages, of names and of questions alike.
+"""Split a text into the words by which search finds it. Pages, names and questions are all split in this way.
 
-Folded, parted at everything that is neither letter, digit nor mark; runs of scripts without spaces become overlapping
-pairs of characters, traditional Chinese as simplified. A number and its unit are two words; an identifier in camel
-case is said as a whole and by its parts; operators of programming languages are words in code, or alone. A stored
-index holds what `ANALYSER` made: whoever changes the words raises it, and `cairn reindex` then builds the new index
-beside the old one (docs/decisions/0005-full-text-search-in-postgres.md).
+A text is folded, and split at every character that is neither a letter, a digit nor a mark. Runs of scripts without
+spaces become overlapping pairs of characters, and traditional Chinese becomes simplified. A number and its unit are two
+words. An identifier in camel case becomes the whole and its parts. Operators of programming languages are words if they
+are in code, or alone. `ANALYSER` is the version of these rules by which an index is stored: a change of the words must
+raise it, and `cairn reindex` then builds the new index beside the old one
+(docs/decisions/0005-full-text-search-in-postgres.md).
 """
 
 import re
@@ -19,14 +20,15 @@ from opencc import OpenCC
 from ..normalization import INVISIBLE, fold
 
 ANALYSER = 4
-UNCOMMENTED = 2  # from this one on, comments of a body are not searched
-TAGGED = 3  # and from this one on, pages are found by the words of their tags
-WORD_MAX = 64  # characters; longer ones are data, not words
-RUN_MAX = 1_000  # characters without a space, before they are cut: a script without spaces writes whole lines
+UNCOMMENTED = 2  # the first version that does not index the comments of a body
+TAGGED = 3  # the first version that indexes the words of a page's tags
+WORD_MAX = 64  # characters of a word; the rest of a longer one, which is data and not a word, is cut off
+RUN_MAX = 1_000  # characters of a run; a longer one is split. In scripts without spaces a run can be a whole line
 
 
 def ranges(codes: Iterable[int]) -> str:
-    """Return ascending code points as ranges for the brackets of a pattern: it compiles sooner than with each one."""
+    """Return ascending code points as ranges for a character class, which compiles faster than one of single
+    characters."""
     runs = groupby(enumerate(codes), lambda pair: pair[1] - pair[0])
     ends = ([code for _, code in run] for _, run in runs)
     return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in ends)
@@ -35,22 +37,24 @@ def ranges(codes: Iterable[int]) -> str:
 # Ideographs, Hangul syllables, surrogates and private use, which are most code points, have no marks among them.
 MARKED = (range(0x300, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x10000))
 MARKS = ranges(code for code in chain(*MARKED) if unicodedata.category(chr(code))[0] == "M")
-SCRIPTS = "\U00010000-\U0001cfff\U0001e000-\U0001efff"  # few know their marks, and their punctuation nobody types
+# All characters of these scripts count as letters: few people know their marks, and nobody types their punctuation.
+SCRIPTS = "\U00010000-\U0001cfff\U0001e000-\U0001efff"
 LETTER = f"[\\w{MARKS}{SCRIPTS}]"
-# Nobody sees a soft hyphen or a joiner, so it parts no word; folding takes it out.
+# Invisible characters, such as the soft hyphen and joiners, do not split a word; folding removes them.
 LETTERS = rf"(?:{LETTER[:-1]}{INVISIBLE.pattern[1:]}){{1,{RUN_MAX}}}(?:\+\+|＋＋|[#＃](?!{LETTER}))?"
 PIECE = re.compile(rf"{LETTER}+|\+\+|#")
-# Those of which markdown and prose make another use are none: `--`, `**`, `##`, `...`.
+# Operators that have another meaning in markdown or prose are left out: `--`, `**`, `##`, `...`.
 OPERATORS = (
     "&& || ?? ?. ?: -> => <- ~> |> <| :: := == != === !== =~ !~ <= >= <=> <> << >> >>> >>= <<= += -= *= /= %= &= |= ^= "
     "??= ||= &&= // /* */ ++ !! @@ $$ $? $! $@ $* $# $_ >& &> |& %>%"
 )
-UNDERSCORE = "\x1f"  # that of `$_`, where all others are spaces
+UNDERSCORE = "\x1f"  # stands for the underscore of `$_`; every other underscore becomes a space
 SIGN_NAMES = dict(zip("&|?.:<>-=~!+*/%^@$#_", (
     "amp", "pipe", "quest", "dot", "colon", "less", "more", "minus", "equal", "tilde", "bang", "plus", "star", "slash",
     "percent", "caret", "at", "dollar", "hash", "low",
 ), strict=True))  # fmt: skip
-# A number behind its name: Postgres' parser keeps such a word as it is, no stemmer reads it, and nobody types it.
+# The word for an operator is the names of its signs and a digit: Postgres' parser keeps such a word as it is, no
+# stemmer changes it, and nobody types it.
 OPERATOR_WORDS = {
     sign.replace("_", UNDERSCORE): "".join(map(SIGN_NAMES.__getitem__, sign)) + "0" for sign in OPERATORS.split()
 }
@@ -59,8 +63,8 @@ SIGNS_AROUND = r"[&|?.:<>\-=~!+*/%^@$#\x1f\\]"
 RUN = re.compile(rf"{LETTERS}|(?<![^\s`])(?:{OPERATOR})(?![^\s`])")
 RUN_IN_CODE = re.compile(rf"{LETTERS}|\${UNDERSCORE}(?!{LETTER})|(?<!{SIGNS_AROUND})(?:{OPERATOR})(?!{SIGNS_AROUND})")
 BACKTICKS = re.compile("`+")
-HUMP = re.compile("[a-z](?=[A-Z])|[0-9](?=[A-Z][a-z])|[A-Z](?=[A-Z][a-z]{2})")  # where a name in camel case is parted
-PART_LEAST = 2  # letters
+HUMP = re.compile("[a-z](?=[A-Z])|[0-9](?=[A-Z][a-z])|[A-Z](?=[A-Z][a-z]{2})")  # where camel case is split
+PART_MIN = 2  # letters of a part of an identifier
 MEASURE = re.compile(
     "([0-9]+)("
     "[mkµμcd]?g|mcg|[mcdk]?l|[mckn]?m|in|ft|lbs?|oz|[kmgt]i?b|[kmg]?bps|[kmg]?hz|[mk]?wh?|[mk]?v|m?ah?|[mµμn]?s|min|h|hrs?"
@@ -72,18 +76,19 @@ SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
-# Runs, in 12 MB. Python's table of what comes and goes has room for thrice as many, up to a power of 2: then it is
-# made anew, and one run more would double it. So there are many small ones: a large one leaves a hole where it was.
+# The cache of runs takes 12 MB. It consists of many small caches, because the table of a large one leaves a large hole
+# in the memory whenever it is reallocated. Python gives the table of a cache whose entries come and go three times as
+# many places as it has entries, rounded up to a power of 2, so that one entry more than PART would double it.
 PARTS = 1 << 6
 PART = (1 << 11) // 3
-REMEMBERED = PARTS * PART
-KEPT_MAX = 32  # characters of a run that is remembered: longer ones hardly come again, and have no bound
+CACHED_RUNS_MAX = PARTS * PART
+CACHED_RUN_MAX = 32  # characters of a run that is cached; longer runs are hardly ever repeated
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 SIGNS = {"++": "plusplus", "#": "sharp"}
 
 
 class Word(NamedTuple):
-    """A word, and where the text says it: characters `start` to `end`."""
+    """A word, and its place in the text: the characters [start, end)."""
 
     text: str
     start: int
@@ -94,15 +99,18 @@ def words(text: str) -> list[str]:
     """Return the words of a text: `C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `东京 京都`."""
     text = space_underscores(text)
     runs = (run for pattern, *part in parts_of(text) for run in pattern.findall(text, *part))
-    return [word for run in runs for word in (analyse(run) if len(run) <= KEPT_MAX else read(run))]
+    return [word for run in runs for word in (analyse(run) if len(run) <= CACHED_RUN_MAX else analyse_run(run))]
 
 
 def spans(text: str) -> Iterator[Word]:
-    """Yield `words`, each with its place. Where folding changed the length, that is the place of the whole run."""
+    """Yield the words of a text with their places.
+
+    If folding changed the length, that is the place of the whole run.
+    """
     text = space_underscores(text)
     runs = (run for pattern, *part in parts_of(text) for run in pattern.finditer(text, *part))
     for run in runs:
-        found = analyse(run[0]) if len(run[0]) <= KEPT_MAX else read(run[0])
+        found = analyse(run[0]) if len(run[0]) <= CACHED_RUN_MAX else analyse_run(run[0])
         if len(found) == 1 or not SPACELESS.search(run[0]):
             yield from (Word(word, run.start(), run.end()) for word in found)
         else:
@@ -110,12 +118,15 @@ def spans(text: str) -> Iterator[Word]:
 
 
 def space_underscores(text: str) -> str:
-    """Replace what regular expressions count as a letter but is none, `_`, by a space."""
+    """Replace each `_`, which regular expressions count as a letter, by a space, except in `$_`."""
     return text.replace("$_", "$" + UNDERSCORE).replace("_", " ")
 
 
 def parts_of(text: str) -> Iterator[tuple[re.Pattern[str], int, int]]:
-    """Yield the parts of a text between backticks, and what is a run in each: in code, signs may touch letters."""
+    """Yield the parts of a text inside and outside of backticks, as (pattern of a run, start, end).
+
+    In code, operators may touch letters.
+    """
     if "`" not in text:
         yield RUN, 0, len(text)
         return
@@ -126,14 +137,17 @@ def parts_of(text: str) -> Iterator[tuple[re.Pattern[str], int, int]]:
         if size and end - start != size:
             continue
         if not size and last[end - start] == start:
-            continue  # nothing closes it
+            continue  # there are no closing backticks
         yield RUN_IN_CODE if size else RUN, at, start
         at, size = end, 0 if size else end - start
     yield RUN, at, len(text)
 
 
 def place_words(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
-    """Yield the words inside a run without spaces, by letter; one that folding made anew stands for the whole run."""
+    """Yield the words of a run without spaces, with the places of their letters.
+
+    A word whose letters are not in the folded run has the place of the whole run.
+    """
     letters = [folded(character) for character in run]
     places = [place for place, letter in enumerate(letters) for _ in letter]
     text, at = "".join(letters), 0
@@ -152,33 +166,33 @@ def folded(character: str) -> str:
 
 
 def simplify(text: str) -> str:
-    """Return the text with each traditional Chinese character as the simplified one."""
-    return text.translate(characters()) if HAN.search(text) else text
+    """Return the text with traditional Chinese characters replaced by simplified ones."""
+    return text.translate(simplified_characters()) if HAN.search(text) else text
 
 
 @cache
-def characters() -> dict[int, str]:
-    """The simplified character of each traditional one, by code point."""
+def simplified_characters() -> dict[int, str]:
+    """Return the simplified form of each traditional Chinese character, by code point."""
     every = [chr(code) for start, end in ((0x3400, 0xA000), (0xF900, 0xFB00)) for code in range(start, end)]
     found = dict(zip(every, OpenCC("t2s").convert("\n".join(every)).split("\n"), strict=True))
-    return {ord(one): found.get(other, other) for one, other in found.items() if one != other}
+    return {ord(character): found.get(simple, simple) for character, simple in found.items() if character != simple}
 
 
 def analyse(run: str) -> tuple[str, ...]:
-    """Return the words of a run, cached: a text says the same ones again and again, and folding is slow."""
-    return KEPT[hash(run) % PARTS](run)
+    """Return the words of a run from the cache, because texts repeat the same runs and folding is slow."""
+    return RUN_CACHES[hash(run) % PARTS](run)
 
 
-def read(run: str) -> tuple[str, ...]:
-    """Return the words of a run, as they stand there: of one in camel case the whole, and then its parts."""
+def analyse_run(run: str) -> tuple[str, ...]:
+    """Return the words of a run, in order. An identifier in camel case gives the whole, and then its parts."""
     if sign := OPERATOR_WORDS.get(run):
         return (sign,)
     found = read_letters(simplify(fold(run)))
-    if len(run) > KEPT_MAX or not run.isalnum():
+    if len(run) > CACHED_RUN_MAX or not run.isalnum():
         return found
     if len(found) == 1 and not run.islower() and run.isascii() and HUMP.search(run):
         parts = HUMP.sub(r"\g<0> ", run).lower().split()
-        found = (*found, *(part for part in parts if len(part) >= PART_LEAST))
+        found = (*found, *(part for part in parts if len(part) >= PART_MIN))
     return tuple(part for word in found for part in split_unit(word))
 
 
@@ -199,11 +213,11 @@ def read_letters(run: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-KEPT = [lru_cache(PART)(read) for _ in range(PARTS)]
+RUN_CACHES = [lru_cache(PART)(analyse_run) for _ in range(PARTS)]
 
 
 def split_scripts(piece: str) -> Iterator[str]:
-    """Yield scripts without spaces apart from the others, in pairs of characters."""
+    """Split a piece at scripts without spaces: yield these as pairs of characters, and the rest as it is."""
     at = 0
     for match in SPACELESS.finditer(piece):
         yield from filter(None, [piece[at : match.start()]])
@@ -222,18 +236,18 @@ RUN_OF_LETTERS = re.compile(LETTERS)
 
 
 def words_of_letters(text: str) -> list[str]:
-    """Return the words as the first three analysers had them: no parts, no operators, Chinese as it is written."""
+    """Return the words of analysers 1 to 3, which have no parts, no operators, and Chinese as it is written."""
     return [word for run in RUN_OF_LETTERS.findall(text.replace("_", " ")) for word in read_letters(fold(run))]
 
 
-# Every analyser that stored rows may be of: an old one stays until no installation has its rows any more.
+# The analysers of stored rows, by version. An old one stays until no installation has rows of it any more.
 ANALYSERS: dict[int, Callable[[str], list[str]]] = {
     1: words_of_letters, 2: words_of_letters, 3: words_of_letters, ANALYSER: words
 }  # fmt: skip
 
 
 def whole_words(text: str, analyser: int = ANALYSER) -> list[tuple[str, ...]]:
-    """Return the words of a text, each with its parts behind it: `see getName` → `(see,) (getname, get, name)`."""
+    """Return the words of a text, each followed by its parts: `see getName` → `(see,) (getname, get, name)`."""
     if ANALYSERS[analyser] is not words:
         return [(word,) for word in ANALYSERS[analyser](text)]
     found: list[tuple[str, ...]] = []

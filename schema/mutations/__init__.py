@@ -1,4 +1,4 @@
-"""Everything that can be changed: one file per noun, each mutation one transaction of resolvers/."""
+"""The mutations, with one module per noun. Each mutation is one transaction of resolvers/."""
 
 import strawberry
 

@@ -1,4 +1,4 @@
-"""Claims that no longer hold, and claims that cannot both hold."""
+"""Mutations of superseded claims and of contradictions between claims."""
 
 from collections.abc import Awaitable
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""Requests of admins to the compiler. They have clients already: arguments stand by themselves, not in an input."""
+"""Requests of admins to the compiler.
+
+They take single arguments instead of an input object, because there are clients that use them already.
+"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +25,7 @@ NO_IDEA = "No idea of this account waits to be compiled: retain some first, with
 
 
 async def scope_of(context: Any, tenant_id: str | None, **where: str | None) -> Scope:
-    """Return the scope of the wiki that is meant. The caller's permission is checked where the transaction opens."""
+    """Return the scope of the requested wiki. The caller's permission is checked when the transaction opens."""
     AS_ADMIN.check(context.scope, tenant_id, **where)
     return await scope_named(context, **where)
 
@@ -58,7 +61,7 @@ class WikiJournalImport:
     account_id: strawberry.ID = strawberry.field(description="Id of the journal.")
     tenant_id: strawberry.ID = strawberry.field(description="Id of the tenant of the wiki.")
     user_id: strawberry.ID = strawberry.field(description="Id of the owner of the wiki.")
-    agent_id: strawberry.ID = strawberry.field(description="Id of the owner of the wiki, like userId.")
+    agent_id: strawberry.ID = strawberry.field(description="Id of the owner of the wiki, the same as userId.")
     dispatched: bool = strawberry.field(description="Whether a job was queued.")
     dispatched_at: datetime | None = strawberry.field(description="Time at which the job was queued.")
     error: str | None = strawberry.field(description="Reason why no job was queued.")

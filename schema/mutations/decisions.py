@@ -1,4 +1,4 @@
-"""Decisions: asked for, and recorded."""
+"""Mutations that ask questions, withdraw them, and record decisions."""
 
 from uuid import UUID
 
@@ -56,13 +56,13 @@ class RecordWikiDecisionInput(InWiki):
 
     def draft(self) -> DecisionDraft:
         significance = WikiSignificance(self.significance).value
-        asked = None
+        question = None
         if self.question is not None:
-            asked = QuestionDraft(self.question, self.why or "", tuple(self.options), significance)
+            question = QuestionDraft(self.question, self.why or "", tuple(self.options), significance)
         return DecisionDraft(
             self.decision,
             self.consequences or "",
-            asked,
+            question,
             optional_id(self.question_id),
             optional_id(self.supersedes_id),
         )

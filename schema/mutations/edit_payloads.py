@@ -1,4 +1,4 @@
-"""Payloads of edits, renames and batches: what they answer besides the page."""
+"""Payloads of edits, renames and batches, which return more than the page."""
 
 from collections.abc import Awaitable, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ async def payload_state(context: Any, payload: Any, wanted: frozenset[str]) -> l
 async def payload_pages(
     context: Any, payload: Any, wanted: frozenset[str], limit: int | None = None
 ) -> list[tuple[Any, ...]]:
-    """Return the ids of a batch, which is not larger than what a list shows at most."""
+    """Return the ids of the pages of a batch. A batch is never larger than the limit of the list."""
     return [(page_id,) for page_id in payload.page_ids]
 
 

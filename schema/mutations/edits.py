@@ -1,4 +1,4 @@
-"""Edits of a page's text told as old words and new ones, what is appended to it, and an earlier state again."""
+"""Mutations that replace or append text of a page, change several pages, or restore an earlier version."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .payloads import WikiPagePayload, page_payload
 from .scoping import InWiki, Request, id_of, optional_id, scope_in
 
 
-@strawberry.input(description="A page by its id, or else by type and slug in the wiki that is named.")
+@strawberry.input(description="A page by its id, or else by type and slug in a wiki.")
 class WikiPageInWikiInput(InWiki):
     page_id: strawberry.ID | None = strawberry.field(default=None, description="The page.")
     type: WikiPageType | None = strawberry.field(default=None, description="Type of the page. Required with slug.")
@@ -27,7 +27,7 @@ class WikiPageInWikiInput(InWiki):
     summary: str | None = strawberry.field(default=None, description="Summary of the change for the history.")
 
     def common(self) -> dict[str, Any]:
-        """Return what every operation on a text takes besides its own arguments."""
+        """Return the arguments that all operations on a text have in common."""
         return {
             "section_slug": self.section_slug,
             "expected_version": self.expected_version,
@@ -124,16 +124,16 @@ class TagWikiPagesInput(WikiPageIdsInput):
 class BatchMutations:
     @strawberry.mutation(description="Archive pages, each in its own transaction.")
     async def archive_wiki_pages(self, info: Request, input: WikiPageIdsInput) -> WikiPagesPayload:
-        ids = [id_of(one) for one in input.page_ids]
+        ids = [id_of(page_id) for page_id in input.page_ids]
         return await pages_payload(batches.archive_pages(info.context.database, info.context.scope, ids))
 
     @strawberry.mutation(description="Unarchive pages, each in its own transaction.")
     async def unarchive_wiki_pages(self, info: Request, input: WikiPageIdsInput) -> WikiPagesPayload:
-        ids = [id_of(one) for one in input.page_ids]
+        ids = [id_of(page_id) for page_id in input.page_ids]
         return await pages_payload(batches.unarchive_pages(info.context.database, info.context.scope, ids))
 
     @strawberry.mutation(description="Add and remove tags of pages, each page in its own transaction.")
     async def tag_wiki_pages(self, info: Request, input: TagWikiPagesInput) -> WikiPagesPayload:
-        ids = [id_of(one) for one in input.page_ids]
+        ids = [id_of(page_id) for page_id in input.page_ids]
         saving = batches.tag_pages(info.context.database, info.context.scope, ids, add=input.add, remove=input.remove)
         return await pages_payload(saving)

@@ -1,4 +1,4 @@
-"""References between pages."""
+"""Mutations of references between pages."""
 
 from collections.abc import Awaitable
 

@@ -1,4 +1,4 @@
-"""Findings of lint that are none, and runs of lint that are kept."""
+"""Mutations that mute findings of lint, and that store the report of a run."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Names that have not earned a page yet."""
+"""Mutations of mentions, which are names without a page."""
 
 import strawberry
 

@@ -1,4 +1,4 @@
-"""Pages under other names: renamed, merged into one, and transferred to another wiki."""
+"""Mutations that rename pages, merge them, change their aliases, or transfer them to another wiki."""
 
 import strawberry
 

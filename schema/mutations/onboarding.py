@@ -1,4 +1,4 @@
-"""The tenant's own affairs, for its admins: owners, who may use whose wiki, and API keys."""
+"""Mutations for the admins of a tenant: owners, grants, API keys, and the settings of wikis."""
 
 from dataclasses import fields
 from datetime import datetime, timedelta
@@ -363,12 +363,12 @@ class WikiSettingMutations:
     @strawberry.mutation(description="Update the settings of a wiki. For admins.")
     async def update_wiki_settings(self, info: Request, input: UpdateWikiSettingsInput) -> WikiSettingsPayload:
         scope = await scope_in(info, input)
-        given = {one.name: getattr(input, one.name) for one in fields(WikiSettings)}
+        values = {field.name: getattr(input, field.name) for field in fields(WikiSettings)}
         for name in ("reader_ceiling", "member_ceiling", "decision_threshold"):
-            given[name] = given[name] and given[name].value
+            values[name] = values[name] and values[name].value
         if input.write_policy is not None:
-            given["write_policy"] = [one.rule() for one in input.write_policy]
-        settings = WikiSettings(**given)
+            values["write_policy"] = [rule.rule() for rule in input.write_policy]
+        settings = WikiSettings(**values)
         try:
             changed = await update_wiki_settings(info.context.database, scope, settings)
         except BadInput as error:

@@ -1,4 +1,4 @@
-"""Pages: creating, updating, placing and archiving."""
+"""Mutations that create, update, place, archive and delete pages."""
 
 from datetime import datetime
 from enum import Enum
@@ -69,9 +69,9 @@ class CreateWikiPageInput(InWiki):
     edit_summary: str | None = strawberry.field(default=None, description="Summary of the change for the history.")
 
     def fields(self) -> dict[str, Any]:
-        """Return the given fields, by the names of the resolver."""
-        given = {name: getattr(self, name) for name in NAMES}
-        return {name: plain(value) for name, value in given.items() if value is not None}
+        """Return the fields that have a value, by their names in the resolver."""
+        values = {name: getattr(self, name) for name in NAMES}
+        return {name: plain(value) for name, value in values.items() if value is not None}
 
     def draft(self, **more: Any) -> PageDraft:
         return PageDraft(
@@ -192,7 +192,7 @@ class ArchiveWikiScopeInput(InWiki):
 
 
 def changes(input: UpdateWikiPageInput) -> dict[str, Any]:
-    """Return the given values, by the names of the resolver."""
+    """Return the values of an update by their names in the resolver. An omitted one is UNSET."""
     return {
         "title": non_null(input.title, "title"),
         "slug": non_null(input.slug, "slug"),
@@ -201,12 +201,12 @@ def changes(input: UpdateWikiPageInput) -> dict[str, Any]:
         "tags": nullable(input.tags, []),
         "metadata": nullable(input.metadata, {}),
         "related": nullable(input.related, []),
-        "fields": {name: plain(given.value) for name in NAMES if (given := getattr(input, name)) is not None},
+        "fields": {name: plain(field.value) for name in NAMES if (field := getattr(input, name)) is not None},
     }
 
 
 def plain(value: Any) -> Any:
-    """Return the value of a member of an enum, and any other one as it is."""
+    """Return the value of a member of an enum, or any other value unchanged."""
     return value.value if isinstance(value, Enum) else value
 
 
@@ -231,8 +231,8 @@ class PageMutations:
         try:
             return await page_payload(saving())
         except lifecycle.PageExists as error:
-            known = UserError(message=error.message, code=error.code, field=["title"])
-            return WikiPagePayload(user_errors=[known])
+            title_error = UserError(message=error.message, code=error.code, field=["title"])
+            return WikiPagePayload(user_errors=[title_error])
 
     @strawberry.mutation(description="Create a page, or update the page with this type and slug.")
     async def upsert_wiki_page(self, info: Request, input: UpsertWikiPageInput) -> WikiPagePayload:
@@ -295,5 +295,5 @@ class PageMutations:
         )
     )
     async def delete_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiDeletionPayload:
-        gone = await lifecycle.delete_page(info.context.database, info.context.scope, id_of(input.page_id))
-        return WikiDeletionPayload(deleted_page_id=strawberry.ID(str(gone.page_id)))
+        deleted = await lifecycle.delete_page(info.context.database, info.context.scope, id_of(input.page_id))
+        return WikiDeletionPayload(deleted_page_id=strawberry.ID(str(deleted.page_id)))

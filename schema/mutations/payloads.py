@@ -1,4 +1,4 @@
-"""Payloads of mutations: the thing as it is now, or the errors that the client has to fix first."""
+"""Payloads of mutations: the current state of the object, or the errors that the client has to fix."""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -22,7 +22,7 @@ IDS = {"id": Uuid()}
 
 
 def private_id(name: str) -> Step:
-    """The id that the payload keeps in a private field."""
+    """Return a step that yields the id in a private field of the payload, if there is one."""
 
     async def run(context: Any, payload: Any, wanted: frozenset[str]) -> list[tuple[Any, ...]]:
         id = getattr(payload, name)
@@ -127,7 +127,7 @@ def shown_id(id: UUID | None) -> strawberry.ID | None:
 
 
 async def page_payload(saving: Awaitable[Any]) -> WikiPagePayload:
-    """The payload of a write of one page."""
+    """Return the payload of a write of one page, with its errors or its conflict."""
     try:
         saved = await saving
     except BadInput as error:

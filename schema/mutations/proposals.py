@@ -1,4 +1,4 @@
-"""Proposals: made on purpose, accepted, declined and withdrawn."""
+"""Mutations that make, accept, decline and withdraw proposals."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -62,17 +62,17 @@ class ProposeWikiChangeInput:
         return Terms(self.why, tuple(self.evidence), WikiSignificance(self.significance).value, self.expires_at)
 
     def operation(self) -> Any:
-        """Return the one operation that is given."""
+        """Return the operation of the input. Raises BadInput unless there is exactly one."""
         operations = (
             self.create, self.update, self.edit, self.append, self.rename, self.merge, self.transfer, self.supersede,
             self.archive,
         )  # fmt: skip
-        given = [one for one in operations if one is not None]
-        if len(given) != 1:
+        present = [operation for operation in operations if operation is not None]
+        if len(present) != 1:
             raise BadInput(
                 "Give one operation: create, update, edit, append, rename, merge, transfer, supersede or archive."
             )
-        return given[0]
+        return present[0]
 
 
 @strawberry.input(description="Input for accepting a proposal, optionally with amended texts.")
@@ -141,57 +141,63 @@ class WikiProposalsPayload:
 
 
 async def write_of(info: Request, input: ProposeWikiChangeInput) -> tuple[Scope, Write]:
-    """Return the scope in which the operation is proposed, and what does it with the scope that it is given."""
-    database, given = info.context.database, input.operation()
-    scope = await scope_in(info, given) if isinstance(given, InWiki) else info.context.scope
+    """Return the scope for the proposal, and a function that does the proposed operation in a scope."""
+    database, operation = info.context.database, input.operation()
+    scope = await scope_in(info, operation) if isinstance(operation, InWiki) else info.context.scope
 
     async def write(scope: Scope) -> Any:
-        said: dict[str, Any]
-        match given:
+        values: dict[str, Any]
+        match operation:
             case CreateWikiPageInput():
-                return await lifecycle.create_page(database, scope, given.draft())
+                return await lifecycle.create_page(database, scope, operation.draft())
             case UpdateWikiPageInput():
-                said = {"edit_summary": given.edit_summary, "expected_version": given.expected_version}
-                return await lifecycle.update_page(database, scope, id_of(given.page_id), **changes(given), **said)
+                values = {"edit_summary": operation.edit_summary, "expected_version": operation.expected_version}
+                return await lifecycle.update_page(
+                    database, scope, id_of(operation.page_id), **changes(operation), **values
+                )
             case WikiPageIdInput():
-                return await lifecycle.archive_page(database, scope, id_of(given.page_id))
+                return await lifecycle.archive_page(database, scope, id_of(operation.page_id))
             case EditWikiPageInput():
-                said = {"old_text": given.old_text, "new_text": given.new_text, "replace_all": given.replace_all}
-                return await edits.edit_page(database, scope, given.address(), **said, **given.common())
+                values = {
+                    "old_text": operation.old_text,
+                    "new_text": operation.new_text,
+                    "replace_all": operation.replace_all,
+                }
+                return await edits.edit_page(database, scope, operation.address(), **values, **operation.common())
             case AppendToWikiPageInput():
-                said = {"text": given.text, "as_paragraph": given.as_paragraph}
-                return await edits.append_to_page(database, scope, given.address(), **said, **given.common())
+                values = {"text": operation.text, "as_paragraph": operation.as_paragraph}
+                return await edits.append_to_page(database, scope, operation.address(), **values, **operation.common())
             case RenameWikiPageInput():
-                said = {"title": non_null(given.title, "title"), "slug": non_null(given.slug, "slug")}
-                said |= {"summary": given.summary, "expected_version": given.expected_version}
-                return await renaming.rename_page(database, scope, id_of(given.page_id), **said)
+                values = {"title": non_null(operation.title, "title"), "slug": non_null(operation.slug, "slug")}
+                values |= {"summary": operation.summary, "expected_version": operation.expected_version}
+                return await renaming.rename_page(database, scope, id_of(operation.page_id), **values)
             case MergeWikiPagesInput():
-                return await merge(database, scope, given)
+                return await merge(database, scope, operation)
             case TransferWikiPageInput():
-                page_id, said = id_of(given.page_id), {"expected_version": given.expected_version}
-                return await transferring.transfer_page(database, scope, page_id, given.to_owner, **said)
+                page_id, values = id_of(operation.page_id), {"expected_version": operation.expected_version}
+                return await transferring.transfer_page(database, scope, page_id, operation.to_owner, **values)
             case SupersedeWikiClaimInput():
-                mode = claims.Mode(str(WikiSupersessionMode(given.mode).value))
+                mode = claims.Mode(str(WikiSupersessionMode(operation.mode).value))
                 return await claims.supersede_claim(
                     database,
                     scope,
-                    given.address(),
-                    fact=given.fact,
-                    replacement=given.replacement,
-                    stated_by=given.stated_by.to_ref() if given.stated_by else None,
-                    overridden_by=given.overridden_by.to_ref() if given.overridden_by else None,
-                    superseded_on=given.superseded_on,
+                    operation.address(),
+                    fact=operation.fact,
+                    replacement=operation.replacement,
+                    stated_by=operation.stated_by.to_ref() if operation.stated_by else None,
+                    overridden_by=operation.overridden_by.to_ref() if operation.overridden_by else None,
+                    superseded_on=operation.superseded_on,
                     mode=mode,
-                    **given.common(),
+                    **operation.common(),
                 )
 
     return scope, write
 
 
-async def merge(database: Any, scope: Scope, given: MergeWikiPagesInput) -> Any:
-    named = [*(given.from_page_ids or ()), *filter(None, [given.from_page_id])]
-    into_id, ids = id_of(given.into_page_id), [id_of(one) for one in named[: merging.MOST + 1]]
-    return await merging.merge_many(database, scope, ids, into_id, expected_version=given.expected_version)
+async def merge(database: Any, scope: Scope, input: MergeWikiPagesInput) -> Any:
+    page_ids = [*(input.from_page_ids or ()), *filter(None, [input.from_page_id])]
+    into_id, ids = id_of(input.into_page_id), [id_of(page_id) for page_id in page_ids[: merging.MOST + 1]]
+    return await merging.merge_many(database, scope, ids, into_id, expected_version=input.expected_version)
 
 
 async def decision_payload(deciding: Awaitable[Decided]) -> WikiProposalPayload:
@@ -210,12 +216,12 @@ class ProposalMutations:
     async def propose_wiki_change(self, info: Request, input: ProposeWikiChangeInput) -> WikiProposalPayload:
         try:
             scope, write = await write_of(info, input)
-            made = await decisions.propose_change(info.context.database, scope, input.terms(), write)
+            proposed = await decisions.propose_change(info.context.database, scope, input.terms(), write)
         except BadInput as error:
             return WikiProposalPayload(user_errors=[user_error(error)])
         except Conflict as error:
             return WikiProposalPayload(conflict=conflict(error))
-        return WikiProposalPayload(proposal_id=made.proposal_id, created=made.is_new)
+        return WikiProposalPayload(proposal_id=proposed.proposal_id, created=proposed.is_new)
 
     @strawberry.mutation(
         description=(
@@ -248,7 +254,7 @@ class ProposalMutations:
 
     @strawberry.mutation(description="Decide several proposals in the same way, each in its own transaction.")
     async def decide_wiki_proposals(self, info: Request, input: DecideWikiProposalsInput) -> WikiProposalsPayload:
-        ids = [id_of(one) for one in input.proposal_ids]
+        ids = [id_of(proposal_id) for proposal_id in input.proposal_ids]
         decision = Decision(str(WikiProposalDecision(input.decision).value))
         try:
             outcomes = await decisions.decide_proposals(
@@ -258,11 +264,11 @@ class ProposalMutations:
             return WikiProposalsPayload(user_errors=[user_error(error)])
         shown = [
             WikiBatchOutcome(
-                position=one.position,
-                ok=one.error is None,
-                changed=one.error is None,
-                error=None if one.error is None else batch_error(one.error, one.position, "proposalIds"),
+                position=outcome.position,
+                ok=outcome.error is None,
+                changed=outcome.error is None,
+                error=None if outcome.error is None else batch_error(outcome.error, outcome.position, "proposalIds"),
             )
-            for one in outcomes
+            for outcome in outcomes
         ]
-        return WikiProposalsPayload(user_errors=[one.error for one in shown if one.error], outcomes=shown)
+        return WikiProposalsPayload(user_errors=[outcome.error for outcome in shown if outcome.error], outcomes=shown)

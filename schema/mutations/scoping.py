@@ -1,4 +1,4 @@
-"""The scope of a mutation: the wiki that it works in."""
+"""The scope of a mutation, which is the wiki that it changes."""
 
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from ..search.search_rows import owner_named
 Request = Info[Context, Any]
 
 
-@strawberry.input(description="In whose wiki. The caller's own when nothing is named.")
+@strawberry.input(description="The wiki to work in. Defaults to the caller's own wiki.")
 class InWiki:
     tenant_id: strawberry.ID | None = strawberry.field(
         default=None, description="Id of the tenant. It must be the tenant of the credential."
@@ -37,13 +37,13 @@ class InWiki:
 
 
 async def scope_in(info: Request, wiki: InWiki) -> Scope:
-    """Return the scope of that wiki. Permission to write there is checked where the transaction opens."""
+    """Return the scope of a wiki. The permission to write in it is checked when the transaction opens."""
     IN_OWNER.check(info.context.scope, wiki.tenant_id, owner=wiki.owner, owner_id=wiki.owner_id)
     return await scope_named(info.context, owner=wiki.owner, owner_id=wiki.owner_id)
 
 
 async def scope_named(context: Any, **where: str | None) -> Scope:
-    """Return the scope of the caller at work in the wiki that is named, or in its own."""
+    """Return the scope of the caller in the wiki of the owner in `where`, or else in the caller's own wiki."""
     scope: Scope = context.scope
     owner_id = await owner_named(context, where)
     return scope if owner_id is None else scope.in_owner(owner_id)
@@ -58,7 +58,7 @@ def optional_id(text: strawberry.ID | str | None) -> UUID | None:
 
 
 def non_null(maybe: Any, field: str) -> Any:
-    """Return the given value of something that is always there."""
+    """Return the value of a field that cannot be null, or UNSET if the field is omitted. Raises BadInput for null."""
     if maybe is None:
         return UNSET
     if maybe.value is None:
@@ -67,7 +67,7 @@ def non_null(maybe: Any, field: str) -> Any:
 
 
 def nullable(maybe: Any, empty: Any) -> Any:
-    """Return the given value of something that may be empty: null empties it."""
+    """Return the value of a nullable field, `empty` for null, or UNSET if the field is omitted."""
     if maybe is None:
         return UNSET
     return empty if maybe.value is None else maybe.value

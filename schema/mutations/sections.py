@@ -1,4 +1,4 @@
-"""Single sections: each change is a new version of the page."""
+"""Mutations of single sections. Each change makes a new version of the page."""
 
 import strawberry
 

@@ -1,4 +1,4 @@
-"""Share links that are made and withdrawn."""
+"""Mutations that create and withdraw share links."""
 
 from datetime import datetime
 from uuid import UUID

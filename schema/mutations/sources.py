@@ -1,4 +1,4 @@
-"""Evidence: retaining it, and citing it."""
+"""Mutations that add, ingest and cite sources."""
 
 from collections.abc import Awaitable, Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ from .scoping import InWiki, Request, id_of, scope_in
 async def payload_sources(
     context: Any, payload: Any, wanted: frozenset[str], limit: int | None = None
 ) -> list[tuple[Any, ...]]:
-    """A batch is not larger than what a list shows at most."""
+    """Return the ids of the sources of a batch. A batch is never larger than the limit of the list."""
     return [(source_id,) for source_id in payload.source_ids]
 
 
@@ -182,14 +182,14 @@ class WikiIngestPayload:
     )
 
 
-def draft_of(given: AddWikiSourceInput | WikiSourceInput) -> sources.SourceDraft:
+def draft_of(input: AddWikiSourceInput | WikiSourceInput) -> sources.SourceDraft:
     return sources.SourceDraft(
-        kind=given.kind.value,
-        ref=given.ref,
-        content=given.content,
-        title=given.title,
-        captured_at=given.captured_at,
-        metadata=cast(Any, given.metadata),
+        kind=input.kind.value,
+        ref=input.ref,
+        content=input.content,
+        title=input.title,
+        captured_at=input.captured_at,
+        metadata=cast(Any, input.metadata),
     )
 
 
@@ -207,7 +207,7 @@ class SourceMutations:
         description="Add sources and queue a compile job. Adding the same sources again changes nothing."
     )
     async def retain_wiki_sources(self, info: Request, input: RetainWikiSourcesInput) -> WikiRetentionPayload:
-        drafts, scope = [draft_of(one) for one in input.sources], await scope_in(info, input)
+        drafts, scope = [draft_of(source) for source in input.sources], await scope_in(info, input)
         return await retention_payload(retain.retain_sources(info.context.database, scope, drafts))
 
     @strawberry.mutation(

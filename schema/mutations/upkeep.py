@@ -1,4 +1,4 @@
-"""Pages built again from their sources, and sources forgotten."""
+"""Mutations that rebuild pages from their sources, and that forget sources."""
 
 from collections.abc import Awaitable
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Webhooks that are made, changed and deleted, and deliveries that are sent again."""
+"""Mutations that create, change and delete webhooks, and that redeliver events."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -102,7 +102,7 @@ class WebhookPayload:
 
 
 async def owner_ids(info: Request, tenant_id: UUID, names: list[str] | None) -> list[UUID] | None:
-    """Return the ids of owners that are named; None where nothing is said of them."""
+    """Return the ids of the named owners; None if the input does not have any list of owners."""
     if not names:
         return None if names is None else []
     if len(names) > webhooks.OWNERS_MAX:
@@ -180,9 +180,9 @@ class WebhookMutations:
     )
     async def redeliver_webhook(self, info: Request, input: RedeliverWebhookInput) -> WebhookPayload:
         scope, tenant_id = info.context.scope, require_admin(info.context.scope)
-        webhook_id, one = id_of(input.id), None if input.delivery_id is None else id_of(input.delivery_id)
+        webhook_id, delivery_id = id_of(input.id), None if input.delivery_id is None else id_of(input.delivery_id)
         try:
-            number = await webhooks.redeliver(info.context.database, tenant_id, webhook_id, one, by=scope.actor)
+            number = await webhooks.redeliver(info.context.database, tenant_id, webhook_id, delivery_id, by=scope.actor)
         except BadInput as error:
             return WebhookPayload(user_errors=[user_error(error)])
         return WebhookPayload(webhook_id=webhook_id, redelivered=number)

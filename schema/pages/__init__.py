@@ -1,1 +1,1 @@
-"""Pages, and what belongs to one: sections, links, mentions, revisions, claims, the graph."""
+"""Pages and everything that belongs to them: sections, links, mentions, revisions, claims and the graph."""

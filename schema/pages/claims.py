@@ -1,4 +1,4 @@
-"""Superseded claims, which pages used to make, and contradictions between claims."""
+"""Superseded claims of pages, and contradictions between claims."""
 
 from datetime import datetime
 
@@ -64,7 +64,7 @@ class WikiContradiction(Node):
 
 @strawberry.type
 class ContradictionQueries:
-    @source(contradictions.listed, "The contradictions of a wiki, the newest first.")
+    @source(contradictions.listed, "The contradictions of a wiki, newest first.")
     def wiki_contradictions(
         status: WikiContradictionStatus | None = None,
         page_id: strawberry.ID | None = None,

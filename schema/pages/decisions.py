@@ -1,4 +1,4 @@
-"""Questions that wait for a decision, and what was decided."""
+"""Questions that wait for a decision, and the decisions."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""The graph of pages around one, and what a change of it would reach."""
+"""The graph of a wiki, the pages around one page, and the blast radius of a source."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,13 +38,13 @@ class WikiGraphEdge:
 
 @strawberry.type(description="All active pages of a wiki and the links between them.")
 class WikiGraph:
-    nodes: list[WikiGraphNode] = relation(graph.nodes, "Pages, most central first.", limit=1000, most=5000)
+    nodes: list[WikiGraphNode] = relation(graph.nodes, "Pages, most central first.", limit=1000, max_limit=5000)
 
     @relation(
         graph.edges,
         "Links between the most central pages, one per directed pair. Pass the limit of `nodes` as `among`.",
         limit=2000,
-        most=10000,
+        max_limit=10000,
     )
     def edges(among: int = 1000) -> list[WikiGraphEdge]: ...
 
@@ -57,11 +57,11 @@ class WikiNeighbourhood:
     page: WikiPage = relation(relations.pages.same, "Page whose surroundings are shown.")
 
     @relation(
-        graph.neighbours, "The page and those within `depth` links (3 at most), nearest first.", limit=50, most=200
+        graph.neighbours, "The page and those within `depth` links (3 at most), nearest first.", limit=50, max_limit=200
     )
     def nodes(depth: int = 1) -> list[WikiGraphNode]: ...
 
-    @relation(graph.neighbour_edges, "The links between the pages within `depth` links.", limit=200, most=1000)
+    @relation(graph.neighbour_edges, "The links between the pages within `depth` links.", limit=200, max_limit=1000)
     def edges(depth: int = 1) -> list[WikiGraphEdge]: ...
 
 

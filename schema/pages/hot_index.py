@@ -44,8 +44,8 @@ class HotIndexQueries:
         access=FOUND,
         step=HOT,
         limit=SIZE,
-        most=20,
-        least=1,
+        max_limit=20,
+        min_limit=1,
     )
     def wiki_hot_index(
         tenant_id: strawberry.ID | None = None,

@@ -37,7 +37,7 @@ class WikiLink(Node):
             "an old text has not been indexed yet."
         ),
         limit=10,
-        most=50,
+        max_limit=50,
         per_row=10,
     )
     from_page: WikiPage = relation(links.from_page, "Page with the link.")
@@ -45,7 +45,7 @@ class WikiLink(Node):
 
 
 @strawberry.type(
-    description="Target of a link that no page answers to, in the text or in the frontmatter of an imported file."
+    description="Target of a link that does not resolve to a page, in the text or the frontmatter of an imported file."
 )
 class WikiLinkTarget:
     target: str = column("Target as written.")
@@ -80,7 +80,7 @@ class WikiBacklinkEdge:
             "text has not been indexed yet."
         ),
         limit=10,
-        most=50,
+        max_limit=50,
         per_row=10,
     )
 

@@ -1,4 +1,4 @@
-"""Names that have not earned a page yet."""
+"""Mentions, which are names in sources that have no page yet."""
 
 from datetime import datetime
 
@@ -31,7 +31,7 @@ class WikiMention(Node):
     first_seen_at: datetime = column("Capture time of the first source.")
     last_seen_at: datetime = column("Capture time of the last source.")
     contexts: list[WikiMentionContext] = relation(
-        mentions.contexts, "Quotes from sources, newest first.", limit=5, most=5
+        mentions.contexts, "Quotes from sources, newest first.", limit=5, max_limit=5
     )
 
     @relation(mentions.promoted_page, "Page to which it was promoted. Archived pages need `includeArchived`.")

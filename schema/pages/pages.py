@@ -1,4 +1,4 @@
-"""Pages as clients see them."""
+"""The type of a page, its filters, and the queries for pages."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,32 +37,34 @@ if TYPE_CHECKING:
     from .sections import WikiGrounding, WikiPromotion, WikiSection
 
 hierarchy, page_fields, pages = relations.hierarchy, relations.page_fields, relations.pages
-RENDERING = 20  # rows that a text as HTML weighs
-KEPT_MAX = 5_000  # characters of a text, and bytes of its links, up to which its HTML is kept
-KEPT = 2_048  # texts: those of a few hundred pages
-CHARACTERS_MAX = 10_000_000  # of these texts, their links and their HTML
+RENDERING = 20  # cost of rendering a text as HTML, in rows
+CACHED_TEXT_MAX = 5_000  # characters of a text, and bytes of its links, up to which its HTML is cached
+CACHED_TEXTS_MAX = 2_048  # texts whose HTML is cached, which are those of a few hundred pages
+CHARACTERS_MAX = 10_000_000  # characters of the cached texts, their links and their HTML together
 
 
 async def as_html(body: str, places: Any) -> str:
-    """Return a text as HTML. That of a short one is kept: pages are read far more often than they are written."""
+    """Return a text as HTML. The HTML of short texts is cached, because pages are read far more often than written."""
     links = orjson.dumps(places, option=orjson.OPT_SORT_KEYS)
-    if len(body) > KEPT_MAX or len(links) > KEPT_MAX:
+    if len(body) > CACHED_TEXT_MAX or len(links) > CACHED_TEXT_MAX:
         return await read_in_thread(len(body), html, body, places)
     return HTML.get((body, links), lambda: html(body, orjson.loads(links)))
 
 
-HTML: WeighedLRU[str] = WeighedLRU(KEPT, CHARACTERS_MAX, lambda key, made: len(key[0]) + len(key[1]) + len(made))
+HTML: WeighedLRU[str] = WeighedLRU(
+    CACHED_TEXTS_MAX, CHARACTERS_MAX, lambda key, shown: len(key[0]) + len(key[1]) + len(shown)
+)
 
 
 AS_HTML = (
     "as HTML that is safe to show: raw HTML is escaped, and links lead to the web, to mail, to pages or to files "
     "only. A link to a page has the class wiki-link, an address /wiki/<type>/<slug> and data-page-id, and shows the "
-    "page's title where only its slug is written; one that no page "
-    "answers to also has wiki-link-broken. A file of the folder that the page was imported from is a link with the "
-    "class wiki-attachment and the address /attachment?path=<path>, with &width=<pixels> where the text says how wide "
-    "it is; one that the text shows also has wiki-embed. "
-    "Citations have the class wiki-citation and lead to #citation-<label>. A text of more than "
-    "200,000 characters, or 20,000 marks, is shown as escaped paragraphs."
+    "page's title if only its slug is written. A link that does not resolve to a page has the classes wiki-link and "
+    "wiki-link-broken, and no address. A file of the folder that the page was imported from is a link with the class "
+    "wiki-attachment and the address /attachment?path=<path>, with &width=<pixels> if the text gives a width. A file "
+    "that the text embeds also has the class wiki-embed. Citations have the class wiki-citation and lead to "
+    "#citation-<label>. A text with more than 200,000 characters, or with more than 20,000 characters of markup, is "
+    "returned as escaped paragraphs."
 )
 
 
@@ -140,7 +142,7 @@ class WikiPage(Node):
     )
 
     sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
-        relations.sections.of_page, "Sections of the page, in order.", limit=50, most=200, per_row=4
+        relations.sections.of_page, "Sections of the page, in order.", limit=50, max_limit=200, per_row=4
     )
     section_count: int = expression(relations.sections.count, "Number of sections.")
 
@@ -153,7 +155,9 @@ class WikiPage(Node):
     parent: "WikiPage | None" = relation(hierarchy.parent, "Active parent page.")
     children: list["WikiPage"] = relation(hierarchy.children, "Active child pages, by title.", limit=50)
     children_connection: Connection["WikiPage"] = relation(hierarchy.children, "Active child pages, with pagination.")
-    ancestors: list["WikiPage"] = relation(hierarchy.ancestors, "Ancestors, from the parent up.", limit=20, most=32)
+    ancestors: list["WikiPage"] = relation(
+        hierarchy.ancestors, "Ancestors, from the parent up.", limit=20, max_limit=32
+    )
 
     @relation(hierarchy.descendants, "Descendants, level by level, 32 levels at most.")
     def descendants(depth: int = 3) -> Connection["WikiPage"]: ...
@@ -176,7 +180,7 @@ class WikiPage(Node):
     ) -> Connection[Annotated["WikiLink", strawberry.lazy(".links")]]: ...
 
     broken_links: Connection[Annotated["WikiLinkTarget", strawberry.lazy(".links")]] = relation(
-        relations.links.broken, "Links that no page answers to."
+        relations.links.broken, "Links that do not resolve to a page."
     )
     space_links: Connection[Annotated["WikiSpaceLink", strawberry.lazy(".links")]] = relation(
         relations.links.to_spaces, "Links into other wikis of the tenant, resolved or not."
@@ -219,7 +223,7 @@ class WikiPage(Node):
     is_stub: bool = expression(pages.is_stub, "Whether it is a stub, which cites at most one source.")
     source_memory_count: int = expression(pages.memory_count, "Number of cited memories.")
     source_memory_ids: list[str] = relation(
-        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, most=50
+        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, max_limit=50
     )
     mentions: Connection[Annotated["WikiMention", strawberry.lazy(".mentions")]] = relation(
         relations.mentions.of_page, "Mentions of this page in sources."

@@ -1,4 +1,4 @@
-"""The changes of a wiki for who keeps a copy of it: of each page the last one, in their order."""
+"""The change feed of a wiki for clients that keep a copy of it: the last change of each page, in order."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Proposals: writes that wait for a reviewer, and what became of them."""
+"""Proposals, which are writes that wait for a reviewer, and the decisions on them."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from ..fields import Connection, OlderOwner, OwnerName, column, computed, expres
 from .pages import WikiPage
 
 proposals = relations.proposals
-COMPARING = 5  # rows: what a comparison of two texts costs
+COMPARING = 5  # cost of comparing two texts, in rows
 
 
 @strawberry.type(
@@ -84,7 +84,7 @@ class WikiProposal:
 
 
 async def format_difference(base: str | None, proposed: str | None, *, in_words: bool) -> str:
-    """Return how the proposed text differs from the one that was there, which a new page has none of."""
+    """Return the difference of the proposed text from the base text, which is empty for a new page."""
     if proposed is None:
         return ""
     old = base or ""

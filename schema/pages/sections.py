@@ -1,4 +1,4 @@
-"""Sections: the atomic unit of content."""
+"""Sections of pages, with their grounding and their promotion."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,4 +1,4 @@
-"""Share links: pages that are read without a credential by whoever has the link."""
+"""Share links, with which anybody can read a page without a credential."""
 
 from datetime import datetime
 
@@ -13,7 +13,9 @@ from .pages import WikiPage
 share_links = relations.share_links
 
 
-@strawberry.type(description="A link by which one page is read without a credential. The link itself is shown once.")
+@strawberry.type(
+    description="A link with which anybody can read one page without a credential. The link itself is shown only once."
+)
 class WikiShareLink:
     id: strawberry.ID = column("Id of the link. It is not secret.")
     page: WikiPage | None = relation(share_links.page, "Page that the link shows.")

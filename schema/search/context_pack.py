@@ -1,4 +1,4 @@
-"""Context packs: what is known for a task, within a budget of tokens."""
+"""Context packs: the knowledge for a task that fits into a budget of tokens."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -67,20 +67,20 @@ async def find_pack(
     spaces: list[str] | None = None,
     tenant_id: str | None = None,
 ) -> list[Row]:
-    asked = ContextRequest(query, task, role, budget_tokens, None if spaces is None else texts(spaces))
-    found = await context.context_pack(asked)
+    request = ContextRequest(query, task, role, budget_tokens, None if spaces is None else texts(spaces))
+    found = await context.context_pack(request)
     await context.spend(SEARCHING * len(found.spaces) + len(found.items))
-    return [pack_row(found, asked)]
+    return [pack_row(found, request)]
 
 
-def pack_row(found: ContextPack, asked: ContextRequest) -> Row:
+def pack_row(found: ContextPack, request: ContextRequest) -> Row:
     """Return the row of a pack, in the order of the columns of db.relations.context_pack.PACK."""
-    lists = {"items": [{"place": place, **item(one)} for place, one in enumerate(found.items)]}
-    return found.text, tokens(found.text), asked.budget, found.omitted, found.did_you_mean, lists
+    lists = {"items": [{"place": place, **item_document(item)} for place, item in enumerate(found.items)]}
+    return found.text, tokens(found.text), request.budget, found.omitted, found.did_you_mean, lists
 
 
-def item(one: ContextItem) -> dict[str, Any]:
-    packed, origin = one.packed, one.origin
+def item_document(item: ContextItem) -> dict[str, Any]:
+    packed, origin = item.packed, item.origin
     piece, passage = packed.piece, origin.passage
     return {
         "kind": piece.kind,

@@ -1,4 +1,4 @@
-"""Search in the evidence: the passages of sources that answer a question."""
+"""Search in sources, which returns passages."""
 
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from .search_hits import WikiSnippet
 from .search_rows import Row, owner_named, snippet, texts
 
 passages = relations.passages
-WEIGHING = 20  # rows that a search weighs besides the ones that it shows
+WEIGHING = 20  # cost of a search, in rows, in addition to the rows that it returns
 
 
 @strawberry.type(description="A part of a source: a turn of a conversation, a list item or a paragraph.")
@@ -84,7 +84,7 @@ async def find_passages(
     after: str | None = None,
     **where: str | None,
 ) -> list[Row]:
-    asked = SourceSearchRequest(
+    request = SourceSearchRequest(
         text=query,
         first=DEFAULT if first is None else min(first, MOST),
         after=after,
@@ -92,20 +92,20 @@ async def find_passages(
         owner_id=await owner_named(context, where),
         with_snippets="snippet" in wanted,
     )
-    return [results_row(await context.search_sources(asked), asked)]
+    return [results_row(await context.search_sources(request), request)]
 
 
-def source_filter_of(given: dict[str, Any]) -> SourceFilter:
-    """Return the filter of the input as the client sent it."""
+def source_filter_of(input: dict[str, Any]) -> SourceFilter:
+    """Return the filter from an input object, whose fields have their GraphQL names."""
     return SourceFilter(
-        kinds=texts(given.get("kinds")),
-        refs=texts(given.get("refs")),
-        captured_after=given.get("capturedAfter"),
-        captured_before=given.get("capturedBefore"),
+        kinds=texts(input.get("kinds")),
+        refs=texts(input.get("refs")),
+        captured_after=input.get("capturedAfter"),
+        captured_before=input.get("capturedBefore"),
     )
 
 
-def results_row(found: SourceSearchResult, asked: SourceSearchRequest) -> Row:
+def results_row(found: SourceSearchResult, request: SourceSearchRequest) -> Row:
     """Return the row of the results, in the order of the columns of db.relations.search.RESULTS."""
     edges = [
         {
@@ -122,7 +122,7 @@ def results_row(found: SourceSearchResult, asked: SourceSearchRequest) -> Row:
         for place, hit in enumerate(found.hits)
     ]
     ends = (found.hits[0].cursor, found.hits[-1].cursor) if found.hits else (None, None)
-    around = (found.has_next_page, asked.after is not None)
+    around = (found.has_next_page, request.after is not None)
     return found.did_you_mean, found.total, found.total_is_exact, *around, *ends, {"edges": edges}
 
 
@@ -139,8 +139,8 @@ class PassageQueries:
         ),
         access=FOUND_TOGETHER,
         step=RESULTS,
-        most=50,
-        least=1,
+        max_limit=50,
+        min_limit=1,
     )
     def wiki_search_sources(
         query: str,

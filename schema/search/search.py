@@ -1,4 +1,4 @@
-"""Search: as a list, as results to walk and to narrow, and what is like a page."""
+"""Search in one wiki, as a list or with pagination and facets, and pages similar to a page."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -45,7 +45,9 @@ class WikiHeldName:
     suggested_type: WikiPageType | None = column("Suggested type of its page.")
     mention_count: int = column("Number of sources that contain it.")
     evidence: float = column("Evidence for the name. It is promoted to a page at 3.")
-    missing: str = column("Evidence that is missing, as the end of a sentence.")
+    missing: str = column(
+        "Evidence that is missing for a page, as a phrase such as `one more source that says something of it`."
+    )
 
 
 @strawberry.type(
@@ -64,8 +66,8 @@ class WikiSearchConnection:
     held_names: list[WikiHeldName] = whole(search.held_names, "Mentions in the query, if no page is found.")
 
 
-SEARCHING = 20  # rows that a search weighs besides what it shows: it ranks many times as many
-LIKE = 10  # pages that are like another one, when nobody says how many
+SEARCHING = 20  # cost of a search, in rows, in addition to the rows that it returns: it ranks many times as many
+SIMILAR_DEFAULT = 10  # similar pages, if the request does not give a limit
 GRAMMAR = (
     '`query` consists of words, "a phrase", -word and operators: type: tag: status: updated:>2026-01-01 in:title '
     "owner:. Results match both `query` and `filter`."
@@ -150,14 +152,14 @@ async def find_results(
 ) -> list[Row]:
     question = await search_request(context, wanted, query, first, filter, where, after, explain)
     found = await context.search(question)
-    is_asked = "heldNames" in wanted and not found.hits and after is None
-    return [results_row(found, question, await context.find_held_names(question) if is_asked else ())]
+    needs_mentions = "heldNames" in wanted and not found.hits and after is None
+    return [results_row(found, question, await context.find_held_names(question) if needs_mentions else ())]
 
 
 async def find_related(
     context: Any, parent: Any, wanted: frozenset[str], page_id: str, limit: int | None = None
 ) -> list[Row]:
-    found: list[Row] = await context.find_related(identifier(page_id), LIKE if limit is None else limit)
+    found: list[Row] = await context.find_related(identifier(page_id), SIMILAR_DEFAULT if limit is None else limit)
     return found
 
 
@@ -170,7 +172,12 @@ RELATED = Step(find_related, search.SCORED, cost=SEARCHING)
 @strawberry.type
 class SearchQueries:
     @source(
-        search.hits, f"Full-text search in one wiki, best first. {GRAMMAR}", access=FOUND, step=HITS, most=50, least=1
+        search.hits,
+        f"Full-text search in one wiki, best first. {GRAMMAR}",
+        access=FOUND,
+        step=HITS,
+        max_limit=50,
+        min_limit=1,
     )
     def wiki_search(
         tenant_id: strawberry.ID,
@@ -182,7 +189,14 @@ class SearchQueries:
         agent_id: OlderOwner = None,
     ) -> list[WikiSearchHit]: ...
 
-    @source(search.hits, "Full-text search in the format of mobile clients.", access=FOUND, step=HITS, most=50, least=1)
+    @source(
+        search.hits,
+        "Full-text search in the format of mobile clients.",
+        access=FOUND,
+        step=HITS,
+        max_limit=50,
+        min_limit=1,
+    )
     def mobile_wiki_search(
         query: str,
         filter: WikiSearchFilter | None = None,
@@ -201,8 +215,8 @@ class SearchQueries:
         ),
         access=FOUND_TOGETHER,
         step=RESULTS,
-        most=50,
-        least=1,
+        max_limit=50,
+        min_limit=1,
     )
     def wiki_search_results(
         query: str,
@@ -219,6 +233,6 @@ class SearchQueries:
 
     @source(
         search.hits, "Similar active pages of the same wiki, most similar first.",
-        access=BY_ID, step=RELATED, limit=LIKE, most=50, least=1,
+        access=BY_ID, step=RELATED, limit=SIMILAR_DEFAULT, max_limit=50, min_limit=1,
     )  # fmt: skip
     def related_wiki_pages(page_id: strawberry.ID) -> list[WikiRelatedPage]: ...

@@ -1,4 +1,4 @@
-"""Search over pages and evidence: both kinds of hits in one list, from the caller's wiki and shared spaces."""
+"""Search in pages and sources, with both kinds of hits in one list, in the caller's wiki and shared spaces."""
 
 from typing import Annotated, Any
 
@@ -66,7 +66,7 @@ async def find_all(
     after: str | None = None,
     tenant_id: str | None = None,
 ) -> list[Row]:
-    asked = SearchAllRequest(
+    request = SearchAllRequest(
         text=query,
         kinds=KINDS if kinds is None else texts(kinds),
         spaces=None if spaces is None else texts(spaces),
@@ -76,12 +76,12 @@ async def find_all(
         source_filter=source_filter_of(source_filter or {}),
         with_snippets=bool({"snippet", "section"} & wanted),
     )
-    found = await context.search_all(asked)
-    await context.spend(SEARCHING * max(0, len(found.spaces) * len(asked.kinds) - 1))
-    return [results_row(found, asked)]
+    found = await context.search_all(request)
+    await context.spend(SEARCHING * max(0, len(found.spaces) * len(request.kinds) - 1))
+    return [results_row(found, request)]
 
 
-def results_row(found: SearchAllResult, asked: SearchAllRequest) -> Row:
+def results_row(found: SearchAllResult, request: SearchAllRequest) -> Row:
     """Return the row of the results, in the order of the columns of db.relations.search_all.RESULTS."""
     hits = zip(found.hits, found.cursors, strict=True)
     lists = {
@@ -89,7 +89,7 @@ def results_row(found: SearchAllResult, asked: SearchAllRequest) -> Row:
         "spaces": [{"place": place, "id": str(space.id)} for place, space in enumerate(found.spaces)],
     }
     ends = (found.cursors[0], found.cursors[-1]) if found.cursors else (None, None)
-    return found.did_you_mean, found.has_next_page, asked.after is not None, *ends, lists
+    return found.did_you_mean, found.has_next_page, request.after is not None, *ends, lists
 
 
 def edge(hit: Hit) -> dict[str, Any]:
@@ -122,14 +122,14 @@ class SearchAllQueries:
         (
             "Search pages and sources together, in the caller's own wiki and all shared spaces that "
             "it can read, or in the given spaces. Returns one list, best first. Scores of pages are "
-            "multiplied by the scoreBoost of their wiki; at equal scores, passages come first. A "
-            "filter of one kind excludes the other unless both are given, and so do operators for "
-            "pages, such as `type:`. `first` is 50 at most, and 200 hits can be paged through."
+            "multiplied by the scoreBoost of their wiki. If scores are equal, passages come first. A "
+            "filter for one kind excludes the other kind, unless both filters are given. Operators for "
+            "pages, such as `type:`, exclude sources. `first` is 50 at most, and pagination ends after 200 hits."
         ),
         access=FOUND_TOGETHER,
         step=RESULTS,
-        most=50,
-        least=1,
+        max_limit=50,
+        min_limit=1,
     )
     def wiki_search_all(
         query: str,

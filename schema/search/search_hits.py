@@ -1,4 +1,4 @@
-"""The fields that a search shows of each page that it found."""
+"""The fields of a page that a search found."""
 
 import strawberry
 

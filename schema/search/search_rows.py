@@ -1,4 +1,4 @@
-"""The search request that a field makes, and its results as the rows that a statement starts from."""
+"""Make the search request of a field, and turn its results into the rows from which a statement starts."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -26,7 +26,7 @@ async def search_request(
     after: str | None = None,
     explain: bool = False,
 ) -> SearchRequest:
-    """`wanted` are the names of the fields to show, `where` may name the owner."""
+    """Return a search request. `wanted` are the names of the selected fields, and `where` may name the owner."""
     return SearchRequest(
         text=query,
         first=DEFAULT if size is None else max(1, min(size, MOST)),
@@ -40,30 +40,30 @@ async def search_request(
     )
 
 
-def filter_of(given: dict[str, Any]) -> Filter:
-    """Return the filter of the input as the client sent it."""
+def filter_of(input: dict[str, Any]) -> Filter:
+    """Return the filter from an input object, whose fields have their GraphQL names."""
     return Filter(
-        types=texts(given.get("types")),
-        excluded_types=texts(given.get("excludedTypes")),
-        tags=texts(given.get("tags")),
-        excluded_tags=texts(given.get("excludedTags")),
-        statuses=texts(given.get("statuses")),
-        updated_after=given.get("updatedAfter"),
-        updated_before=given.get("updatedBefore"),
-        title_only=bool(given.get("titleOnly")),
-        strict=bool(given.get("strict")),
+        types=texts(input.get("types")),
+        excluded_types=texts(input.get("excludedTypes")),
+        tags=texts(input.get("tags")),
+        excluded_tags=texts(input.get("excludedTags")),
+        statuses=texts(input.get("statuses")),
+        updated_after=input.get("updatedAfter"),
+        updated_before=input.get("updatedBefore"),
+        title_only=bool(input.get("titleOnly")),
+        strict=bool(input.get("strict")),
     )
 
 
-def texts(given: list[str] | None) -> tuple[str, ...]:
-    """Return the stored texts of an enum's members."""
-    from selection.compile.parameters import check_length, sendable  # slow to import, and rows need none of it
+def texts(values: list[str] | None) -> tuple[str, ...]:
+    """Return the values of a list from the input, checked for their number and for what can be stored."""
+    from selection.compile.parameters import check_length, sendable  # slow to import, and making rows does not need it
 
-    return tuple(sendable(str(text)) for text in check_length(given or []))
+    return tuple(sendable(str(text)) for text in check_length(values or []))
 
 
 async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None:
-    """Return the owner of the wiki that is meant, where one is named: a slug is looked up."""
+    """Return the id of the owner that `where` names by slug or id; None if it names none."""
     if (name := where.get("owner")) is not None:
         found: UUID = await context.owner_named(name)
         return found
@@ -73,7 +73,7 @@ async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None
     return next((identifier(text) for text in named if text is not None), None)
 
 
-# -- rows: in the order of the columns in db.relations.search
+# -- rows, in the order of the columns in db.relations.search
 
 
 def hit_row(hit: SearchHit, memories: list[str]) -> Row:
@@ -81,15 +81,15 @@ def hit_row(hit: SearchHit, memories: list[str]) -> Row:
     return hit.page_id, hit.score, hit.matched_alias, hit.section_id, shown, {"refs": memories}
 
 
-def results_row(found: SearchResult, asked: SearchRequest, held: Sequence[HeldName] = ()) -> Row:
+def results_row(found: SearchResult, request: SearchRequest, held_names: Sequence[HeldName] = ()) -> Row:
     lists = {
-        "held": list(map(asdict, held)),
+        "held": list(map(asdict, held_names)),
         "edges": [edge(place, hit) for place, hit in enumerate(found.hits)],
         "types": counts(found.types),
         "tags": counts(found.tags),
     }
     ends = (found.hits[0].cursor, found.hits[-1].cursor) if found.hits else (None, None)
-    around = (found.has_next_page, asked.after is not None)
+    around = (found.has_next_page, request.after is not None)
     return found.did_you_mean, found.total, found.total_is_exact, *around, *ends, lists
 
 

@@ -35,7 +35,7 @@ class SuggestionQueries:
         ),
         owner=IN_OWNER.owner,
         limit=5,
-        most=20,
+        max_limit=20,
     )
     def wiki_named_pages(
         name: str,
@@ -56,7 +56,7 @@ class SuggestionQueries:
             "it. A trailing space ends the last word."
         ),
         limit=8,
-        most=20,
+        max_limit=20,
     )
     def wiki_suggest(
         prefix: str,
@@ -76,7 +76,7 @@ class WikiTag:
 
 @strawberry.type
 class TagQueries:
-    @source(relations.pages.tag_counts, "The tags of a wiki, the most used first.")
+    @source(relations.pages.tag_counts, "The tags of a wiki, most used first.")
     def wiki_tags(
         tenant_id: strawberry.ID | None = None,
         owner: OwnerName = None,

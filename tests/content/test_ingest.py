@@ -97,7 +97,7 @@ async def test_a_process_that_takes_too_long_is_killed() -> None:
 
 
 async def test_a_process_may_take_only_so_much_memory_and_says_only_so_much() -> None:
-    code = "from content.ingest.extraction import limit; limit(); x = bytearray(4_000_000_000)"
+    code = "from content.ingest.extraction import limit_resources; limit_resources(); x = bytearray(4_000_000_000)"
     ended, _ = await run_bounded([sys.executable, "-I", "-c", code], b"", 30, 10)
     assert ended != 0
     _, said = await run_bounded([sys.executable, "-c", "print('x' * 1000)"], b"", 30, 10)

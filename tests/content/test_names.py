@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.limits import NAME
-from content.names import NEITHER, normalise, separate_words
+from content.names import NON_WORD, normalise, separate_words
 from content.normalization import fold, fold_letters
 
 
@@ -95,4 +95,4 @@ def test_letters_are_folded_one_by_one_as_together(text: str) -> None:
 def test_plain_letters_are_read_as_all_letters_are(text: str) -> None:
     """ASCII has a shorter way."""
     assert fold(text) == fold_letters(text)
-    assert NEITHER.sub(" ", fold(text)).split() == separate_words(fold(text)).split()
+    assert NON_WORD.sub(" ", fold(text)).split() == separate_words(fold(text)).split()

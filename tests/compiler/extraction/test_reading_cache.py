@@ -71,7 +71,7 @@ def test_the_lists_of_words_are_read_in_a_thread(monkeypatch: pytest.MonkeyPatch
     texts = ["We decided that Rory keeps pgbouncer in the house, as it is quick."] * 3
     sources = story(*texts)
     read_by: set[threading.Thread] = set()
-    uses = languages._uses
+    uses = languages._word_counts
 
     def noted(language: str) -> Iterator[tuple[str, int]]:
         read_by.add(threading.current_thread())
@@ -83,7 +83,7 @@ def test_the_lists_of_words_are_read_in_a_thread(monkeypatch: pytest.MonkeyPatch
         for cached in (languages.usual_words, languages._hashes):
             cached.cache_clear()
 
-    monkeypatch.setattr(languages, "_uses", noted)
+    monkeypatch.setattr(languages, "_word_counts", noted)
     if by_writer:  # the planner has read them in another process
         write = ExtractiveWriter.write
 

@@ -287,4 +287,4 @@ def test_looking_for_a_block_has_a_bound_whatever_the_text(monkeypatch: pytest.M
         looks = 0
         with pytest.raises(TextEditFailed):
             edit(text, old, "x")
-        assert 0 < looks <= likeness.EFFORT // likeness.GLANCE + 10
+        assert 0 < looks <= likeness.EFFORT // likeness.GLANCE_COST + 10

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.search.times import LANGUAGES_MAX, LONGEST, READ, find_times, languages_of_times, names_no_time
+from content.search.times import (
+    LANGUAGES_MAX,
+    QUESTION_MAX,
+    READ_LANGUAGES,
+    find_times,
+    languages_of_times,
+    names_no_time,
+)
 
 NOW = datetime(2026, 11, 23, 15, tzinfo=UTC)
 LANGUAGES = ["english", "german", "simple"]
@@ -50,7 +57,7 @@ def test_most_questions_are_not_looked_at_closely() -> None:
 
 
 def test_that_a_question_names_no_time_is_plain_once_the_calendar_was_read() -> None:
-    READ.clear()
+    READ_LANGUAGES.clear()
     assert not names_no_time("How hot is the kiln?", LANGUAGES)
     assert find_times("How hot is the kiln?", LANGUAGES, NOW) == []
     assert names_no_time("How hot is the kiln?", LANGUAGES)
@@ -58,7 +65,7 @@ def test_that_a_question_names_no_time_is_plain_once_the_calendar_was_read() -> 
 
 
 def test_a_question_costs_a_bounded_amount_however_long_it_is_and_in_however_many_languages() -> None:
-    assert ranges("x" * LONGEST + " in May 2023") == []
+    assert ranges("x" * QUESTION_MAX + " in May 2023") == []
     assert len(languages_of_times("1/2/2023", ["english", "german", "french", "spanish"])) == LANGUAGES_MAX
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from content.normalization import fold
 from content.search.words import (
     ANALYSERS,
-    KEPT,
     MARKED,
     PART,
     PARTS,
+    RUN_CACHES,
     SIGNS,
     SPACELESS,
     WORD_MAX,
@@ -160,7 +160,7 @@ def test_what_is_remembered_of_words_has_a_bound() -> None:
 def test_words_that_come_and_go_take_no_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once as many are remembered as ever will be, what forgets and learns them is made anew, no larger than before and
     a small piece at a time. Four of the pieces are tried: each is like the others."""
-    monkeypatch.setattr("content.search.words.KEPT", KEPT[:4] * (PARTS // 4))
+    monkeypatch.setattr("content.search.words.RUN_CACHES", RUN_CACHES[:4] * (PARTS // 4))
     forget()
     tracemalloc.start()
     try:
@@ -173,17 +173,17 @@ def test_words_that_come_and_go_take_no_more_room(monkeypatch: pytest.MonkeyPatc
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert [part.cache_info().currsize for part in KEPT[:4]] == [PART] * 4
+    assert [part.cache_info().currsize for part in RUN_CACHES[:4]] == [PART] * 4
     assert most - full < 300_000
 
 
 def forget() -> None:
-    for part in KEPT:
+    for part in RUN_CACHES:
         part.cache_clear()
 
 
 def remembered() -> int:
-    return sum(part.cache_info().currsize for part in KEPT)
+    return sum(part.cache_info().currsize for part in RUN_CACHES)
 
 
 def test_no_mark_of_the_scripts_that_are_written_lies_where_none_is_looked_for() -> None:
