@@ -170,7 +170,7 @@ def restrict_connection(connection: Connection, restriction: Restriction) -> Con
     """Return a connection whose reads show what may be read; so do those of writers that are made of it."""
 
     def restrict(statement: Statement, values: Mapping[str, Any]) -> Iterator[Attempt]:
-        if is_restrictable(statement.sql) and SEES_ALL.find((restriction, condition_of(statement.sql))):
+        if is_restrictable(statement.sql) and SEES_ALL.get((restriction, condition_of(statement.sql))):
             yield attempt(guard_answer(statement.sql), statement, values)
         yield attempt(restrict_statement(statement.sql), statement, values)
 
@@ -196,16 +196,16 @@ class RestrictedDatabase(Database):
         if not is_restrictable(sql):
             return await self.database.row(sql, arguments, anew=anew)
         kept = (self.restriction, condition_of(sql))
-        if SEES_ALL.find(kept):
+        if SEES_ALL.get(kept):
             read = guard_answer(sql)
             row = await self.database.row(read.sql, self.with_own(read, arguments), anew=anew)
             if row is not None:
                 return row
-            SEES_ALL.drop(kept)
+            SEES_ALL.discard(kept)
         read = restrict_answer(sql)
         row = await self.database.row(read.sql, self.with_own(read, arguments), anew=anew)
         if row is not None and not row["hides"]:
-            SEES_ALL.keep(kept, made=True)
+            SEES_ALL.put(kept, value=True)
         return row
 
     def with_own(self, read: Statement, arguments: Sequence[Any]) -> list[Any]:

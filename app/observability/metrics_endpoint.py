@@ -137,11 +137,11 @@ class Facts:
     def look_at_caches(self, engine: Engine) -> None:
         numbers, documents = self.numbers, engine.documents
         numbers.set(metrics.DOCUMENTS, value=len(documents.entries))
-        tallies = {"documents": documents.tally, "plans": engine.plans}
-        for cache, tally in tallies.items():
-            numbers.set(metrics.LOOKUPS, cache, "hit", value=tally.hits)
-            numbers.set(metrics.LOOKUPS, cache, "miss", value=tally.misses)
-            numbers.set(metrics.EVICTIONS, cache, value=tally.evictions)
+        caches = {"documents": documents.stats, "plans": engine.plans}
+        for cache, stats in caches.items():
+            numbers.set(metrics.LOOKUPS, cache, "hit", value=stats.hits)
+            numbers.set(metrics.LOOKUPS, cache, "miss", value=stats.misses)
+            numbers.set(metrics.EVICTIONS, cache, value=stats.evictions)
 
 
 def resident_bytes() -> float:

@@ -53,24 +53,24 @@ class Memory:
         """Questions to passages, without the times that they name: those depend on the day."""
 
     def find(self, scope: Scope, text: str, wanted: Filter) -> Understood | None:
-        return self.understood.find(key_of(scope, text, wanted))
+        return self.understood.get(key_of(scope, text, wanted))
 
     def keep(self, scope: Scope, text: str, wanted: Filter, understood: Understood) -> None:
         """Keep it unless it is long, or was corrected: whether a page still has what was meant is to be asked again."""
         if len(text) > LONGEST or understood.reading.corrected or understood.reading.relative:
-            self.understood.drop(key_of(scope, text, wanted))
+            self.understood.discard(key_of(scope, text, wanted))
         else:
-            self.understood.keep(key_of(scope, text, wanted), understood)
+            self.understood.put(key_of(scope, text, wanted), understood)
 
     def find_for_passages(self, scope: Scope, text: str, besides: str) -> PassageQuestion | None:
-        return self.passages.find(key_of(scope, text, besides))
+        return self.passages.get(key_of(scope, text, besides))
 
     def keep_for_passages(self, scope: Scope, text: str, besides: str, question: PassageQuestion) -> None:
         """Keep how the passages of a wiki understand a question, with the same exceptions."""
         if len(text) + len(besides) > LONGEST or question.reading.corrected:
-            self.passages.drop(key_of(scope, text, besides))
+            self.passages.discard(key_of(scope, text, besides))
         else:
-            self.passages.keep(key_of(scope, text, besides), question)
+            self.passages.put(key_of(scope, text, besides), question)
 
 
 def characters(key: tuple[Any, ...], _: object) -> int:

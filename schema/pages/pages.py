@@ -48,7 +48,7 @@ async def as_html(body: str, places: Any) -> str:
     links = orjson.dumps(places, option=orjson.OPT_SORT_KEYS)
     if len(body) > KEPT_MAX or len(links) > KEPT_MAX:
         return await read_in_thread(len(body), html, body, places)
-    return HTML.get((body, links), lambda: html(body, orjson.loads(links)))
+    return HTML.get_or_create((body, links), lambda: html(body, orjson.loads(links)))
 
 
 HTML: WeighedLRU[str] = WeighedLRU(KEPT, CHARACTERS_MAX, lambda key, made: len(key[0]) + len(key[1]) + len(made))

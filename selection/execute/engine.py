@@ -65,7 +65,7 @@ class Engine:
 
     async def execute(self, text: str, variables: dict[str, Any] | None, name: str | None, context: Context) -> Answer:
         try:
-            document = self.documents.find((text, name))
+            document = self.documents.get((text, name))
             if not isinstance(document, Document):
                 document = await self.document(text, name)
             record_operation(document.operation.definition)
@@ -97,7 +97,9 @@ class Engine:
         if len(text) > self.limits.characters:
             raise too_long(self.limits)
         key = text, name
-        found = self.documents.find(key) or await self.documents.get_in_thread(key, lambda: self.read(text, name))
+        found = self.documents.get(key) or await self.documents.get_or_create_in_thread(
+            key, lambda: self.read(text, name)
+        )
         if isinstance(found, Invalid):
             raise Invalid(found.errors, found.code)  # raised itself it would keep the frames of each request it met
         return found
@@ -118,7 +120,8 @@ class Engine:
         """Return the variables as the operation declares them, and the plan for their shape. Raises NotCompilable."""
         variables = await self.coerce(operation, given)
         shape = operation.shape(variables)
-        plan: QueryPlan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_in_thread(
+        plans = operation.plans
+        plan: QueryPlan | Constant | NotCompilable = plans.get(shape) or await plans.get_or_create_in_thread(
             shape, lambda: self.whole_plan(operation, variables)
         )
         if isinstance(plan, NotCompilable):

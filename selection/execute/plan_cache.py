@@ -22,18 +22,18 @@ PLANS_PER_OPERATION = 16
 class PlanCache(LRU[Any]):
     """The plans of one operation by the shape of its variables, beside reasons why there is none."""
 
-    def __init__(self, tally: CacheStats | None = None) -> None:
-        super().__init__(PLANS_PER_OPERATION, "plan", tally)
+    def __init__(self, stats: CacheStats | None = None) -> None:
+        super().__init__(PLANS_PER_OPERATION, "plan", stats)
 
 
 class DocumentCache(WeighedLRU[V]):
     """A cache of at most `size` documents, MAX_TOKENS together; the newest is kept whatever its size."""
 
     def __init__(
-        self, size: int, text: Callable[[Any, V], str], making: str = "", tally: CacheStats | None = None
+        self, size: int, text: Callable[[Any, V], str], span_name: str = "", stats: CacheStats | None = None
     ) -> None:
         """Make a cache; `text` returns what an entry was made of."""
-        super().__init__(size, MAX_TOKENS, lambda key, made: tokens(text(key, made)), making, tally)
+        super().__init__(size, MAX_TOKENS, lambda key, made: tokens(text(key, made)), span_name, stats)
 
 
 def tokens(text: str) -> int:

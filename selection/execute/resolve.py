@@ -96,7 +96,7 @@ class Resolvers:
             except NotCompilable as reason:
                 return reason.with_traceback(None)
 
-        plan = await operation.plans.get_in_thread((mode, keys, operation.shape(variables)), make)
+        plan = await operation.plans.get_or_create_in_thread((mode, keys, operation.shape(variables)), make)
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
         found: QueryPlan = plan
@@ -104,7 +104,9 @@ class Resolvers:
 
     def operation(self, info: Info) -> Operation:
         """Return the operation by identity: the entry keeps the node alive, so that its id cannot be another's."""
-        return self.operations.get(id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments))
+        return self.operations.get_or_create(
+            id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments)
+        )
 
 
 def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source: Source, mode: Mode) -> QueryPlan:

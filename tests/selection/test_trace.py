@@ -59,9 +59,9 @@ async def test_tasks_of_one_request_write_into_one_trail_and_requests_into_their
 
 
 async def test_a_cache_tells_how_often_it_helped_and_only_a_miss_is_a_part(trace: RequestTrace) -> None:
-    tally = CacheStats()
-    cache: LRU[int] = LRU(2, "plan", tally)
+    stats = CacheStats()
+    cache: LRU[int] = LRU(2, "plan", stats)
     for key in (1, 1, 2, 3, 1):
-        assert await cache.get_in_thread(key, lambda: 7) == 7
-    assert (tally.hits, tally.misses, tally.evictions) == (1, 4, 2)
+        assert await cache.get_or_create_in_thread(key, lambda: 7) == 7
+    assert (stats.hits, stats.misses, stats.evictions) == (1, 4, 2)
     assert [part.what for part in trace.parts] == ["plan"] * 4

@@ -118,10 +118,10 @@ async def test_questions_are_kept_while_all_of_them_are_not_too_long_together(wi
     memory = memory_of(wiki.database)
     questions = [f"lighthouse tall {number}" for number in range(10, 19)]
     length = len(questions[0])
-    memory.understood.most = memory.passages.most = 3 * length
+    memory.understood.max_weight = memory.passages.max_weight = 3 * length
     for text in questions:
         await slugs(wiki, text)
         await passages(wiki, text)
     assert [key[2] for key in memory.understood.entries] == questions[-3:]  # type: ignore[index]
     assert [key[2] for key in memory.passages.entries] == questions[-3:]  # type: ignore[index]
-    assert memory.understood.held == memory.passages.held == 3 * length
+    assert memory.understood.total_weight == memory.passages.total_weight == 3 * length
