@@ -91,7 +91,7 @@ async def analyze_operation(
     planned = [
         Planned(with_values(explanation, sql, arguments), read(rows)) for sql, arguments, rows in context.fetched
     ]
-    return Explained(explanation, planned, len(planned) + len(trace.all("sql")))
+    return Explained(explanation, planned, len(planned) + len(trace.spans_of("sql")))
 
 
 def with_values(explanation: Explanation, sql: str, arguments: Sequence[Any]) -> ExplainedStatement:

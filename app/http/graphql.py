@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from db.database import Database
 from db.replicas.routing import ROUTE, parse_position
 from db.scope import Scope as Wiki
-from observability.trace import is_traced, span
+from observability.trace import has_error, span
 from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated, Unavailable
 from resolvers.idempotency import InProgress, KeyReused
@@ -188,7 +188,7 @@ def headers_of(error: CairnError, metadata: str | None = None) -> Headers:
 
 def retry_headers() -> Headers:
     """Return Retry-After if a part of the answer failed only for now: its status is that of an executed operation."""
-    return (RETRY_SOON,) if is_traced("UNAVAILABLE") else NO_HEADERS
+    return (RETRY_SOON,) if has_error("UNAVAILABLE") else NO_HEADERS
 
 
 async def respond(send: Send, status: int, kind: str, body: bytes, more: Headers) -> None:

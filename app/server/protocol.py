@@ -17,7 +17,7 @@ from httptools import HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ..http.errors import error_body
-from ..http.headers import FIXED
+from ..http.headers import SECURITY_HEADERS
 from ..http.request import READ_TIMEOUT
 
 MAX_HEAD = 65_536
@@ -253,5 +253,5 @@ def refusal(status: int, body: bytes, default_headers: Any) -> bytes:
     """A whole response that is the last on its connection."""
     close = (b"connection", b"close")
     own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), close]
-    headers = [*(pair for pair in default_headers if pair != close), *FIXED, *own]
+    headers = [*(pair for pair in default_headers if pair != close), *SECURITY_HEADERS, *own]
     return b"".join([STATUS_LINE[status], *(b"%b: %b\r\n" % pair for pair in headers), b"\r\n", body])
