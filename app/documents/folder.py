@@ -18,7 +18,7 @@ from schema.root import GRAPHQL
 from selection import Limits
 from selection.execute.operation import Invalid, parse_document
 
-from ..http.request import SHA256, SYNTAX
+from ..http.request import ID_PATTERN, SHA256
 
 DIGESTS = {32: md5, 40: sha1, 64: sha256}
 SUFFIXES = (".graphql", ".gql", ".json")
@@ -134,7 +134,7 @@ def manifest(read: Any) -> Mapping[str, Any]:
 
 def mistake(id: str, text: Any) -> str | None:
     """Return what is wrong with this pair of an id and a text, or None."""
-    if not SYNTAX.fullmatch(id):
+    if not ID_PATTERN.fullmatch(id):
         return "an id is 1 to 255 letters, digits and - . _ ~"
     if not isinstance(text, str) or not text.strip():
         return "there is no document under this id."

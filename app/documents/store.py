@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
-from ..http.request import GraphQLRequest, Name, Refused
+from ..http.request import DocumentId, GraphQLRequest, Refused
 from .folder import DocumentsBroken, load_trusted
 
 COUNT = 4096
@@ -68,7 +68,7 @@ class Documents:
             raise untrusted()
         return request
 
-    def find(self, name: Name, tenant_id: UUID) -> str:
+    def find(self, name: DocumentId, tenant_id: UUID) -> str:
         text = self.trusted.get(name.id) or self.registrations.find(tenant_id, name.id)
         if text is not None:
             return text
@@ -81,7 +81,7 @@ class Documents:
             raise Refused(200, "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")
         raise Refused(200, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")
 
-    def register(self, name: Name, text: str, tenant_id: UUID) -> None:
+    def register(self, name: DocumentId, text: str, tenant_id: UUID) -> None:
         """Register the text under the hash that it has; refuse it under any other."""
         if not name.automatic:
             raise Refused(400, "Send either a documentId or a query.")

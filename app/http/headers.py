@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..settings import Settings
-from .errors import answer, error_body
+from .errors import error_body, send_json
 from .request import header
 
 Headers = list[tuple[bytes, bytes]]
@@ -105,7 +105,7 @@ class AllowedHosts:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4403, "reason": "This host is not served here."})
         else:
-            await answer(send, 400, error_body("This host is not served here.", "BAD_HOST"))
+            await send_json(send, 400, error_body("This host is not served here.", "BAD_HOST"))
 
     def is_allowed(self, host: str) -> bool:
         name = without_port(host).lower()

@@ -15,8 +15,8 @@ from resolvers.errors import CairnError, Unavailable
 from selection import Limits
 from selection.limits import measure_variables
 
-from ..http.errors import error_body, fault
-from ..http.graphql import EXTRA, headers_of, retry_headers, status_of_error
+from ..http.errors import error_body, fault_response
+from ..http.graphql import HEADERS_BY_STATUS, error_headers, retry_headers, status_of_error
 from ..http.headers import AllowedHosts
 from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parse_json
 from ..http.responses import NO_STORE, Headers
@@ -98,9 +98,9 @@ class ToolsEndpoint:
             status, told = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
             status, told = status_of_error(error), error_body(error.message, **error.extensions)
-            more += headers_of(error, self.metadata)
+            more += error_headers(error, self.metadata)
         except Exception as error:
-            status, told = fault(error)
+            status, told = fault_response(error)
         else:
             scope[CALLER] = self.reach.caller(wiki, toolsets)
             await self.manager.handle_request(scope, replay_body(body, receive), private(scope, send))
@@ -171,7 +171,7 @@ def is_outage(body: bytes) -> bool:
 
 
 async def refuse(send: Send, status: int, body: bytes, more: Headers) -> None:
-    extra = [(b"allow", b"POST")] if status == 405 else EXTRA.get(status, [])
+    extra = [(b"allow", b"POST")] if status == 405 else HEADERS_BY_STATUS.get(status, [])
     kind, length = (b"content-type", JSON.encode()), (b"content-length", b"%d" % len(body))
     await send({"type": "http.response.start", "status": status, "headers": [kind, length, *more, *extra]})
     await send({"type": "http.response.body", "body": body})

@@ -15,7 +15,7 @@ from db.replicas.routing import close_route
 from resolvers.errors import BadInput
 from resolvers.idempotency import Attempt, run_once
 
-from ..http.request import IDEMPOTENCY_KEY_MAX, checked_key
+from ..http.request import IDEMPOTENCY_KEY_MAX, check_idempotency_key
 from .caller import Caller
 
 
@@ -91,7 +91,7 @@ async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: 
         told = await tool.run(caller.within(within), given)
         return orjson.dumps([told.data.model_dump(mode="json"), told.text, told.read])
 
-    answer, replayed = await run_once(caller.database, Attempt(caller.scope, checked_key(key), asked), work)
+    answer, replayed = await run_once(caller.database, Attempt(caller.scope, check_idempotency_key(key), asked), work)
     data, text, read = orjson.loads(answer)
     return ToolOutput(tool.gives.model_validate(data), text, tuple(read), replayed)
 

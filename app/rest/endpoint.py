@@ -19,7 +19,7 @@ from resolvers.errors import Unavailable
 from resolvers.rate_limits import Account
 
 from ..http.limits import Bounds
-from ..http.request import Bodies, check_kind, credential_of, header, parse_in_thread, parse_json
+from ..http.request import Bodies, check_content_type, credential_of, header, parse_in_thread, parse_json
 from ..server.server import DRAINING
 from .problems import UnknownParameter, problem_of
 
@@ -73,7 +73,7 @@ class Sent(Request):
         return self.document
 
     async def take(self, bodies: Bodies) -> None:
-        check_kind(header(self.scope, b"content-type") or "")
+        check_content_type(header(self.scope, b"content-type") or "")
         self.content = content = await bodies.read(self.scope, self.receive)
         self.document = await parse_in_thread(len(content), lambda: parse_json(content, "The body"))
 

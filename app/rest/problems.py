@@ -86,7 +86,7 @@ def problem_of(error: Exception) -> Response:
         case CairnError():
             return problem(STATUSES.get(error.code, 400), **problem_fields(error))
         case HTTPException():
-            return not_served(error.status_code, str(error.detail))
+            return router_problem(error.status_code, str(error.detail))
     log.error("internal error", exc_info=error)
     shown = masked()
     return problem(500, shown["extensions"]["code"], shown["message"])
@@ -147,7 +147,7 @@ def place(parts: Sequence[Any]) -> str | None:
     return ".".join(str(part)[:100] for part in named) or None
 
 
-def not_served(status: int, detail: str) -> Response:
+def router_problem(status: int, detail: str) -> Response:
     """Answer an unknown path, or a method that a path does not have."""
     words = {
         404: "There is nothing at this path; openapi.json names those that there are, and docs shows them.",

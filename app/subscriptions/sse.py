@@ -10,8 +10,8 @@ from db.scope import Scope as Wiki
 from observability.trace import record_stream
 from resolvers.errors import CairnError
 
-from ..http.errors import error_body, fault
-from ..http.graphql import headers_of, respond, status_of_error
+from ..http.errors import error_body, fault_response
+from ..http.graphql import error_headers, respond, status_of_error
 from ..http.request import JSON, GraphQLRequest, Refused, credential_of, read_operation
 from ..http.responses import NO_STORE, Headers
 from .operations import Credential, Stopping
@@ -68,9 +68,9 @@ class EventStream:
             await self.refuse(refused.status, error_body(refused.message, refused.code))
         except CairnError as error:
             status, body = status_of_error(error), error_body(error.message, **error.extensions)
-            await self.refuse(status, body, headers_of(error))
+            await self.refuse(status, body, error_headers(error))
         except Exception as error:
-            await self.refuse(*fault(error))
+            await self.refuse(*fault_response(error))
         else:
             with held:
                 await self.stream(request, wiki, credential)
@@ -92,7 +92,7 @@ class EventStream:
         except* StreamEnded as group:
             last = next((one.last for one in group.exceptions if isinstance(one, StreamEnded)), None)
         except* Exception as group:
-            last = event(fault(group.exceptions[0])[1]) + COMPLETE
+            last = event(fault_response(group.exceptions[0])[1]) + COMPLETE
         if last is not None:
             with suppress(OSError):
                 await self.send({"type": "http.response.body", "body": last})

@@ -21,7 +21,7 @@ from resolvers.import_export.notes import ImportProblem
 from resolvers.import_export.results import ImportResult
 from resolvers.transactions.transaction import check_may_write
 
-from ...http.request import Refused, check_coding, header, too_large
+from ...http.request import Refused, check_content_encoding, header, too_large
 from ..endpoint import BulkRoute
 from ..models import ResponseModel
 from ..parameters import SENT, Caller, problems
@@ -141,7 +141,7 @@ def slot(tenant_id: UUID) -> Iterator[None]:
 
 async def stream_body(request: Request, most: int) -> AsyncIterator[bytes]:
     """Yield the body piece by piece. More than `most` bytes are refused, whatever the client says it sends."""
-    check_coding(header(request.scope, b"content-encoding"))
+    check_content_encoding(header(request.scope, b"content-encoding"))
     declared = header(request.scope, b"content-length")
     if declared and declared.isdecimal() and int(declared) > most:
         raise too_large(most)
