@@ -152,7 +152,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         oauth=oauth,
         provider=provider,
     )
-    observers.watch_streams(streams.number)
+    observers.watch_streams(streams.count_open)
 
     async def answer_router_error(request: Request, error: Exception) -> Response:
         """Return the response for an unknown path or method: a page for browsers, and JSON for programs."""
