@@ -1,4 +1,4 @@
-"""Tools that search and list pages."""
+"""wiki_search and wiki_list: tools that search and list pages."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -79,7 +79,9 @@ async def search(caller: Caller, given: SearchInput) -> ToolOutput:
             total=found["totalCount"],
             total_is_exact=found["totalIsExact"],
             did_you_mean=found["didYouMean"],
-            held_names=[f"{one['name']} ({one['evidence']:g} of 3): {one['missing']}." for one in found["heldNames"]],
+            held_names=[
+                f"{item['name']} ({item['evidence']:g} of 3): {item['missing']}." for item in found["heldNames"]
+            ],
             next_cursor=cursor,
         )
 
@@ -87,15 +89,15 @@ async def search(caller: Caller, given: SearchInput) -> ToolOutput:
 
 
 async def search_all(caller: Caller, given: SearchInput, filter: dict[str, Any] | None) -> ToolOutput:
-    """Search in several kinds or wikis."""
-    asked = {"in": [str(kind).upper() for kind in given.kinds or ()], "filter": filter}
-    found = (await caller.read("search_all", query=given.query, first=given.limit, after=given.cursor, **asked))[
+    """Search pages, sources or both, in the caller's wiki and in shared spaces."""
+    options = {"in": [str(kind).upper() for kind in given.kinds or ()], "filter": filter}
+    found = (await caller.read("search_all", query=given.query, first=given.limit, after=given.cursor, **options))[
         "wikiSearchAll"
     ]
 
     def build(edges: Edges, cursor: str | None) -> Hits:
         return Hits(
-            results=[either(edge) for edge in edges],
+            results=[hit_or_passage(edge) for edge in edges],
             total=None,
             total_is_exact=False,
             did_you_mean=found["didYouMean"],
@@ -105,7 +107,7 @@ async def search_all(caller: Caller, given: SearchInput, filter: dict[str, Any] 
     return fit_rows(found, given.max_chars, build, words_of)
 
 
-def either(edge: dict[str, Any]) -> Hit | FoundPassage:
+def hit_or_passage(edge: dict[str, Any]) -> Hit | FoundPassage:
     if edge["page"]:
         return hit(edge | {"node": edge["page"]}).model_copy(update={"space": edge["owner"]["slug"]})
     passage, newer = edge["passage"], edge["supersededBy"]
@@ -134,12 +136,12 @@ def hit(edge: dict[str, Any]) -> Hit:
     )
 
 
-def format_passage(found: FoundPassage) -> str:
-    cited = f" (cited by {', '.join(found.cited_by)})" if found.cited_by else ""
-    if found.superseded_by:
-        cited += f" (no longer holds: {found.superseded_by})"
-    place = f"{found.source}, lines {found.lines}, {found.captured_at:%Y-%m-%d}"
-    return f"- {place}{cited}\n  {' '.join(found.text.split())}"
+def format_passage(passage: FoundPassage) -> str:
+    notes = f" (cited by {', '.join(passage.cited_by)})" if passage.cited_by else ""
+    if passage.superseded_by:
+        notes += f" (no longer holds: {passage.superseded_by})"
+    place = f"{passage.source}, lines {passage.lines}, {passage.captured_at:%Y-%m-%d}"
+    return f"- {place}{notes}\n  {' '.join(passage.text.split())}"
 
 
 def format_hit(hit: Hit | FoundPassage) -> str:
@@ -179,7 +181,7 @@ WIKI_SEARCH = Tool(
     Hits,
     search,
 )
-SEARCH_WIKI = replace(WIKI_SEARCH, name="search_wiki", about="The same as wiki_search.")
+SEARCH_WIKI = replace(WIKI_SEARCH, name="search_wiki", description="The same as wiki_search.")
 
 
 class ListInput(ToolInput):

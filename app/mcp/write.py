@@ -1,4 +1,4 @@
-"""wiki_create, wiki_edit, wiki_append, wiki_supersede and wiki_update."""
+"""wiki_create, wiki_edit, wiki_append, wiki_supersede and wiki_update: tools that write pages."""
 
 from datetime import datetime
 from typing import Annotated
@@ -78,20 +78,23 @@ async def create(caller: Caller, given: CreateInput) -> ToolOutput:
 
 
 def with_related(content: str, related: list[str]) -> str:
-    """Return the text with links to these pages after it."""
+    """Return the text with a section Related, which links to these pages."""
     if not related:
         return content
-    return f"{content.rstrip()}\n\n## Related\n\n" + "\n".join(f"- {link(*split_name(name))}" for name in related)
+    return f"{content.rstrip()}\n\n## Related\n\n" + "\n".join(
+        f"- {format_link(*split_name(name))}" for name in related
+    )
 
 
-def link(type: str | None, slug: str) -> str:
+def format_link(type: str | None, slug: str) -> str:
+    """Return a link in Markdown. Raises BadInput if the slug has characters that would end the link."""
     if any(character in "[]()|#\n\r" for character in slug):
         raise BadInput(f'"{slug[:100]}" is not the slug of a page.', "related")
     return f"[[{slug}]]" if type is None else f"[{slug}](/wiki/{type.lower()}/{slug})"
 
 
 async def find_written(caller: Caller, saved: Saved) -> Written:
-    """Return the page under the name that it has now."""
+    """Return the written page with its current name."""
     page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
     return Written(page=format_page_name(page), version=saved.version, changed=saved.changed)
 
@@ -138,8 +141,8 @@ async def edit(caller: Caller, given: EditInput) -> ToolOutput:
         lines=list(edited.lines[:20]) if edited else [],
     )
     places = f"{len(edited.lines)} place{'s' * (len(edited.lines) != 1)}" if edited else "no place"
-    said = f"Changed {places} of {data.page}: it is at version {data.version} now." if data.changed else None
-    return ToolOutput(data, paragraphs(said, done.note))
+    message = f"Changed {places} of {data.page}: it is at version {data.version} now." if data.changed else None
+    return ToolOutput(data, paragraphs(message, done.note))
 
 
 def address(found: PageLookup) -> PageAddress:
@@ -167,7 +170,7 @@ async def append(caller: Caller, given: AppendInput) -> ToolOutput:
             summary=given.edit_summary,
         )
     )
-    return write_answer(found, done.saved)
+    return write_output(found, done.saved)
 
 
 class SupersedeInput(ToolInput):
@@ -202,11 +205,11 @@ async def supersede(caller: Caller, given: SupersedeInput) -> ToolOutput:
             expected_version=given.expected_version,
         )
     )
-    return write_answer(found, done.saved)
+    return write_output(found, done.saved)
 
 
 def source_ref(name: str | None) -> SourceRef | None:
-    """Return the source that `kind:ref` names."""
+    """Return the source that `kind:ref` names. Raises BadInput."""
     if name is None:
         return None
     kind, colon, ref = name.partition(":")
@@ -265,23 +268,26 @@ async def update(caller: Caller, given: UpdateInput) -> ToolOutput:
             edit_summary=given.edit_summary,
         )
     )
-    return write_answer(found, saved)
+    return write_output(found, saved)
 
 
 CHANGES = ("title", "summary", "tags", "aliases", "related")
 
 
 def resolver_name(name: str) -> str:
-    """Return the name of a page as resolvers take it: `entity/austin`, or the slug alone."""
+    """Return the name of a page in the form that resolvers accept: `entity/austin`, or only the slug."""
     type, slug = split_name(name)
     return slug if type is None else f"{type.lower()}/{slug}"
 
 
-def write_answer(found: PageLookup, saved: Saved) -> ToolOutput:
-    """Return what became of an existing page."""
+def write_output(found: PageLookup, saved: Saved) -> ToolOutput:
+    """Return the output of a write to an existing page."""
     data = Written(page=found.name, version=saved.version, changed=saved.changed)
-    said = f"Changed {data.page}: it is at version {data.version} now."
-    return ToolOutput(data, said if data.changed else f"{data.page} says that already: nothing was written.")
+    if data.changed:
+        message = f"Changed {data.page}: it is at version {data.version} now."
+    else:
+        message = f"{data.page} says that already: nothing was written."
+    return ToolOutput(data, message)
 
 
 WIKI_CREATE = Tool(
@@ -295,7 +301,7 @@ WIKI_CREATE = Tool(
     Written,
     create,
     writes=True,
-    repeats=False,
+    is_idempotent=False,
 )
 WIKI_EDIT = Tool(
     "wiki_edit",
@@ -309,7 +315,7 @@ WIKI_EDIT = Tool(
     edit,
     writes=True,
     destroys=True,
-    repeats=False,
+    is_idempotent=False,
 )
 WIKI_SUPERSEDE = Tool(
     "wiki_supersede",
@@ -329,7 +335,7 @@ WIKI_APPEND = Tool(
     Written,
     append,
     writes=True,
-    repeats=False,
+    is_idempotent=False,
 )
 WIKI_UPDATE = Tool(
     "wiki_update",
