@@ -1,4 +1,4 @@
-"""Decisions: questions are asked and listed, and what was decided is recorded."""
+"""The paths of decisions: questions are asked and listed, and decisions are recorded."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -27,7 +27,7 @@ from .. import responses
 from ..endpoint import WikiRoute
 from ..models import Listed, PageName, RequestModel, ResponseModel
 from ..operations import read, write
-from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..parameters import BODY_STATUSES, Caller, Cursor, Limit, problem_responses, read_responses
 from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
@@ -102,7 +102,7 @@ class DecisionResult(ResponseModel):
     question_id: UUID | None
 
 
-@routes.get("/decisions/questions", operation_id="listQuestions", response_model=Questions, responses=reading())
+@routes.get("/decisions/questions", operation_id="listQuestions", response_model=Questions, responses=read_responses())
 async def list_questions(call: Caller, status: Status = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List questions with their decisions, newest first."""
     given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
@@ -120,7 +120,7 @@ def decision_row(row: Row) -> Row:
     operation_id="askDecision",
     status_code=201,
     response_model=QuestionResult,
-    responses=problems(*SENT),
+    responses=problem_responses(*BODY_STATUSES),
 )
 async def ask(call: Caller, given: NewQuestion) -> Response:
     """Ask a question that waits for a decision."""
@@ -137,7 +137,7 @@ async def ask(call: Caller, given: NewQuestion) -> Response:
     "/decisions/questions/{id}/withdraw",
     operation_id="withdrawQuestion",
     response_model=QuestionResult,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
 async def withdraw(call: Caller, id: UUID, given: WithdrawQuestionRequest) -> Response:
     """Withdraw an open question."""
@@ -155,19 +155,19 @@ async def withdraw(call: Caller, id: UUID, given: WithdrawQuestionRequest) -> Re
     operation_id="recordDecision",
     status_code=201,
     response_model=DecisionResult,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
 async def record(call: Caller, given: NewDecision) -> Response:
     """Record a decision as an immutable page. Less significant decisions are only logged."""
 
     async def work(database: Database) -> Any:
-        asked = None
+        question = None
         if given.question is not None:
-            asked = QuestionDraft(given.question, given.why or "", given.options, given.significance.value)
-        old = None
+            question = QuestionDraft(given.question, given.why or "", given.options, given.significance.value)
+        superseded_id = None
         if given.supersedes is not None:
-            old = (await locate_slug(database, call.wiki, given.supersedes, "decision")).page_id
-        draft = DecisionDraft(given.decision, given.consequences, asked, given.question_id, old)
+            superseded_id = (await locate_slug(database, call.wiki, given.supersedes, "decision")).page_id
+        draft = DecisionDraft(given.decision, given.consequences, question, given.question_id, superseded_id)
         done = await record_decision(database, call.wiki, draft)
         return {
             "page_id": done.page_id and str(done.page_id),
