@@ -55,7 +55,7 @@ class LRU(Generic[V]):
         return value
 
     def put(self, key: Hashable, value: V) -> V:
-        """Store a value and return it. This counts as the miss: `get` does not count one."""
+        """Store a value and return it. This counts as a miss, which `get` does not count."""
         self.stats.misses += 1
         self.entries[key] = value
         if len(self.entries) > self.size:

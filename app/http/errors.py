@@ -30,8 +30,8 @@ def error_body(message: str, code: str, **extensions: Any) -> bytes:
 
 def masked_body() -> bytes:
     """Return the body for an internal error. It shows only the request id, which the log entry has too."""
-    shown = masked()
-    return error_body(shown["message"], **shown["extensions"])
+    public = masked()
+    return error_body(public["message"], **public["extensions"])
 
 
 def challenge(error: Unauthenticated, metadata: str | None = None) -> str:
@@ -39,11 +39,11 @@ def challenge(error: Unauthenticated, metadata: str | None = None) -> str:
 
     `metadata` is the URL of the protected resource metadata, if clients can get tokens by OAuth.
     """
-    shown = 'Bearer realm="cairn"' + (f', resource_metadata="{metadata}"' if metadata else "")
+    header = 'Bearer realm="cairn"' + (f', resource_metadata="{metadata}"' if metadata else "")
     if isinstance(error, NoCredential):
-        return shown
+        return header
     description = "".join(c for c in error.message if " " <= c <= "~" and c not in '"\\')
-    return f'{shown}, error="invalid_token", error_description="{description}"'
+    return f'{header}, error="invalid_token", error_description="{description}"'
 
 
 def fault_response(error: Exception) -> tuple[int, bytes]:

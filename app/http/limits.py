@@ -30,7 +30,7 @@ Task = asyncio.Task[Any]
 
 
 class OperationTimeout(CairnError):
-    """An operation took too long. `writes` is the number of its committed transactions; other writes were undone."""
+    """An operation took too long. `writes` is the number of its committed transactions; nothing else was written."""
 
     code = "TIMEOUT"
 

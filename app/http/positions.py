@@ -36,12 +36,12 @@ class Positions:
         if scope["type"] != "http" or self.database.replicas is None:
             await self.app(scope, receive, send)
             return
-        given = header(scope, HEADER)
+        position = header(scope, HEADER)
         request = Request(scope)
         cookie = self.cookie_name(request)
-        route = Route(is_open=may_read_replicas(scope, given))
+        route = Route(is_open=may_read_replicas(scope, position))
         try:
-            route.wanted = parse_position(given) if given else cookie_position(request, cookie)
+            route.wanted = parse_position(position) if position else cookie_position(request, cookie)
         except ValueError:
             scope[FAULTY_POSITION] = True
 

@@ -28,9 +28,9 @@ class Documents(BaseModel):
     results: list[Document]
 
 
-async def search(caller: Caller, given: ChatSearchInput) -> ToolOutput:
+async def search(caller: Caller, arguments: ChatSearchInput) -> ToolOutput:
     """Search pages and sources, and return each document once, the best first."""
-    found = await caller.read("chat_search", query=given.query, first=2 * RESULTS_MAX)
+    found = await caller.read("chat_search", query=arguments.query, first=2 * RESULTS_MAX)
     documents: dict[str, Document] = {}
     for hit in found["wikiSearchAll"]["hits"]:
         node = hit["page"] or hit["passage"]["source"]
@@ -47,9 +47,9 @@ class DocumentText(Document):
     metadata: dict[str, str]
 
 
-async def fetch(caller: Caller, given: FetchInput) -> ToolOutput:
+async def fetch(caller: Caller, arguments: FetchInput) -> ToolOutput:
     """Return a page or a source by its id from a search result."""
-    node = (await caller.read("chat_fetch", id=given.id))["found"]
+    node = (await caller.read("chat_fetch", id=arguments.id))["found"]
     if node is None or "owner" not in node:
         raise NotFound("There is no document of this id. Take one from the results of search.")
     about = document(caller, node, node["owner"]["slug"])

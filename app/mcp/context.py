@@ -21,9 +21,9 @@ class Pack(BaseModel):
     omitted: int
 
 
-async def context(caller: Caller, given: ContextInput) -> ToolOutput:
-    options = {"task": given.task, "role": given.role, "budget": given.budget_tokens}
-    found = (await caller.read("context", query=given.query, **options))["wikiContext"]
+async def context(caller: Caller, arguments: ContextInput) -> ToolOutput:
+    options = {"task": arguments.task, "role": arguments.role, "budget": arguments.budget_tokens}
+    found = (await caller.read("context", query=arguments.query, **options))["wikiContext"]
     pack = Pack(text=found["text"], tokens=found["tokens"], omitted=found["omitted"])
     return ToolOutput(pack, pack.text or "Nothing is known about this. Try other words, or wiki_list.")
 

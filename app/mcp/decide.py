@@ -54,24 +54,26 @@ class Decided(BaseModel):
     open: list[OpenQuestion] = Field(description="Open questions.")
 
 
-async def decide(caller: Caller, given: DecideInput) -> ToolOutput:
+async def decide(caller: Caller, arguments: DecideInput) -> ToolOutput:
     question = None
-    if given.question is not None:
-        question = QuestionDraft(given.question, given.why or "", tuple(given.options), given.significance)
-    page_id, question_id = None, given.question_id and as_id(given.question_id)
-    if given.withdraw:
-        withdrawn = question_id = withdrawn_id(given)
-        await caller.write(lambda database, scope: withdraw_question(database, scope, withdrawn, given.why))
+    if arguments.question is not None:
+        question = QuestionDraft(
+            arguments.question, arguments.why or "", tuple(arguments.options), arguments.significance
+        )
+    page_id, question_id = None, arguments.question_id and as_id(arguments.question_id)
+    if arguments.withdraw:
+        withdrawn = question_id = withdrawn_id(arguments)
+        await caller.write(lambda database, scope: withdraw_question(database, scope, withdrawn, arguments.why))
         message = f"The question {withdrawn} was withdrawn."
-    elif given.decision is None:
-        if question is None and given.question_id is not None:
+    elif arguments.decision is None:
+        if question is None and arguments.question_id is not None:
             raise BadInput("Say what was decided.", "decision")
         if question is not None:
             question_id = await caller.write(lambda database, scope: ask_decision(database, scope, question))
         message = f"The question {question_id} waits for a decision." if question else ""
     else:
-        superseded = UUID((await find_page(caller, given.supersedes)).id) if given.supersedes else None
-        draft = DecisionDraft(given.decision, given.consequences, question, question_id or None, superseded)
+        superseded = UUID((await find_page(caller, arguments.supersedes)).id) if arguments.supersedes else None
+        draft = DecisionDraft(arguments.decision, arguments.consequences, question, question_id or None, superseded)
 
         async def work(database: Database, scope: Scope) -> RecordedDecision:
             return await record_decision(database, scope, draft)
@@ -88,10 +90,10 @@ async def decide(caller: Caller, given: DecideInput) -> ToolOutput:
     return ToolOutput(data, paragraphs(message, waiting and f"Questions that wait:\n{waiting}") or "No question waits.")
 
 
-def withdrawn_id(given: DecideInput) -> UUID:
-    if given.question_id is None or given.decision is not None:
+def withdrawn_id(arguments: DecideInput) -> UUID:
+    if arguments.question_id is None or arguments.decision is not None:
         raise BadInput("Give the question_id of what is withdrawn, and no decision.", "question_id")
-    return as_id(given.question_id)
+    return as_id(arguments.question_id)
 
 
 def as_id(text: str) -> UUID:

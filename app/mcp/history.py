@@ -40,9 +40,11 @@ class History(BaseModel):
     next_cursor: str | None
 
 
-async def list_versions(caller: Caller, given: HistoryInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
-    answer = await caller.read("history", type=found.type, slug=found.slug, first=given.limit, after=given.cursor)
+async def list_versions(caller: Caller, arguments: HistoryInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
+    answer = await caller.read(
+        "history", type=found.type, slug=found.slug, first=arguments.limit, after=arguments.cursor
+    )
     if answer["wikiPage"] is None:
         raise NotFound(f'There is no page "{found.name}" any more. {FIND_HINT}')
     revisions = answer["wikiPage"]["revisions"]
@@ -55,7 +57,7 @@ async def list_versions(caller: Caller, given: HistoryInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(revisions, given.max_chars, build, words_of)
+    return fit_rows(revisions, arguments.max_chars, build, words_of)
 
 
 def version(node: dict[str, Any]) -> Version:
@@ -95,9 +97,9 @@ class Compared(BaseModel):
     is_cut: bool = Field(description="Whether it was cut at max_chars.")
 
 
-async def compare(caller: Caller, given: DiffInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
-    versions = {"from": given.from_version, "to": given.to_version}
+async def compare(caller: Caller, arguments: DiffInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
+    versions = {"from": arguments.from_version, "to": arguments.to_version}
     difference = (await caller.read("diff", pageId=found.id, **versions))["diffWikiRevisions"]
     if difference is None:
         raise NotFound(f"{found.name} lacks one of these versions. wiki_history says which there are.")
@@ -109,13 +111,13 @@ async def compare(caller: Caller, given: DiffInput) -> ToolOutput:
         is_cut=False,
     )
     words = difference_words(whole)
-    if not words.fits(given.max_chars):
+    if not words.fits(arguments.max_chars):
         whole = whole.model_copy(update={"is_cut": True})
         words = difference_words(whole)
-        part = cut(whole.diff, 0, max(words.room(given.max_chars, words.head, words.rest), 1))
+        part = cut(whole.diff, 0, max(words.room(arguments.max_chars, words.head, words.rest), 1))
         whole = whole.model_copy(update={"diff": part.text})
         words = difference_words(whole)
-    return ToolOutput(whole, words.to_text(given.max_chars))
+    return ToolOutput(whole, words.to_text(arguments.max_chars))
 
 
 def difference_words(data: Compared) -> Words:
@@ -130,11 +132,11 @@ class RestoreInput(ToolInput):
     expected_version: ExpectedVersion = None
 
 
-async def restore(caller: Caller, given: RestoreInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
+async def restore(caller: Caller, arguments: RestoreInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
     saved = await caller.write(
         lambda database, scope: restore_state(
-            database, scope, UUID(found.id), given.version, expected_version=given.expected_version
+            database, scope, UUID(found.id), arguments.version, expected_version=arguments.expected_version
         )
     )
     return write_output(found, saved)
@@ -193,17 +195,19 @@ class Proposals(BaseModel):
     next_cursor: str | None
 
 
-async def list_proposals(caller: Caller, given: ProposalsInput) -> ToolOutput:
-    status = given.status and given.status.upper()
+async def list_proposals(caller: Caller, arguments: ProposalsInput) -> ToolOutput:
+    status = arguments.status and arguments.status.upper()
     if status is not None and status not in WikiProposalStatus.__members__:
         raise BadInput(f"A status is one of {', '.join(WikiProposalStatus)}.", "status")
-    found = (await caller.read("proposals", status=status, first=given.limit, after=given.cursor))["wikiProposals"]
+    found = (await caller.read("proposals", status=status, first=arguments.limit, after=arguments.cursor))[
+        "wikiProposals"
+    ]
 
     def build(edges: Edges, cursor: str | None) -> Proposals:
         proposals = [proposal(edge["node"]) for edge in edges]
         return Proposals(proposals=proposals, total=found["totalCount"], next_cursor=cursor)
 
-    return fit_rows(found, given.max_chars, build, proposal_words)
+    return fit_rows(found, arguments.max_chars, build, proposal_words)
 
 
 def proposal(node: dict[str, Any]) -> Proposal:

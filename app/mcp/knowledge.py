@@ -44,10 +44,10 @@ class KnowledgeFound(BaseModel):
     entries: list[KnowledgeEntry]
 
 
-async def search(caller: Caller, given: QueryInput) -> ToolOutput:
-    found = await find_hits(caller, given.query[:QUERY_MAX])
-    entries = entries_within([hit["page"] for hit in found], given.max_chars)
-    text = entry_words(entries, len(found) - len(entries)).to_text(given.max_chars)
+async def search(caller: Caller, arguments: QueryInput) -> ToolOutput:
+    found = await find_hits(caller, arguments.query[:QUERY_MAX])
+    entries = entries_within([hit["page"] for hit in found], arguments.max_chars)
+    text = entry_words(entries, len(found) - len(entries)).to_text(arguments.max_chars)
     pages = tuple(hit["page"]["id"] for hit in found[: len(entries)])
     return ToolOutput(KnowledgeFound(entries=entries), text, pages)
 
@@ -127,8 +127,8 @@ class KnowledgeWritten(BaseModel):
     created: bool
 
 
-async def write(caller: Caller, given: WriteInput) -> ToolOutput:
-    entry = TopicEntry(given.topic, given.content, given.tags)
+async def write(caller: Caller, arguments: WriteInput) -> ToolOutput:
+    entry = TopicEntry(arguments.topic, arguments.content, arguments.tags)
     saved = await caller.write(lambda database, scope: write_knowledge(database, scope, entry))
     page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
     data = KnowledgeWritten(
@@ -157,10 +157,10 @@ class KnowledgeList(BaseModel):
     next_cursor: str | None
 
 
-async def list_topics(caller: Caller, given: TopicsInput) -> ToolOutput:
+async def list_topics(caller: Caller, arguments: TopicsInput) -> ToolOutput:
     filter = {"types": ["REFERENCE"]}
     found = (
-        await caller.read("list", filter=filter, orderBy="TITLE", first=given.limit, after=given.cursor)
+        await caller.read("list", filter=filter, orderBy="TITLE", first=arguments.limit, after=arguments.cursor)
     )["wikiPages"]  # fmt: skip
 
     def build(edges: Edges, cursor: str | None) -> KnowledgeList:
@@ -170,7 +170,7 @@ async def list_topics(caller: Caller, given: TopicsInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, build, table)
+    return fit_rows(found, arguments.max_chars, build, table)
 
 
 def table(data: KnowledgeList) -> Words:
@@ -198,9 +198,11 @@ class KnowledgeDeleted(BaseModel):
     topic: str
 
 
-async def delete(caller: Caller, given: DeleteInput) -> ToolOutput:
-    await caller.write(lambda database, scope: delete_knowledge(database, scope, given.topic))
-    return ToolOutput(KnowledgeDeleted(topic=given.topic), "Deleted. Writing the topic again brings its history back.")
+async def delete(caller: Caller, arguments: DeleteInput) -> ToolOutput:
+    await caller.write(lambda database, scope: delete_knowledge(database, scope, arguments.topic))
+    return ToolOutput(
+        KnowledgeDeleted(topic=arguments.topic), "Deleted. Writing the topic again brings its history back."
+    )
 
 
 KNOWLEDGE_SEARCH = Tool(

@@ -30,9 +30,11 @@ class Linking(BaseModel):
     next_cursor: str | None
 
 
-async def backlinks(caller: Caller, given: LinkInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
-    answer = await caller.read("backlinks", type=found.type, slug=found.slug, first=given.limit, after=given.cursor)
+async def backlinks(caller: Caller, arguments: LinkInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
+    answer = await caller.read(
+        "backlinks", type=found.type, slug=found.slug, first=arguments.limit, after=arguments.cursor
+    )
     if answer["wikiPage"] is None:
         raise NotFound(f'There is no page "{found.name}" any more. {FIND_HINT}')
     links = answer["wikiPage"]["backlinks"]
@@ -45,7 +47,7 @@ async def backlinks(caller: Caller, given: LinkInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(links, given.max_chars, build, words_of)
+    return fit_rows(links, arguments.max_chars, build, words_of)
 
 
 def words_of(data: Linking) -> Words:
@@ -81,19 +83,21 @@ class Graph(BaseModel):
     is_cut: bool = Field(description="Whether pages or links were omitted.")
 
 
-async def get_graph(caller: Caller, given: GraphInput) -> ToolOutput:
-    sizes = {"limit": given.limit, "edges": given.limit * EDGES}
-    if given.page is None:
+async def get_graph(caller: Caller, arguments: GraphInput) -> ToolOutput:
+    sizes = {"limit": arguments.limit, "edges": arguments.limit * EDGES}
+    if arguments.page is None:
         graph = (await caller.read("graph", **sizes))["wikiGraph"]
     else:
-        found = await find_page(caller, given.page)
-        graph = (await caller.read("neighbourhood", pageId=found.id, depth=given.depth, **sizes))["wikiNeighbourhood"]
-    return graph_output(graph or {"nodes": [], "edges": []}, given)
+        found = await find_page(caller, arguments.page)
+        graph = (await caller.read("neighbourhood", pageId=found.id, depth=arguments.depth, **sizes))[
+            "wikiNeighbourhood"
+        ]
+    return graph_output(graph or {"nodes": [], "edges": []}, arguments)
 
 
-def graph_output(graph: dict[str, Any], given: GraphInput) -> ToolOutput:
+def graph_output(graph: dict[str, Any], arguments: GraphInput) -> ToolOutput:
     """Return the graph as far as it fits into `max_chars`, of which pages may use two thirds and links a third."""
-    room = given.max_chars - OVERHEAD
+    room = arguments.max_chars - OVERHEAD
     names = {node["id"]: f"{node['entityType'].lower()}/{node['slug']}" for node in graph["nodes"]}
     nodes = [Node(page=names[node["id"]], title=node["label"], links=node["edgeCount"]) for node in graph["nodes"]]
     shown_nodes = rows_within(nodes, room * 2 // 3, format_node)
@@ -104,7 +108,7 @@ def graph_output(graph: dict[str, Any], given: GraphInput) -> ToolOutput:
         if names.get(edge["source"]) in shown_names and names.get(edge["target"]) in shown_names
     ]
     shown_edges = rows_within(edges, room // 3, format_edge)
-    is_full = len(nodes) == given.limit or len(graph["edges"]) == given.limit * EDGES
+    is_full = len(nodes) == arguments.limit or len(graph["edges"]) == arguments.limit * EDGES
     is_cut = is_full or len(shown_nodes) < len(nodes) or len(shown_edges) < len(edges)
     data = Graph(pages=shown_nodes, links=shown_edges, is_cut=is_cut)
     if not shown_nodes:
@@ -114,7 +118,7 @@ def graph_output(graph: dict[str, Any], given: GraphInput) -> ToolOutput:
         paragraphs(lines(map(format_node, shown_nodes)), lines(map(format_edge, shown_edges))),
         MORE_LINKS if data.is_cut else None,
     )
-    return ToolOutput(data, words.to_text(given.max_chars))
+    return ToolOutput(data, words.to_text(arguments.max_chars))
 
 
 def format_node(node: Node) -> str:

@@ -24,11 +24,11 @@ class Merged(BaseModel):
     changed: bool = Field(description="False if it was merged before.")
 
 
-async def merge(caller: Caller, given: MergeInput) -> ToolOutput:
-    merged, into = await find_page(caller, given.page), await find_page(caller, given.into)
+async def merge(caller: Caller, arguments: MergeInput) -> ToolOutput:
+    merged, into = await find_page(caller, arguments.page), await find_page(caller, arguments.into)
     ids, into_id = [UUID(merged.id)], UUID(into.id)
     saved = await caller.write(
-        lambda database, scope: merge_many(database, scope, ids, into_id, expected_version=given.expected_version)
+        lambda database, scope: merge_many(database, scope, ids, into_id, expected_version=arguments.expected_version)
     )
     data = Merged(**(await find_written(caller, saved)).model_dump())
     if data.changed:

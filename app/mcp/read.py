@@ -68,21 +68,21 @@ class PageText(BaseModel):
     source_count: int
 
 
-async def read(caller: Caller, given: ReadInput) -> ToolOutput:
-    type, name = split_name(given.page)
+async def read(caller: Caller, arguments: ReadInput) -> ToolOutput:
+    type, name = split_name(arguments.page)
     answer = await caller.read(
-        "read", name=name, type=type, version=given.version or 1, isOld=given.version is not None
+        "read", name=name, type=type, version=arguments.version or 1, isOld=arguments.version is not None
     )
     if best_match(answer["pages"], name) is None:
-        raise await page_not_found(caller, given.page)
+        raise await page_not_found(caller, arguments.page)
     (found,) = answer["first"]
-    page = page_at_version(found["page"], given.version)
-    data = full_page(page, given.offset, name if answer["pages"][0]["kind"] == "OLD_SLUG" else None)
-    room = room_for_text(data, given.max_chars)
-    part = cut(page["bodyMd"], given.offset, max(room - len(page_facts(data, room // 3)), 1))
+    page = page_at_version(found["page"], arguments.version)
+    data = full_page(page, arguments.offset, name if answer["pages"][0]["kind"] == "OLD_SLUG" else None)
+    room = room_for_text(data, arguments.max_chars)
+    part = cut(page["bodyMd"], arguments.offset, max(room - len(page_facts(data, room // 3)), 1))
     data = data.model_copy(update={"content": part.text, "next_offset": part.next})
     words = Words(head_of(data), paragraphs(page_facts(data, room // 3), data.content), continuation(data))
-    return ToolOutput(data, words.to_text(given.max_chars), (page["id"],))
+    return ToolOutput(data, words.to_text(arguments.max_chars), (page["id"],))
 
 
 def page_at_version(page: dict[str, Any], version: int | None) -> dict[str, Any]:

@@ -72,8 +72,8 @@ class HotIndex(BaseModel):
     entries: list[HotEntry] = Field(description="Highest score first.")
 
 
-async def hot_index(caller: Caller, given: HotIndexInput) -> ToolOutput:
-    found = (await caller.read("hot", limit=given.limit))["wikiHotIndex"]
+async def hot_index(caller: Caller, arguments: HotIndexInput) -> ToolOutput:
+    found = (await caller.read("hot", limit=arguments.limit))["wikiHotIndex"]
     entries = [HotEntry(**line_of(node["page"]).model_dump(), score=node["score"]) for node in found]
     return ToolOutput(HotIndex(entries=entries), text_of(entries))
 

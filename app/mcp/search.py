@@ -65,12 +65,12 @@ class Hits(BaseModel):
     next_cursor: str | None
 
 
-async def search(caller: Caller, given: SearchInput) -> ToolOutput:
-    filter = {"types": types_of(given.type), "tags": [given.tag] if given.tag else None}
-    if given.kinds is not None:
-        return await search_all(caller, given, filter if given.type or given.tag else None)
+async def search(caller: Caller, arguments: SearchInput) -> ToolOutput:
+    filter = {"types": types_of(arguments.type), "tags": [arguments.tag] if arguments.tag else None}
+    if arguments.kinds is not None:
+        return await search_all(caller, arguments, filter if arguments.type or arguments.tag else None)
     found = (
-        await caller.read("search", query=given.query, filter=filter, first=given.limit, after=given.cursor)
+        await caller.read("search", query=arguments.query, filter=filter, first=arguments.limit, after=arguments.cursor)
     )["wikiSearchResults"]  # fmt: skip
 
     def build(edges: Edges, cursor: str | None) -> Hits:
@@ -85,15 +85,15 @@ async def search(caller: Caller, given: SearchInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, build, words_of)
+    return fit_rows(found, arguments.max_chars, build, words_of)
 
 
-async def search_all(caller: Caller, given: SearchInput, filter: dict[str, Any] | None) -> ToolOutput:
+async def search_all(caller: Caller, arguments: SearchInput, filter: dict[str, Any] | None) -> ToolOutput:
     """Search pages, sources or both, in the caller's wiki and in shared spaces."""
-    options = {"in": [str(kind).upper() for kind in given.kinds or ()], "filter": filter}
-    found = (await caller.read("search_all", query=given.query, first=given.limit, after=given.cursor, **options))[
-        "wikiSearchAll"
-    ]
+    options = {"in": [str(kind).upper() for kind in arguments.kinds or ()], "filter": filter}
+    found = (
+        await caller.read("search_all", query=arguments.query, first=arguments.limit, after=arguments.cursor, **options)
+    )["wikiSearchAll"]
 
     def build(edges: Edges, cursor: str | None) -> Hits:
         return Hits(
@@ -104,7 +104,7 @@ async def search_all(caller: Caller, given: SearchInput, filter: dict[str, Any] 
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, build, words_of)
+    return fit_rows(found, arguments.max_chars, build, words_of)
 
 
 def hit_or_passage(edge: dict[str, Any]) -> Hit | FoundPassage:
@@ -204,17 +204,17 @@ class Pages(BaseModel):
     next_cursor: str | None
 
 
-async def list_pages(caller: Caller, given: ListInput) -> ToolOutput:
+async def list_pages(caller: Caller, arguments: ListInput) -> ToolOutput:
     filter = {
-        "types": types_of(given.type),
-        "tags": [given.tag] if given.tag else None,
-        "titlePrefix": given.title_prefix,
-        "updatedSince": given.updated_since and given.updated_since.isoformat(),
-        "status": "ARCHIVED" if given.archived else "ACTIVE",
+        "types": types_of(arguments.type),
+        "tags": [arguments.tag] if arguments.tag else None,
+        "titlePrefix": arguments.title_prefix,
+        "updatedSince": arguments.updated_since and arguments.updated_since.isoformat(),
+        "status": "ARCHIVED" if arguments.archived else "ACTIVE",
     }
-    order = given.order_by.upper()
+    order = arguments.order_by.upper()
     found = (
-        await caller.read("list", filter=filter, orderBy=order, first=given.limit, after=given.cursor)
+        await caller.read("list", filter=filter, orderBy=order, first=arguments.limit, after=arguments.cursor)
     )["wikiPages"]  # fmt: skip
 
     def build(edges: Edges, cursor: str | None) -> Pages:
@@ -224,7 +224,7 @@ async def list_pages(caller: Caller, given: ListInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, build, words_of_pages)
+    return fit_rows(found, arguments.max_chars, build, words_of_pages)
 
 
 def words_of_pages(data: Pages) -> Words:

@@ -79,18 +79,18 @@ KEY = "cairn/idempotency_key"
 
 async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: Mapping[str, Any]) -> ToolOutput:
     """Run a tool. A tool that writes runs once for each idempotency key, and then returns its stored output."""
-    given = tool.input_model.model_validate(arguments)
+    validated = tool.input_model.model_validate(arguments)
     if tool.writes:
         close_route()
-    key = getattr(given, "idempotency_key", "") or meta.get(KEY, "")
+    key = getattr(validated, "idempotency_key", "") or meta.get(KEY, "")
     if not tool.writes or key == "":
-        return await tool.run(caller, given)
+        return await tool.run(caller, validated)
     if not isinstance(key, str):
         raise BadInput(f"{KEY} in _meta is not a text.")
-    request = [tool.name, given.model_dump(mode="json", exclude={"idempotency_key"})]
+    request = [tool.name, validated.model_dump(mode="json", exclude={"idempotency_key"})]
 
     async def work(database: Database) -> bytes:
-        output = await tool.run(caller.with_database(database), given)
+        output = await tool.run(caller.with_database(database), validated)
         return orjson.dumps([output.data.model_dump(mode="json"), output.text, output.page_ids])
 
     attempt = Attempt(caller.scope, check_idempotency_key(key), request)

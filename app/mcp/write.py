@@ -60,17 +60,17 @@ class Written(BaseModel):
     changed: bool = Field(description="False if nothing was changed.")
 
 
-async def create(caller: Caller, given: CreateInput) -> ToolOutput:
+async def create(caller: Caller, arguments: CreateInput) -> ToolOutput:
     draft = PageDraft(
-        type=page_type(given.type).lower(),
-        title=given.title,
-        slug=given.slug,
-        summary=given.summary,
-        body=with_related(given.content, given.related),
-        tags=given.tags,
-        aliases=given.aliases,
-        fields={} if given.sensitivity is None else {"sensitivity": given.sensitivity},
-        edit_summary=given.edit_summary,
+        type=page_type(arguments.type).lower(),
+        title=arguments.title,
+        slug=arguments.slug,
+        summary=arguments.summary,
+        body=with_related(arguments.content, arguments.related),
+        tags=arguments.tags,
+        aliases=arguments.aliases,
+        fields={} if arguments.sensitivity is None else {"sensitivity": arguments.sensitivity},
+        edit_summary=arguments.edit_summary,
     )
     saved = await caller.write(lambda database, scope: create_page(database, scope, draft, unless_called=True))
     data = await find_written(caller, saved)
@@ -117,19 +117,19 @@ class Edited(Written):
     lines: list[int] = Field(description="First twenty lines with the new text, from 1.")
 
 
-async def edit(caller: Caller, given: EditInput) -> ToolOutput:
-    found: PageLookup = await find_page(caller, given.page)
+async def edit(caller: Caller, arguments: EditInput) -> ToolOutput:
+    found: PageLookup = await find_page(caller, arguments.page)
     done = await caller.write(
         lambda database, scope: edit_page(
             database,
             scope,
             address(found),
-            old_text=given.old_text,
-            new_text=given.new_text,
-            replace_all=given.replace_all,
-            section_slug=given.section,
-            expected_version=given.expected_version,
-            summary=given.edit_summary,
+            old_text=arguments.old_text,
+            new_text=arguments.new_text,
+            replace_all=arguments.replace_all,
+            section_slug=arguments.section,
+            expected_version=arguments.expected_version,
+            summary=arguments.edit_summary,
         )
     )
     edited = done.edited
@@ -157,17 +157,17 @@ class AppendInput(KeyedInput):
     edit_summary: EditSummary = None
 
 
-async def append(caller: Caller, given: AppendInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
+async def append(caller: Caller, arguments: AppendInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
     done = await caller.write(
         lambda database, scope: append_to_page(
             database,
             scope,
             address(found),
-            text=given.text,
-            section_slug=given.section,
-            expected_version=given.expected_version,
-            summary=given.edit_summary,
+            text=arguments.text,
+            section_slug=arguments.section,
+            expected_version=arguments.expected_version,
+            summary=arguments.edit_summary,
         )
     )
     return write_output(found, done.saved)
@@ -188,21 +188,21 @@ class SupersedeInput(ToolInput):
     expected_version: ExpectedVersion = None
 
 
-async def supersede(caller: Caller, given: SupersedeInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
-    overriding, superseded_on = source_ref(given.overridden_by), parse_day(given.superseded_on)
+async def supersede(caller: Caller, arguments: SupersedeInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
+    overriding, superseded_on = source_ref(arguments.overridden_by), parse_day(arguments.superseded_on)
     done = await caller.write(
         lambda database, scope: supersede_claim(
             database,
             scope,
             address(found),
-            fact=given.fact,
-            replacement=given.replacement,
-            section_slug=given.section,
+            fact=arguments.fact,
+            replacement=arguments.replacement,
+            section_slug=arguments.section,
             overridden_by=overriding,
             superseded_on=superseded_on,
-            mode=Mode.REPLACE if given.rewrite else Mode.NONE,
-            expected_version=given.expected_version,
+            mode=Mode.REPLACE if arguments.rewrite else Mode.NONE,
+            expected_version=arguments.expected_version,
         )
     )
     return write_output(found, done.saved)
@@ -246,9 +246,9 @@ class UpdateInput(ToolInput):
     edit_summary: EditSummary = None
 
 
-async def update(caller: Caller, given: UpdateInput) -> ToolOutput:
-    changes = {name: getattr(given, name) for name in CHANGES if getattr(given, name) is not None}
-    fields = {name: getattr(given, name) for name in NAMES if getattr(given, name) is not None}
+async def update(caller: Caller, arguments: UpdateInput) -> ToolOutput:
+    changes = {name: getattr(arguments, name) for name in CHANGES if getattr(arguments, name) is not None}
+    fields = {name: getattr(arguments, name) for name in NAMES if getattr(arguments, name) is not None}
     if not changes and not fields:
         raise BadInput(f"Give what is to change: {', '.join([*CHANGES, *NAMES])}. The text is changed by wiki_edit.")
     if "summary" in changes:
@@ -256,7 +256,7 @@ async def update(caller: Caller, given: UpdateInput) -> ToolOutput:
     if "related" in changes:
         changes["related"] = list(map(resolver_name, changes["related"]))
     fields |= {name: list(map(resolver_name, fields[name])) for name in OF_PAGES if name in fields}
-    found = await find_page(caller, given.page)
+    found = await find_page(caller, arguments.page)
     saved = await caller.write(
         lambda database, scope: update_page(
             database,
@@ -264,8 +264,8 @@ async def update(caller: Caller, given: UpdateInput) -> ToolOutput:
             UUID(found.id),
             **changes,
             fields=fields,
-            expected_version=given.expected_version,
-            edit_summary=given.edit_summary,
+            expected_version=arguments.expected_version,
+            edit_summary=arguments.edit_summary,
         )
     )
     return write_output(found, saved)

@@ -37,17 +37,17 @@ def configure(settings: Settings) -> None:
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     bare = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # local variables may hold client values
     traced = structlog.processors.ExceptionRenderer(bare)
-    shown: list[Any] = [plain] if console else [traced, structlog.processors.JSONRenderer(as_text)]
+    renderers: list[Any] = [plain] if console else [traced, structlog.processors.JSONRenderer(as_text)]
     level = getattr(logging, settings.log_level.upper())
     structlog.configure(
-        processors=[*shared, *shown],
+        processors=[*shared, *renderers],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[
-        structlog.stdlib.ProcessorFormatter.remove_processors_meta, *shown
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderers
     ]))  # fmt: skip
     logging.basicConfig(handlers=[handler], level=level, force=True)
     for noisy in ("uvicorn.access", "httpx", "httpcore"):
@@ -147,8 +147,8 @@ CLIENT = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 
 def client_of(scope: Scope) -> str | None:
     """Return the name of the client program, from Apollo's client name header or the start of its `User-Agent`."""
-    given = header(scope, b"apollographql-client-name") or header(scope, b"user-agent") or ""
-    found = CLIENT.match(given)
+    name = header(scope, b"apollographql-client-name") or header(scope, b"user-agent") or ""
+    found = CLIENT.match(name)
     return found and found[0]
 
 
@@ -157,6 +157,6 @@ def new_request_id() -> str:
     return (time_ns() // 1_000_000 << 80 | getrandbits(80)).to_bytes(16, "big").hex()
 
 
-def loggable_id(given: str | None) -> str | None:
+def loggable_id(id: str | None) -> str | None:
     """Return the client's request id if it is safe to log: up to 64 ASCII letters, digits and hyphens. Else None."""
-    return given if given and len(given) <= 64 and given.replace("-", "").isalnum() and given.isascii() else None
+    return id if id and len(id) <= 64 and id.replace("-", "").isalnum() and id.isascii() else None

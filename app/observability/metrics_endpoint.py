@@ -241,17 +241,17 @@ def metrics_routes(settings: Settings, metrics: ServiceMetrics) -> list[BaseRout
 
 def refusal(settings: Settings, request: Request) -> Response | None:
     if settings.metrics == "token":
-        return None if shows_token(settings, request) else wrong_token()
-    return None if is_of_this_machine(request) else not_local()
+        return None if has_valid_token(settings, request) else wrong_token()
+    return None if is_local(request) else not_local()
 
 
-def shows_token(settings: Settings, request: Request) -> bool:
+def has_valid_token(settings: Settings, request: Request) -> bool:
     assert settings.metrics_token is not None  # Settings validates this
-    shown = request.headers.get("authorization", "").partition(" ")[2].strip()
-    return hmac.compare_digest(shown.encode(), settings.metrics_token.get_secret_value().encode())
+    token = request.headers.get("authorization", "").partition(" ")[2].strip()
+    return hmac.compare_digest(token.encode(), settings.metrics_token.get_secret_value().encode())
 
 
-def is_of_this_machine(request: Request) -> bool:
+def is_local(request: Request) -> bool:
     """Return whether a request comes from this machine, and not through a proxy on it.
 
     A proxy that sets none of the FORWARDED headers cannot be recognised.

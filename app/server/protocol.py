@@ -263,6 +263,6 @@ def without_upgrade(options: bytes) -> bytes:
 def refusal(status: int, body: bytes, default_headers: Any) -> bytes:
     """Return the bytes of a complete response, which tells the client that the connection is closed."""
     close = (b"connection", b"close")
-    own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), close]
-    headers = [*(pair for pair in default_headers if pair != close), *SECURITY_HEADERS, *own]
+    own_headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), close]
+    headers = [*(pair for pair in default_headers if pair != close), *SECURITY_HEADERS, *own_headers]
     return b"".join([STATUS_LINE[status], *(b"%b: %b\r\n" % pair for pair in headers), b"\r\n", body])

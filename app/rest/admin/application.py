@@ -164,12 +164,10 @@ async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None
     response_model=admin_models.Tenant,
     responses=problem_responses(*BODY_STATUSES),
 )
-async def create_tenant(call: Caller, given: admin_models.NewTenant) -> Response:
+async def create_tenant(call: Caller, body: admin_models.NewTenant) -> Response:
     """Create a tenant. Fails with 409 `SLUG_TAKEN` if the slug is taken."""
     check_no_idempotency_key(call)
-    created = await tenants.create_tenant(
-        call.endpoint.database, given.slug, given.name or given.slug, by=OPERATOR_ACTOR
-    )
+    created = await tenants.create_tenant(call.endpoint.database, body.slug, body.name or body.slug, by=OPERATOR_ACTOR)
     return await answer_created(call, tenant_to_dict(created))
 
 
@@ -194,13 +192,13 @@ async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, curso
     response_model=admin_models.Owner,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def create_owner(call: Caller, tenant: TenantName, given: admin_models.NewOwner) -> Response:
+async def create_owner(call: Caller, tenant: TenantName, body: admin_models.NewOwner) -> Response:
     """Create an owner with an empty wiki. Fails with 409 `SLUG_TAKEN` if the slug is taken."""
     check_no_idempotency_key(call)
-    tenant_id, kind = await find_tenant_id(call, tenant), owners.OwnerKind(given.kind.value)
-    name = given.name or given.slug
+    tenant_id, kind = await find_tenant_id(call, tenant), owners.OwnerKind(body.kind.value)
+    name = body.name or body.slug
     created = await owners.create_owner(
-        call.endpoint.database, tenant_id, kind, given.slug, name, given.language, by=OPERATOR_ACTOR
+        call.endpoint.database, tenant_id, kind, body.slug, name, body.language, by=OPERATOR_ACTOR
     )
     return await answer_created(call, owner_to_dict(created))
 
@@ -211,13 +209,13 @@ async def create_owner(call: Caller, tenant: TenantName, given: admin_models.New
     response_model=admin_models.Owner,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, given: admin_models.OwnerUpdate) -> Response:
+async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, body: admin_models.OwnerUpdate) -> Response:
     """Update the settings of an owner's wiki. Omitted settings are unchanged."""
     check_no_idempotency_key(call)
-    rules = None if given.write_policy is None else [rule.rule() for rule in given.write_policy]
+    rules = None if body.write_policy is None else [rule.rule() for rule in body.write_policy]
     tenant_id, database = await find_tenant_id(call, tenant), call.endpoint.database
     found = await owners.find_owner(database, tenant_id, owner)
-    settings = owners.WikiSettings(**given.model_dump(exclude={"write_policy"}), write_policy=rules)
+    settings = owners.WikiSettings(**body.model_dump(exclude={"write_policy"}), write_policy=rules)
     if settings == owners.WikiSettings():
         raise BadInput("Give at least one setting to change.", "score_boost")
     changed = await owners.set_owner_settings(database, tenant_id, found.id, settings, by=OPERATOR_ACTOR)
@@ -244,23 +242,23 @@ async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor:
     response_model=admin_models.IssuedKey,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKey) -> Response:
+async def create_key(call: Caller, tenant: TenantName, body: admin_models.NewKey) -> Response:
     """Create an API key. It is shown only once; if the response is lost, revoke it by its id and create another."""
     check_no_idempotency_key(call)
     tenant_id, database = await find_tenant_id(call, tenant), call.endpoint.database
-    named = await owners.find_owners(database, tenant_id, given.owners)
+    named = await owners.find_owners(database, tenant_id, body.owners)
     issued = await api_keys.create_api_key(
         database,
         tenant_id,
-        given.name,
-        Role(given.role.value) if given.role else None,
+        body.name,
+        Role(body.role.value) if body.role else None,
         [owner.id for owner in named],
-        given.expires_at,
-        ActorKind(given.actor) if given.actor else None,
-        limits=api_keys.KeyLimits(given.scopes or (), given.networks or ()),
+        body.expires_at,
+        ActorKind(body.actor) if body.actor else None,
+        limits=api_keys.KeyLimits(body.scopes or (), body.networks or ()),
         by=OPERATOR_ACTOR,
     )
-    return await answer_created(call, {"id": str(issued.id), "key": issued.key, "expires_at": given.expires_at})
+    return await answer_created(call, {"id": str(issued.id), "key": issued.key, "expires_at": body.expires_at})
 
 
 @routes.post(
@@ -269,14 +267,14 @@ async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKe
     response_model=admin_models.RotatedKey,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def rotate_key(call: Caller, tenant: TenantName, id: UUID, given: admin_models.KeyRotation) -> Response:
+async def rotate_key(call: Caller, tenant: TenantName, id: UUID, body: admin_models.KeyRotation) -> Response:
     """Replace the secret of an API key and show the new one, only once. The old secret is accepted until the overlap
     ends."""
     check_no_idempotency_key(call)
-    tenant_id, overlap = await find_tenant_id(call, tenant), timedelta(seconds=given.overlap_seconds)
+    tenant_id, overlap = await find_tenant_id(call, tenant), timedelta(seconds=body.overlap_seconds)
     issued = await api_keys.rotate_api_key(call.endpoint.database, tenant_id, id, overlap, by=OPERATOR_ACTOR)
-    body = {"id": str(issued.id), "key": issued.key, "former_until": issued.former_until}
-    return await answer_write(call, orjson.dumps(body), 200)
+    fields = {"id": str(issued.id), "key": issued.key, "former_until": issued.former_until}
+    return await answer_write(call, orjson.dumps(fields), 200)
 
 
 @routes.delete(
@@ -295,17 +293,17 @@ async def revoke_key(call: Caller, tenant: TenantName, id: UUID) -> Response:
     response_model=admin_models.IssuedToken,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def create_token(call: Caller, tenant: TenantName, given: admin_models.NewToken) -> Response:
+async def create_token(call: Caller, tenant: TenantName, body: admin_models.NewToken) -> Response:
     """Create a short-lived token for an owner. It cannot be revoked. Fails with 403 if tokens come from another
     issuer."""
     check_no_idempotency_key(call)
     tenant_id = await find_tenant_id(call, tenant)
-    owner = await owners.find_owner(call.endpoint.database, tenant_id, given.owner)
-    actor_kind = ActorKind(given.actor) if given.actor else None
-    token = issue_token(call.request.app.state.signing, owner, Role(given.role.value), given.ttl, actor_kind)
-    detail = {"role": given.role, "seconds": given.ttl}
+    owner = await owners.find_owner(call.endpoint.database, tenant_id, body.owner)
+    actor_kind = ActorKind(body.actor) if body.actor else None
+    token = issue_token(call.request.app.state.signing, owner, Role(body.role.value), body.ttl, actor_kind)
+    detail = {"role": body.role, "seconds": body.ttl}
     await audit_by_itself(call.endpoint.database, tenant_id, OPERATOR_ACTOR, Event.TOKEN_CREATED, owner.id, **detail)
-    fields = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": given.role, "expires_in": given.ttl}
+    fields = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": body.role, "expires_in": body.ttl}
     return await answer_created(call, {"token": token, **fields})
 
 

@@ -1,4 +1,4 @@
-"""What the paths at /api/admin share: their route class, path parameters, lists and responses."""
+"""The common parts of the paths at /api/admin: route class, path parameters, lists and responses."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar

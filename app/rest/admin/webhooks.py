@@ -184,16 +184,16 @@ async def list_webhooks(call: Caller, tenant: TenantName, limit: Limit = 50, cur
     response_model=IssuedWebhook,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def create_webhook(call: Caller, tenant: TenantName, given: NewWebhook) -> Response:
+async def create_webhook(call: Caller, tenant: TenantName, body: NewWebhook) -> Response:
     """Create a webhook. Its secret is shown only once; if the response is lost, rotate the secret."""
     check_no_idempotency_key(call)
     tenant_id = await find_tenant_id(call, tenant)
     draft = webhooks.WebhookDraft(
-        given.url,
-        await owner_ids(call, tenant_id, given.owners or []),
-        given.kinds or (),
-        given.types or (),
-        given.ceiling,
+        body.url,
+        await owner_ids(call, tenant_id, body.owners or []),
+        body.kinds or (),
+        body.types or (),
+        body.ceiling,
     )
     issued = await webhooks.create_webhook(call.endpoint.database, tenant_id, draft, by=OPERATOR_ACTOR)
     return await answer_created(call, secret_body(issued))
@@ -205,12 +205,12 @@ async def create_webhook(call: Caller, tenant: TenantName, given: NewWebhook) ->
     response_model=Webhook,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def update_webhook(call: Caller, tenant: TenantName, id: UUID, given: WebhookUpdate) -> Response:
+async def update_webhook(call: Caller, tenant: TenantName, id: UUID, body: WebhookUpdate) -> Response:
     """Update a webhook. Applies to events from now on; pending deliveries go to a new URL as well."""
     check_no_idempotency_key(call)
     tenant_id = await find_tenant_id(call, tenant)
-    named = None if given.owners is None else await owner_ids(call, tenant_id, given.owners)
-    changes = webhooks.WebhookChanges(given.url, named, given.kinds, given.types, given.ceiling, given.enabled)
+    named = None if body.owners is None else await owner_ids(call, tenant_id, body.owners)
+    changes = webhooks.WebhookChanges(body.url, named, body.kinds, body.types, body.ceiling, body.enabled)
     found = await webhooks.update_webhook(call.endpoint.database, tenant_id, id, changes, by=OPERATOR_ACTOR)
     return await answer_write(call, orjson.dumps(webhook_to_dict(found)), 200)
 
@@ -230,10 +230,10 @@ async def delete_webhook(call: Caller, tenant: TenantName, id: UUID) -> Response
     response_model=IssuedWebhook,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def rotate_secret(call: Caller, tenant: TenantName, id: UUID, given: SecretRotation) -> Response:
+async def rotate_secret(call: Caller, tenant: TenantName, id: UUID, body: SecretRotation) -> Response:
     """Replace the signing secret of a webhook and show the new one, only once."""
     check_no_idempotency_key(call)
-    tenant_id, overlap = await find_tenant_id(call, tenant), timedelta(seconds=given.overlap_seconds)
+    tenant_id, overlap = await find_tenant_id(call, tenant), timedelta(seconds=body.overlap_seconds)
     issued = await webhooks.rotate_webhook_secret(call.endpoint.database, tenant_id, id, overlap, by=OPERATOR_ACTOR)
     return await answer_write(call, orjson.dumps(secret_body(issued)), 200)
 
@@ -267,11 +267,11 @@ async def list_deliveries(
     response_model=Redelivered,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def redeliver(call: Caller, tenant: TenantName, id: UUID, given: Redelivery) -> Response:
+async def redeliver(call: Caller, tenant: TenantName, id: UUID, body: Redelivery) -> Response:
     """Redeliver one delivery, or all dead ones, 10,000 at most. Deliveries keep their ids."""
     check_no_idempotency_key(call)
     tenant_id = await find_tenant_id(call, tenant)
-    number = await webhooks.redeliver(call.endpoint.database, tenant_id, id, given.delivery_id, by=OPERATOR_ACTOR)
+    number = await webhooks.redeliver(call.endpoint.database, tenant_id, id, body.delivery_id, by=OPERATOR_ACTOR)
     return await answer_write(call, orjson.dumps({"redelivered": number}), 200)
 
 

@@ -85,9 +85,9 @@ async def list_audit_events(
     cursor: Cursor = None,
 ) -> Response:
     """List the audit log of the tenant, newest first. For admins."""
-    given: dict[str, Any] = {"action": action, "actor": actor, "since": since and since.isoformat()}
+    variables: dict[str, Any] = {"action": action, "actor": actor, "since": since and since.isoformat()}
     paging: dict[str, Any] = {"first": limit, "after": cursor, "outcome": outcome and outcome.upper()}
-    found = (await read(call, "audit", "RestAudit", **given, **paging))["found"]
+    found = (await read(call, "audit", "RestAudit", **variables, **paging))["found"]
     enums = {"outcome", "actor_kind"}
     items = [node | {name: node[name] and node[name].lower() for name in enums} for node in found["nodes"]]
     return await answer(call, responses.list_body(found, items))

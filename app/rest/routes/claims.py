@@ -68,8 +68,8 @@ async def list_contradictions(
     call: Caller, status: Status = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response:
     """List the contradictions of the wiki, newest first."""
-    given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
-    found = (await read(call, "contradictions", "RestContradictions", **given))["found"]
+    variables: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
+    found = (await read(call, "contradictions", "RestContradictions", **variables))["found"]
     return await answer(call, responses.list_body(found, list(map(claim_row, found["nodes"]))))
 
 
@@ -79,11 +79,11 @@ async def list_contradictions(
     response_model=Contradiction,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def resolve(call: Caller, id: UUID, given: Decision) -> Response:
+async def resolve(call: Caller, id: UUID, body: Decision) -> Response:
     """Resolve a contradiction. The claim that is not kept is superseded and removed from the page."""
 
     async def work(database: Database) -> Any:
-        await resolve_contradiction(database, call.wiki, id, given.resolution, given.reason)
+        await resolve_contradiction(database, call.wiki, id, body.resolution, body.reason)
         return await read_contradiction(call, database, id)
 
     written = await write(call, work)

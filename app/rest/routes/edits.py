@@ -65,9 +65,9 @@ routes = APIRouter(route_class=WikiRoute, tags=["pages"])
     response_model=Page,
     responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def edit(call: Caller, slug: Slug, given: EditRequest, type: Type = None) -> Response:
+async def edit(call: Caller, slug: Slug, body: EditRequest, type: Type = None) -> Response:
     """Replace text on a page or in one of its sections."""
-    expected = Precondition(call.request.scope, given.expected_version)
+    expected = Precondition(call.request.scope, body.expected_version)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
@@ -76,12 +76,12 @@ async def edit(call: Caller, slug: Slug, given: EditRequest, type: Type = None) 
                 database,
                 call.wiki,
                 PageAddress(page_id=found.page_id),
-                old_text=given.old_text,
-                new_text=given.new_text,
-                replace_all=given.replace_all,
-                section_slug=given.section,
+                old_text=body.old_text,
+                new_text=body.new_text,
+                replace_all=body.replace_all,
+                section_slug=body.section,
                 expected_version=expected.version,
-                summary=given.edit_summary,
+                summary=body.edit_summary,
             )
         except Conflict as error:
             raise expected.error_for(error) from None
@@ -130,9 +130,9 @@ class SupersedeRequest(RequestModel):
     response_model=Page,
     responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def supersede(call: Caller, slug: Slug, given: SupersedeRequest, type: Type = None) -> Response:
+async def supersede(call: Caller, slug: Slug, body: SupersedeRequest, type: Type = None) -> Response:
     """Supersede a claim: record that it no longer holds, and rewrite its section."""
-    expected = Precondition(call.request.scope, given.expected_version)
+    expected = Precondition(call.request.scope, body.expected_version)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
@@ -141,15 +141,15 @@ async def supersede(call: Caller, slug: Slug, given: SupersedeRequest, type: Typ
                 database,
                 call.wiki,
                 PageAddress(page_id=found.page_id),
-                fact=given.fact,
-                replacement=given.replacement,
-                section_slug=given.section,
-                stated_by=given.stated_by.to_ref() if given.stated_by else None,
-                overridden_by=given.overridden_by.to_ref() if given.overridden_by else None,
-                superseded_on=given.superseded_on,
-                mode=given.mode,
+                fact=body.fact,
+                replacement=body.replacement,
+                section_slug=body.section,
+                stated_by=body.stated_by.to_ref() if body.stated_by else None,
+                overridden_by=body.overridden_by.to_ref() if body.overridden_by else None,
+                superseded_on=body.superseded_on,
+                mode=body.mode,
                 expected_version=expected.version,
-                summary=given.edit_summary,
+                summary=body.edit_summary,
             )
         except Conflict as error:
             raise expected.error_for(error) from None
@@ -239,10 +239,10 @@ PAGES = ("fromPageId", "intoPageId")  # resolvers' fields; in REST the path name
     response_model=Page,
     responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) -> Response:
+async def rename(call: Caller, slug: Slug, body: NewName, type: Type = None) -> Response:
     """Rename a page and update the links to it on other pages."""
-    expected = Precondition(call.request.scope, given.expected_version)
-    if given.title is None and given.slug is None:
+    expected = Precondition(call.request.scope, body.expected_version)
+    if body.title is None and body.slug is None:
         raise BadInput("Give a new title, a new slug, or both.", "title")
 
     async def work(database: Database) -> Any:
@@ -252,10 +252,10 @@ async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) ->
                 database,
                 call.wiki,
                 found.page_id,
-                title=UNSET if given.title is None else given.title,
-                slug=UNSET if given.slug is None else given.slug,
+                title=UNSET if body.title is None else body.title,
+                slug=UNSET if body.slug is None else body.slug,
                 expected_version=expected.version,
-                summary=given.edit_summary,
+                summary=body.edit_summary,
             )
         except Conflict as error:
             raise expected.error_for(error) from None
@@ -275,20 +275,20 @@ async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) ->
     response_model=Page,
     responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def merge(call: Caller, slug: Slug, given: MergeRequest, type: Type = None) -> Response:
+async def merge(call: Caller, slug: Slug, body: MergeRequest, type: Type = None) -> Response:
     """Merge a page into another one, and return that page. The merged page is archived."""
     expected = Precondition(call.request.scope)
 
     async def work(database: Database) -> Any:
         merged = await locate_slug(database, call.wiki, slug, type)
-        into = await locate_slug(database, call.wiki, given.into, given.into_type or merged.type)
+        into = await locate_slug(database, call.wiki, body.into, body.into_type or merged.type)
         try:
             await merge_pages(
                 database,
                 call.wiki,
                 merged.page_id,
                 into.page_id,
-                expected_version=given.expected_version,
+                expected_version=body.expected_version,
                 from_expected_version=expected.version,
             )
         except Conflict as error:
@@ -316,15 +316,15 @@ class TransferRequest(RequestModel):
     response_model=Page,
     responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def transfer(call: Caller, slug: Slug, given: TransferRequest, type: Type = None) -> Response:
+async def transfer(call: Caller, slug: Slug, body: TransferRequest, type: Type = None) -> Response:
     """Move a page to another wiki of the tenant, with its history and sources, and return the moved page."""
-    expected = Precondition(call.request.scope, given.expected_version)
+    expected = Precondition(call.request.scope, body.expected_version)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
         try:
             saved = await transfer_page(
-                database, call.wiki, found.page_id, given.to_owner, expected_version=expected.version
+                database, call.wiki, found.page_id, body.to_owner, expected_version=expected.version
             )
         except Conflict as error:
             raise (expected.error_for(error) if error.page_id else error) from None

@@ -125,14 +125,14 @@ async def compare(
     response_model=Page,
     responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def restore(call: Caller, slug: Slug, given: RestoreRequest, type: Type = None) -> Response:
+async def restore(call: Caller, slug: Slug, body: RestoreRequest, type: Type = None) -> Response:
     """Restore an earlier version of a page as a new version."""
-    expected = Precondition(call.request.scope, given.expected_version)
+    expected = Precondition(call.request.scope, body.expected_version)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
         try:
-            await restore_state(database, call.wiki, found.page_id, given.version, expected_version=expected.version)
+            await restore_state(database, call.wiki, found.page_id, body.version, expected_version=expected.version)
         except Conflict as error:
             raise expected.error_for(error) from None
         return await read_page(call, database, found.page_id)

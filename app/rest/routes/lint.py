@@ -160,13 +160,13 @@ async def report(call: Caller) -> Response:
     response_model=LintChange,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def mute(call: Caller, given: NewLintMute) -> Response:
+async def mute(call: Caller, body: NewLintMute) -> Response:
     """Mute a finding of a check for a page or a name. Muted findings are counted separately."""
 
     async def work(database: Database) -> Any:
-        page_id = await page_of(call, database, given)
-        options: dict[str, Any] = {"page_id": page_id, "name": given.name, "until": given.until}
-        return {"changed": await mute_finding(database, call.wiki, given.check, reason=given.reason, **options)}
+        page_id = await page_of(call, database, body)
+        options: dict[str, Any] = {"page_id": page_id, "name": body.name, "until": body.until}
+        return {"changed": await mute_finding(database, call.wiki, body.check, reason=body.reason, **options)}
 
     written = await write(call, work)
     return await answer_write(call, written.body, 200, written.headers)
@@ -178,23 +178,23 @@ async def mute(call: Caller, given: NewLintMute) -> Response:
     response_model=LintChange,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def unmute(call: Caller, given: LintSubject) -> Response:
+async def unmute(call: Caller, body: LintSubject) -> Response:
     """Unmute a finding of a check for a page or a name."""
 
     async def work(database: Database) -> Any:
-        page_id = await page_of(call, database, given)
-        return {"changed": await unmute_finding(database, call.wiki, given.check, page_id=page_id, name=given.name)}
+        page_id = await page_of(call, database, body)
+        return {"changed": await unmute_finding(database, call.wiki, body.check, page_id=page_id, name=body.name)}
 
     written = await write(call, work)
     return await answer_write(call, written.body, 200, written.headers)
 
 
-async def page_of(call: Call, database: Database, given: LintSubject) -> UUID | None:
+async def page_of(call: Call, database: Database, body: LintSubject) -> UUID | None:
     """Return the id of the page of a finding, or None for a name without a page. Raises NotFound."""
-    if given.slug is None:
+    if body.slug is None:
         return None
-    type = None if given.type is None else given.type.value
-    return (await locate_slug(database, call.wiki, given.slug, type)).page_id
+    type = None if body.type is None else body.type.value
+    return (await locate_slug(database, call.wiki, body.slug, type)).page_id
 
 
 def check_to_dict(row: Row) -> Row:

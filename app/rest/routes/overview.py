@@ -37,15 +37,15 @@ A_TEXT: dict[int | str, dict[str, Any]] = {
 @routes.get("/map", operation_id="getMap", response_class=Response, responses={**A_TEXT, **read_responses()})
 async def knowledge_map(call: Caller, types: Types = None, limit: Lines = DEFAULT, cursor: Cursor = None) -> Response:
     """Get the knowledge map: pages by type, as links with a summary each. Stubs are marked."""
-    given: dict[str, Any] = {"types": enum_names(types), "first": limit, "after": cursor}
-    return await answer_part(call, (await read(call, "overview", "RestMap", **given))["found"])
+    variables: dict[str, Any] = {"types": enum_names(types), "first": limit, "after": cursor}
+    return await answer_part(call, (await read(call, "overview", "RestMap", **variables))["found"])
 
 
 @routes.get("/activity", operation_id="getActivity", response_class=Response, responses={**A_TEXT, **read_responses()})
 async def activity_log(call: Caller, limit: Lines = DEFAULT, cursor: Cursor = None) -> Response:
     """Get the activity log of the wiki, newest first."""
-    given: dict[str, Any] = {"first": limit, "after": cursor}
-    return await answer_part(call, (await read(call, "overview", "RestLog", **given))["found"])
+    variables: dict[str, Any] = {"first": limit, "after": cursor}
+    return await answer_part(call, (await read(call, "overview", "RestLog", **variables))["found"])
 
 
 class DiaryPage(ResponseModel):

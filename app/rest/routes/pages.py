@@ -178,14 +178,14 @@ async def list_pages(
     cursor: Cursor = None,
 ) -> Response:
     """List the pages of the wiki, last changed first."""
-    wanted = {
+    filter = {
         "types": enum_names(types),
         "tags": tags,
         "status": status.name,
         "updatedSince": updated_since and updated_since.isoformat(),
     }
-    given: dict[str, Any] = {"filter": wanted, "order": WikiPageOrder(order).name, "first": limit, "after": cursor}
-    found = (await read(call, "pages", "RestPages", **given))["found"]
+    variables: dict[str, Any] = {"filter": filter, "order": WikiPageOrder(order).name, "first": limit, "after": cursor}
+    found = (await read(call, "pages", "RestPages", **variables))["found"]
     return await answer(call, responses.list_body(found, [responses.lower_enums(page) for page in found["nodes"]]))
 
 
@@ -227,17 +227,17 @@ async def redirect_merged(call: Call, type: str, slug: str) -> Response:
     response_model=Page,
     responses=problem_responses(*BODY_STATUSES),
 )
-async def add_page(call: Caller, given: NewPage) -> Response:
+async def add_page(call: Caller, body: NewPage) -> Response:
     """Create a page."""
     draft = PageDraft(
-        type=given.type.value,
-        title=given.title,
-        slug=given.slug,
-        body=given.content,
-        tags=given.tags,
-        related=given.related,
-        fields=given.fields(),
-        edit_summary=given.edit_summary,
+        type=body.type.value,
+        title=body.title,
+        slug=body.slug,
+        body=body.content,
+        tags=body.tags,
+        related=body.related,
+        fields=body.fields(),
+        edit_summary=body.edit_summary,
     )
 
     async def work(database: Database) -> Any:
@@ -255,22 +255,22 @@ async def add_page(call: Caller, given: NewPage) -> Response:
     response_model=Page,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def add_stub(call: Caller, given: NewStub) -> Response:
+async def add_stub(call: Caller, body: NewStub) -> Response:
     """Create a page with the sections of its type and one source.
 
     Fails with PAGE_EXISTS if a page of this type and name exists.
     """
     draft = stub_draft(
-        given.type.value,
-        given.title,
-        given.text,
-        why=given.why,
-        how_to_apply=given.how_to_apply,
-        edit_summary=given.edit_summary,
+        body.type.value,
+        body.title,
+        body.text,
+        why=body.why,
+        how_to_apply=body.how_to_apply,
+        edit_summary=body.edit_summary,
     )
 
     async def work(database: Database) -> Any:
-        saved = await write_stub(database, call.wiki, draft, given.source)
+        saved = await write_stub(database, call.wiki, draft, body.source)
         return await read_page(call, database, saved.page_id)
 
     written = await write(call, work)
@@ -283,11 +283,11 @@ async def add_stub(call: Caller, given: NewStub) -> Response:
     response_model=Page,
     responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type = None) -> Response:
+async def change_page(call: Caller, slug: Slug, body: PageChanges, type: Type = None) -> Response:
     """Update the title, summary, tags, aliases, related pages or other fields of a page, but not its text."""
-    expected = Precondition(call.request.scope, given.expected_version)
-    changes = given.model_dump(include=given.model_fields_set & CHANGEABLE)
-    fields = given.fields()
+    expected = Precondition(call.request.scope, body.expected_version)
+    changes = body.model_dump(include=body.model_fields_set & CHANGEABLE)
+    fields = body.fields()
     if not changes and not fields:
         raise BadInput(f"Give at least one of {', '.join(sorted([*CHANGEABLE, *NAMES]))}.", "title")
 
@@ -299,7 +299,7 @@ async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type =
                 call.wiki,
                 found.page_id,
                 expected_version=expected.version,
-                edit_summary=given.edit_summary,
+                edit_summary=body.edit_summary,
                 fields=fields,
                 **changes,
             )

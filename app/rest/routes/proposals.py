@@ -100,7 +100,7 @@ class ProposedChange(RequestModel):
 
     @model_validator(mode="after")
     def one(self) -> "ProposedChange":
-        if sum(given is not None for given in (self.create, self.edit, self.archive)) != 1:
+        if sum(change is not None for change in (self.create, self.edit, self.archive)) != 1:
             raise ValueError("give one of create, edit and archive")
         return self
 
@@ -152,13 +152,13 @@ async def list_proposals(
     call: Caller, status: Status = None, author: Author = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response:
     """List proposals, newest first. Read-only credentials get an empty list."""
-    given: dict[str, Any] = {
+    variables: dict[str, Any] = {
         "status": status and status.value.upper(),
         "author": author,
         "first": limit,
         "after": cursor,
     }
-    found = (await read(call, "proposals", "RestProposals", **given))["found"]
+    found = (await read(call, "proposals", "RestProposals", **variables))["found"]
     return await answer(call, responses.list_body(found, list(map(proposal_row, found["nodes"]))))
 
 
@@ -175,12 +175,12 @@ async def get_proposal(call: Caller, id: UUID) -> Response:
     response_model=Proposal,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def propose(call: Caller, given: ProposedChange) -> Response:
+async def propose(call: Caller, body: ProposedChange) -> Response:
     """Propose a change for review."""
-    terms = Terms(given.why, given.evidence, given.significance.value, given.expires_at)
+    terms = Terms(body.why, body.evidence, body.significance.value, body.expires_at)
 
     async def work(database: Database) -> Any:
-        proposed = await decisions.propose_change(database, call.wiki, terms, given.write(database))
+        proposed = await decisions.propose_change(database, call.wiki, terms, body.write(database))
         assert proposed.proposal_id is not None
         return await read_proposal(call, database, proposed.proposal_id)
 
@@ -194,11 +194,11 @@ async def propose(call: Caller, given: ProposedChange) -> Response:
     response_model=Proposal,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def accept(call: Caller, id: UUID, given: AcceptRequest) -> Response:
+async def accept(call: Caller, id: UUID, body: AcceptRequest) -> Response:
     """Accept a proposal and apply it in the name of its author. Changes made to other sections in the meantime are
     kept."""
     return await decide_proposal(
-        call, id, lambda database: decisions.accept_proposal(database, call.wiki, id, given.amendment(), given.reason)
+        call, id, lambda database: decisions.accept_proposal(database, call.wiki, id, body.amendment(), body.reason)
     )
 
 
@@ -208,10 +208,10 @@ async def accept(call: Caller, id: UUID, given: AcceptRequest) -> Response:
     response_model=Proposal,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def decline(call: Caller, id: UUID, given: DeclineRequest) -> Response:
+async def decline(call: Caller, id: UUID, body: DeclineRequest) -> Response:
     """Decline a proposal."""
     return await decide_proposal(
-        call, id, lambda database: decisions.decline_proposal(database, call.wiki, id, given.reason)
+        call, id, lambda database: decisions.decline_proposal(database, call.wiki, id, body.reason)
     )
 
 
@@ -221,10 +221,10 @@ async def decline(call: Caller, id: UUID, given: DeclineRequest) -> Response:
     response_model=Proposal,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def withdraw(call: Caller, id: UUID, given: WithdrawRequest) -> Response:
+async def withdraw(call: Caller, id: UUID, body: WithdrawRequest) -> Response:
     """Withdraw a proposal. Only its author can."""
     return await decide_proposal(
-        call, id, lambda database: decisions.withdraw_proposal(database, call.wiki, id, given.reason)
+        call, id, lambda database: decisions.withdraw_proposal(database, call.wiki, id, body.reason)
     )
 
 

@@ -144,16 +144,16 @@ async def search(
         "strict": strict or None,
     }
     filter = {name: value for name, value in filters.items() if value is not None}
-    given: dict[str, Any] = {"query": q, "filter": filter or None, "first": limit, "after": cursor}
+    variables: dict[str, Any] = {"query": q, "filter": filter or None, "first": limit, "after": cursor}
     if kinds is not None or spaces is not None:
         graphql_kinds = None if kinds is None else list(map(graphql_kind, kinds.split(",")))
-        given |= {"in": graphql_kinds, "spaces": spaces}
-        found = (await read(call, "search_all", "RestSearchAll", **given))["found"]
+        variables |= {"in": graphql_kinds, "spaces": spaces}
+        found = (await read(call, "search_all", "RestSearchAll", **variables))["found"]
         combined = [responses.combined_hit(edge) for edge in found["edges"]]
         return await answer(
             call, responses.list_body(found, combined, spaces=found["spaces"], did_you_mean=found["did_you_mean"])
         )
-    found = (await read(call, "search", "RestSearch", **given))["found"]
+    found = (await read(call, "search", "RestSearch", **variables))["found"]
     hits = [responses.hit(edge) for edge in found["edges"]]
     names = [responses.lower_enums(node) for node in found["held_names"]]
     return await answer(call, responses.list_body(found, hits, did_you_mean=found["did_you_mean"], held_names=names))
@@ -173,8 +173,8 @@ async def get_context(
     spaces: Spaces = None,
 ) -> Response:
     """Get context for a task, within a budget of tokens: items, and one text for a prompt."""
-    given: dict[str, Any] = {"query": q, "task": task, "role": role, "budget": budget_tokens, "spaces": spaces}
-    found = (await read(call, "context", "RestContext", **given))["found"]
+    variables: dict[str, Any] = {"query": q, "task": task, "role": role, "budget": budget_tokens, "spaces": spaces}
+    found = (await read(call, "context", "RestContext", **variables))["found"]
     return await answer(call, found | {"items": [responses.lower_enums(item) for item in found["items"]]})
 
 

@@ -82,14 +82,14 @@ async def search_sources(
     cursor: Cursor = None,
 ) -> Response:
     """Search the sources of the wiki, best passages first."""
-    wanted = {
+    filter = {
         "kinds": enum_names(kinds),
         "refs": refs,
         "capturedAfter": captured_after and captured_after.isoformat(),
         "capturedBefore": captured_before and captured_before.isoformat(),
     }
-    given: dict[str, Any] = {"query": q, "filter": wanted, "first": limit, "after": cursor}
-    found = (await read(call, "source_search", "RestSourceSearch", **given))["found"]
+    variables: dict[str, Any] = {"query": q, "filter": filter, "first": limit, "after": cursor}
+    found = (await read(call, "source_search", "RestSourceSearch", **variables))["found"]
     hits = [responses.passage(edge) for edge in found["edges"]]
     return await answer(call, responses.list_body(found, hits, did_you_mean=found["did_you_mean"]))
 
@@ -226,11 +226,11 @@ async def retain(call: Caller, given: NewSources) -> Response:
     return await answer_write(call, body, status, [*written.headers, location])
 
 
-async def retain_many(call: Call, given: list[NewSource]) -> Response:
+async def retain_many(call: Call, sources: list[NewSource]) -> Response:
     """Add each source independently: a source that cannot be stored does not prevent the others from being stored."""
 
     async def work(database: Database) -> Any:
-        done = await retain_sources(database, call.wiki, [draft_of(source) for source in given])
+        done = await retain_sources(database, call.wiki, [draft_of(source) for source in sources])
         items = [
             {
                 "position": item.position,
@@ -249,14 +249,14 @@ async def retain_many(call: Call, given: list[NewSource]) -> Response:
     return await answer_write(call, written.body, 201 if is_new else 200, written.headers)
 
 
-def draft_of(given: NewSource) -> SourceDraft:
+def draft_of(source: NewSource) -> SourceDraft:
     return SourceDraft(
-        kind=given.kind.value,
-        ref=given.ref,
-        content=given.content,
-        title=given.title,
-        captured_at=given.captured_at,
-        metadata=given.metadata,
+        kind=source.kind.value,
+        ref=source.ref,
+        content=source.content,
+        title=source.title,
+        captured_at=source.captured_at,
+        metadata=source.metadata,
     )
 
 
