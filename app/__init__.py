@@ -1,1 +1,1 @@
-"""Processes: the HTTP service, the command line, and what they are set up from. Wiring only."""
+"""Processes: the HTTP service, the command line, and their settings. This package only wires the other packages."""

@@ -1,4 +1,4 @@
-"""The HTTP service: what is served where, and what lives as long as the process."""
+"""The HTTP service: its routes, its middleware, and its background tasks."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping
@@ -31,11 +31,11 @@ from .documents.store import Documents
 from .embeddings import use_embeddings
 from .fetching import use_fetching
 from .graphiql.page import graphiql_routes
-from .http.errors import ErrorMiddleware, not_served
+from .http.errors import ErrorMiddleware, router_error_response
 from .http.graphql import GraphQLEndpoint
 from .http.headers import browser_rules, security_headers
 from .http.health import health_routes
-from .http.idempotency import swept
+from .http.idempotency import deleting_old_answers
 from .http.limits import Bounds
 from .http.positions import Positions
 from .http.request import Bodies, document_limits
@@ -60,12 +60,15 @@ from .web.routes import web_routes
 from .worker import compiling
 
 log = structlog.get_logger()
-LOOKED_EVERY = 15.0  # seconds
+REWRITE_INTERVAL = 15.0  # seconds
 
 
 @asynccontextmanager
-async def renamings_finished(database: Database) -> AsyncIterator[None]:
-    """Finish what is left of renames in the background, whoever began them."""
+async def rewriting_links(database: Database) -> AsyncIterator[None]:
+    """Rewrite links to renamed pages in the background during the block.
+
+    It finishes the renames of all processes: a rename rewrites only some texts at once.
+    """
     rewriting = asyncio.create_task(rewrite_pending_links(database))
     try:
         yield
@@ -77,7 +80,7 @@ async def renamings_finished(database: Database) -> AsyncIterator[None]:
 
 async def rewrite_pending_links(database: Database) -> None:
     while True:
-        await asyncio.sleep(LOOKED_EVERY)
+        await asyncio.sleep(REWRITE_INTERVAL)
         try:
             if rewritten := await rewrite_rest(database):
                 log.info("links were rewritten after renames", texts=rewritten)
@@ -86,7 +89,7 @@ async def rewrite_pending_links(database: Database) -> None:
 
 
 def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
-    """The service over the database at `dsn`, which must be migrated."""
+    """Return the ASGI application of the service. The database at `dsn` must have all migrations when it starts."""
     database = Database(
         dsn,
         size=settings.pool_size,
@@ -122,7 +125,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         compress_over=settings.compress_over,
         streaming=streaming_endpoint(streams),
     )
-    older = GraphQLEndpoint(
+    graphql_v0 = GraphQLEndpoint(
         v0.make_engine(document_limits(settings)),
         database,
         credentials,
@@ -149,13 +152,13 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         oauth=oauth,
         provider=provider,
     )
-    observers.watch_streams(streams.number)
+    observers.watch_streams(streams.count_open)
 
-    async def refuse(request: Request, error: Exception) -> Response:
-        """Answer what the router does not serve: a person with a page, a program with JSON."""
+    async def answer_router_error(request: Request, error: Exception) -> Response:
+        """Return the response for an unknown path or method: a page for browsers, and JSON for programs."""
         if is_for_a_person(request):
             return await error_page(web, request, error)
-        return await not_served(request, error)
+        return await router_error_response(request, error)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -166,9 +169,9 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
             await database.fill()
             async with (
                 observers.observing(),
-                swept(database),
+                deleting_old_answers(database),
                 credentials.log.storing(),
-                renamings_finished(database),
+                rewriting_links(database),
                 compiling(settings, database, observers.job),
                 streams.open(),
                 tools.open(),
@@ -194,12 +197,12 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
             *observers.routes(),
         ],
         middleware=[Middleware(ErrorMiddleware)],
-        exception_handlers={HTTPException: refuse},
+        exception_handlers={HTTPException: answer_router_error},
         lifespan=lifespan,
     )
     shortcuts: dict[str, ASGIApp] = {
         "/graphql": graphql,
-        "/graphql/v0": without_streams(older),
+        "/graphql/v0": without_streams(graphql_v0),
         "/mcp": tools,
     }
     app: ASGIApp = add_shortcuts(paths, shortcuts)
@@ -211,7 +214,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
 
 
 def provider_of(settings: Settings, database: Database) -> Provider | None:
-    """Return the provider by which people sign in to the reader, if there is one."""
+    """Return the OpenID Connect provider for sign-ins to the reader, or None if the settings have none."""
     if settings.oidc_issuer is None:
         return None
     pairs = (pair.rpartition("=") for pair in settings.oidc_roles or ())
@@ -236,7 +239,7 @@ def provider_of(settings: Settings, database: Database) -> Provider | None:
 
 
 def add_shortcuts(app: ASGIApp, shortcuts: Mapping[str, ASGIApp]) -> ASGIApp:
-    """Send requests for the busiest paths straight to their application, past the router and its middleware."""
+    """Return an application that passes requests for the busiest paths directly to theirs, without the router."""
 
     def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return shortcuts.get(scope.get("path", ""), app)(scope, receive, send)
@@ -245,7 +248,7 @@ def add_shortcuts(app: ASGIApp, shortcuts: Mapping[str, ASGIApp]) -> ASGIApp:
 
 
 def from_environment() -> ASGIApp:
-    """Create the application in one process of several: each reads the same environment."""
+    """Create the application in a worker process, from the environment, which is the same for all workers."""
     settings = Settings()
     configure(settings)
     if settings.database_url is None:

@@ -1,4 +1,4 @@
-"""The folder of attachments, by the settings."""
+"""Sets up the folder of attachments from the settings."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def blob_folder_of(settings: "Settings") -> "BlobFolder | None":
-    """Return the folder that the settings name."""
+    """Return the folder of attachments, or None if the settings name none."""
     if settings.attachments_dir is None:
         return None
     from db.blob_folder import BlobFolder
@@ -19,5 +19,5 @@ def blob_folder_of(settings: "Settings") -> "BlobFolder | None":
 
 
 def use_blob_folder(settings: "Settings", database: "Database") -> None:
-    """Let the database keep new files in the folder that the settings name, if they name one."""
+    """Make the database store new files in the folder of the settings, if they name one."""
     database.blob_folder = blob_folder_of(settings)

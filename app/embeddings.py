@@ -1,4 +1,4 @@
-"""The embedding server of the settings."""
+"""Sets up the embedding server from the settings."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def embedder_of(settings: Settings) -> "EmbeddingServer | None":
-    """Return the server, or None where none is set: then search knows words alone."""
+    """Return the embedding server, or None if the settings have none. Search then ranks by words only."""
     if settings.embedding_url is None or settings.embedding_model is None or settings.embedding_dimensions is None:
         return None
     from resolvers.embeddings.server import EmbeddingServer
@@ -27,7 +27,7 @@ def embedder_of(settings: Settings) -> "EmbeddingServer | None":
 
 
 def use_embeddings(settings: Settings, database: "Database") -> "EmbeddingServer | None":
-    """Let searches of the database ask the server of the settings, if there is one."""
+    """Make searches of the database use the embedding server of the settings, if there is one, and return it."""
     embedder = embedder_of(settings)
     if embedder is not None:
         from resolvers.embeddings.embedder import use

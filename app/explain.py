@@ -1,4 +1,4 @@
-"""Explains a query of a client: what the engine makes of it, and the plans that Postgres has for its statements."""
+"""Explains a client's query: the statements that the engine compiles it to, and their plans in Postgres."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ Options = Sequence[str]
 
 
 class ExplainRequest(NamedTuple):
-    """A document as a client sends it. `name` chooses one of several operations."""
+    """A GraphQL document with variables. `name` selects the operation if the document has several."""
 
     text: str
     variables: dict[str, Any]
@@ -28,14 +28,14 @@ class ExplainRequest(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A statement with what EXPLAIN says of it: lines of text, or a tree for programs."""
+    """A statement with its plan: the lines of a text, or a tree if the options ask for JSON."""
 
     statement: ExplainedStatement
     plan: list[Any]
 
 
 class Explained(NamedTuple):
-    """An operation with its plans. `sent` is how many statements it sent, where it was executed."""
+    """An operation with its plans. `sent` is the number of statements that it sent, or None if it was not executed."""
 
     explanation: Explanation
     planned: list[Planned]
@@ -43,7 +43,7 @@ class Explained(NamedTuple):
 
 
 class NotExplained(CairnError):
-    """An operation cannot be explained. `line` and `column` say where in its document the reason is."""
+    """An operation cannot be explained. `line` and `column` locate the error in its document, if known."""
 
     def __init__(self, code: str, message: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
@@ -55,60 +55,64 @@ class NotExplained(CairnError):
 
 
 def not_explained(errors: Sequence[GraphQLError], file: str) -> NotExplained:
-    """Return the first error as clients are told it, with its place in the file."""
-    told, more = format_error(errors[0]), f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    code, message = told["extensions"]["code"], f"{told['message']}{more}"
-    for place in told.get("locations", ()):
-        line, column = place["line"], place["column"]
+    """Return an exception for the first error, with its location in the file and the number of further errors."""
+    first = format_error(errors[0])
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    code, message = first["extensions"]["code"], f"{first['message']}{more}"
+    for location in first.get("locations", ()):
+        line, column = location["line"], location["column"]
         return NotExplained(code, f"{file}:{line}:{column}: {message}", line, column)
     return NotExplained(code, message)
 
 
 async def estimate_operation(
-    database: Database, scope: Scope, engine: Engine, asked: ExplainRequest, options: Options
+    database: Database, scope: Scope, engine: Engine, request: ExplainRequest, options: Options
 ) -> Explained:
-    """Explain the operation without executing any of it."""
-    explanation = await explain(engine, *asked, scope)
+    """Explain the operation without executing it."""
+    explanation = await explain(engine, *request, scope)
     async with database.explaining() as connection:
         planned = [
-            Planned(one, read(await connection.rows(one.sql, one.arguments, options, one.is_custom)))
-            for one in explanation.statements
+            Planned(
+                statement,
+                plan_of(await connection.rows(statement.sql, statement.arguments, options, statement.is_custom)),
+            )
+            for statement in explanation.statements
         ]
     return Explained(explanation, planned)
 
 
 async def analyze_operation(
-    database: Database, scope: Scope, engine: Engine, asked: ExplainRequest, options: Options, budget: int
+    database: Database, scope: Scope, engine: Engine, request: ExplainRequest, options: Options, budget: int
 ) -> Explained:
-    """Execute the operation, and each of its compiled statements once more under EXPLAIN ANALYZE."""
-    explanation = await explain(engine, *asked, scope)
+    """Execute the operation, and run each of its compiled statements once more with EXPLAIN ANALYZE."""
+    explanation = await explain(engine, *request, scope)
     context = AnalyzingContext(database, scope, budget)
     context.options = ("ANALYZE", "BUFFERS", *options)
     REQUEST_TRACE.set(trace := RequestTrace("explain"))
-    answer = orjson.loads((await engine.execute(*asked, context)).body)
+    answer = orjson.loads((await engine.execute(*request, context)).body)
     for error in answer.get("errors", ()):
         raise NotExplained(error["extensions"]["code"], error["message"])
     planned = [
-        Planned(with_values(explanation, sql, arguments), read(rows)) for sql, arguments, rows in context.fetched
+        Planned(with_values(explanation, sql, arguments), plan_of(rows)) for sql, arguments, rows in context.fetched
     ]
-    return Explained(explanation, planned, len(planned) + len(trace.all("sql")))
+    return Explained(explanation, planned, len(planned) + len(trace.spans_of("sql")))
 
 
 def with_values(explanation: Explanation, sql: str, arguments: Sequence[Any]) -> ExplainedStatement:
-    """Return the statement with the values that it was sent with, also those that steps have found."""
+    """Return the statement with the parameter values that were sent, including those that earlier steps found."""
     statement = explanation.statement(sql)
     assert statement is not None, "a statement was sent that the explanation does not have"
     pairs = zip(statement.parameters, arguments, strict=True)
-    return statement._replace(parameters=tuple(one._replace(value=value) for one, value in pairs))
+    return statement._replace(parameters=tuple(parameter._replace(value=value) for parameter, value in pairs))
 
 
-def read(rows: list[Any]) -> list[Any]:
-    """Return the rows of EXPLAIN; a plan for programs comes as one JSON document."""
+def plan_of(rows: list[Any]) -> list[Any]:
+    """Return the plan from the rows of EXPLAIN, which are lines of text or a single JSON document."""
     return orjson.loads(rows[0]) if rows and isinstance(rows[0], bytes) else rows
 
 
 class AnalyzingContext(Context):
-    """A context that notes the plan of each statement, which runs in a read-only transaction and is rolled back."""
+    """A context that also fetches the plan of each statement, in a read-only transaction that is rolled back."""
 
     options: Options
 

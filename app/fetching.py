@@ -1,4 +1,4 @@
-"""The addresses that may be fetched for ingest, by the settings."""
+"""Sets up the fetching of URLs for ingests from the settings."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def use_fetching(settings: Settings, database: "Database") -> None:
-    """Let ingests of the database fetch addresses of the hosts that the operator names; of none, if none is named."""
+    """Allow ingests to fetch URLs of the hosts in the settings. Without such hosts they fetch nothing."""
     if settings.ingest_hosts:
         from resolvers.ingest.fetching import Fetcher
         from resolvers.ingest.ingest import let_fetch

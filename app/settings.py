@@ -1,4 +1,4 @@
-"""The only reader of the environment. Every setting is a variable CAIRN_<NAME>."""
+"""The settings. Only this module reads environment variables; each setting is the variable CAIRN_<NAME>."""
 
 import os
 import re
@@ -24,12 +24,12 @@ TOKEN = re.compile(r"[!-~]{32,1000}")
 
 
 class Settings(BaseModel):
-    """The settings of an operator. Without any, Cairn runs on its own Postgres in the user's data folder."""
+    """The settings of an operator. With the defaults, Cairn runs an embedded Postgres in the user's data folder."""
 
     model_config = ConfigDict(extra="forbid", validate_default=True)
 
     def __init__(self, **given: Any) -> None:
-        """Prefer the given values to those of the environment."""
+        """Read the settings from the environment. The given values take precedence."""
         super().__init__(**from_environment() | given)
 
     database_url: str | None = Field(None, description="PostgreSQL 16 or newer; else the embedded server")
@@ -260,7 +260,7 @@ class Settings(BaseModel):
 
     @property
     def base_url(self) -> str:
-        """The address of the service, without a slash at its end: the public one, or where it listens."""
+        """Return the base URL of the service, without a final slash: the public URL, else the address it listens on."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public_url or f"http://{host}:{self.port}"
 
@@ -270,16 +270,16 @@ class Settings(BaseModel):
 
 
 def from_environment() -> dict[str, str]:
-    """Return the settings that are variables and not empty, by their names, whatever the case of the variables."""
-    given = {name.lower(): value for name, value in os.environ.items() if value}
+    """Return the settings that have a non-empty variable, by name. The case of the variables does not matter."""
+    environment = {name.lower(): value for name, value in os.environ.items() if value}
     variables = {name: f"{PREFIX}{name}".lower() for name in Settings.model_fields}
-    return {name: given[variable] for name, variable in variables.items() if variable in given}
+    return {name: environment[variable] for name, variable in variables.items() if variable in environment}
 
 
 def values_of(name: str) -> tuple[str, ...]:
-    """Return the values that a setting may have, if these are few."""
-    wanted = Settings.model_fields[name].annotation
-    return tuple(map(str, get_args(wanted))) if get_origin(wanted) is Literal else ()
+    """Return the values that a setting allows if its type is a Literal, else none."""
+    annotation = Settings.model_fields[name].annotation
+    return tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else ()
 
 
 def sources_of(settings: Settings) -> dict[str, str]:
@@ -288,56 +288,59 @@ def sources_of(settings: Settings) -> dict[str, str]:
 
 
 def unknown_variables() -> dict[str, str | None]:
-    """Return the variables named CAIRN_… that are no settings, each with the name that may have been meant.
+    """Return the variables CAIRN_… that are no settings, each with the name of a similar setting, if there is any.
 
-    Those that Kubernetes sets for a service called `cairn`, and those of the tests, are nobody's mistake.
+    Variables that Kubernetes sets for a service called `cairn`, and variables of the tests, are left out.
     """
     known = [name.upper() for name in Settings.model_fields]
-    given = sorted(name for name in os.environ if name.startswith(PREFIX) and not FOREIGN.fullmatch(name))
-    unknown = (name.removeprefix(PREFIX) for name in given if name.removeprefix(PREFIX) not in known)
-    nearest = {name: next(iter(get_close_matches(name, known, 1)), None) for name in unknown}
-    return {f"{PREFIX}{name}": near and f"{PREFIX}{near}" for name, near in nearest.items()}
+    variables = sorted(name for name in os.environ if name.startswith(PREFIX) and not FOREIGN.fullmatch(name))
+    unknown = (name.removeprefix(PREFIX) for name in variables if name.removeprefix(PREFIX) not in known)
+    similar = {name: next(iter(get_close_matches(name, known, 1)), None) for name in unknown}
+    return {f"{PREFIX}{name}": match and f"{PREFIX}{match}" for name, match in similar.items()}
 
 
 def masked(value: object) -> str:
-    """Return a setting for people, without secrets and without the passwords of addresses."""
+    """Return the value of a setting as text to display, without secrets and without passwords in URLs."""
     if isinstance(value, list):
         return ",".join(map(masked, value))
     return "" if value is None else PASSWORD.sub(r"\1**********", str(value))
 
 
 def telemetry_wanted() -> frozenset[str]:
-    """Return `traces`, `metrics`, both or neither, by the variables that OpenTelemetry has for all programs."""
-    given = {name.removeprefix("OTEL_"): value for name, value in os.environ.items() if name.startswith("OTEL_")}
-    if given.get("SDK_DISABLED", "").lower() == "true":
+    """Return `traces`, `metrics`, both or neither, according to OpenTelemetry's standard environment variables."""
+    variables = {name.removeprefix("OTEL_"): value for name, value in os.environ.items() if name.startswith("OTEL_")}
+    if variables.get("SDK_DISABLED", "").lower() == "true":
         return frozenset()
 
     def is_wanted(signal: str) -> bool:
-        exporter = given.get(f"{signal.upper()}_EXPORTER")
+        exporter = variables.get(f"{signal.upper()}_EXPORTER")
         endpoints = ("EXPORTER_OTLP_ENDPOINT", f"EXPORTER_OTLP_{signal.upper()}_ENDPOINT")
-        return exporter == "otlp" or (exporter is None and any(given.get(name) for name in endpoints))
+        return exporter == "otlp" or (exporter is None and any(variables.get(name) for name in endpoints))
 
     return frozenset(filter(is_wanted, ("traces", "metrics")))
 
 
 def signing_secret(settings: Settings) -> str | None:
-    """Return the secret that signs tokens: the given one, else none with a JWKS, else one made once and kept."""
+    """Return the secret that signs tokens: the setting; else None with a JWKS, else a generated, stored secret."""
     if settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
     return None if settings.jwks_url else load_or_create_secret(settings.data_dir / "token-secret")
 
 
 def load_or_create_secret(path: Path) -> str:
-    """Read or create the file, readable by its owner alone; two processes agree, because only one can create it."""
+    """Return the secret in a file, which only its owner may read; create the file if it does not exist.
+
+    If two processes do this at once, only one can create the file, and the other reads it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = secrets.token_urlsafe(48)
-    handle, draft = tempfile.mkstemp(dir=path.parent)  # readable by nobody else from the first moment on
+    secret = secrets.token_urlsafe(48)
+    handle, draft = tempfile.mkstemp(dir=path.parent)  # its permissions never allow other users to read it
     with os.fdopen(handle, "w") as file:
-        file.write(made)
+        file.write(secret)
     try:
         os.link(draft, path)
     except FileExistsError:
         return path.read_text()
     finally:
         Path(draft).unlink()
-    return made
+    return secret

@@ -1,7 +1,7 @@
-"""Stored queries: the GraphQL documents by which REST, the reader, the tools and the commands read a wiki.
+"""Stored queries: the GraphQL documents with which REST, the reader, the MCP tools and the commands read a wiki.
 
-They lie in the folder `queries` of the package that asks them, and share one engine, which holds their plans. What an
-operator allows for documents of clients does not bind them.
+They are in the folder `queries` of the package that uses them, and share one engine, which caches their plans. The
+limits that an operator sets for documents of clients do not apply to them.
 """
 
 from functools import cache
@@ -21,46 +21,46 @@ from .http.request import GraphQLRequest, parse_in_thread
 
 
 class QueryFailed(CairnError):
-    """The first error of an answer, with its own code and whatever else it says to programs."""
+    """A stored query failed. The exception has the message, the code and the extensions of the answer's first error."""
 
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(error["message"])
         self.code = str(error["extensions"]["code"])
-        self.shown: dict[str, Any] = error["extensions"]
+        self.error_extensions: dict[str, Any] = error["extensions"]
 
     @property
     def extensions(self) -> dict[str, Any]:
-        return self.shown
+        return self.error_extensions
 
 
 @cache
 def stored_query(package: str, name: str) -> str:
-    """Return the document queries/<name>.graphql of a package of `app`."""
+    """Return the text of `queries/<name>.graphql` in a package of `app`."""
     return files(f"app.{package}").joinpath(f"queries/{name}.graphql").read_text(encoding="utf-8")
 
 
 @cache
 def stored_query_engine() -> Engine:
-    """Return the engine of stored queries: one for the whole process."""
+    """Return the engine of stored queries, which the whole process shares."""
     return make_engine()
 
 
 def data_of(answer: Answer) -> dict[str, Any]:
-    """Return the data of an answer. Raises QueryFailed for its first error."""
-    shown = orjson.loads(answer.body)
-    for error in shown.get("errors", ()):
+    """Return the data of an answer. Raises QueryFailed if it has errors."""
+    body = orjson.loads(answer.body)
+    for error in body.get("errors", ()):
         raise QueryFailed(error)
-    data: dict[str, Any] = shown["data"]
+    data: dict[str, Any] = body["data"]
     return data
 
 
 async def run_stored_query(
     text: str, operation: str | None, variables: dict[str, Any], bounds: Bounds, context: Context
 ) -> Any:
-    """Return the data of a stored query, paid from the context's account. Raises QueryFailed for its first error."""
+    """Run a stored query, charge the account of the context, and return the data. Raises QueryFailed."""
     record_document(text, context)
     assert context.account is not None
     with span("operation"):
         request = GraphQLRequest(text, variables, operation)
-        answer = await bounds.paid(stored_query_engine(), request, context, context.account)
+        answer = await bounds.execute_and_charge(stored_query_engine(), request, context, context.account)
     return await parse_in_thread(len(answer.body), lambda: data_of(answer))

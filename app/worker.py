@@ -1,4 +1,4 @@
-"""The worker that compiles and sends webhooks, in a service or by itself, and the models that it may use."""
+"""The worker, which runs jobs and sends webhooks, within the service or as a process of its own, and its models."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -30,17 +30,17 @@ from .settings import Settings
 if TYPE_CHECKING:
     from compiler.models.models import Models, Terms
 
-LACKING = "CAIRN_MODEL needs a library that is not installed: pip install 'cairn-wiki[models]'. It lacks {name}."
+MISSING = "CAIRN_MODEL needs a library that is not installed: pip install 'cairn-wiki[models]'. It lacks {name}."
 
 
 def models_of(settings: Settings, planner: Planner, writer: SectionWriter) -> "Models | None":
-    """Return the models, or None if none is set. Raises Unavailable, which says what to install or to set."""
+    """Return the models of the settings, or None if they have none. Raises Unavailable if a library is missing."""
     if not settings.model and not settings.models:
         return None
     try:
         from compiler.models.models import Models
     except ModuleNotFoundError as error:
-        raise Unavailable(LACKING.format(name=error.name)) from None
+        raise Unavailable(MISSING.format(name=error.name)) from None
     return Models(settings.model, settings.models or (), planner, writer, terms_of(settings))
 
 
@@ -64,14 +64,14 @@ def terms_of(settings: Settings) -> "Terms":
 
 
 log = structlog.get_logger()
-PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between two looks whether Postgres is there
+PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between two attempts to reach Postgres
 
 
 def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = None) -> Compiler:
-    """Return the compiler of the settings. `told` is called with each batch that is stored."""
+    """Return the compiler of the settings. `told` is called with the metrics after each stored batch."""
     planner = instantiate(settings.planner, "CAIRN_PLANNER")
     writer = instantiate(settings.section_writer, "CAIRN_SECTION_WRITER")
-    made = Compiler(
+    compiler = Compiler(
         planner,
         writer,
         links_by_evidence=settings.deterministic_links,
@@ -80,11 +80,11 @@ def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = Non
         hiring=models_of(settings, planner, writer),
         embedder=embedder_of(settings),
     )
-    return replace(made, told=told) if told else made
+    return replace(compiler, told=told) if told else compiler
 
 
 def instantiate(name: str, setting: str) -> Any:
-    """Return what a class makes when it is called without arguments."""
+    """Return an instance of the class `module:Class`, created without arguments. Raises Unavailable."""
     try:
         return resolve_name(name)()
     except (ImportError, AttributeError, ValueError, TypeError) as error:
@@ -93,7 +93,10 @@ def instantiate(name: str, setting: str) -> Any:
 
 @asynccontextmanager
 async def compiling(settings: Settings, database: Database, observe: Observe) -> AsyncIterator[None]:
-    """Run jobs and send webhooks in the background, if that is wanted. Without a compiler the service serves too."""
+    """Run jobs and send webhooks in the background during the block, if the settings ask for it.
+
+    If the compiler cannot be created, a warning is logged, and the service serves without it.
+    """
     if not settings.worker:
         yield
         return
@@ -128,7 +131,7 @@ async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 def worker_app(settings: Settings, *, dsn: str) -> Starlette:
-    """Return a process that runs jobs and serves its health and metrics. It waits for Postgres, as long as it takes."""
+    """Return an application that runs jobs and serves health and metrics. It waits for Postgres without a limit."""
     compiler = compiler_of(settings)
     database = Database(
         dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache

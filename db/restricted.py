@@ -185,7 +185,7 @@ def restrict_connection(connection: Connection, restriction: Restriction) -> Con
     """Return a connection whose reads hide rows, as do those of writers that are created from it."""
 
     def restrict(statement: Statement, values: Mapping[str, Any]) -> Iterator[Attempt]:
-        if is_restrictable(statement.sql) and NOTHING_HIDDEN.find((restriction, hiding_query(statement.sql))):
+        if is_restrictable(statement.sql) and NOTHING_HIDDEN.get((restriction, hiding_query(statement.sql))):
             yield attempt(guarded_statement(statement.sql), statement, values)
         yield attempt(restrict_statement(statement.sql), statement, values)
 
@@ -213,16 +213,16 @@ class RestrictedDatabase(Database):
         if not is_restrictable(sql):
             return await self.database.row(sql, arguments, anew=anew)
         caller = (self.restriction, hiding_query(sql))
-        if NOTHING_HIDDEN.find(caller):
+        if NOTHING_HIDDEN.get(caller):
             read = guarded_statement(sql)
             row = await self.database.row(read.sql, self.with_parameters(read, arguments), anew=anew)
             if row is not None:
                 return row
-            NOTHING_HIDDEN.drop(caller)
+            NOTHING_HIDDEN.discard(caller)
         read = restrict_compiled_read(sql)
         row = await self.database.row(read.sql, self.with_parameters(read, arguments), anew=anew)
         if row is not None and not row["hides"]:
-            NOTHING_HIDDEN.keep(caller, made=True)
+            NOTHING_HIDDEN.put(caller, value=True)
         return row
 
     def with_parameters(self, read: Statement, arguments: Sequence[Any]) -> list[Any]:

@@ -1,1 +1,1 @@
-"""Helpers that know nothing of the product."""
+"""General helpers, independent of the product."""

@@ -1,6 +1,6 @@
-"""Timeouts by one timer of the event loop for all who wait.
+"""Timeouts of many waiting tasks with a single timer of the event loop.
 
-A timer for each of them would cost more than the most of what is waited for.
+A timer for each task would cost more than most of the operations that the tasks wait for.
 """
 
 import asyncio
@@ -13,12 +13,16 @@ T = TypeVar("T")
 
 
 class Deadlines(Generic[T]):
-    """A queue of those who wait, in the order they came. All may wait equally long: the first is the next to end."""
+    """A queue of waiting items in the order of their arrival.
+
+    All items of a queue must have the same timeout, so that the first item is the next to expire.
+    """
 
     def __init__(self, expire: Callable[[T], object]) -> None:
-        """Make an empty queue. `expire` is called with each who has waited too long, and does not wait any more."""
+        """Create an empty queue. An item that has waited too long is removed, and then `expire` is called with it."""
         self.expire = expire
         self.ends: OrderedDict[T, float] = OrderedDict()
+        """The items, each with the time of the event loop's clock at which it expires."""
         self.timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -27,21 +31,22 @@ class Deadlines(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return iter(self.ends)
 
-    def add(self, one: T, seconds: float) -> None:
+    def add(self, item: T, seconds: float) -> None:
         loop = asyncio.get_running_loop()
-        self.ends[one] = loop.time() + seconds
+        self.ends[item] = loop.time() + seconds
         if self.timer is None:
             self.timer = loop.call_later(seconds, self.check)
 
-    def remove(self, one: T) -> None:
-        """Remove one who waits; do nothing for one who does not wait any more."""
-        self.ends.pop(one, None)
+    def remove(self, item: T) -> None:
+        """Remove an item; do nothing if it does not wait any more."""
+        self.ends.pop(item, None)
 
     def pop(self) -> T:
-        """Remove and return the one who has waited longest."""
+        """Remove and return the item that has waited longest."""
         return self.ends.popitem(last=False)[0]
 
     def check(self) -> None:
+        """Expire the items whose time is over, and set the timer for the next one."""
         self.timer = None
         loop = asyncio.get_running_loop()
         while self.ends:
@@ -53,7 +58,7 @@ class Deadlines(Generic[T]):
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float) -> bool:
-    """Return whether the event was set within that time."""
+    """Wait for an event for so many seconds at most, and return whether it is set."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -1,4 +1,4 @@
-"""A fair queue: work of which only so much is done at once is shared fairly among those for whom it is done."""
+"""A fair queue, which shares a limited number of slots between borrowers, such as the tenants of requests."""
 
 import asyncio
 from collections import Counter, OrderedDict, deque
@@ -8,89 +8,95 @@ from math import inf
 from types import TracebackType
 
 BORROWER: ContextVar[Hashable] = ContextVar("borrower", default=None)
-"""Whose request this is: those who wait for connections, threads and slots share them fairly."""
+"""The borrower on whose behalf this task runs. Borrowers share connections, threads and slots fairly."""
 
 
-LAG = 0.005  # seconds that a task may take to go on
+LAG = 0.005
+"""Seconds from a task's slot to its resumption; a longer lag means that the event loop is overloaded."""
 
 
 class QueueFull(Exception):
-    """Too many wait already, or too many of this borrower."""
+    """Too many tasks wait for a slot, in total or for this borrower."""
 
 
 class FairQueue:
-    """A limit of slots, with a queue of those who wait for one.
+    """A limited number of slots, and a queue of the tasks that wait for a free slot.
 
-    The next slot goes to the borrower who has the fewest, and of these to who was served longest ago. One borrower may
-    have three quarters of the slots, so that another one need not wait for slow work, and fill half of the queue. A
-    task without a borrower may have all.
+    A free slot goes to the waiting borrower that holds the fewest slots; among equals, to the borrower that was served
+    longest ago. A borrower may hold three quarters of the slots, so that its slow work does not block the others, and
+    fill half of the queue. A task without a borrower may use all slots.
 
-    Where the slots are work of the event loop, its lag shows when that is too much: a task that is given its slot goes
-    on late. The share of one borrower then shrinks, down to one slot, and grows again while the loop keeps up.
+    If the slots stand for work of the event loop, its lag shows an overload: a task resumes late after it got its slot.
+    The share of a borrower then shrinks, down to one slot, and grows again while the loop keeps up.
     """
 
-    def __init__(self, size: int, queue: float = inf) -> None:
-        self.size, self.queue = size, queue
-        self.most = self.share = float(max(1, size - size // 4))
+    def __init__(self, size: int, max_waiting: float = inf) -> None:
+        self.size, self.max_waiting = size, max_waiting
+        self.max_share = float(max(1, size - size // 4))
+        self.share = self.max_share
         self.held: Counter[Hashable] = Counter()
+        """The number of slots that each borrower holds."""
         self.waiting: OrderedDict[Hashable, deque[asyncio.Future[float]]] = OrderedDict()
-        self.taken = self.waiters = 0
+        """The waiting tasks of each borrower. The borrower that was served longest ago comes first."""
+        self.taken = 0
+        """The number of slots in use."""
+        self.waiters = 0
 
     async def acquire(self, borrower: Hashable) -> None:
         """Wait for a slot. Raises QueueFull."""
-        if self.taken < self.size and self.may_have_more(borrower):
-            self.count(borrower)
+        if self.taken < self.size and self.may_take_slot(borrower):
+            self.take_slot(borrower)
             return
         queue = self.waiting.get(borrower, ())
-        if self.waiters >= self.queue or (borrower is not None and len(queue) >= self.queue / 2):
+        if self.waiters >= self.max_waiting or (borrower is not None and len(queue) >= self.max_waiting / 2):
             raise QueueFull
         future: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self.waiting.setdefault(borrower, deque()).append(future)
         self.waiters += 1
         try:
-            self.adapt(asyncio.get_running_loop().time() - await future)
+            self.adapt_share(asyncio.get_running_loop().time() - await future)
         except asyncio.CancelledError:
-            if not future.cancelled():  # it came, and then its task was cancelled
+            if not future.cancelled():  # the task got its slot and was cancelled before it resumed
                 self.release(borrower)
             elif future in self.waiting.get(borrower, ()):
-                self.leave(borrower, future)
+                self.remove_waiter(borrower, future)
             raise
 
     def release(self, borrower: Hashable) -> None:
-        """Give a slot back."""
+        """Return a slot, and give the free slots to waiting tasks."""
         self.taken -= 1
         self.held[borrower] -= 1
         if not self.held[borrower]:
             del self.held[borrower]
-        while self.taken < self.size and (found := self.next()):
-            borrower, future = found
+        while self.taken < self.size and (found := self.pop_next_waiter()):
+            next_borrower, future = found
             if not future.cancelled():
-                self.count(borrower)
+                self.take_slot(next_borrower)
                 future.set_result(future.get_loop().time())
 
-    def adapt(self, lag: float) -> None:
-        self.share = max(1.0, self.share * 0.9) if lag > LAG else min(self.most, self.share + 0.1)
+    def adapt_share(self, lag: float) -> None:
+        self.share = max(1.0, self.share * 0.9) if lag > LAG else min(self.max_share, self.share + 0.1)
 
-    def next(self) -> tuple[Hashable, asyncio.Future[float]] | None:
-        """Return who is next, and what it waits for, which it may have ceased to."""
-        able = (one for one in self.waiting if self.may_have_more(one))
-        borrower = min(able, key=lambda one: self.held[one], default=self)
+    def pop_next_waiter(self) -> tuple[Hashable, asyncio.Future[float]] | None:
+        """Remove and return the next borrower and the future of its task, which may have been cancelled."""
+        eligible = (borrower for borrower in self.waiting if self.may_take_slot(borrower))
+        borrower = min(eligible, key=lambda borrower: self.held[borrower], default=self)
         if borrower is self:
             return None
         future = self.waiting[borrower][0]
-        self.leave(borrower, future)
+        self.remove_waiter(borrower, future)
         if borrower in self.waiting:
             self.waiting.move_to_end(borrower)
         return borrower, future
 
-    def may_have_more(self, borrower: Hashable) -> bool:
+    def may_take_slot(self, borrower: Hashable) -> bool:
         return borrower is None or self.held[borrower] < self.share
 
-    def count(self, borrower: Hashable) -> None:
+    def take_slot(self, borrower: Hashable) -> None:
         self.taken += 1
         self.held[borrower] += 1
 
-    def leave(self, borrower: Hashable, future: asyncio.Future[float]) -> None:
+    def remove_waiter(self, borrower: Hashable, future: asyncio.Future[float]) -> None:
         self.waiters -= 1
         self.waiting[borrower].remove(future)
         if not self.waiting[borrower]:
@@ -98,7 +104,7 @@ class FairQueue:
 
 
 class slot:
-    """`async with slot(queue): …` has a slot of the borrower of this task for the length of the block."""
+    """`async with slot(queue): …` holds a slot for the borrower of the current task while the block runs."""
 
     __slots__ = ("borrower", "queue")
 

@@ -1,4 +1,4 @@
-"""Bounded caches that forget what was used longest ago."""
+"""Bounded caches that evict the least recently used entry."""
 
 import gc
 from collections import OrderedDict
@@ -14,96 +14,109 @@ V = TypeVar("V")
 
 
 class CacheStats:
-    """A tally of how often a cache had what was asked for. Several caches may share one."""
+    """Counters of the hits, misses and evictions of a cache. Several caches may share one instance."""
 
     def __init__(self) -> None:
         self.hits = self.misses = self.evictions = 0
 
 
 class LRU(Generic[V]):
-    """A cache of at most `size` entries, none of them None, which evicts what was used longest ago."""
+    """A cache of at most `size` entries that evicts the least recently used entry. No value may be None."""
 
-    def __init__(self, size: int, making: str = "", tally: CacheStats | None = None) -> None:
-        """Make an empty cache. `making` is what a request's trace calls the making of an entry."""
-        self.size, self.making = size, making
-        self.tally = tally or CacheStats()
+    def __init__(self, size: int, span_name: str = "", stats: CacheStats | None = None) -> None:
+        """Create an empty cache. `span_name` names the span in which `get_or_create_in_thread` creates a value."""
+        self.size, self.span_name = size, span_name
+        self.stats = stats or CacheStats()
         self.entries: OrderedDict[Hashable, V] = OrderedDict()
 
-    def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        found = self.find(key)
-        return self.keep(key, make()) if found is None else found
+    def get_or_create(self, key: Hashable, create: Callable[[], V]) -> V:
+        """Return the cached value; if there is none, create it and put it into the cache."""
+        cached = self.get(key)
+        return self.put(key, create()) if cached is None else cached
 
-    async def get_in_thread(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Return an entry as `get` does, but make it in a thread. Two at a time may both make it; one is kept."""
-        found = self.find(key)
-        if found is not None:
-            return found
-        with span(self.making):
-            made = await compile_in_thread(partial(make_and_collect, make))
-        return self.keep(key, made)
+    async def get_or_create_in_thread(self, key: Hashable, create: Callable[[], V]) -> V:
+        """Return the cached value; if there is none, create it in a thread and put it into the cache.
 
-    def find(self, key: Hashable) -> V | None:
-        """Return the entry, or None."""
-        found = self.entries.get(key)
-        if found is not None:
-            self.tally.hits += 1
+        Two tasks that miss the same key at the same time both create a value; the cache keeps the last one.
+        """
+        cached = self.get(key)
+        if cached is not None:
+            return cached
+        with span(self.span_name):
+            value = await compile_in_thread(partial(create_and_collect, create))
+        return self.put(key, value)
+
+    def get(self, key: Hashable) -> V | None:
+        """Return the cached value, or None, and mark the entry as the most recently used."""
+        value = self.entries.get(key)
+        if value is not None:
+            self.stats.hits += 1
             self.entries.move_to_end(key)
-        return found
+        return value
 
-    def keep(self, key: Hashable, made: V) -> V:
-        self.tally.misses += 1
-        self.entries[key] = made
+    def put(self, key: Hashable, value: V) -> V:
+        """Store a value and return it. This counts as a miss, which `get` does not count."""
+        self.stats.misses += 1
+        self.entries[key] = value
         if len(self.entries) > self.size:
             self.evict()
-        return made
+        return value
 
     def evict(self) -> Any:
-        """Drop the entry that was used longest ago, and return its key."""
-        self.tally.evictions += 1
+        """Remove the least recently used entry and return its key."""
+        self.stats.evictions += 1
         return self.entries.popitem(last=False)[0]
 
-    def drop(self, key: Hashable) -> None:
-        """Drop an entry, if it is there."""
+    def discard(self, key: Hashable) -> None:
+        """Remove an entry if it is in the cache."""
         self.entries.pop(key, None)
 
 
 class WeighedLRU(LRU[V]):
-    """A cache of at most `size` entries that weigh at most `most` together: for entries that differ much in size.
+    """A cache of at most `size` entries with a total weight of at most `max_weight`, for values of very unequal size.
 
-    The newest entry is kept whatever it weighs.
+    The newest entry stays in the cache even if it alone is heavier than that.
     """
 
     def __init__(
-        self, size: int, most: int, weigh: Callable[[Any, V], int], making: str = "", tally: CacheStats | None = None
+        self,
+        size: int,
+        max_weight: int,
+        weigh: Callable[[Any, V], int],
+        span_name: str = "",
+        stats: CacheStats | None = None,
     ) -> None:
-        """Make an empty cache. `weigh` returns the weight of an entry by its key and its value."""
-        super().__init__(size, making, tally)
-        self.most, self.weigh, self.held = most, weigh, 0
+        """Create an empty cache. `weigh` returns the weight of an entry, given its key and its value."""
+        super().__init__(size, span_name, stats)
+        self.max_weight, self.weigh = max_weight, weigh
+        self.total_weight = 0
         self.weights: dict[Hashable, int] = {}
 
-    def keep(self, key: Hashable, made: V) -> V:
-        self.held -= self.weights.pop(key, 0)  # of another who made it at the same time
-        self.weights[key] = weight = self.weigh(key, made)
-        self.held += weight
-        super().keep(key, made)
-        while self.held > self.most and len(self.entries) > 1:
+    def put(self, key: Hashable, value: V) -> V:
+        self.total_weight -= self.weights.pop(key, 0)  # another task may have created the same entry meanwhile
+        self.weights[key] = weight = self.weigh(key, value)
+        self.total_weight += weight
+        super().put(key, value)
+        while self.total_weight > self.max_weight and len(self.entries) > 1:
             self.evict()
-        return made
+        return value
 
     def evict(self) -> Any:
         key = super().evict()
-        self.held -= self.weights.pop(key)
+        self.total_weight -= self.weights.pop(key)
         return key
 
-    def drop(self, key: Hashable) -> None:
-        super().drop(key)
-        self.held -= self.weights.pop(key, 0)
+    def discard(self, key: Hashable) -> None:
+        super().discard(key)
+        self.total_weight -= self.weights.pop(key, 0)
 
 
-def make_and_collect(make: Callable[[], V]) -> V:
-    """Return what `make` returns, and free what it left behind: SQLAlchemy leaves thousands of objects that refer to
-    each other, which only the garbage collector frees."""
-    made = make()
+def create_and_collect(create: Callable[[], V]) -> V:
+    """Return what `create` returns, and free the garbage that it leaves.
+
+    SQLAlchemy leaves thousands of objects that refer to each other, which only the garbage collector frees.
+    """
+    value = create()
     if gc.isenabled():
         gc.collect(1)
-    return made
+    return value

@@ -1,4 +1,4 @@
-"""Other processes of this machine."""
+"""Runs and looks for other processes on this machine."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether there is such a process, whoever owns it."""
+    """Return whether a process with this id exists, whichever user it runs as."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -19,13 +19,14 @@ def is_alive(pid: int) -> bool:
 
 
 class OutOfTime(Exception):
-    """A process that took too long; it was killed."""
+    """A process took too long and was killed."""
 
 
-async def run_bounded(arguments: Sequence[str], data: bytes, seconds: float, most: int) -> tuple[int, bytes]:
-    """Run a program on some input; return how it ended and at most so many bytes of what it wrote. Raises OutOfTime.
+async def run_bounded(arguments: Sequence[str], data: bytes, seconds: float, max_output: int) -> tuple[int, bytes]:
+    """Run a program with `data` as its input; return its exit code and the first `max_output` bytes of its output.
 
-    It inherits nothing but its path: no variable of ours, and no open file. It never outlives this call.
+    The program gets no environment variable but PATH, and no open files. It never outlives this call. Raises
+    OutOfTime.
     """
     process = await asyncio.create_subprocess_exec(
         *arguments, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={"PATH": os.defpath}, start_new_session=True
@@ -35,8 +36,8 @@ async def run_bounded(arguments: Sequence[str], data: bytes, seconds: float, mos
     try:
         async with asyncio.timeout(seconds):
             async with asyncio.TaskGroup() as group:
-                group.create_task(feed(process.stdin, data))
-                reading = group.create_task(read_most(process.stdout, most))
+                group.create_task(write_input(process.stdin, data))
+                reading = group.create_task(read_output(process.stdout, max_output))
             return await process.wait(), reading.result()
     except TimeoutError:
         raise OutOfTime from None
@@ -47,17 +48,17 @@ async def run_bounded(arguments: Sequence[str], data: bytes, seconds: float, mos
             await asyncio.shield(process.wait())
 
 
-async def feed(pipe: asyncio.StreamWriter, data: bytes) -> None:
-    """Write all of it, unless the reader has gone."""
+async def write_input(pipe: asyncio.StreamWriter, data: bytes) -> None:
+    """Write the data and close the pipe. A process that closes its end early is no error."""
     with suppress(BrokenPipeError, ConnectionResetError):
         pipe.write(data)
         await pipe.drain()
     pipe.close()
 
 
-async def read_most(pipe: asyncio.StreamReader, most: int) -> bytes:
-    """Read up to the end, or until so many bytes are there."""
-    found = bytearray()
-    while len(found) < most and (piece := await pipe.read(min(1 << 16, most - len(found)))):
-        found += piece
-    return bytes(found)
+async def read_output(pipe: asyncio.StreamReader, max_bytes: int) -> bytes:
+    """Read to the end of the output, but `max_bytes` at most."""
+    output = bytearray()
+    while len(output) < max_bytes and (piece := await pipe.read(min(1 << 16, max_bytes - len(output)))):
+        output += piece
+    return bytes(output)

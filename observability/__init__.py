@@ -1,1 +1,1 @@
-"""Traces of requests, which metrics, logs and exporters are made from."""
+"""Traces of requests, the input of metrics, logs and exporters."""

@@ -246,12 +246,12 @@ class Throttle:
         self.forgetting: set[asyncio.Task[None]] = set()
 
     def account(self, scope: Scope) -> Account:
-        return self.accounts.find(scope.credential) or self.accounts.keep(scope.credential, self.open(scope))
+        return self.accounts.get(scope.credential) or self.accounts.put(scope.credential, self.open(scope))
 
     def open(self, scope: Scope) -> Account:
         subject = f"{scope.actor.kind}:{scope.actor.id}"
         own = self.shares(scope.tenant_id, subject, self.credential)
-        common = self.tenants.get(scope.tenant_id, partial(self.new_tenant_shares, scope.tenant_id))
+        common = self.tenants.get_or_create(scope.tenant_id, partial(self.new_tenant_shares, scope.tenant_id))
         return Account((*own, *common), self.max_concurrent)
 
     def new_tenant_shares(self, tenant_id: UUID) -> tuple[Share, ...]:

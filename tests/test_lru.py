@@ -9,32 +9,32 @@ from lib.lru import LRU, WeighedLRU
 def test_a_cache_drops_what_was_used_longest_ago() -> None:
     cache: LRU[int] = LRU(2)
     for key, value in (("a", 1), ("b", 2)):
-        cache.keep(key, value)
-    assert cache.find("a") == 1
-    cache.keep("c", 3)
+        cache.put(key, value)
+    assert cache.get("a") == 1
+    cache.put("c", 3)
     assert list(cache.entries) == ["a", "c"]
-    cache.drop("a")
-    cache.drop("unknown")
+    cache.discard("a")
+    cache.discard("unknown")
     assert list(cache.entries) == ["c"]
 
 
 def test_heavy_entries_push_out_others() -> None:
     cache: WeighedLRU[str] = WeighedLRU(10, 6, lambda key, value: len(value))
     for key, value in (("a", "aaa"), ("b", "bb"), ("c", "cc")):
-        cache.keep(key, value)
-    assert (list(cache.entries), cache.held) == (["b", "c"], 4)
-    cache.keep("b", "bbbb")
-    assert (cache.entries["b"], cache.held) == ("bbbb", 6)
-    cache.drop("c")
-    assert (list(cache.entries), cache.held, cache.weights) == (["b"], 4, {"b": 4})
-    cache.keep("d", "d" * 100)
-    assert (list(cache.entries), cache.held) == (["d"], 100), "the newest is kept whatever it weighs"
+        cache.put(key, value)
+    assert (list(cache.entries), cache.total_weight) == (["b", "c"], 4)
+    cache.put("b", "bbbb")
+    assert (cache.entries["b"], cache.total_weight) == ("bbbb", 6)
+    cache.discard("c")
+    assert (list(cache.entries), cache.total_weight, cache.weights) == (["b"], 4, {"b": 4})
+    cache.put("d", "d" * 100)
+    assert (list(cache.entries), cache.total_weight) == (["d"], 100), "the newest is kept whatever it weighs"
 
 
 def test_light_entries_are_bounded_by_their_number() -> None:
     cache: WeighedLRU[str] = WeighedLRU(3, 1_000, lambda key, value: 0)
     for number in range(10):
-        cache.keep(number, "")
+        cache.put(number, "")
     assert (list(cache.entries), cache.weights) == ([7, 8, 9], {7: 0, 8: 0, 9: 0})
 
 
@@ -56,7 +56,7 @@ async def test_what_the_making_of_an_entry_leaves_behind_is_freed_at_once() -> N
     before = gc.get_threshold()
     gc.set_threshold(10_000_000)  # the collector does not begin by itself
     try:
-        assert await cache.get_in_thread("a", make) is cache.find("a")
+        assert await cache.get_or_create_in_thread("a", make) is cache.get("a")
     finally:
         gc.set_threshold(*before)
     assert [one() for one in left] == [None]

@@ -1,1 +1,1 @@
-"""Documents that requests name instead of sending them: trusted ones of a folder, and those that clients register."""
+"""Stored GraphQL documents, which requests name by their id: trusted documents, and texts that clients register."""

@@ -1,7 +1,7 @@
-"""A folder of trusted documents, in the forms that client tools write.
+"""Reads a folder of trusted documents, in the formats that client tools write.
 
 `ID.graphql` holds one document. A JSON file maps ids to texts, as graphql-codegen and Relay write it, or is Apollo's
-persisted-query manifest. An id that looks like a digest must be the text's.
+persisted-query manifest. An id that looks like a digest must be the digest of its text.
 """
 
 import os
@@ -18,7 +18,7 @@ from schema.root import GRAPHQL
 from selection import Limits
 from selection.execute.operation import Invalid, parse_document
 
-from ..http.request import SHA256, SYNTAX
+from ..http.request import ID_PATTERN, SHA256
 
 DIGESTS = {32: md5, 40: sha1, 64: sha256}
 SUFFIXES = (".graphql", ".gql", ".json")
@@ -27,13 +27,13 @@ HEX = frozenset("0123456789abcdef")
 
 
 class DocumentsBroken(CairnError):
-    """The folder of trusted documents cannot be served as it is."""
+    """The folder of trusted documents has a fault."""
 
     code = "DOCUMENTS_BROKEN"
 
 
-class Trusted(NamedTuple):
-    """One document of the folder."""
+class TrustedDocument(NamedTuple):
+    """A trusted document."""
 
     id: str
     text: str
@@ -41,7 +41,7 @@ class Trusted(NamedTuple):
 
 
 class DocumentFault(NamedTuple):
-    """A reason why a file, or one document in it, is not served."""
+    """A fault of a file, or of a document in it."""
 
     file: Path
     id: str | None
@@ -52,31 +52,34 @@ class DocumentFault(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The documents and the faults that were found in a folder."""
+    """The valid documents of a folder, and its faults."""
 
-    documents: list[Trusted]
+    documents: list[TrustedDocument]
     faults: list[DocumentFault]
 
 
 def load_trusted(folder: Path) -> dict[str, str]:
-    """Return texts by id, each also by its SHA-256. DocumentsBroken names the first fault and counts the others."""
+    """Return the texts of a folder, each by its id and by its SHA-256.
+
+    Raises DocumentsBroken, which names the first fault and the number of the others.
+    """
     documents, faults = read_folder(folder)
     if faults:
         more = f" (and {len(faults) - 1} more: cairn documents check {folder})" if faults[1:] else ""
         raise DocumentsBroken(f"Trusted documents: {faults[0]}{more}")
-    by_id = {one.id: one.text for one in documents}
+    by_id = {document.id: document.text for document in documents}
     return by_id | {sha256(text.encode()).hexdigest(): text for text in by_id.values()}
 
 
 def read_folder(folder: Path) -> Contents:
-    """Return every document below the folder whose id is right, and what is wrong with the others."""
+    """Return the valid documents in a folder and its subfolders, and the faults of the others."""
     if not folder.is_dir():
         return Contents([], [DocumentFault(folder, None, "there is no such folder.")])
     return read_files(*files_below(folder))
 
 
 def read_path(path: Path) -> Contents:
-    """Read a folder of documents, or one file, such as a client's manifest."""
+    """Return the documents and faults of a folder or of a single file, such as a client's manifest."""
     if path.is_file():
         return read_files([path], [])
     if not path.exists():
@@ -85,86 +88,91 @@ def read_path(path: Path) -> Contents:
 
 
 def read_files(files: Sequence[Path], faults: list[DocumentFault]) -> Contents:
-    """Return the documents of these files, and their faults after those given."""
-    known: dict[str, Trusted] = {}
+    """Return the documents of the files, and the given faults followed by those of the files."""
+    by_id: dict[str, TrustedDocument] = {}
     for file in files:
-        for found in read_file(file):
-            if isinstance(found, Trusted) and (same := known.setdefault(found.id, found)).text != found.text:
-                found = DocumentFault(file, found.id, f"{same.file} has another text under this id.")
-            if isinstance(found, DocumentFault):
-                faults.append(found)
-    return Contents(list(known.values()), faults)
+        for item in read_file(file):
+            if isinstance(item, TrustedDocument) and (first := by_id.setdefault(item.id, item)).text != item.text:
+                item = DocumentFault(file, item.id, f"{first.file} has another text under this id.")
+            if isinstance(item, DocumentFault):
+                faults.append(item)
+    return Contents(list(by_id.values()), faults)
 
 
 def files_below(folder: Path) -> tuple[list[Path], list[DocumentFault]]:
     """Return the files that may hold documents, and a fault for each folder that cannot be read."""
     faults: list[DocumentFault] = []
 
-    def note(error: OSError) -> None:
+    def record_fault(error: OSError) -> None:
         faults.append(DocumentFault(Path(error.filename), None, f"cannot be read: {error.strerror}."))
 
-    found = (Path(parent, name) for parent, _, names in os.walk(folder, onerror=note) for name in names)
-    return sorted(file for file in found if file.suffix in SUFFIXES), faults
+    paths = (Path(parent, name) for parent, _, names in os.walk(folder, onerror=record_fault) for name in names)
+    return sorted(path for path in paths if path.suffix in SUFFIXES), faults
 
 
-def read_file(file: Path) -> Iterator[Trusted | DocumentFault]:
+def read_file(file: Path) -> Iterator[TrustedDocument | DocumentFault]:
+    """Yield the valid documents and the faults of a file."""
     try:
         text = file.read_bytes().decode()
-        named = manifest(orjson.loads(text)) if file.suffix == ".json" else {file.stem: text}
+        by_id = parse_manifest(orjson.loads(text)) if file.suffix == ".json" else {file.stem: text}
     except (OSError, ValueError) as error:
         yield DocumentFault(file, None, f"cannot be read: {error}.")
         return
-    for id, document in named.items():
+    for id, document in by_id.items():
         id = id.removeprefix(SHA256)
-        fault = mistake(id, document)
-        yield DocumentFault(file, id, fault) if fault else Trusted(id, document, file)
+        fault = problem_with(id, document)
+        yield DocumentFault(file, id, fault) if fault else TrustedDocument(id, document, file)
 
 
-def manifest(read: Any) -> Mapping[str, Any]:
-    """Return the texts by id; ValueError says what forms there are."""
-    if isinstance(read, dict) and read.get("format") == APOLLO:
+def parse_manifest(manifest: Any) -> Mapping[str, Any]:
+    """Return the texts of a manifest by id. Raises ValueError if it has none of the known formats."""
+    if isinstance(manifest, dict) and manifest.get("format") == APOLLO:
         try:
-            return {one["id"]: one["body"] for one in read["operations"]}
+            return {operation["id"]: operation["body"] for operation in manifest["operations"]}
         except (AttributeError, KeyError, TypeError):
             raise ValueError("an operation of this manifest lacks its id or its body") from None
-    if not isinstance(read, dict):
+    if not isinstance(manifest, dict):
         raise ValueError("a manifest maps ids to documents, or is Apollo's persisted-query manifest")
-    return read
+    return manifest
 
 
-def mistake(id: str, text: Any) -> str | None:
-    """Return what is wrong with this pair of an id and a text, or None."""
-    if not SYNTAX.fullmatch(id):
+def problem_with(id: str, text: Any) -> str | None:
+    """Return the fault of a document as a sentence, or None if its id and its text are valid."""
+    if not ID_PATTERN.fullmatch(id):
         return "an id is 1 to 255 letters, digits and - . _ ~"
     if not isinstance(text, str) or not text.strip():
         return "there is no document under this id."
-    shown = id.rpartition(":")[2]
-    digest = DIGESTS.get(len(shown)) if HEX.issuperset(shown) else None
-    if digest and (own := digest(text.encode(), usedforsecurity=False).hexdigest()) != shown:
-        return f"the id is not the text's {digest.__name__.removeprefix('openssl_')}, which is {own}."
+    id_digest = id.rpartition(":")[2]
+    algorithm = DIGESTS.get(len(id_digest)) if HEX.issuperset(id_digest) else None
+    if algorithm and (text_digest := algorithm(text.encode(), usedforsecurity=False).hexdigest()) != id_digest:
+        return f"the id is not the text's {algorithm.__name__.removeprefix('openssl_')}, which is {text_digest}."
     return None
 
 
-def refusals(documents: Iterable[Trusted], limits: Limits) -> Iterator[DocumentFault]:
-    """Yield what is wrong with the documents by the schema and by the limits."""
-    for one in documents:
+def refusals(documents: Iterable[TrustedDocument], limits: Limits) -> Iterator[DocumentFault]:
+    """Yield a fault for each error of a document by the schema or by the limits."""
+    for document in documents:
         try:
-            parse_document(GRAPHQL, one.text, limits)
+            parse_document(GRAPHQL, document.text, limits)
         except Invalid as invalid:
-            yield from (DocumentFault(one.file, one.id, error.message) for error in invalid.errors)
+            yield from (DocumentFault(document.file, document.id, error.message) for error in invalid.errors)
 
 
 def add_documents(folder: Path, files: Sequence[Path], limits: Limits) -> dict[Path, str]:
-    """Write each document as <sha256>.graphql into the folder, creating it if need be, and return the digests by file.
-    If one of them is not valid, none is written."""
-    read = [Trusted(file.name, text_of(file), file) for file in files]
-    for fault in refusals(read, limits):
+    """Write each document to the folder as `<sha256>.graphql`, and return the digests by file.
+
+    The folder is created if it does not exist. If any document is invalid, none is written, and DocumentsBroken is
+    raised.
+    """
+    documents = [TrustedDocument(file.name, text_of(file), file) for file in files]
+    for fault in refusals(documents, limits):
         raise DocumentsBroken(f"{fault.file}: {fault.message}")
     folder.mkdir(parents=True, exist_ok=True)
-    return {one.file: write_file(folder, one.text) for one in read}
+    return {document.file: write_file(folder, document.text) for document in documents}
 
 
 def text_of(file: Path) -> str:
+    """Return the text of a file. Raises BadInput if it is not UTF-8."""
     try:
         return file.read_bytes().decode()
     except UnicodeDecodeError:
@@ -172,7 +180,7 @@ def text_of(file: Path) -> str:
 
 
 def write_file(folder: Path, text: str) -> str:
-    """Write the file whole or not at all: a server may be reading the folder."""
+    """Write a document atomically, because a server may read the folder at the same time; return its digest."""
     digest = sha256(text.encode()).hexdigest()
     handle, draft = mkstemp(dir=folder, suffix=".draft")
     with os.fdopen(handle, "wb") as file:

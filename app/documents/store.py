@@ -1,4 +1,4 @@
-"""Looks up the text of a document by its name, and decides which texts are executed at all."""
+"""Looks up the text of a document by its id, and decides which documents may be executed."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -7,47 +7,49 @@ from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
-from ..http.request import GraphQLRequest, Name, Refused
+from ..http.request import DocumentId, GraphQLRequest, Refused
 from .folder import DocumentsBroken, load_trusted
 
 COUNT = 4096
 BYTES = 16_000_000
-LONGEST = 400_000
-"""Bytes of one text: more is no document that would be executed."""
+TEXT_MAX = 400_000
+"""Bytes of a text. A longer document would exceed the limits of execution."""
 
 
 class Registrations:
-    """A cache of texts by tenant and hash, so that no tenant learns what another asks. The least recently used texts
-    are dropped first."""
+    """A cache of registered texts by tenant and hash, which evicts the least recently used text.
 
-    def __init__(self, count: int = COUNT, size: int = BYTES) -> None:
-        """Limit the cache to `count` texts, and to `size` bytes of all texts together."""
-        self.count, self.size, self.held = count, size, 0
+    Tenants are separate, so that no tenant learns which documents another tenant uses.
+    """
+
+    def __init__(self, max_count: int = COUNT, max_size: int = BYTES) -> None:
+        """Limit the cache to `max_count` texts, and to `max_size` bytes of all texts together."""
+        self.max_count, self.max_size, self.total_size = max_count, max_size, 0
         self.texts: OrderedDict[tuple[UUID, str], bytes] = OrderedDict()
 
-    def find(self, tenant_id: UUID, digest: str) -> str | None:
+    def get(self, tenant_id: UUID, digest: str) -> str | None:
         text = self.texts.get((tenant_id, digest))
         if text is None:
             return None
         self.texts.move_to_end((tenant_id, digest))
         return text.decode()
 
-    def keep(self, tenant_id: UUID, digest: str, text: bytes) -> None:
-        """Store a text under its digest. The caller has checked it, so nothing can be put under another's name."""
-        if (tenant_id, digest) in self.texts or len(text) > LONGEST:
+    def put(self, tenant_id: UUID, digest: str, text: bytes) -> None:
+        """Store a text under its digest, which the caller must have verified. A text that is too long is ignored."""
+        if (tenant_id, digest) in self.texts or len(text) > TEXT_MAX:
             return
         self.texts[tenant_id, digest] = text
-        self.held += len(text)
-        while self.held > self.size or len(self.texts) > self.count:
-            _, gone = self.texts.popitem(last=False)
-            self.held -= len(gone)
+        self.total_size += len(text)
+        while self.total_size > self.max_size or len(self.texts) > self.max_count:
+            _, evicted = self.texts.popitem(last=False)
+            self.total_size -= len(evicted)
 
 
 Policy = Literal["any", "apq", "trusted"]
 
 
 class Documents:
-    """The documents that a process serves. The folder is read here, once."""
+    """The documents that this process executes. The folder of trusted documents is read once, at the start."""
 
     def __init__(self, policy: Policy, folder: Path | None = None) -> None:
         if policy == "trusted" and folder is None:
@@ -58,39 +60,43 @@ class Documents:
         self.registrations = Registrations()
 
     def resolve(self, request: GraphQLRequest, tenant_id: UUID) -> GraphQLRequest:
-        """Return the operation with its text, which a document of that name has if it names one; or raise Refused."""
-        name = request.document
-        if name is not None and not request.query:
-            request = request._replace(query=self.find(name, tenant_id))
-        elif name is not None:
-            self.register(name, request.query, tenant_id)
+        """Return the request with the text of the document that it names, or register the text that it sends.
+
+        Raises Refused if there is no such document, or if it may not be executed.
+        """
+        document_id = request.document
+        if document_id is not None and not request.query:
+            request = request._replace(query=self.text_of(document_id, tenant_id))
+        elif document_id is not None:
+            self.register(document_id, request.query, tenant_id)
         if self.are_trusted_only and request.query not in self.texts:
             raise untrusted()
         return request
 
-    def find(self, name: Name, tenant_id: UUID) -> str:
-        text = self.trusted.get(name.id) or self.registrations.find(tenant_id, name.id)
+    def text_of(self, document_id: DocumentId, tenant_id: UUID) -> str:
+        """Return the text of a trusted or registered document. Raises Refused if there is none."""
+        text = self.trusted.get(document_id.id) or self.registrations.get(tenant_id, document_id.id)
         if text is not None:
             return text
         if self.are_trusted_only:
             raise untrusted()
-        if not name.automatic:
+        if not document_id.automatic:
             raise Refused(400, "There is no document of this id. Send its text as query.", "PERSISTED_QUERY_NOT_FOUND")
-        # Apollo's clients look for these very words, and some of them only in an answer with the status 200.
+        # Apollo's clients compare these messages literally, and some of them only in a response with the status 200.
         if self.policy == "any":
             raise Refused(200, "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")
         raise Refused(200, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")
 
-    def register(self, name: Name, text: str, tenant_id: UUID) -> None:
-        """Register the text under the hash that it has; refuse it under any other."""
-        if not name.automatic:
+    def register(self, document_id: DocumentId, text: str, tenant_id: UUID) -> None:
+        """Register a text under its hash, if the policy allows it. Raises Refused if the id is not its hash."""
+        if not document_id.automatic:
             raise Refused(400, "Send either a documentId or a query.")
         encoded = text.encode(errors="surrogatepass")
-        if sha256(encoded).hexdigest() != name.id:
+        if sha256(encoded).hexdigest() != document_id.id:
             message = "extensions.persistedQuery.sha256Hash is not the SHA-256 of this query."
             raise Refused(400, message, "PERSISTED_QUERY_HASH_MISMATCH")
         if self.policy == "apq":
-            self.registrations.keep(tenant_id, name.id, encoded)
+            self.registrations.put(tenant_id, document_id.id, encoded)
 
 
 def untrusted() -> Refused:

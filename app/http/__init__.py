@@ -1,1 +1,1 @@
-"""HTTP: requests, answers, limits and errors of every endpoint."""
+"""HTTP: requests, responses, limits and errors of all endpoints."""

@@ -1,4 +1,4 @@
-"""Errors outside of GraphQL operations: the same form, a code on each, and nothing of our insides."""
+"""Errors outside of GraphQL operations. They have the form of GraphQL errors, with a code, and no internal details."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from schema.errors import masked
 
 log = structlog.get_logger()
 CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
-WORDS = {
+ROUTER_MESSAGES = {
     404: "There is nothing at this path. The API is at /graphql.",
     405: "Method not allowed. See the Allow header for the methods of this path.",
 }
@@ -29,25 +29,25 @@ def error_body(message: str, code: str, **extensions: Any) -> bytes:
 
 
 def masked_body() -> bytes:
-    """Return the body for an internal fault: it has the id that is in the log, and nothing else."""
-    shown = masked()
-    return error_body(shown["message"], **shown["extensions"])
+    """Return the body for an internal error. It shows only the request id, which the log entry has too."""
+    public = masked()
+    return error_body(public["message"], **public["extensions"])
 
 
 def challenge(error: Unauthenticated, metadata: str | None = None) -> str:
-    """Return the WWW-Authenticate header of a 401 (RFC 6750): without an error if no credential was sent.
+    """Return the WWW-Authenticate header of a 401 (RFC 6750), without an `error` if the request had no credential.
 
-    `metadata` is the address of the metadata of the protected resource, where programs may get tokens by OAuth.
+    `metadata` is the URL of the protected resource metadata, if clients can get tokens by OAuth.
     """
-    shown = 'Bearer realm="cairn"' + (f', resource_metadata="{metadata}"' if metadata else "")
+    header = 'Bearer realm="cairn"' + (f', resource_metadata="{metadata}"' if metadata else "")
     if isinstance(error, NoCredential):
-        return shown
+        return header
     description = "".join(c for c in error.message if " " <= c <= "~" and c not in '"\\')
-    return f'{shown}, error="invalid_token", error_description="{description}"'
+    return f'{header}, error="invalid_token", error_description="{description}"'
 
 
-def fault(error: Exception) -> tuple[int, bytes]:
-    """Return status and body for an error that nothing else has answered: 503 if Postgres was lost, else 500."""
+def fault_response(error: Exception) -> tuple[int, bytes]:
+    """Return the status and body for an unhandled error: 503 if the connection to Postgres was lost, else 500."""
     known = translate_error(error)
     if isinstance(known, Unavailable):
         return 503, error_body(known.message, **known.extensions)
@@ -55,7 +55,8 @@ def fault(error: Exception) -> tuple[int, bytes]:
     return 500, masked_body()
 
 
-async def answer(send: Send, status: int, body: bytes) -> None:
+async def send_json(send: Send, status: int, body: bytes) -> None:
+    """Send a JSON response, with Retry-After if its status is 503."""
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if status == 503:
         headers.append((b"retry-after", b"%d" % Unavailable.retry_after))
@@ -63,16 +64,16 @@ async def answer(send: Send, status: int, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def not_served(request: Request, error: Exception) -> Response:
-    """Answer what the router refuses: an unknown path, or a method that the path does not have."""
+async def router_error_response(request: Request, error: Exception) -> Response:
+    """Return the response for an error of the router: an unknown path, or a method that the path does not allow."""
     assert isinstance(error, HTTPException)
     status = error.status_code
-    body = error_body(WORDS.get(status, str(error.detail)), CODES.get(status, "BAD_REQUEST"))
+    body = error_body(ROUTER_MESSAGES.get(status, str(error.detail)), CODES.get(status, "BAD_REQUEST"))
     return Response(body, status, dict(error.headers or {}), "application/json")
 
 
 class ErrorMiddleware:
-    """A fault in whatever is below is logged once, with its traceback, and answered in the common form."""
+    """Middleware that logs an unhandled error once, with its traceback, and answers in the common form of errors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -81,23 +82,23 @@ class ErrorMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        begun = False
+        has_begun = False
 
-        async def noting(message: Message) -> None:
-            nonlocal begun
-            begun = True
+        async def track_begin(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
             await send(message)
 
         try:
-            await self.app(scope, receive, noting)
+            await self.app(scope, receive, track_begin)
         except Exception as error:
-            if begun:
-                raise  # half an answer is out: the server must cut the connection
-            await answer(send, *fault(error))
+            if has_begun:
+                raise  # a part of the response was sent: the server must cut the connection
+            await send_json(send, *fault_response(error))
 
 
-LONGEST = 200  # characters of a message
-# By the type of a mistake; what is in braces is of its context.
+MESSAGE_MAX = 200  # characters of a message
+# The messages by pydantic's error type. The names in braces are keys of the error's context.
 MESSAGES = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
@@ -146,14 +147,14 @@ MESSAGES = {
 }
 
 
-def argument_problem(fault: Mapping[str, Any]) -> str:
-    """Return what is wrong with one argument, worded to follow its name."""
-    kind, message, context = str(fault["type"]), str(fault["msg"]), fault.get("ctx") or {}
+def argument_problem(error: Mapping[str, Any]) -> str:
+    """Return a message about a pydantic error in an argument, to be shown after the argument's name."""
+    kind, message, context = str(error["type"]), str(error["msg"]), error.get("ctx") or {}
     if kind in ("enum", "literal_error"):
-        return f"must be {str(context.get('expected', '')).replace(chr(39), '')}"[:LONGEST]
+        return f"must be {str(context.get('expected', '')).replace(chr(39), '')}"[:MESSAGE_MAX]
     if kind in ("value_error", "assertion_error"):
-        return message.removeprefix("Value error, ").removeprefix("Assertion failed, ")[:LONGEST]
+        return message.removeprefix("Value error, ").removeprefix("Assertion failed, ")[:MESSAGE_MAX]
     try:
-        return MESSAGES[kind].format_map(context)[:LONGEST]
+        return MESSAGES[kind].format_map(context)[:MESSAGE_MAX]
     except KeyError:
-        return message.replace("Input should", "must", 1)[:LONGEST]
+        return message.replace("Input should", "must", 1)[:MESSAGE_MAX]

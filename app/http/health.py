@@ -1,4 +1,4 @@
-"""Liveness and readiness: is the process alive, and can it serve? If not: why."""
+"""Liveness and readiness: whether the process is alive, whether it can serve, and if not, why."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from resolvers.transactions.db_errors import REFUSED, cause_of, words
 from ..server.server import DRAINING
 
 log = structlog.get_logger()
-LASTS = 1.0  # seconds that an answer of the database is good for
+CACHED_FOR = 1.0  # seconds that the result of a check of the database is reused
 UNREACHABLE = ("database", "The database cannot be reached.")
 REASONS = {
     "disk_full": ("disk_full", "The database has no room on its disk."),
@@ -26,7 +26,7 @@ REASONS = {
 
 
 class NotReady(Exception):
-    """A reason not to serve. `reason` is for machines, the text for people; neither reveals the database."""
+    """The process cannot serve. `reason` is for machines and `detail` for people; neither shows database internals."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -34,7 +34,10 @@ class NotReady(Exception):
 
 
 def health_routes(database: Database) -> list[BaseRoute]:
-    """/healthz asks nobody; /readyz asks Postgres and gives it two seconds, whatever waits for a connection."""
+    """Return the routes /healthz, which checks nothing, and /readyz, which checks the database.
+
+    The check waits ANSWER_TIMEOUT for an answer, on a connection of its own: it does not queue for the pool.
+    """
     readiness = Readiness(database)
 
     async def alive(request: Request) -> Response:
@@ -43,35 +46,36 @@ def health_routes(database: Database) -> list[BaseRoute]:
     async def ready(request: Request) -> Response:
         try:
             await readiness.check()
-        except NotReady as lacking:
-            told = {"status": "unavailable", "reason": lacking.reason, "detail": lacking.detail}
-            return JSONResponse(told, status_code=503)
+        except NotReady as error:
+            body = {"status": "unavailable", "reason": error.reason, "detail": error.detail}
+            return JSONResponse(body, status_code=503)
         return JSONResponse({"status": "ok"})
 
     return [Route("/healthz", alive), Route("/readyz", ready)]
 
 
 class Readiness:
-    """Everything that a request needs beside the process itself. Asked often, it asks the database once a second."""
+    """Checks whether the process can serve requests. It checks the database once a second at most."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.lock = asyncio.Lock()
-        self.asked = -LASTS
-        self.lacking: NotReady | None = None
+        self.checked_at = -CACHED_FOR
+        self.problem: NotReady | None = None
 
     async def check(self) -> None:
-        """Raise NotReady, or return."""
+        """Raise NotReady if the process cannot serve requests."""
         if DRAINING.is_on:
             raise NotReady("draining", "This process was told to stop and takes no new clients.")
         async with self.lock:
-            if time.monotonic() - self.asked >= LASTS:
-                self.lacking = await self.look()
-                self.asked = time.monotonic()
-        if self.lacking:
-            raise NotReady(self.lacking.reason, self.lacking.detail)
+            if time.monotonic() - self.checked_at >= CACHED_FOR:
+                self.problem = await self.find_problem()
+                self.checked_at = time.monotonic()
+        if self.problem:
+            raise NotReady(self.problem.reason, self.problem.detail)
 
-    async def look(self) -> NotReady | None:
+    async def find_problem(self) -> NotReady | None:
+        """Return why the database cannot serve requests, or None if it can."""
         try:
             condition = await self.database.condition()
             is_left_behind = is_newer(condition.revision) and is_too_old(await self.database.oldest_revision())

@@ -1,4 +1,4 @@
-"""Answers requests that carry an Idempotency-Key once, and their repetitions alike."""
+"""Executes a mutation with an Idempotency-Key once, and answers its repetitions with the stored answer."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,7 +18,7 @@ from .request import GraphQLRequest
 from .responses import Headers
 
 log = structlog.get_logger()
-SWEPT_EVERY = 3600.0  # seconds
+DELETE_INTERVAL = 3600.0  # seconds
 REPLAYED: Headers = ((b"idempotency-replayed", b"true"),)
 
 Run = Callable[[GraphQLRequest, Wiki, Database], Awaitable[Answer]]
@@ -33,9 +33,10 @@ async def answer_once(
     run: Run,
     contract: str | None = None,
 ) -> tuple[Answer, Headers]:
-    """Return the answer to a mutation, the same for each repetition. For a query the key means nothing.
+    """Return the answer to a mutation and the headers to add; a repetition gets the stored answer.
 
-    By another contract it is another request: its answer has other spellings.
+    A query ignores the key. The same mutation by another contract is another request, because the names in its answer
+    differ.
     """
     if not await is_mutation(engine, request):
         return await run(request, wiki, database), ()
@@ -46,6 +47,7 @@ async def answer_once(
 
 
 async def is_mutation(engine: Engine, request: GraphQLRequest) -> bool:
+    """Return whether the request executes a mutation. An invalid document is none."""
     try:
         document = await engine.document(request.query, request.name)
     except Invalid:
@@ -54,21 +56,21 @@ async def is_mutation(engine: Engine, request: GraphQLRequest) -> bool:
 
 
 @asynccontextmanager
-async def swept(database: Database) -> AsyncIterator[None]:
-    """Delete old answers in the background, once at the beginning and then every hour."""
-    sweeping = asyncio.create_task(sweep(database))
+async def deleting_old_answers(database: Database) -> AsyncIterator[None]:
+    """Delete old answers in the background during the block, once at the beginning and then every hour."""
+    deleting = asyncio.create_task(delete_old_answers(database))
     try:
         yield
     finally:
-        sweeping.cancel()
+        deleting.cancel()
         with suppress(asyncio.CancelledError):
-            await sweeping
+            await deleting
 
 
-async def sweep(database: Database) -> None:
+async def delete_old_answers(database: Database) -> None:
     while True:
         try:
             await forget_answers(database)
         except Exception as error:
             log.warning("old answers to idempotency keys were not deleted", reason=type(error).__name__)
-        await asyncio.sleep(SWEPT_EVERY)
+        await asyncio.sleep(DELETE_INTERVAL)

@@ -1,4 +1,4 @@
-"""Limits of a request: its size, its depth, its cost and its time."""
+"""The limits within which operations run: fair shares of the process, rate limits, cost and time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,8 +29,8 @@ T = TypeVar("T")
 Task = asyncio.Task[Any]
 
 
-class OutOfTime(CairnError):
-    """A timeout. `writes` counts the transactions that were committed; whatever else was to be written was not."""
+class OperationTimeout(CairnError):
+    """An operation took too long. `writes` is the number of its committed transactions; nothing else was written."""
 
     code = "TIMEOUT"
 
@@ -45,7 +45,7 @@ class OutOfTime(CairnError):
 
 
 class Deadline:
-    """A timeout of so many seconds for each operation, by one timer for all that run."""
+    """A timeout of `seconds` for each operation, with one timer for all running operations."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -53,7 +53,10 @@ class Deadline:
         self.stopped: set[Task] = set()
 
     async def within(self, work: Awaitable[T]) -> T:
-        """Return what the work returns, or raise OutOfTime. SQL that is running is stopped, a COMMIT is waited for."""
+        """Await `work` and return its result. Raises OperationTimeout.
+
+        The timeout cancels a running statement, but waits for a running COMMIT.
+        """
         task = asyncio.current_task()
         assert task is not None
         self.running.add(task, self.seconds)
@@ -62,8 +65,8 @@ class Deadline:
         try:
             return await work
         except asyncio.CancelledError:
-            if task in self.stopped and task.cancelling() == 1:  # by nobody else as well
-                raise OutOfTime(self.seconds, commits.done) from None
+            if task in self.stopped and task.cancelling() == 1:  # cancelled by the timeout alone
+                raise OperationTimeout(self.seconds, commits.done) from None
             raise
         finally:
             COUNTED.reset(before)
@@ -77,32 +80,38 @@ class Deadline:
         task.cancel()
 
 
-QUEUE = 4096  # requests that wait for a slot in one process, and half as many of one tenant
-PACE = 1.0  # seconds that a refusal takes a tenant that has many requests here: who asks again at once waits here
+MAX_QUEUED = 4096  # requests that wait for a slot in a process; a tenant may have half as many
+REFUSAL_DELAY = 1.0
+"""Seconds by which the refusal of a request is delayed while its tenant has waiting requests, to slow down retries."""
 QUEUE_FULL = "Too many requests of this tenant wait."
 
 
 class Admission:
-    """Fair shares of a process for tenants: who has a thousand requests here waits for them, and nobody else does.
+    """Shares the slots of a process fairly between tenants, so that a tenant with many requests delays only itself.
 
-    While the database does not answer nobody waits: the request is refused where it asks for a connection.
+    While the database does not answer, requests do not wait for a slot, and are refused when they need a connection.
     """
 
-    def __init__(self, database: Database, throttle: Throttle, at_once: int) -> None:
-        self.database, self.throttle, self.queue = database, throttle, FairQueue(at_once, QUEUE)
+    def __init__(self, database: Database, throttle: Throttle, slots: int) -> None:
+        self.database, self.throttle, self.queue = database, throttle, FairQueue(slots, MAX_QUEUED)
 
-    async def run(self, scope: Scope, deadline: Deadline, work: Callable[[Account], Awaitable[T]], fairly: bool) -> T:
-        """Run a request within its limits, once it has a slot. Raises Throttled and OutOfTime."""
+    async def run(
+        self, scope: Scope, deadline: Deadline, work: Callable[[Account], Awaitable[T]], needs_slot: bool
+    ) -> T:
+        """Run a request within its rate limits and its timeout, once it has a slot if it needs one.
+
+        Raises Throttled and OperationTimeout.
+        """
         BORROWER.set(scope.tenant_id)
         try:
             with self.throttle.account(scope) as account:
-                return await deadline.within(self.in_slot(account, work) if fairly else work(account))
+                return await deadline.within(self.run_in_slot(account, work) if needs_slot else work(account))
         except Throttled as refused:
             if scope.tenant_id in self.queue.waiting:
-                await asyncio.sleep(min(PACE, refused.retry_after))
+                await asyncio.sleep(min(REFUSAL_DELAY, refused.retry_after))
             raise
 
-    async def in_slot(self, account: Account, work: Callable[[Account], Awaitable[T]]) -> T:
+    async def run_in_slot(self, account: Account, work: Callable[[Account], Awaitable[T]]) -> T:
         if HAS_SLOT.get() or self.database.is_cut:
             return await work(account)
         try:
@@ -117,20 +126,21 @@ class Admission:
 
 
 HAS_SLOT: ContextVar[bool] = ContextVar("has_slot", default=False)
-"""Whether this is a part of a request that has its slot."""
+"""Whether this task belongs to a request that has a slot already."""
 
-INTROSPECTS = {"everyone": frozenset(Role), "admin": frozenset({Role.ADMIN}), "nobody": frozenset[Role]()}
+INTROSPECTION_ROLES = {"everyone": frozenset(Role), "admin": frozenset({Role.ADMIN}), "nobody": frozenset[Role]()}
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The limits within which operations are run."""
+    """The limits of operations, and the methods that run an operation within them."""
 
     admission: Admission
-    cost: int
+    max_cost: int
     deadline: Deadline
-    bulk: Deadline
-    introspects: frozenset[Role]
+    bulk_deadline: Deadline
+    """The timeout of an import or export of a whole wiki."""
+    introspection_roles: frozenset[Role]
 
     @classmethod
     def of(cls, settings: Settings, database: Database) -> Self:
@@ -140,10 +150,13 @@ class Bounds:
             tenant=Rate(settings.tenant_rate, settings.tenant_burst),
             max_concurrent=settings.max_concurrent,
         )
-        introspects = INTROSPECTS[settings.introspection]
-        deadline, bulk = Deadline(settings.request_timeout), Deadline(settings.import_timeout)
-        admission = Admission(database, throttle, 2 * settings.pool_size)
-        return cls(admission, settings.max_cost, deadline, bulk, introspects)
+        return cls(
+            Admission(database, throttle, 2 * settings.pool_size),
+            settings.max_cost,
+            Deadline(settings.request_timeout),
+            Deadline(settings.import_timeout),
+            INTROSPECTION_ROLES[settings.introspection],
+        )
 
     async def execute(
         self,
@@ -155,9 +168,9 @@ class Bounds:
         feed: Feed | None = None,
         event: ChangeEvent | None = None,
     ) -> Answer:
-        """Execute an operation. Throttled and OutOfTime are raised; all other errors are in the answer.
+        """Execute an operation. Throttled and OperationTimeout are raised; all other errors are in the answer.
 
-        `event` is what a subscription is being shown.
+        `event` is the change for which an operation of a subscription is executed.
         """
 
         def work(account: Account) -> Awaitable[Answer]:
@@ -165,28 +178,35 @@ class Bounds:
             if feed is not None:
                 context.feed, context.event = feed, event
             record_document(request.query, context)
-            return self.paid(engine, request, context, account)
+            return self.execute_and_charge(engine, request, context, account)
 
-        return await self.admission.run(scope, self.deadline, work, fairly=True)
+        return await self.admission.run(scope, self.deadline, work, needs_slot=True)
 
     async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]], *, is_bulk: bool = False) -> T:
-        """Run a request of a transport with its own operations within the same limits: it pays for its reads from the
-        account, which pays for the request itself here. One that moves a whole wiki is given more time, and waits for
-        connections and threads only, not for a slot."""
+        """Run a request of REST, MCP or the reader within the same limits as a GraphQL operation.
 
-        async def paid(account: Account) -> T:
+        The account is charged for the request here; `work` charges it for its reads. A bulk request, which imports or
+        exports a whole wiki, has a longer timeout and needs no slot: it waits only for connections and threads.
+        """
+
+        async def charge_and_run(account: Account) -> T:
             await account.take(OPERATION)
             return await work(account)
 
-        deadline = self.bulk if is_bulk else self.deadline
-        return await self.admission.run(scope, deadline, paid, fairly=not is_bulk)
+        deadline = self.bulk_deadline if is_bulk else self.deadline
+        return await self.admission.run(scope, deadline, charge_and_run, needs_slot=not is_bulk)
 
     def context(self, database: Database, scope: Scope, account: Account | None = None) -> Context:
-        may_introspect = scope.role in self.introspects
-        return Context(database, scope, self.cost, account=account, may_introspect=may_introspect)
+        may_introspect = scope.role in self.introspection_roles
+        return Context(database, scope, self.max_cost, account=account, may_introspect=may_introspect)
 
-    async def paid(self, engine: Engine, request: GraphQLRequest, context: Context, account: Account) -> Answer:
-        """Execute and charge. An empty account raises Throttled before parsing; a refused operation costs too."""
+    async def execute_and_charge(
+        self, engine: Engine, request: GraphQLRequest, context: Context, account: Account
+    ) -> Answer:
+        """Execute an operation and charge the account for it.
+
+        An empty account raises Throttled before the document is parsed. A refused operation is charged too.
+        """
         if not account.covers(OPERATION):
             await account.fetch(OPERATION)
         if (route := ROUTE.get()) is not None and route.is_open and await is_mutation(engine, request):

@@ -1,1 +1,1 @@
-"""Tools for agents: the Model Context Protocol over HTTP at /mcp, and over stdio by `cairn mcp`."""
+"""Tools for agents over the Model Context Protocol: over HTTP at /mcp, and over stdio with `cairn mcp`."""

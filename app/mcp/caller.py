@@ -1,4 +1,4 @@
-"""The caller of a tool, which reads the wiki by fixed GraphQL documents and writes by the resolvers."""
+"""The caller of a tool. Tools read the wiki with stored GraphQL queries, and write with resolvers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,14 +25,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ToolBackend:
-    """The database and the limits that all calls of a process share."""
+    """The database, the limits and the defaults that all calls of a process share."""
 
     database: Database
     bounds: Bounds
     url: str
-    """The address of the service, for links that people open."""
+    """The base URL of the service, for links that people open."""
     toolsets: frozenset[str] = frozenset({"default"})
-    """What is listed to who does not ask for other toolsets."""
+    """The toolsets that are listed to callers that request none."""
 
     def caller(self, scope: Scope, toolsets: frozenset[str] | None = None) -> "Caller":
         return Caller(self, scope, toolsets or self.toolsets)
@@ -40,34 +40,34 @@ class ToolBackend:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One credential at work in one wiki. No argument of a tool leads anywhere else."""
+    """A credential with the wiki that its tools work in. No argument of a tool can select another wiki."""
 
-    reach: ToolBackend
+    backend: ToolBackend
     scope: Scope
     toolsets: frozenset[str]
 
-    def within(self, database: Database) -> "Caller":
-        """Return the same caller at work in another database, such as one transaction."""
-        return replace(self, reach=replace(self.reach, database=database))
+    def with_database(self, database: Database) -> "Caller":
+        """Return the same caller with another database, such as the database within a transaction."""
+        return replace(self, backend=replace(self.backend, database=database))
 
     @property
     def database(self) -> Database:
-        """Return the database as the caller may read it."""
-        return restricted(self.reach.database, self.scope)
+        """Return the database restricted to the rows that the caller may read."""
+        return restricted(self.backend.database, self.scope)
 
     async def read(self, document: str, **variables: Any) -> dict[str, Any]:
-        """Return the data of queries/<document>.graphql. Raises QueryFailed for its first error."""
-        where = {"tenantId": str(self.scope.tenant_id), "ownerId": str(self.scope.owner_id)}
-        asked = GraphQLRequest(stored_query("mcp", document), where | variables, None)
-        bounds, database = self.reach.bounds, self.database
-        return data_of(await bounds.execute(stored_query_engine(), database, self.scope, asked))
+        """Run the stored query `queries/<document>.graphql` and return its data. Raises QueryFailed."""
+        wiki = {"tenantId": str(self.scope.tenant_id), "ownerId": str(self.scope.owner_id)}
+        request = GraphQLRequest(stored_query("mcp", document), wiki | variables, None)
+        bounds, database = self.backend.bounds, self.database
+        return data_of(await bounds.execute(stored_query_engine(), database, self.scope, request))
 
     async def write(self, work: Callable[[Database, Scope], Awaitable[T]]) -> T:
-        """Run a resolver, charged and limited in time like any operation."""
-        return await self.reach.bounds.admit(self.scope, lambda account: work(self.database, self.scope))
+        """Run a resolver within the same rate limits and timeout as a GraphQL operation."""
+        return await self.backend.bounds.admit(self.scope, lambda account: work(self.database, self.scope))
 
     async def may_write(self) -> bool:
-        """Return whether the credential may write in this wiki; its own one takes no statement to know."""
+        """Return whether the credential may write in this wiki. For its own wiki this needs no SQL statement."""
         if is_at_home(self.scope, self.scope.owner_id, Action.WRITE):
             return True
         try:
@@ -77,7 +77,7 @@ class Caller:
         return True
 
     async def count(self, tool: str, page_ids: Sequence[str]) -> None:
-        """Count a call for the hot index. A call that was answered does not fail if it cannot be counted."""
+        """Count a call for the hot index. An error is logged and not raised, so that the call itself succeeds."""
         try:
             await count_call(self.database, self.scope, tool, [UUID(page_id) for page_id in page_ids])
         except Exception as error:

@@ -1,4 +1,4 @@
-"""The catalogue of all tools in their sets, in the order in which they are listed."""
+"""The catalogue of all tools and toolsets, in the order in which tools are listed."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -27,31 +27,31 @@ LINKS = (WIKI_BACKLINKS, WIKI_GRAPH)
 KNOWLEDGE = (WIKI_HOT_INDEX, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE, KNOWLEDGE_LIST, KNOWLEDGE_DELETE)
 TOOLS = (*PAGES, *HISTORY, *LINKS, *KNOWLEDGE)
 CURATION: tuple[Tool, ...] = (WIKI_STUB, WIKI_INGEST, WIKI_DECIDE, WIKI_MERGE)
-"""What curators of a wiki do, not every agent: each tool costs a prompt some hundred tokens."""
+"""Tools for curators of a wiki. They are not listed to all agents, because each tool adds some hundred tokens."""
 CHAT = (SEARCH, FETCH)
-"""The two tools that chat products require of a server whose documents they search."""
+"""The two tools that chat products require of a server in order to search its documents."""
 OLDER_NAMES = (SEARCH_WIKI, READ_WIKI_PAGE)
 DEFAULT = (
     WIKI_CONTEXT, WIKI_SEARCH, WIKI_READ, WIKI_CREATE, WIKI_EDIT, WIKI_APPEND, WIKI_REMEMBER, KNOWLEDGE_SEARCH,
 )  # fmt: skip
 OUTPUT_SCHEMAS = "output-schemas"
-"""Named like a toolset: every listed tool then says what it answers, which is more than half of a listing."""
+"""This name in a list of toolsets adds the output schema to every listed tool. It more than doubles the listing."""
 TOOLSETS: Mapping[str, Sequence[Tool]] = {
     "pages": PAGES, "history": HISTORY, "links": LINKS, "knowledge": KNOWLEDGE, "curation": CURATION, "chat": CHAT,
     "older-names": OLDER_NAMES, "default": DEFAULT, "all": (*TOOLS, *CURATION), OUTPUT_SCHEMAS: (),
 }  # fmt: skip
 BY_NAME = {tool.name: tool for tool in (*TOOLS, *CURATION, *CHAT, *OLDER_NAMES)}
-"""Every tool is answered, whether it is listed or not."""
+"""All tools by name. A tool can be called even if it is not listed to the caller."""
 
 
 def visible_tools(toolsets: Collection[str] = ("default",), *, may_write: bool = True) -> Sequence[Tool]:
-    """Return the tools that a caller is shown: without the right to write, those that only read."""
+    """Return the tools to list to a caller. A caller that may not write gets only tools that read."""
     named = {tool.name for toolset in toolsets for tool in TOOLSETS[toolset]}
     return [tool for tool in BY_NAME.values() if tool.name in named and (may_write or not tool.writes)]
 
 
 def parse_toolsets(text: str) -> frozenset[str]:
-    """Read names of toolsets, by commas. Raises BadInput for one that is not there."""
+    """Return the toolsets of a comma-separated list. Raises BadInput if one does not exist."""
     names = frozenset(filter(None, (name.strip().lower() for name in text.split(","))))
     if unknown := sorted(names - TOOLSETS.keys()):
         raise BadInput(f'There is no toolset "{unknown[0][:50]}". There are {", ".join(TOOLSETS)}.', "toolsets")

@@ -1,4 +1,4 @@
-"""The tools `search` and `fetch`, in the shape that chat products require of a server whose documents they search."""
+"""The tools `search` and `fetch`, with the input and output that chat products require of a server."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from .caller import Caller
 from .pages import format_page_name
 from .tool import Tool, ToolInput, ToolOutput
 
-FOUND_MOST = 10
-TEXT_MOST = 100_000  # characters
+RESULTS_MAX = 10
+TEXT_MAX = 100_000  # characters
 
 
 class ChatSearchInput(ToolInput):
@@ -28,14 +28,14 @@ class Documents(BaseModel):
     results: list[Document]
 
 
-async def search(caller: Caller, given: ChatSearchInput) -> ToolOutput:
-    """Return pages and evidence, the best first, each once."""
-    found = await caller.read("chat_search", query=given.query, first=2 * FOUND_MOST)
+async def search(caller: Caller, arguments: ChatSearchInput) -> ToolOutput:
+    """Search pages and sources, and return each document once, the best first."""
+    found = await caller.read("chat_search", query=arguments.query, first=2 * RESULTS_MAX)
     documents: dict[str, Document] = {}
     for hit in found["wikiSearchAll"]["hits"]:
         node = hit["page"] or hit["passage"]["source"]
         documents.setdefault(node["id"], document(caller, node, hit["owner"]["slug"]))
-    return json_answer(Documents(results=list(documents.values())[:FOUND_MOST]))
+    return json_output(Documents(results=list(documents.values())[:RESULTS_MAX]))
 
 
 class FetchInput(ToolInput):
@@ -47,9 +47,9 @@ class DocumentText(Document):
     metadata: dict[str, str]
 
 
-async def fetch(caller: Caller, given: FetchInput) -> ToolOutput:
-    """Return a page or a source by the id that search gave."""
-    node = (await caller.read("chat_fetch", id=given.id))["found"]
+async def fetch(caller: Caller, arguments: FetchInput) -> ToolOutput:
+    """Return a page or a source by its id from a search result."""
+    node = (await caller.read("chat_fetch", id=arguments.id))["found"]
     if node is None or "owner" not in node:
         raise NotFound("There is no document of this id. Take one from the results of search.")
     about = document(caller, node, node["owner"]["slug"])
@@ -60,8 +60,8 @@ async def fetch(caller: Caller, given: FetchInput) -> ToolOutput:
         "wiki": node["owner"]["slug"],
         **since,
     }
-    read = (node["id"],) if is_page(node) else ()
-    return json_answer(DocumentText(**about.model_dump(), text=text[:TEXT_MOST], metadata=metadata), read)
+    page_ids = (node["id"],) if is_page(node) else ()
+    return json_output(DocumentText(**about.model_dump(), text=text[:TEXT_MAX], metadata=metadata), page_ids)
 
 
 def is_page(node: dict[str, Any]) -> bool:
@@ -75,12 +75,12 @@ def source_name(source: dict[str, Any]) -> str:
 def document(caller: Caller, node: dict[str, Any], owner: str) -> Document:
     path = f"/wiki/{owner}/{format_page_name(node)}" if is_page(node) else f"/source/{owner}/{node['id']}"
     title = node.get("title") or node.get("sourceTitle")
-    return Document(id=node["id"], title=title or source_name(node), url=caller.reach.url + path)
+    return Document(id=node["id"], title=title or source_name(node), url=caller.backend.url + path)
 
 
-def json_answer(data: BaseModel, read: tuple[str, ...] = ()) -> ToolOutput:
-    """Return the answer with the same as text: these clients parse the text as JSON."""
-    return ToolOutput(data, data.model_dump_json(), read)
+def json_output(data: BaseModel, page_ids: tuple[str, ...] = ()) -> ToolOutput:
+    """Return an output whose text is the data as JSON, because these clients parse the text."""
+    return ToolOutput(data, data.model_dump_json(), page_ids)
 
 
 SEARCH = Tool(

@@ -1,4 +1,4 @@
-"""wiki_context: what is known for a task, as much as fits."""
+"""wiki_context returns what the wiki knows about a task, within a budget of tokens."""
 
 from pydantic import BaseModel, Field
 
@@ -21,9 +21,9 @@ class Pack(BaseModel):
     omitted: int
 
 
-async def context(caller: Caller, given: ContextInput) -> ToolOutput:
-    asked = {"task": given.task, "role": given.role, "budget": given.budget_tokens}
-    found = (await caller.read("context", query=given.query, **asked))["wikiContext"]
+async def context(caller: Caller, arguments: ContextInput) -> ToolOutput:
+    options = {"task": arguments.task, "role": arguments.role, "budget": arguments.budget_tokens}
+    found = (await caller.read("context", query=arguments.query, **options))["wikiContext"]
     pack = Pack(text=found["text"], tokens=found["tokens"], omitted=found["omitted"])
     return ToolOutput(pack, pack.text or "Nothing is known about this. Try other words, or wiki_list.")
 

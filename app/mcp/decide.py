@@ -1,4 +1,4 @@
-"""wiki_decide asks for a decision, or records one as a page that is never edited."""
+"""wiki_decide asks for a decision, or records a decision as an immutable page."""
 
 from uuid import UUID
 
@@ -54,44 +54,46 @@ class Decided(BaseModel):
     open: list[OpenQuestion] = Field(description="Open questions.")
 
 
-async def decide(caller: Caller, given: DecideInput) -> ToolOutput:
-    asked = None
-    if given.question is not None:
-        asked = QuestionDraft(given.question, given.why or "", tuple(given.options), given.significance)
-    page_id, question_id = None, given.question_id and as_id(given.question_id)
-    if given.withdraw:
-        gone = question_id = withdrawn_id(given)
-        await caller.write(lambda database, scope: withdraw_question(database, scope, gone, given.why))
-        said = f"The question {gone} was withdrawn."
-    elif given.decision is None:
-        if asked is None and given.question_id is not None:
+async def decide(caller: Caller, arguments: DecideInput) -> ToolOutput:
+    question = None
+    if arguments.question is not None:
+        question = QuestionDraft(
+            arguments.question, arguments.why or "", tuple(arguments.options), arguments.significance
+        )
+    page_id, question_id = None, arguments.question_id and as_id(arguments.question_id)
+    if arguments.withdraw:
+        withdrawn = question_id = withdrawn_id(arguments)
+        await caller.write(lambda database, scope: withdraw_question(database, scope, withdrawn, arguments.why))
+        message = f"The question {withdrawn} was withdrawn."
+    elif arguments.decision is None:
+        if question is None and arguments.question_id is not None:
             raise BadInput("Say what was decided.", "decision")
-        if asked is not None:
-            question_id = await caller.write(lambda database, scope: ask_decision(database, scope, asked))
-        said = f"The question {question_id} waits for a decision." if asked else ""
+        if question is not None:
+            question_id = await caller.write(lambda database, scope: ask_decision(database, scope, question))
+        message = f"The question {question_id} waits for a decision." if question else ""
     else:
-        old = UUID((await find_page(caller, given.supersedes)).id) if given.supersedes else None
-        draft = DecisionDraft(given.decision, given.consequences, asked, question_id or None, old)
+        superseded = UUID((await find_page(caller, arguments.supersedes)).id) if arguments.supersedes else None
+        draft = DecisionDraft(arguments.decision, arguments.consequences, question, question_id or None, superseded)
 
         async def work(database: Database, scope: Scope) -> RecordedDecision:
             return await record_decision(database, scope, draft)
 
         page_id = (await caller.write(work)).page_id
-        said = f"Recorded as the page {page_id}." if page_id else "Logged; it is not significant enough for a page."
-    found = (await caller.read("questions"))["wikiDecisionQuestions"]["nodes"]
+        message = f"Recorded as the page {page_id}." if page_id else "Logged; it is not significant enough for a page."
+    open_questions = (await caller.read("questions"))["wikiDecisionQuestions"]["nodes"]
     data = Decided(
         page_id=page_id and str(page_id),
         question_id=str(question_id) if question_id else None,
-        open=[OpenQuestion(**one) for one in found],
+        open=[OpenQuestion(**node) for node in open_questions],
     )
-    waiting = "\n".join(f"- {one.id}: {one.question}" for one in data.open)
-    return ToolOutput(data, paragraphs(said, waiting and f"Questions that wait:\n{waiting}") or "No question waits.")
+    waiting = "\n".join(f"- {item.id}: {item.question}" for item in data.open)
+    return ToolOutput(data, paragraphs(message, waiting and f"Questions that wait:\n{waiting}") or "No question waits.")
 
 
-def withdrawn_id(given: DecideInput) -> UUID:
-    if given.question_id is None or given.decision is not None:
+def withdrawn_id(arguments: DecideInput) -> UUID:
+    if arguments.question_id is None or arguments.decision is not None:
         raise BadInput("Give the question_id of what is withdrawn, and no decision.", "question_id")
-    return as_id(given.question_id)
+    return as_id(arguments.question_id)
 
 
 def as_id(text: str) -> UUID:

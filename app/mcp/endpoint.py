@@ -1,4 +1,4 @@
-"""POST /mcp: MCP over streamable HTTP, each request by itself and answered with JSON."""
+"""POST /mcp: MCP over streamable HTTP, without sessions, with JSON responses."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,8 +15,8 @@ from resolvers.errors import CairnError, Unavailable
 from selection import Limits
 from selection.limits import measure_variables
 
-from ..http.errors import error_body, fault
-from ..http.graphql import EXTRA, headers_of, retry_headers, status_of_error
+from ..http.errors import error_body, fault_response
+from ..http.graphql import HEADERS_BY_STATUS, error_headers, retry_headers, status_of_error
 from ..http.headers import AllowedHosts
 from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parse_json
 from ..http.responses import NO_STORE, Headers
@@ -25,42 +25,43 @@ from ..settings import Settings
 from ..subscriptions.routes import is_same_site
 from .caller import Caller, ToolBackend
 from .catalogue import parse_toolsets
-from .server import Asked, make_server, reads_errors_at_any_status
+from .server import RequestContext, make_server, reads_errors_at_any_status
 
-DEPTH = 32
+DEPTH_MAX = 32
 
 
-async def check_extent(body: bytes, most: int) -> None:
-    """Refuse more than so many values in a message: what is left is long texts, which are read quickly.
+async def check_size(body: bytes, max_values: int) -> None:
+    """Raise Refused if a message has more than `max_values` values. Only such a message takes long to parse.
 
-    A short body cannot hold many, and one that is no JSON is for the SDK to refuse.
+    A short body cannot have that many, and the SDK refuses a body that is not JSON.
     """
     if len(body) > INLINE_MAX:
-        await parse_in_thread(len(body), lambda: check(body, most))
+        await parse_in_thread(len(body), lambda: check_parsed_size(body, max_values))
 
 
-def check(body: bytes, most: int) -> None:
+def check_parsed_size(body: bytes, max_values: int) -> None:
     try:
         message = parse_json(body, "The message")
     except Refused:
         return
     try:
-        measure_variables({"message": message}, Limits(variable_values=most, variable_depth=DEPTH))
+        measure_variables({"message": message}, Limits(variable_values=max_values, variable_depth=DEPTH_MAX))
     except GraphQLError:
-        raise Refused(413, f"A message holds {most} values at most, {DEPTH} levels deep.", "LIMIT_EXCEEDED") from None
+        detail = f"A message holds {max_values} values at most, {DEPTH_MAX} levels deep."
+        raise Refused(413, detail, "LIMIT_EXCEEDED") from None
 
 
 TOOLSETS = b"x-mcp-toolsets"
-CALLER = "cairn.caller"  # where a request keeps who calls
+CALLER_KEY = "cairn.caller"  # the key of the ASGI scope for the Caller
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
 class ToolsEndpoint:
-    """The endpoint of the tools: the same credentials, sizes and origins as that of GraphQL."""
+    """The MCP endpoint. Credentials, body sizes and origins are checked as at the GraphQL endpoint."""
 
-    def __init__(self, reach: ToolBackend, credentials: Credentials, settings: Settings) -> None:
-        self.reach, self.credentials, self.bodies = reach, credentials, Bodies(settings.max_body)
-        self.most_values = settings.max_variables
+    def __init__(self, backend: ToolBackend, credentials: Credentials, settings: Settings) -> None:
+        self.backend, self.credentials, self.bodies = backend, credentials, Bodies(settings.max_body)
+        self.max_values = settings.max_variables
         self.resource, self.metadata = resource_of(settings), metadata_url(settings)
         self.origins = frozenset(settings.cors_origins or ())
         self.manager = StreamableHTTPSessionManager(
@@ -75,7 +76,11 @@ class ToolsEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve MCP. A service of this machine alone has only its own names: a web page can make others lead here."""
+        """Serve MCP.
+
+        A service that listens only on this machine accepts only local host names, because a web page can make another
+        name resolve to this machine (DNS rebinding).
+        """
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4404, "reason": "This path takes POST alone."})
         else:
@@ -91,37 +96,37 @@ class ToolsEndpoint:
                     403, "This origin is not allowed. The operator allows origins with CAIRN_CORS_ORIGINS.", "FORBIDDEN"
                 )
             wiki = await self.credentials.scope(*credential_of(scope), resource=self.resource)
-            toolsets = parse_toolsets(asked) if (asked := toolsets_asked(scope)) else None
+            toolsets = parse_toolsets(requested) if (requested := requested_toolsets(scope)) else None
             body = await self.bodies.read(scope, receive)
-            await check_extent(body, self.most_values)
+            await check_size(body, self.max_values)
         except Refused as refused:
-            status, told = refused.status, error_body(refused.message, refused.code)
+            status, response = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
-            status, told = status_of_error(error), error_body(error.message, **error.extensions)
-            more += headers_of(error, self.metadata)
+            status, response = status_of_error(error), error_body(error.message, **error.extensions)
+            more += error_headers(error, self.metadata)
         except Exception as error:
-            status, told = fault(error)
+            status, response = fault_response(error)
         else:
-            scope[CALLER] = self.reach.caller(wiki, toolsets)
-            await self.manager.handle_request(scope, replay_body(body, receive), private(scope, send))
+            scope[CALLER_KEY] = self.backend.caller(wiki, toolsets)
+            await self.manager.handle_request(scope, replay_body(body, receive), with_response_headers(scope, send))
             return
-        await refuse(send, status, told, more)
+        await refuse(send, status, response, more)
 
 
-def toolsets_asked(scope: Scope) -> str:
-    """Return the toolsets that a client asks for: by a header, or in the address, where it takes nothing else."""
-    given = header(scope, TOOLSETS)
-    return given or ",".join(parse_qs(scope["query_string"].decode("latin-1")).get("toolsets", ()))
+def requested_toolsets(scope: Scope) -> str:
+    """Return the toolsets of the request's header, or else of its query string, for clients that set no headers."""
+    value = header(scope, TOOLSETS)
+    return value or ",".join(parse_qs(scope["query_string"].decode("latin-1")).get("toolsets", ()))
 
 
-def caller_of(asked: Asked) -> Caller:
-    request: Any = asked.request
-    caller: Caller = request.scope[CALLER]
+def caller_of(context: RequestContext) -> Caller:
+    request: Any = context.request
+    caller: Caller = request.scope[CALLER_KEY]
     return caller
 
 
 def replay_body(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the body in one piece, and then whatever the client does next."""
+    """Return a `receive` that returns the body as a single message, and after that the client's next messages."""
     message: Message | None = {"type": "http.request", "body": body, "more_body": False}
 
     async def replayed() -> Message:
@@ -134,34 +139,34 @@ def replay_body(body: bytes, receive: Receive) -> Receive:
     return replayed
 
 
-def private(scope: Scope, send: Send) -> Send:
-    """Return a `send` that forbids caching, and adds Retry-After if the answer failed only for now.
+def with_response_headers(scope: Scope, send: Send) -> Send:
+    """Return a `send` that forbids caching, and adds Retry-After if the call failed only temporarily.
 
-    A JSON-RPC error for want of the database has status 503 for clients that read errors at any status: the others
-    end their session. Such an answer is begun with its body, which says what it is.
+    If the database is unavailable, a JSON-RPC error gets status 503, but only for clients that read errors at any
+    status: other clients would end their session. The start of such a response is held until its body shows the error.
     """
-    begun: Message | None = None
+    held: Message | None = None
     reads_errors = reads_errors_at_any_status((header(scope, b"mcp-protocol-version") or "").strip())
 
-    async def marked(message: Message) -> None:
-        nonlocal begun
+    async def send_with_headers(message: Message) -> None:
+        nonlocal held
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), *NO_STORE, *retry_headers()]
             if reads_errors and retry_headers():
-                begun = message
+                held = message
                 return
-        elif begun is not None:
+        elif held is not None:
             if is_outage(message.get("body", b"")):
-                begun["status"] = 503
-            await send(begun)
-            begun = None
+                held["status"] = 503
+            await send(held)
+            held = None
         await send(message)
 
-    return marked
+    return send_with_headers
 
 
 def is_outage(body: bytes) -> bool:
-    """Return whether this is the whole of a JSON-RPC error whose call may work in a moment."""
+    """Return whether the body is a JSON-RPC error about an unavailable database, after which a retry may succeed."""
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -171,7 +176,7 @@ def is_outage(body: bytes) -> bool:
 
 
 async def refuse(send: Send, status: int, body: bytes, more: Headers) -> None:
-    extra = [(b"allow", b"POST")] if status == 405 else EXTRA.get(status, [])
-    kind, length = (b"content-type", JSON.encode()), (b"content-length", b"%d" % len(body))
-    await send({"type": "http.response.start", "status": status, "headers": [kind, length, *more, *extra]})
+    extra = [(b"allow", b"POST")] if status == 405 else HEADERS_BY_STATUS.get(status, [])
+    content_type, length = (b"content-type", JSON.encode()), (b"content-length", b"%d" % len(body))
+    await send({"type": "http.response.start", "status": status, "headers": [content_type, length, *more, *extra]})
     await send({"type": "http.response.body", "body": body})

@@ -1,4 +1,4 @@
-"""wiki_history, wiki_diff, wiki_restore and wiki_proposals: what became of pages, and what may become of them."""
+"""wiki_history, wiki_diff, wiki_restore and wiki_proposals: versions of pages, and proposed changes."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -11,9 +11,9 @@ from schema.enums import WikiProposalStatus
 
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, cut, lines, next_hint, paragraphs
-from .pages import MORE, Edges, PageName, find_page, fit_rows, format_page_name
+from .pages import FIND_HINT, Edges, PageName, find_page, fit_rows, format_page_name
 from .tool import Tool, ToolInput, ToolOutput
-from .write import ExpectedVersion, Written, write_answer
+from .write import ExpectedVersion, Written, write_output
 
 VersionNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -40,11 +40,13 @@ class History(BaseModel):
     next_cursor: str | None
 
 
-async def look_back(caller: Caller, given: HistoryInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
-    answer = await caller.read("history", type=found.type, slug=found.slug, first=given.limit, after=given.cursor)
+async def list_versions(caller: Caller, arguments: HistoryInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
+    answer = await caller.read(
+        "history", type=found.type, slug=found.slug, first=arguments.limit, after=arguments.cursor
+    )
     if answer["wikiPage"] is None:
-        raise NotFound(f'There is no page "{found.name}" any more. {MORE}')
+        raise NotFound(f'There is no page "{found.name}" any more. {FIND_HINT}')
     revisions = answer["wikiPage"]["revisions"]
 
     def build(edges: Edges, cursor: str | None) -> History:
@@ -55,7 +57,7 @@ async def look_back(caller: Caller, given: HistoryInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(revisions, given.max_chars, build, words_of)
+    return fit_rows(revisions, arguments.max_chars, build, words_of)
 
 
 def version(node: dict[str, Any]) -> Version:
@@ -68,8 +70,8 @@ def version(node: dict[str, Any]) -> Version:
     )
 
 
-def version_line(one: Version) -> str:
-    return f"- {one.version}, {one.created_at}, {one.author}: {one.edit_summary or 'no summary'}"
+def version_line(version: Version) -> str:
+    return f"- {version.version}, {version.created_at}, {version.author}: {version.edit_summary or 'no summary'}"
 
 
 def words_of(data: History) -> Words:
@@ -95,9 +97,9 @@ class Compared(BaseModel):
     is_cut: bool = Field(description="Whether it was cut at max_chars.")
 
 
-async def compare(caller: Caller, given: DiffInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
-    versions = {"from": given.from_version, "to": given.to_version}
+async def compare(caller: Caller, arguments: DiffInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
+    versions = {"from": arguments.from_version, "to": arguments.to_version}
     difference = (await caller.read("diff", pageId=found.id, **versions))["diffWikiRevisions"]
     if difference is None:
         raise NotFound(f"{found.name} lacks one of these versions. wiki_history says which there are.")
@@ -109,13 +111,13 @@ async def compare(caller: Caller, given: DiffInput) -> ToolOutput:
         is_cut=False,
     )
     words = difference_words(whole)
-    if not words.fits(given.max_chars):
+    if not words.fits(arguments.max_chars):
         whole = whole.model_copy(update={"is_cut": True})
         words = difference_words(whole)
-        part = cut(whole.diff, 0, max(words.room(given.max_chars, words.head, words.rest), 1))
+        part = cut(whole.diff, 0, max(words.room(arguments.max_chars, words.head, words.rest), 1))
         whole = whole.model_copy(update={"diff": part.text})
         words = difference_words(whole)
-    return ToolOutput(whole, words.within(given.max_chars))
+    return ToolOutput(whole, words.to_text(arguments.max_chars))
 
 
 def difference_words(data: Compared) -> Words:
@@ -130,14 +132,14 @@ class RestoreInput(ToolInput):
     expected_version: ExpectedVersion = None
 
 
-async def restore(caller: Caller, given: RestoreInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
+async def restore(caller: Caller, arguments: RestoreInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
     saved = await caller.write(
         lambda database, scope: restore_state(
-            database, scope, UUID(found.id), given.version, expected_version=given.expected_version
+            database, scope, UUID(found.id), arguments.version, expected_version=arguments.expected_version
         )
     )
-    return write_answer(found, saved)
+    return write_output(found, saved)
 
 
 WIKI_HISTORY = Tool(
@@ -146,7 +148,7 @@ WIKI_HISTORY = Tool(
     "List the versions of a page, with authors and summaries.",
     HistoryInput,
     History,
-    look_back,
+    list_versions,
 )
 WIKI_DIFF = Tool(
     "wiki_diff",
@@ -168,7 +170,7 @@ WIKI_RESTORE = Tool(
 )
 
 
-class QuestionsInput(ToolInput):
+class ProposalsInput(ToolInput):
     status: str | None = Field(None, description="open, accepted, declined, withdrawn or expired.")
     limit: Limit = 20
     cursor: Cursor = None
@@ -193,17 +195,19 @@ class Proposals(BaseModel):
     next_cursor: str | None
 
 
-async def list_proposals(caller: Caller, given: QuestionsInput) -> ToolOutput:
-    status = given.status and given.status.upper()
+async def list_proposals(caller: Caller, arguments: ProposalsInput) -> ToolOutput:
+    status = arguments.status and arguments.status.upper()
     if status is not None and status not in WikiProposalStatus.__members__:
         raise BadInput(f"A status is one of {', '.join(WikiProposalStatus)}.", "status")
-    found = (await caller.read("proposals", status=status, first=given.limit, after=given.cursor))["wikiProposals"]
+    found = (await caller.read("proposals", status=status, first=arguments.limit, after=arguments.cursor))[
+        "wikiProposals"
+    ]
 
     def build(edges: Edges, cursor: str | None) -> Proposals:
         proposals = [proposal(edge["node"]) for edge in edges]
         return Proposals(proposals=proposals, total=found["totalCount"], next_cursor=cursor)
 
-    return fit_rows(found, given.max_chars, build, proposal_words)
+    return fit_rows(found, arguments.max_chars, build, proposal_words)
 
 
 def proposal(node: dict[str, Any]) -> Proposal:
@@ -221,24 +225,24 @@ def proposal(node: dict[str, Any]) -> Proposal:
 
 
 def proposal_words(data: Proposals) -> Words:
-    told = [
+    texts = [
         paragraphs(
-            f"# {one.status}: {one.operation} of {one.page or one.title} ({one.id})",
-            one.why and f"Why: {one.why}",
-            one.reason and f"Decided because: {one.reason}",
-            one.diff,
+            f"# {item.status}: {item.operation} of {item.page or item.title} ({item.id})",
+            item.why and f"Why: {item.why}",
+            item.reason and f"Decided because: {item.reason}",
+            item.diff,
         )
-        for one in data.proposals
+        for item in data.proposals
     ]
     head = f"{len(data.proposals)} of {data.total} proposals, the newest first."
-    return Words(head, "\n\n".join(told), next_hint(data.next_cursor))
+    return Words(head, "\n\n".join(texts), next_hint(data.next_cursor))
 
 
 WIKI_PROPOSALS = Tool(
     "wiki_proposals",
     "Fate of proposals",
     "List proposals: writes that wait for a reviewer, and decisions about others.",
-    QuestionsInput,
+    ProposalsInput,
     Proposals,
     list_proposals,
 )

@@ -1,4 +1,4 @@
-"""knowledge_search, knowledge_write, knowledge_list, knowledge_delete: the references of the wiki by their topics."""
+"""knowledge_search, knowledge_write, knowledge_list and knowledge_delete: knowledge entries, by their topics."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -12,13 +12,13 @@ from content.search.words import words
 from resolvers.knowledge.knowledge import TopicEntry, delete_knowledge, origin, write_knowledge
 
 from .caller import Caller
-from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, clipped, cut, lines, next_hint, paragraphs
+from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, clip, cut, lines, next_hint, paragraphs
 from .pages import Edges, fit_rows, format_page_name
 from .tool import Tool, ToolInput, ToolOutput
 
 QUERY_MAX = 10_000
-HEADING = 200  # characters of topic and tags, in the text
-LEAST = 50  # characters of an entry that are worth a place
+HEADING_MAX = 200  # characters of the line with the topic and the tags
+ENTRY_MIN = 50  # characters of an entry below which a part of it is left out
 
 Topic = Annotated[str, Field(max_length=TITLE.most, description="Topic of the entry.", examples=["claude_models"])]
 Source = Annotated[str, Field(description="user: by this tool; seed: from a file; api: other.")]
@@ -44,36 +44,37 @@ class KnowledgeFound(BaseModel):
     entries: list[KnowledgeEntry]
 
 
-async def search(caller: Caller, given: QueryInput) -> ToolOutput:
-    found = await find_hits(caller, given.query[:QUERY_MAX])
-    entries = within([hit["page"] for hit in found], given.max_chars)
-    text = entry_words(entries, len(found) - len(entries)).within(given.max_chars)
+async def search(caller: Caller, arguments: QueryInput) -> ToolOutput:
+    found = await find_hits(caller, arguments.query[:QUERY_MAX])
+    entries = entries_within([hit["page"] for hit in found], arguments.max_chars)
+    text = entry_words(entries, len(found) - len(entries)).to_text(arguments.max_chars)
     pages = tuple(hit["page"]["id"] for hit in found[: len(entries)])
     return ToolOutput(KnowledgeFound(entries=entries), text, pages)
 
 
 async def find_hits(caller: Caller, query: str) -> list[dict[str, Any]]:
-    """The hits of a question. One that names neither a word that means anything nor a tag or date finds nothing."""
-    asked = understand(query)
-    is_narrowed = replace(asked, words="") != SearchQuery()
-    if not (is_narrowed or words(asked.words)):
+    """Return the hits of a query. A query of stop words only, without a filter such as a tag or a date, has none."""
+    parsed = understand(query)
+    is_narrowed = replace(parsed, words="") != SearchQuery()
+    if not (is_narrowed or words(parsed.words)):
         return []
     found: list[dict[str, Any]] = (await caller.read("knowledge", query=query))["wikiSearch"]
     return [hit for hit in found if is_narrowed or hit["score"] > 0]
 
 
-def within(pages: list[dict[str, Any]], most: int) -> list[KnowledgeEntry]:
-    """The entries one after the other, the last of them cut where the room ends; a part of the first at least."""
+def entries_within(pages: list[dict[str, Any]], max_chars: int) -> list[KnowledgeEntry]:
+    """Return the entries that fit into `max_chars`, the last of them cut. At least a part of the first is included."""
     entries: list[KnowledgeEntry] = []
     for number, page in enumerate(pages, 1):
-        whole = [*entries, entry(page, page["bodyMd"])]
-        if entry_words(whole, len(pages) - number).fits(most):
-            entries = whole
+        with_whole_entry = [*entries, entry(page, page["bodyMd"])]
+        if entry_words(with_whole_entry, len(pages) - number).fits(max_chars):
+            entries = with_whole_entry
             continue
-        none = entry_words([*entries, entry(page, "", is_cut=True)], len(pages) - number)
-        room = none.room(most, none.head, none.rest) - len(none.data) - len("\n\n")
-        if room >= LEAST or not entries:
-            entries.append(entry(page, cut(page["bodyMd"], 0, max(room, LEAST)).text, is_cut=True))
+        with_empty_entry = entry_words([*entries, entry(page, "", is_cut=True)], len(pages) - number)
+        room = with_empty_entry.room(max_chars, with_empty_entry.head, with_empty_entry.rest)
+        room -= len(with_empty_entry.data) + len("\n\n")
+        if room >= ENTRY_MIN or not entries:
+            entries.append(entry(page, cut(page["bodyMd"], 0, max(room, ENTRY_MIN)).text, is_cut=True))
         break
     return entries
 
@@ -92,15 +93,17 @@ def entry(page: dict[str, Any], content: str, *, is_cut: bool = False) -> Knowle
 def entry_words(entries: list[KnowledgeEntry], left: int) -> Words:
     if not entries:
         return Words("Nothing is known about that. knowledge_list has all topics, wiki_search all pages.")
-    told = [paragraphs(clipped(f"# {one.topic} [{', '.join(one.tags)}]", HEADING), one.content) for one in entries]
-    cuts = [f"{one.page} is cut: read it on with wiki_read." for one in entries if one.is_cut]
+    texts = [
+        paragraphs(clip(f"# {item.topic} [{', '.join(item.tags)}]", HEADING_MAX), item.content) for item in entries
+    ]
+    cuts = [f"{item.page} is cut: read it on with wiki_read." for item in entries if item.is_cut]
     more = [f"{left} more did not fit: ask with a greater max_chars."] if left else []
-    return Words(f"{len(entries)} entries.", "\n\n".join(told), lines(cuts + more) or None)
+    return Words(f"{len(entries)} entries.", "\n\n".join(texts), lines(cuts + more) or None)
 
 
-def tags_of(given: Any) -> Any:
-    """A list, or one text with commas."""
-    return split_tags([given]) if isinstance(given, str) else given
+def tags_of(value: Any) -> Any:
+    """Return a list of tags. A text is split at its commas."""
+    return split_tags([value]) if isinstance(value, str) else value
 
 
 class WriteInput(ToolInput):
@@ -124,9 +127,9 @@ class KnowledgeWritten(BaseModel):
     created: bool
 
 
-async def write(caller: Caller, given: WriteInput) -> ToolOutput:
-    known = TopicEntry(given.topic, given.content, given.tags)
-    saved = await caller.write(lambda database, scope: write_knowledge(database, scope, known))
+async def write(caller: Caller, arguments: WriteInput) -> ToolOutput:
+    entry = TopicEntry(arguments.topic, arguments.content, arguments.tags)
+    saved = await caller.write(lambda database, scope: write_knowledge(database, scope, entry))
     page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
     data = KnowledgeWritten(
         topic=page["title"], page=format_page_name(page), version=saved.version, created=saved.created
@@ -154,10 +157,10 @@ class KnowledgeList(BaseModel):
     next_cursor: str | None
 
 
-async def list_topics(caller: Caller, given: TopicsInput) -> ToolOutput:
+async def list_topics(caller: Caller, arguments: TopicsInput) -> ToolOutput:
     filter = {"types": ["REFERENCE"]}
     found = (
-        await caller.read("list", filter=filter, orderBy="TITLE", first=given.limit, after=given.cursor)
+        await caller.read("list", filter=filter, orderBy="TITLE", first=arguments.limit, after=arguments.cursor)
     )["wikiPages"]  # fmt: skip
 
     def build(edges: Edges, cursor: str | None) -> KnowledgeList:
@@ -167,7 +170,7 @@ async def list_topics(caller: Caller, given: TopicsInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, build, table)
+    return fit_rows(found, arguments.max_chars, build, table)
 
 
 def table(data: KnowledgeList) -> Words:
@@ -183,8 +186,8 @@ def known_topic(page: dict[str, Any]) -> KnownTopic:
     )
 
 
-def row(one: KnownTopic) -> str:
-    return f"| {one.topic} | {', '.join(one.tags) or '-'} | {one.source} |"
+def row(topic: KnownTopic) -> str:
+    return f"| {topic.topic} | {', '.join(topic.tags) or '-'} | {topic.source} |"
 
 
 class DeleteInput(ToolInput):
@@ -195,9 +198,11 @@ class KnowledgeDeleted(BaseModel):
     topic: str
 
 
-async def delete(caller: Caller, given: DeleteInput) -> ToolOutput:
-    await caller.write(lambda database, scope: delete_knowledge(database, scope, given.topic))
-    return ToolOutput(KnowledgeDeleted(topic=given.topic), "Deleted. Writing the topic again brings its history back.")
+async def delete(caller: Caller, arguments: DeleteInput) -> ToolOutput:
+    await caller.write(lambda database, scope: delete_knowledge(database, scope, arguments.topic))
+    return ToolOutput(
+        KnowledgeDeleted(topic=arguments.topic), "Deleted. Writing the topic again brings its history back."
+    )
 
 
 KNOWLEDGE_SEARCH = Tool(

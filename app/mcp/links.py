@@ -1,4 +1,4 @@
-"""wiki_backlinks and wiki_graph: what is linked with what."""
+"""wiki_backlinks and wiki_graph: the links between pages."""
 
 from typing import Annotated, Any
 
@@ -7,13 +7,13 @@ from pydantic import BaseModel, Field
 from resolvers.errors import NotFound
 
 from .caller import Caller
-from .output_limit import CHARS, MARKS, Cursor, Limit, MaxChars, Words, fitting_lines, lines, next_hint, paragraphs
-from .pages import MORE, Edges, PageLine, PageName, find_page, fit_rows, format_line, line_of
+from .output_limit import CHARS, FENCE_LENGTH, Cursor, Limit, MaxChars, Words, lines, next_hint, paragraphs, rows_within
+from .pages import FIND_HINT, Edges, PageLine, PageName, find_page, fit_rows, format_line, line_of
 from .tool import Tool, ToolInput, ToolOutput
 
 MORE_LINKS = "There is more than fits: ask for one page's surroundings, or with a greater limit."
-AROUND = len(MORE_LINKS) + MARKS + 30  # characters that are no page and no link
-EDGES = 3  # links that are asked for by each page of a graph
+OVERHEAD = len(MORE_LINKS) + FENCE_LENGTH + 30  # characters besides pages and links
+EDGES = 3  # links that are requested per page of a graph
 
 
 class LinkInput(ToolInput):
@@ -30,11 +30,13 @@ class Linking(BaseModel):
     next_cursor: str | None
 
 
-async def backlinks(caller: Caller, given: LinkInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
-    answer = await caller.read("backlinks", type=found.type, slug=found.slug, first=given.limit, after=given.cursor)
+async def backlinks(caller: Caller, arguments: LinkInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
+    answer = await caller.read(
+        "backlinks", type=found.type, slug=found.slug, first=arguments.limit, after=arguments.cursor
+    )
     if answer["wikiPage"] is None:
-        raise NotFound(f'There is no page "{found.name}" any more. {MORE}')
+        raise NotFound(f'There is no page "{found.name}" any more. {FIND_HINT}')
     links = answer["wikiPage"]["backlinks"]
 
     def build(edges: Edges, cursor: str | None) -> Linking:
@@ -45,7 +47,7 @@ async def backlinks(caller: Caller, given: LinkInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(links, given.max_chars, build, words_of)
+    return fit_rows(links, arguments.max_chars, build, words_of)
 
 
 def words_of(data: Linking) -> Words:
@@ -81,39 +83,42 @@ class Graph(BaseModel):
     is_cut: bool = Field(description="Whether pages or links were omitted.")
 
 
-async def graph(caller: Caller, given: GraphInput) -> ToolOutput:
-    sizes = {"limit": given.limit, "edges": given.limit * EDGES}
-    if given.page is None:
-        drawn = (await caller.read("graph", **sizes))["wikiGraph"]
+async def get_graph(caller: Caller, arguments: GraphInput) -> ToolOutput:
+    sizes = {"limit": arguments.limit, "edges": arguments.limit * EDGES}
+    if arguments.page is None:
+        graph = (await caller.read("graph", **sizes))["wikiGraph"]
     else:
-        found = await find_page(caller, given.page)
-        drawn = (await caller.read("neighbourhood", pageId=found.id, depth=given.depth, **sizes))["wikiNeighbourhood"]
-    return graph_answer(drawn or {"nodes": [], "edges": []}, given)
+        found = await find_page(caller, arguments.page)
+        graph = (await caller.read("neighbourhood", pageId=found.id, depth=arguments.depth, **sizes))[
+            "wikiNeighbourhood"
+        ]
+    return graph_output(graph or {"nodes": [], "edges": []}, arguments)
 
 
-def graph_answer(drawn: dict[str, Any], given: GraphInput) -> ToolOutput:
-    """Return the graph as an answer, in which pages may take two thirds of the room."""
-    room = given.max_chars - AROUND
-    names = {node["id"]: f"{node['entityType'].lower()}/{node['slug']}" for node in drawn["nodes"]}
-    nodes = [Node(page=names[node["id"]], title=node["label"], links=node["edgeCount"]) for node in drawn["nodes"]]
-    shown = fitting_lines(nodes, room * 2 // 3, format_node)
-    known = {node.page for node in shown}
+def graph_output(graph: dict[str, Any], arguments: GraphInput) -> ToolOutput:
+    """Return the graph as far as it fits into `max_chars`, of which pages may use two thirds and links a third."""
+    room = arguments.max_chars - OVERHEAD
+    names = {node["id"]: f"{node['entityType'].lower()}/{node['slug']}" for node in graph["nodes"]}
+    nodes = [Node(page=names[node["id"]], title=node["label"], links=node["edgeCount"]) for node in graph["nodes"]]
+    shown_nodes = rows_within(nodes, room * 2 // 3, format_node)
+    shown_names = {node.page for node in shown_nodes}
     edges = [
         Edge(start=names[edge["source"]], end=names[edge["target"]], kind=edge["kind"].lower())
-        for edge in drawn["edges"]
-        if names.get(edge["source"]) in known and names.get(edge["target"]) in known
+        for edge in graph["edges"]
+        if names.get(edge["source"]) in shown_names and names.get(edge["target"]) in shown_names
     ]
-    fit = fitting_lines(edges, room // 3, format_edge)
-    is_full = len(nodes) == given.limit or len(drawn["edges"]) == given.limit * EDGES
-    data = Graph(pages=shown, links=fit, is_cut=is_full or len(shown) < len(nodes) or len(fit) < len(edges))
-    if not shown:
+    shown_edges = rows_within(edges, room // 3, format_edge)
+    is_full = len(nodes) == arguments.limit or len(graph["edges"]) == arguments.limit * EDGES
+    is_cut = is_full or len(shown_nodes) < len(nodes) or len(shown_edges) < len(edges)
+    data = Graph(pages=shown_nodes, links=shown_edges, is_cut=is_cut)
+    if not shown_nodes:
         return ToolOutput(data, "There are no active pages to draw.")
     words = Words(
-        f"{len(shown)} pages, {len(fit)} links.",
-        paragraphs(lines(map(format_node, shown)), lines(map(format_edge, fit))),
+        f"{len(shown_nodes)} pages, {len(shown_edges)} links.",
+        paragraphs(lines(map(format_node, shown_nodes)), lines(map(format_edge, shown_edges))),
         MORE_LINKS if data.is_cut else None,
     )
-    return ToolOutput(data, words.within(given.max_chars))
+    return ToolOutput(data, words.to_text(arguments.max_chars))
 
 
 def format_node(node: Node) -> str:
@@ -138,5 +143,5 @@ WIKI_GRAPH = Tool(
     "Get the pages around a page, or the most central pages of the wiki, with the links between them.",
     GraphInput,
     Graph,
-    graph,
+    get_graph,
 )

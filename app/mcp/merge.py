@@ -1,4 +1,4 @@
-"""wiki_merge puts a page into another one."""
+"""wiki_merge merges a page into another page."""
 
 from uuid import UUID
 
@@ -24,15 +24,18 @@ class Merged(BaseModel):
     changed: bool = Field(description="False if it was merged before.")
 
 
-async def merge(caller: Caller, given: MergeInput) -> ToolOutput:
-    gone, into = await find_page(caller, given.page), await find_page(caller, given.into)
-    ids, into_id = [UUID(gone.id)], UUID(into.id)
+async def merge(caller: Caller, arguments: MergeInput) -> ToolOutput:
+    merged, into = await find_page(caller, arguments.page), await find_page(caller, arguments.into)
+    ids, into_id = [UUID(merged.id)], UUID(into.id)
     saved = await caller.write(
-        lambda database, scope: merge_many(database, scope, ids, into_id, expected_version=given.expected_version)
+        lambda database, scope: merge_many(database, scope, ids, into_id, expected_version=arguments.expected_version)
     )
     data = Merged(**(await find_written(caller, saved)).model_dump())
-    said = f"Merged {gone.name} into {data.page}: it is at version {data.version} now."
-    return ToolOutput(data, said if data.changed else f"{data.page} contains {gone.name} already: nothing was written.")
+    if data.changed:
+        message = f"Merged {merged.name} into {data.page}: it is at version {data.version} now."
+    else:
+        message = f"{data.page} contains {merged.name} already: nothing was written."
+    return ToolOutput(data, message)
 
 
 WIKI_MERGE = Tool(
@@ -47,5 +50,5 @@ WIKI_MERGE = Tool(
     merge,
     writes=True,
     destroys=True,
-    repeats=False,
+    is_idempotent=False,
 )

@@ -1,4 +1,4 @@
-"""Limits how much a tool returns, says how to read on, and fences what pages say as data."""
+"""Limits the text that a tool returns, adds hints how to get the rest, and fences the text of pages as data."""
 
 from collections.abc import Callable, Iterable, Sequence
 from secrets import token_hex
@@ -18,70 +18,74 @@ Cursor = Annotated[
 ]
 
 T = TypeVar("T")
-MARKS = len("<data 00000000>\n\n</data 00000000>")
-NOT_SHOWN = "The result was cut. Call again with a greater max_chars."
+FENCE_LENGTH = len("<data 00000000>\n\n</data 00000000>")
+CUT_HINT = "The result was cut. Call again with a greater max_chars."
 
 
 class TextPart(NamedTuple):
-    """A piece of a text. `next` is where the rest begins, in characters; None at the end."""
+    """A part of a text. `next` is the offset of the next part in characters, or None at the end."""
 
     text: str
     next: int | None
 
 
-def cut(text: str, start: int, most: int) -> TextPart:
-    """Cut a part of a text, at the end of a line if one is near."""
-    end = start + most
+def cut(text: str, start: int, max_chars: int) -> TextPart:
+    """Return the part of a text from `start` on. It ends at the end of a line, unless the last line is long."""
+    end = start + max_chars
     if end >= len(text):
         return TextPart(text[start:], None)
-    line = text.rfind("\n", start + most * 3 // 4, end) + 1
-    end = line or end
+    line_end = text.rfind("\n", start + max_chars * 3 // 4, end) + 1
+    end = line_end or end
     return TextPart(text[start:end], end)
 
 
 class Words(NamedTuple):
-    """The text of an answer: what we say, what pages say, and how to read on."""
+    """The text of a tool's output."""
 
     head: str
+    """The words of the tool itself."""
     data: str = ""
+    """Text of the wiki, which is fenced as data."""
     rest: str | None = None
+    """A hint how to get the rest."""
 
-    def within(self, most: int) -> str:
-        """Return all of the text, or as much as fits: the data is cut first, then a long hint at how to read on."""
-        head, rest = clipped(self.head, most // 2), self.rest
-        if self.room(most, head, rest) < 0:
-            rest = NOT_SHOWN
-        data = clipped(self.data, self.room(most, head, rest))
-        return paragraphs(head, fenced(data) if data else None, rest)
+    def to_text(self, max_chars: int) -> str:
+        """Return the text, cut to `max_chars`. The data is cut first; then a short hint replaces a long hint."""
+        head, rest = clip(self.head, max_chars // 2), self.rest
+        if self.room(max_chars, head, rest) < 0:
+            rest = CUT_HINT
+        data = clip(self.data, self.room(max_chars, head, rest))
+        return paragraphs(head, fence(data) if data else None, rest)
 
-    def fits(self, most: int) -> bool:
-        return len(self.data) <= self.room(most, self.head, self.rest)
+    def fits(self, max_chars: int) -> bool:
+        return len(self.data) <= self.room(max_chars, self.head, self.rest)
 
     @staticmethod
-    def room(most: int, head: str, rest: str | None) -> int:
-        """Return how many characters the head and the hint leave for data."""
-        return most - len(paragraphs(head, rest)) - MARKS - len("\n\n")
+    def room(max_chars: int, head: str, rest: str | None) -> int:
+        """Return the number of characters that the head and the hint leave for data."""
+        return max_chars - len(paragraphs(head, rest)) - FENCE_LENGTH - len("\n\n")
 
 
-def clipped(text: str, most: int) -> str:
-    if len(text) <= most:
+def clip(text: str, max_chars: int) -> str:
+    """Return the text, cut with an ellipsis if it is longer than `max_chars`."""
+    if len(text) <= max_chars:
         return text
-    return f"{text[: most - 1].rstrip()}…" if most > 0 else ""
+    return f"{text[: max_chars - 1].rstrip()}…" if max_chars > 0 else ""
 
 
-def fitting_lines(rows: Sequence[T], most: int, said: Callable[[T], str]) -> list[T]:
-    """The first rows whose lines fit, and one at least."""
-    kept: list[T] = []
+def rows_within(rows: Sequence[T], max_chars: int, format_row: Callable[[T], str]) -> list[T]:
+    """Return the first rows whose lines fit into `max_chars`, but at least one row."""
+    fitting: list[T] = []
     for row in rows:
-        most -= len(said(row)) + 1
-        if kept and most < 0:
+        max_chars -= len(format_row(row)) + 1
+        if fitting and max_chars < 0:
             break
-        kept.append(row)
-    return kept
+        fitting.append(row)
+    return fitting
 
 
-def fenced(text: str) -> str:
-    """Put a text between two lines that nobody who wrote it can know: what stands there is data, whatever it says."""
+def fence(text: str) -> str:
+    """Put a text between two marks with a random number, which its author cannot imitate, to mark it as data."""
     mark = token_hex(4)
     return f"<data {mark}>\n{text.rstrip()}\n</data {mark}>"
 

@@ -1,4 +1,4 @@
-"""Pages as tools name and show them."""
+"""Finds the pages that tools name, and formats lists of pages."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -21,18 +21,18 @@ PageName = Annotated[
     ),
 ]
 PageType = Annotated[str, Field(description=f"One of {', '.join(PAGE_TYPES)}.")]
-SUGGESTED = 5
-MORE = "Find pages with wiki_search or wiki_list."
+MAX_SUGGESTIONS = 5
+FIND_HINT = "Find pages with wiki_search or wiki_list."
 
 
 class AmbiguousPage(CairnError):
-    """A name that several pages have."""
+    """Several pages have the name."""
 
     code = "AMBIGUOUS_PAGE"
 
 
 class PageLookup(NamedTuple):
-    """The place of a page, in GraphQL's words."""
+    """A page that was found by its name. `type` is a value of the GraphQL enum."""
 
     id: str
     type: str
@@ -55,19 +55,22 @@ class PageLine(BaseModel):
 
 
 async def find_page(caller: Caller, name: str) -> PageLookup:
-    """The page that a model means; NotFound and AmbiguousPage say how to name it."""
-    type, called = split_name(name)
-    page = the_one((await caller.read("named", name=called, type=type))["pages"], called)
+    """Return the page with this name. Raises NotFound, AmbiguousPage and BadInput, which say how to name a page."""
+    type, plain_name = split_name(name)
+    page = best_match((await caller.read("named", name=plain_name, type=type))["pages"], plain_name)
     if page is None:
-        raise await unknown(caller, name)
+        raise await page_not_found(caller, name)
     return PageLookup(page["id"], page["type"], page["slug"])
 
 
-def the_one(found: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None:
-    """The page that a name means, of those that answer to it; raises AmbiguousPage where several do so equally."""
-    if not found:
+def best_match(matches: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None:
+    """Return the page of the best match, or None. Raises AmbiguousPage if several pages match equally well.
+
+    Matches are ordered by their kind, such as slug or alias, and by the status of the page.
+    """
+    if not matches:
         return None
-    best = [one["page"] for one in found if (one["kind"], one["page"]["status"]) == first(found)]
+    best = [match["page"] for match in matches if rank(match) == rank(matches[0])]
     if len(best) > 1:
         names = ", ".join(map(format_page_name, best))
         raise AmbiguousPage(f'More than one page is called "{name[:200]}". Name the one you mean: {names}.')
@@ -75,27 +78,28 @@ def the_one(found: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None
     return page
 
 
-def first(found: Sequence[dict[str, Any]]) -> tuple[str, str]:
-    return found[0]["kind"], found[0]["page"]["status"]
+def rank(match: dict[str, Any]) -> tuple[str, str]:
+    return match["kind"], match["page"]["status"]
 
 
-async def unknown(caller: Caller, name: str) -> CairnError:
-    """The error for a name that no page answers to, with those that may be meant."""
-    type, called = split_name(name)
-    near = await caller.read("suggest", name=called)
-    names = dict.fromkeys(format_page_name(one["page"]) for one in (*near["begun"], *near["found"]))
-    meant = f"Perhaps you mean one of these: {', '.join(list(names)[:SUGGESTED])}." if names else MORE
-    if type is None and "/" in called:
+async def page_not_found(caller: Caller, name: str) -> CairnError:
+    """Return the error for a name that no page has, with the names of similar pages."""
+    type, plain_name = split_name(name)
+    similar = await caller.read("suggest", name=plain_name)
+    names = dict.fromkeys(format_page_name(match["page"]) for match in (*similar["begun"], *similar["found"]))
+    hint = f"Perhaps you mean one of these: {', '.join(list(names)[:MAX_SUGGESTIONS])}." if names else FIND_HINT
+    if type is None and "/" in plain_name:
         return BadInput(
-            f'There is no page "{name[:200]}", and a type is one of {", ".join(PAGE_TYPES)}. {meant}', "page"
+            f'There is no page "{name[:200]}", and a type is one of {", ".join(PAGE_TYPES)}. {hint}', "page"
         )
-    return NotFound(f'There is no page "{name[:200]}" in this wiki. {meant}')
+    return NotFound(f'There is no page "{name[:200]}" in this wiki. {hint}')
 
 
 def split_name(name: str) -> tuple[str | None, str]:
-    """`topic/austin` → ("TOPIC", "austin"), also as the text of a page links to it, or as the URI of a resource.
+    """Return the type and the slug of a name: `topic/austin` becomes ("TOPIC", "austin").
 
-    What has no type in front is a name as a whole, such as the title `TCP/IP`.
+    Links as in the text of a page and URIs of resources are accepted too. A name that does not begin with a type has
+    none: it is a slug, a title or an alias, such as `TCP/IP`.
     """
     name = name.strip().removeprefix("cairn://page/").removeprefix("/wiki/").strip("[]/ ")
     type, slash, slug = name.partition("/")
@@ -109,7 +113,7 @@ def page_type(name: str) -> str:
 
 
 def types_of(name: str | None) -> list[str] | None:
-    """Return a filter's types for the name of one, or None if none is named."""
+    """Return the types of a GraphQL filter for the name of a type, or None without a name."""
     return None if name is None else [page_type(name)]
 
 
@@ -129,7 +133,7 @@ def line_of(page: dict[str, Any]) -> PageLine:
 
 
 def format_line(line: PageLine) -> str:
-    """Format a page as one line."""
+    """Return a page as a line of text."""
     tags = f" [{', '.join(line.tags)}]" if line.tags else ""
     about = f": {' '.join(line.summary.split())}" if line.summary else ""
     return f'- {line.page} "{line.title}"{tags}{about}'
@@ -141,31 +145,34 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def fit_rows(
-    connection: dict[str, Any], most: int, build: Callable[[Edges, str | None], M], words_of: Callable[[M], Words]
+    connection: dict[str, Any], max_chars: int, build: Callable[[Edges, str | None], M], words_of: Callable[[M], Words]
 ) -> ToolOutput:
-    """Return as many rows as fit into `most` characters. `build` makes the answer of rows and the cursor after them."""
+    """Return the output with as many rows of a connection as fit into `max_chars`.
 
-    def answer(kept: Edges) -> M:
-        return build(kept, next_cursor(connection, kept))
+    `build` creates the data from rows and the cursor after them.
+    """
 
-    data = answer(rows_that_fit(connection["edges"], most, lambda kept: words_of(answer(kept))))
-    return ToolOutput(data, words_of(data).within(most))
+    def data_of(rows: Edges) -> M:
+        return build(rows, next_cursor(connection, rows))
+
+    data = data_of(rows_that_fit(connection["edges"], max_chars, lambda rows: words_of(data_of(rows))))
+    return ToolOutput(data, words_of(data).to_text(max_chars))
 
 
-def rows_that_fit(rows: Sequence[T], most: int, words: Callable[[Sequence[T]], Words]) -> Sequence[T]:
-    """Return as many of the first rows as there is room for, and one at least."""
-    if not rows or words(rows).fits(most):
+def rows_that_fit(rows: Sequence[T], max_chars: int, words_of: Callable[[Sequence[T]], Words]) -> Sequence[T]:
+    """Return the first rows whose text fits into `max_chars`, but at least one row. It is a binary search."""
+    if not rows or words_of(rows).fits(max_chars):
         return rows
-    few, many = 1, len(rows)
-    while many - few > 1:
-        some = (few + many) // 2
-        few, many = (some, many) if words(rows[:some]).fits(most) else (few, some)
-    return rows[:few]
+    low, high = 1, len(rows)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if words_of(rows[:middle]).fits(max_chars) else (low, middle)
+    return rows[:low]
 
 
-def next_cursor(connection: dict[str, Any], kept: Edges) -> str | None:
-    """Return the cursor after the last row that is shown."""
-    if not kept or (len(kept) == len(connection["edges"]) and not connection["pageInfo"]["hasNextPage"]):
+def next_cursor(connection: dict[str, Any], rows: Edges) -> str | None:
+    """Return the cursor after the last of these rows, or None if no row follows."""
+    if not rows or (len(rows) == len(connection["edges"]) and not connection["pageInfo"]["hasNextPage"]):
         return None
-    cursor: str = kept[-1]["cursor"]
+    cursor: str = rows[-1]["cursor"]
     return cursor

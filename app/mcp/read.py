@@ -1,4 +1,4 @@
-"""wiki_read, and read_wiki_page, which is its other name."""
+"""wiki_read reads a page. read_wiki_page is an older name of the same tool."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -11,11 +11,12 @@ from content.sensitivity import USUAL
 from resolvers.errors import NotFound
 
 from .caller import Caller
-from .output_limit import CHARS, MARKS, MaxChars, Words, clipped, cut, paragraphs
-from .pages import PageName, format_page_name, split_name, the_one, unknown
+from .output_limit import CHARS, FENCE_LENGTH, MaxChars, Words, clip, cut, paragraphs
+from .pages import PageName, best_match, format_page_name, page_not_found, split_name
 from .tool import Tool, ToolInput, ToolOutput
 
-AROUND = MARKS + len("Read on with offset 1000000, of 1000000.") + 3 * len("\n\n")  # of one that is long
+OVERHEAD = FENCE_LENGTH + len("Read on with offset 1000000, of 1000000.") + 3 * len("\n\n")
+"""Characters of an output besides its first line and the page."""
 
 
 class ReadInput(ToolInput):
@@ -67,25 +68,25 @@ class PageText(BaseModel):
     source_count: int
 
 
-async def read(caller: Caller, given: ReadInput) -> ToolOutput:
-    type, name = split_name(given.page)
+async def read(caller: Caller, arguments: ReadInput) -> ToolOutput:
+    type, name = split_name(arguments.page)
     answer = await caller.read(
-        "read", name=name, type=type, version=given.version or 1, isOld=given.version is not None
+        "read", name=name, type=type, version=arguments.version or 1, isOld=arguments.version is not None
     )
-    if the_one(answer["pages"], name) is None:
-        raise await unknown(caller, given.page)
+    if best_match(answer["pages"], name) is None:
+        raise await page_not_found(caller, arguments.page)
     (found,) = answer["first"]
-    page = as_it_was(found["page"], given.version)
-    data = full_page(page, given.offset, name if answer["pages"][0]["kind"] == "OLD_SLUG" else None)
-    room = room_beside(data, given.max_chars)
-    part = cut(page["bodyMd"], given.offset, max(room - len(page_facts(data, room // 3)), 1))
+    page = page_at_version(found["page"], arguments.version)
+    data = full_page(page, arguments.offset, name if answer["pages"][0]["kind"] == "OLD_SLUG" else None)
+    room = room_for_text(data, arguments.max_chars)
+    part = cut(page["bodyMd"], arguments.offset, max(room - len(page_facts(data, room // 3)), 1))
     data = data.model_copy(update={"content": part.text, "next_offset": part.next})
     words = Words(head_of(data), paragraphs(page_facts(data, room // 3), data.content), continuation(data))
-    return ToolOutput(data, words.within(given.max_chars), (page["id"],))
+    return ToolOutput(data, words.to_text(arguments.max_chars), (page["id"],))
 
 
-def as_it_was(page: dict[str, Any], version: int | None) -> dict[str, Any]:
-    """The page with what it said at a version; links and citations are the present ones."""
+def page_at_version(page: dict[str, Any], version: int | None) -> dict[str, Any]:
+    """Return the page with its content at a version, but with its current links and citations. Raises NotFound."""
     if version is None:
         return page
     if page["revision"] is None:
@@ -94,15 +95,15 @@ def as_it_was(page: dict[str, Any], version: int | None) -> dict[str, Any]:
     return page | revision | {"updatedAt": revision["createdAt"]}
 
 
-def room_beside(page: PageText, most: int) -> int:
-    """Return how many characters are left for the page's text beside what is known of it."""
-    return most - min(len(head_of(page)), most // 2) - AROUND
+def room_for_text(page: PageText, max_chars: int) -> int:
+    """Return the number of characters for the facts and the text of the page."""
+    return max_chars - min(len(head_of(page)), max_chars // 2) - OVERHEAD
 
 
 def full_page(page: dict[str, Any], offset: int, redirected_from: str | None) -> PageText:
     """Return the page with all of its text from `offset` on."""
     backlinks, sources, links, broken = (page[name] for name in ("backlinks", "sources", "links", "brokenLinks"))
-    once = page["supersededClaims"]
+    superseded = page["supersededClaims"]
     return PageText(
         page=format_page_name(page),
         title=page["title"],
@@ -121,8 +122,8 @@ def full_page(page: dict[str, Any], offset: int, redirected_from: str | None) ->
         supersedes=list(map(format_page_name, page["supersedes"])),
         contradicts=list(map(format_page_name, page["contradicts"])),
         sections=sections_of(page),
-        superseded=list(map(format_superseded, once["nodes"])),
-        superseded_count=once["totalCount"],
+        superseded=list(map(format_superseded, superseded["nodes"])),
+        superseded_count=superseded["totalCount"],
         contradictions=list(map(format_contradiction, page["contradictions"]["nodes"])),
         content=page["bodyMd"][offset:],
         offset=offset,
@@ -142,7 +143,7 @@ def full_page(page: dict[str, Any], offset: int, redirected_from: str | None) ->
 
 
 def sections_of(page: dict[str, Any]) -> list[SectionLine]:
-    """Return the sections in their order, each with the sources that it cites."""
+    """Return the sections of the page in their order, with the sources that each cites."""
     cites: dict[str, list[str]] = {section["sectionSlug"]: [] for section in page["sections"]}
     for citation in page["citations"]["nodes"]:
         cites.setdefault(citation["section"]["sectionSlug"], []).append(format_source(citation["source"]))
@@ -158,9 +159,9 @@ def format_superseded(claim: dict[str, Any]) -> str:
     return claims.format_superseded(claims.ClaimRead(claim["fact"], claim["replacement"], on))
 
 
-def format_contradiction(one: dict[str, Any]) -> str:
-    older, newer = (claims.quote_line(one[f"{name}Claim"]) for name in ("older", "newer"))
-    return f'Undecided ({one["id"]}): "{older}" ({one["olderOn"][:10]}) or "{newer}" ({one["newerOn"][:10]}).'
+def format_contradiction(node: dict[str, Any]) -> str:
+    older, newer = (claims.quote_line(node[f"{name}Claim"]) for name in ("older", "newer"))
+    return f'Undecided ({node["id"]}): "{older}" ({node["olderOn"][:10]}) or "{newer}" ({node["newerOn"][:10]}).'
 
 
 def continuation(page: PageText) -> str | None:
@@ -174,9 +175,9 @@ def head_of(page: PageText) -> str:
     return f"Page {page.page}, version {page.version}{state}, changed {page.updated_at}."
 
 
-def page_facts(page: PageText, most: int) -> str:
-    """Return what the page used to say and what nobody decided, and then what is known of it besides its text."""
-    known = {
+def page_facts(page: PageText, max_chars: int) -> str:
+    """Return lines with the superseded claims, the open contradictions and the metadata of the page."""
+    metadata = {
         "title": page.title,
         "once": page.redirected_from,
         "summary": page.summary,
@@ -197,16 +198,16 @@ def page_facts(page: PageText, most: int) -> str:
         "linked from": format_names(page.linked_from, page.linked_from_count),
         "sources": format_names(page.sources, page.source_count),
     }
-    lines = [*page.superseded, *page.contradictions, *(f"{name}: {value}" for name, value in known.items() if value)]
-    return clipped("\n".join(lines), most)
+    lines = [*page.superseded, *page.contradictions, *(f"{name}: {value}" for name, value in metadata.items() if value)]
+    return clip("\n".join(lines), max_chars)
 
 
-def format_section(one: SectionLine) -> str:
-    return f"{one.section} (cites {', '.join(one.cites)})" if one.cites else one.section
+def format_section(line: SectionLine) -> str:
+    return f"{line.section} (cites {', '.join(line.cites)})" if line.cites else line.section
 
 
 def format_names(shown: list[str], total: int) -> str:
-    """The names, and how many there are besides."""
+    """Return the names, and the number of names that are not shown."""
     more = f" and {total - len(shown)} more" if total > len(shown) else ""
     return ", ".join(shown) + more
 
@@ -220,4 +221,4 @@ WIKI_READ = Tool(
     PageText,
     read,
 )
-READ_WIKI_PAGE = replace(WIKI_READ, name="read_wiki_page", about="The same as wiki_read.")
+READ_WIKI_PAGE = replace(WIKI_READ, name="read_wiki_page", description="The same as wiki_read.")

@@ -1,4 +1,4 @@
-"""Resources and prompts."""
+"""The resources and prompts of the MCP server, and wiki_hot_index."""
 
 from functools import partial
 from importlib.resources import files
@@ -28,7 +28,7 @@ from resolvers.knowledge.lint import lint
 from resolvers.knowledge.lint_reports import as_markdown
 
 from .caller import Caller
-from .output_limit import fenced, lines, paragraphs
+from .output_limit import fence, lines, paragraphs
 from .pages import PageLine, format_page_name, line_of
 from .read import ReadInput, read
 from .tool import Tool, ToolInput, ToolOutput
@@ -47,7 +47,7 @@ async def list_prompts() -> ListPromptsResult:
 
 
 async def get_prompt(name: str, arguments: dict[str, str]) -> GetPromptResult:
-    """Return a prompt; raise MCPError for an unknown one."""
+    """Return a prompt. Raises MCPError if there is no such prompt."""
     if name != WRITING.name:
         raise MCPError(INVALID_PARAMS, f"There is one prompt: {WRITING.name}.")
     text = files("app.mcp").joinpath("prompts/wiki-writing.md").read_text(encoding="utf-8")
@@ -72,18 +72,18 @@ class HotIndex(BaseModel):
     entries: list[HotEntry] = Field(description="Highest score first.")
 
 
-async def hot_index(caller: Caller, given: HotIndexInput) -> ToolOutput:
-    found = (await caller.read("hot", limit=given.limit))["wikiHotIndex"]
-    entries = [HotEntry(**line_of(one["page"]).model_dump(), score=one["score"]) for one in found]
+async def hot_index(caller: Caller, arguments: HotIndexInput) -> ToolOutput:
+    found = (await caller.read("hot", limit=arguments.limit))["wikiHotIndex"]
+    entries = [HotEntry(**line_of(node["page"]).model_dump(), score=node["score"]) for node in found]
     return ToolOutput(HotIndex(entries=entries), text_of(entries))
 
 
 def text_of(entries: list[HotEntry]) -> str:
-    """Return the index as text, without summaries: it costs a prompt a line an entry."""
+    """Return the index as text with a line for each entry, without summaries, to keep prompts short."""
     if not entries:
         return "Nothing is at hand yet. Use wiki_search."
-    said = (f"- {one.page}" + (f" [{', '.join(one.tags)}]" if one.tags else "") for one in entries)
-    return paragraphs("Knowledge index: wiki_read or knowledge_search gives the text.", fenced(lines(said)))
+    rows = (f"- {entry.page}" + (f" [{', '.join(entry.tags)}]" if entry.tags else "") for entry in entries)
+    return paragraphs("Knowledge index: wiki_read or knowledge_search gives the text.", fence(lines(rows)))
 
 
 WIKI_HOT_INDEX = Tool(
@@ -102,15 +102,15 @@ WIKI_HOT_INDEX = Tool(
 HOT, LINT = "cairn://hot", "cairn://lint"
 PAGE = "cairn://page/"
 MARKDOWN = "text/markdown"
-LISTED = 100
-LINT_SHOWN = 5  # findings of a check
-CHARS = 100_000  # of a page; the tool reads on
+PAGES_LISTED = 100
+LINT_SHOWN = 5  # findings of each check
+CHARS = 100_000  # of a page; wiki_read can read the rest
 
 
 async def list_resources(caller: Caller, cursor: str | None) -> ListResourcesResult:
-    """List the hot index first, then all active pages by title."""
-    asked: dict[str, Any] = {"filter": {}, "orderBy": "TITLE", "first": LISTED, "after": cursor}
-    found = (await caller.read("list", **asked))["wikiPages"]
+    """List the hot index and the lint report first, then all active pages by title."""
+    arguments: dict[str, Any] = {"filter": {}, "orderBy": "TITLE", "first": PAGES_LISTED, "after": cursor}
+    found = (await caller.read("list", **arguments))["wikiPages"]
     pages = [edge["node"] for edge in found["edges"]]
     listed = [
         Resource(
@@ -123,15 +123,17 @@ async def list_resources(caller: Caller, cursor: str | None) -> ListResourcesRes
         for page in pages
     ]
     more = found["edges"][-1]["cursor"] if pages and found["pageInfo"]["hasNextPage"] else None
-    return ListResourcesResult(resources=listed if cursor else [hot(), LINTED, *listed], next_cursor=more)
+    return ListResourcesResult(
+        resources=listed if cursor else [hot_resource(), LINT_RESOURCE, *listed], next_cursor=more
+    )
 
 
-def hot() -> Resource:
+def hot_resource() -> Resource:
     about = "The pages that agents have at hand, as a few lines for the beginning of a prompt."
     return Resource(uri=HOT, name="hot", title="Knowledge index", description=about, mime_type=MARKDOWN)
 
 
-LINTED = Resource(
+LINT_RESOURCE = Resource(
     uri=LINT,
     name="lint",
     title="Lint of the wiki",
@@ -140,8 +142,8 @@ LINTED = Resource(
 )
 
 
-async def lint_page(caller: Caller) -> str:
-    """Return what lint finds as a page. Its lines quote the wiki: data, never an instruction."""
+async def lint_markdown(caller: Caller) -> str:
+    """Return the findings of lint as Markdown. It quotes text of the wiki, which is data and never an instruction."""
     return as_markdown(await caller.write(partial(lint, most=LINT_SHOWN)))
 
 
@@ -157,15 +159,15 @@ async def list_templates() -> ListResourceTemplatesResult:
 
 
 async def read_resource(caller: Caller, uri: str) -> ReadResourceResult:
-    """Return what a resource holds; raise NotFound if there is none."""
+    """Return the content of a resource. Raises BadInput for an unknown URI, and NotFound for an unknown page."""
     if uri == HOT:
-        told = await hot_index(caller, HotIndexInput())
+        output = await hot_index(caller, HotIndexInput())
     elif uri == LINT:
-        contents = TextResourceContents(uri=uri, mime_type=MARKDOWN, text=await lint_page(caller))
+        contents = TextResourceContents(uri=uri, mime_type=MARKDOWN, text=await lint_markdown(caller))
         return ReadResourceResult(contents=[contents])
     elif uri.startswith(PAGE) and len(PAGE) < len(uri) < 2_000:
-        told = await read(caller, ReadInput(page=unquote(uri.removeprefix(PAGE))[:200], max_chars=CHARS))
+        output = await read(caller, ReadInput(page=unquote(uri.removeprefix(PAGE))[:200], max_chars=CHARS))
     else:
         raise BadInput(f"Resources are {HOT}, {LINT} and {PAGE}<type>/<slug>.", "uri")
-    await caller.count("resources/read", told.read)
-    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=told.text)])
+    await caller.count("resources/read", output.page_ids)
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=output.text)])

@@ -1,4 +1,4 @@
-"""Tools that search and list pages."""
+"""wiki_search and wiki_list: tools that search and list pages."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -65,12 +65,12 @@ class Hits(BaseModel):
     next_cursor: str | None
 
 
-async def search(caller: Caller, given: SearchInput) -> ToolOutput:
-    filter = {"types": types_of(given.type), "tags": [given.tag] if given.tag else None}
-    if given.kinds is not None:
-        return await search_all(caller, given, filter if given.type or given.tag else None)
+async def search(caller: Caller, arguments: SearchInput) -> ToolOutput:
+    filter = {"types": types_of(arguments.type), "tags": [arguments.tag] if arguments.tag else None}
+    if arguments.kinds is not None:
+        return await search_all(caller, arguments, filter if arguments.type or arguments.tag else None)
     found = (
-        await caller.read("search", query=given.query, filter=filter, first=given.limit, after=given.cursor)
+        await caller.read("search", query=arguments.query, filter=filter, first=arguments.limit, after=arguments.cursor)
     )["wikiSearchResults"]  # fmt: skip
 
     def build(edges: Edges, cursor: str | None) -> Hits:
@@ -79,33 +79,35 @@ async def search(caller: Caller, given: SearchInput) -> ToolOutput:
             total=found["totalCount"],
             total_is_exact=found["totalIsExact"],
             did_you_mean=found["didYouMean"],
-            held_names=[f"{one['name']} ({one['evidence']:g} of 3): {one['missing']}." for one in found["heldNames"]],
+            held_names=[
+                f"{item['name']} ({item['evidence']:g} of 3): {item['missing']}." for item in found["heldNames"]
+            ],
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, build, words_of)
+    return fit_rows(found, arguments.max_chars, build, words_of)
 
 
-async def search_all(caller: Caller, given: SearchInput, filter: dict[str, Any] | None) -> ToolOutput:
-    """Search in several kinds or wikis."""
-    asked = {"in": [str(kind).upper() for kind in given.kinds or ()], "filter": filter}
-    found = (await caller.read("search_all", query=given.query, first=given.limit, after=given.cursor, **asked))[
-        "wikiSearchAll"
-    ]
+async def search_all(caller: Caller, arguments: SearchInput, filter: dict[str, Any] | None) -> ToolOutput:
+    """Search pages, sources or both, in the caller's wiki and in shared spaces."""
+    options = {"in": [str(kind).upper() for kind in arguments.kinds or ()], "filter": filter}
+    found = (
+        await caller.read("search_all", query=arguments.query, first=arguments.limit, after=arguments.cursor, **options)
+    )["wikiSearchAll"]
 
     def build(edges: Edges, cursor: str | None) -> Hits:
         return Hits(
-            results=[either(edge) for edge in edges],
+            results=[hit_or_passage(edge) for edge in edges],
             total=None,
             total_is_exact=False,
             did_you_mean=found["didYouMean"],
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, build, words_of)
+    return fit_rows(found, arguments.max_chars, build, words_of)
 
 
-def either(edge: dict[str, Any]) -> Hit | FoundPassage:
+def hit_or_passage(edge: dict[str, Any]) -> Hit | FoundPassage:
     if edge["page"]:
         return hit(edge | {"node": edge["page"]}).model_copy(update={"space": edge["owner"]["slug"]})
     passage, newer = edge["passage"], edge["supersededBy"]
@@ -134,12 +136,12 @@ def hit(edge: dict[str, Any]) -> Hit:
     )
 
 
-def format_passage(found: FoundPassage) -> str:
-    cited = f" (cited by {', '.join(found.cited_by)})" if found.cited_by else ""
-    if found.superseded_by:
-        cited += f" (no longer holds: {found.superseded_by})"
-    place = f"{found.source}, lines {found.lines}, {found.captured_at:%Y-%m-%d}"
-    return f"- {place}{cited}\n  {' '.join(found.text.split())}"
+def format_passage(passage: FoundPassage) -> str:
+    notes = f" (cited by {', '.join(passage.cited_by)})" if passage.cited_by else ""
+    if passage.superseded_by:
+        notes += f" (no longer holds: {passage.superseded_by})"
+    place = f"{passage.source}, lines {passage.lines}, {passage.captured_at:%Y-%m-%d}"
+    return f"- {place}{notes}\n  {' '.join(passage.text.split())}"
 
 
 def format_hit(hit: Hit | FoundPassage) -> str:
@@ -179,7 +181,7 @@ WIKI_SEARCH = Tool(
     Hits,
     search,
 )
-SEARCH_WIKI = replace(WIKI_SEARCH, name="search_wiki", about="The same as wiki_search.")
+SEARCH_WIKI = replace(WIKI_SEARCH, name="search_wiki", description="The same as wiki_search.")
 
 
 class ListInput(ToolInput):
@@ -202,17 +204,17 @@ class Pages(BaseModel):
     next_cursor: str | None
 
 
-async def list_pages(caller: Caller, given: ListInput) -> ToolOutput:
+async def list_pages(caller: Caller, arguments: ListInput) -> ToolOutput:
     filter = {
-        "types": types_of(given.type),
-        "tags": [given.tag] if given.tag else None,
-        "titlePrefix": given.title_prefix,
-        "updatedSince": given.updated_since and given.updated_since.isoformat(),
-        "status": "ARCHIVED" if given.archived else "ACTIVE",
+        "types": types_of(arguments.type),
+        "tags": [arguments.tag] if arguments.tag else None,
+        "titlePrefix": arguments.title_prefix,
+        "updatedSince": arguments.updated_since and arguments.updated_since.isoformat(),
+        "status": "ARCHIVED" if arguments.archived else "ACTIVE",
     }
-    order = given.order_by.upper()
+    order = arguments.order_by.upper()
     found = (
-        await caller.read("list", filter=filter, orderBy=order, first=given.limit, after=given.cursor)
+        await caller.read("list", filter=filter, orderBy=order, first=arguments.limit, after=arguments.cursor)
     )["wikiPages"]  # fmt: skip
 
     def build(edges: Edges, cursor: str | None) -> Pages:
@@ -222,7 +224,7 @@ async def list_pages(caller: Caller, given: ListInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, build, words_of_pages)
+    return fit_rows(found, arguments.max_chars, build, words_of_pages)
 
 
 def words_of_pages(data: Pages) -> Words:

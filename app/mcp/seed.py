@@ -1,4 +1,4 @@
-"""The seed directory: files that become knowledge entries where their topics are not known yet."""
+"""Loads the seed directory, whose files become knowledge entries if their topics have none yet."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,10 @@ ACTOR = Actor(ActorKind.SERVICE, "cairn seed")
 
 
 class Seeded(NamedTuple):
-    """Topics of entries that were made, how many were there already, and (file, reason) of those that could not be."""
+    """The result of loading seeds: the topics of new entries, the number of existing entries, and the refused files.
+
+    `refused` has pairs of a file name and a reason.
+    """
 
     made: list[str]
     known: int
@@ -34,7 +37,7 @@ class Seeded(NamedTuple):
 
 @asynccontextmanager
 async def load_seed(database: Database, settings: Settings) -> AsyncIterator[None]:
-    """Load the seed before anything is served. A seed that cannot be loaded is logged, and does not prevent serving."""
+    """Load the seed directory before the service starts. If it cannot be loaded, a warning is logged."""
     if settings.seed_dir is not None:
         try:
             scope = await seed_scope(database, str(settings.seed_tenant), str(settings.seed_owner))
@@ -54,7 +57,7 @@ async def seed_scope(database: Database, tenant: str, owner: str) -> Scope:
 
 
 async def load_seed_files(database: Database, scope: Scope, folder: Path) -> Seeded:
-    """Load each file by itself. A folder that does not exist holds no file."""
+    """Load the files of the folder, each independently of the others. A missing folder counts as empty."""
     done = Seeded([], 0, [])
     for path in await asyncio.to_thread(files_of, folder):
         try:
@@ -73,6 +76,6 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def read(path: Path) -> Seed:
-    """Read a little more of a file than an entry can hold, so that a longer one is refused with the usual message."""
+    """Read slightly more of a file than an entry may have, so that a file that is too long gets the usual error."""
     with path.open(encoding="utf-8") as file:
         return read_seed(file.read(BODY.most + 1_000))

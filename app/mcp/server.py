@@ -1,4 +1,4 @@
-"""The MCP server: what the protocol asks, answered by the catalogue of tools, the resources and the prompts."""
+"""The MCP server: it answers the requests of the protocol with the tools, the resources and the prompts."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -38,14 +38,14 @@ from ..settings import Settings
 from . import resources
 from .caller import Caller, ToolBackend
 from .catalogue import BY_NAME, OUTPUT_SCHEMAS, parse_toolsets, visible_tools
-from .errors import failure, is_outage, refusal
+from .errors import error_result, is_outage, protocol_error
 from .tool import run_tool
 
 log = structlog.get_logger()
-Asked = ServerRequestContext[Any, Any]
+RequestContext = ServerRequestContext[Any, Any]
 Paging = PaginatedRequestParams | None
 
-NOTHING: Mapping[str, Any] = {}
+NO_META: Mapping[str, Any] = {}
 REPLAYED = "cairn/replayed"
 INSTRUCTIONS = (
     "A wiki that is kept by people and agents. Search before you answer (wiki_search, knowledge_search), and before "
@@ -54,45 +54,45 @@ INSTRUCTIONS = (
 )
 
 
-def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
-    """`caller_of` knows whose request it is."""
+def make_server(caller_of: Callable[[RequestContext], Caller]) -> Server[Any]:
+    """Return the server. `caller_of` returns the caller of a request."""
     listed = tool_definitions(with_output=True)
     schemas = {name: tool.input_schema for name, tool in listed.items()}
 
-    async def list_tools(asked: Asked, params: Paging) -> ListToolsResult:
-        caller = caller_of(asked)
+    async def list_tools(context: RequestContext, params: Paging) -> ListToolsResult:
+        caller = caller_of(context)
         try:
             may_write = await caller.may_write()
         except Exception as error:
-            raise refusal(error) from None
+            raise protocol_error(error) from None
         shown = visible_tools(caller.toolsets, may_write=may_write)
         known = listed if OUTPUT_SCHEMAS in caller.toolsets else tool_definitions(with_output=False)
         return ListToolsResult(tools=[known[tool.name] for tool in shown])
 
-    async def call_tool(asked: Asked, params: CallToolRequestParams) -> CallToolResult:
-        caller, arguments, meta = caller_of(asked), params.arguments or {}, params.meta or {}
-        raises = asked.request is not None and reads_errors_at_any_status(asked.protocol_version)
+    async def call_tool(context: RequestContext, params: CallToolRequestParams) -> CallToolResult:
+        caller, arguments, meta = caller_of(context), params.arguments or {}, params.meta or {}
+        raises = context.request is not None and reads_errors_at_any_status(context.protocol_version)
         return await answer_call(caller, params.name, arguments, meta, raises_outages=raises)
 
-    async def list_resources(asked: Asked, params: Paging) -> ListResourcesResult:
+    async def list_resources(context: RequestContext, params: Paging) -> ListResourcesResult:
         try:
-            return await resources.list_resources(caller_of(asked), params.cursor if params else None)
+            return await resources.list_resources(caller_of(context), params.cursor if params else None)
         except Exception as error:
-            raise refusal(error) from None
+            raise protocol_error(error) from None
 
-    async def list_templates(asked: Asked, params: Paging) -> ListResourceTemplatesResult:
+    async def list_templates(context: RequestContext, params: Paging) -> ListResourceTemplatesResult:
         return await resources.list_templates()
 
-    async def read_resource(asked: Asked, params: ReadResourceRequestParams) -> ReadResourceResult:
+    async def read_resource(context: RequestContext, params: ReadResourceRequestParams) -> ReadResourceResult:
         try:
-            return await resources.read_resource(caller_of(asked), str(params.uri))
+            return await resources.read_resource(caller_of(context), str(params.uri))
         except Exception as error:
-            raise refusal(error, uri=str(params.uri)[:200]) from None
+            raise protocol_error(error, uri=str(params.uri)[:200]) from None
 
-    async def list_prompts(asked: Asked, params: Paging) -> ListPromptsResult:
+    async def list_prompts(context: RequestContext, params: Paging) -> ListPromptsResult:
         return await resources.list_prompts()
 
-    async def get_prompt(asked: Asked, params: GetPromptRequestParams) -> GetPromptResult:
+    async def get_prompt(context: RequestContext, params: GetPromptRequestParams) -> GetPromptResult:
         return await resources.get_prompt(params.name, params.arguments or {})
 
     return Server(
@@ -113,7 +113,7 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
 
 @cache
 def tool_definitions(*, with_output: bool) -> dict[str, Listed]:
-    """Return each tool as it is listed, by its name. The schemas take 25 ms to make."""
+    """Return the definitions of all tools by name. They are cached, because creating the schemas takes 25 ms."""
     return {tool.name: tool.definition(with_output=with_output) for tool in BY_NAME.values()}
 
 
@@ -121,48 +121,48 @@ async def answer_call(
     caller: Caller,
     name: str,
     arguments: dict[str, Any],
-    meta: Mapping[str, Any] = NOTHING,
+    meta: Mapping[str, Any] = NO_META,
     *,
     raises_outages: bool = False,
 ) -> CallToolResult:
-    """Return what a tool answers. An error in it is an answer too, by which the model can correct its call.
+    """Call a tool and return its result. An error of the tool is a result too, so that the model can correct its call.
 
-    With `raises_outages`, an error for want of the database is raised as one of the protocol.
+    With `raises_outages`, an unavailable database raises a protocol error. An unknown tool always raises MCPError.
     """
     if (tool := BY_NAME.get(name)) is None:
         raise MCPError(INVALID_PARAMS, f'There is no tool "{name[:100]}". tools/list has all.')
     record_tool(name)
     try:
-        told = await run_tool(tool, caller, arguments, meta)
+        output = await run_tool(tool, caller, arguments, meta)
     except Exception as error:
         error = translate_error(error)
         if raises_outages and is_outage(error):
-            raise refusal(error) from None
+            raise protocol_error(error) from None
         await caller.count(name, ())
-        return failure(error, tool.takes)
-    await caller.count(name, told.read)
-    data = told.data.model_dump(mode="json")
-    replayed = {REPLAYED: True} if told.is_replayed else None
-    return CallToolResult(content=[TextContent(text=told.text)], structured_content=data, _meta=replayed)
+        return error_result(error, tool.input_model)
+    await caller.count(name, output.page_ids)
+    data = output.data.model_dump(mode="json")
+    replayed = {REPLAYED: True} if output.is_replayed else None
+    return CallToolResult(content=[TextContent(text=output.text)], structured_content=data, _meta=replayed)
 
 
 def reads_errors_at_any_status(version: str) -> bool:
-    """Return whether clients of this version of the protocol read a JSON-RPC error whatever the HTTP status is.
+    """Return whether clients of this protocol version read a JSON-RPC error at any HTTP status.
 
-    Those of earlier ones, which begin with a handshake, end their session at a 503.
+    Clients of earlier versions, which begin with a handshake, end their session at a 503.
     """
     return version in MODERN_PROTOCOL_VERSIONS
 
 
 def toolsets_of(settings: Settings) -> frozenset[str]:
-    """Return the toolsets that are listed to clients which ask for none."""
+    """Return the toolsets that are listed to clients that request none."""
     older = {"older-names"} if settings.tools_older_names else set()
     return parse_toolsets(",".join(settings.toolsets or ())) | older
 
 
 async def serve(settings: Settings, database: Database, scope: Scope) -> None:
-    """Serve until stdin ends. The scope is fixed: whoever starts the process says whose wiki it is."""
-    reach = ToolBackend(database, Bounds.of(settings, database), settings.base_url, toolsets_of(settings))
-    server = make_server(lambda asked: reach.caller(scope))
+    """Serve MCP over stdio until stdin ends, for a fixed scope, which the user that starts the process chooses."""
+    backend = ToolBackend(database, Bounds.of(settings, database), settings.base_url, toolsets_of(settings))
+    server = make_server(lambda context: backend.caller(scope))
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,4 +1,4 @@
-"""wiki_create, wiki_edit, wiki_append, wiki_supersede and wiki_update."""
+"""wiki_create, wiki_edit, wiki_append, wiki_supersede and wiki_update: tools that write pages."""
 
 from datetime import datetime
 from typing import Annotated
@@ -60,17 +60,17 @@ class Written(BaseModel):
     changed: bool = Field(description="False if nothing was changed.")
 
 
-async def create(caller: Caller, given: CreateInput) -> ToolOutput:
+async def create(caller: Caller, arguments: CreateInput) -> ToolOutput:
     draft = PageDraft(
-        type=page_type(given.type).lower(),
-        title=given.title,
-        slug=given.slug,
-        summary=given.summary,
-        body=with_related(given.content, given.related),
-        tags=given.tags,
-        aliases=given.aliases,
-        fields={} if given.sensitivity is None else {"sensitivity": given.sensitivity},
-        edit_summary=given.edit_summary,
+        type=page_type(arguments.type).lower(),
+        title=arguments.title,
+        slug=arguments.slug,
+        summary=arguments.summary,
+        body=with_related(arguments.content, arguments.related),
+        tags=arguments.tags,
+        aliases=arguments.aliases,
+        fields={} if arguments.sensitivity is None else {"sensitivity": arguments.sensitivity},
+        edit_summary=arguments.edit_summary,
     )
     saved = await caller.write(lambda database, scope: create_page(database, scope, draft, unless_called=True))
     data = await find_written(caller, saved)
@@ -78,20 +78,23 @@ async def create(caller: Caller, given: CreateInput) -> ToolOutput:
 
 
 def with_related(content: str, related: list[str]) -> str:
-    """Return the text with links to these pages after it."""
+    """Return the text with a section Related, which links to these pages."""
     if not related:
         return content
-    return f"{content.rstrip()}\n\n## Related\n\n" + "\n".join(f"- {link(*split_name(name))}" for name in related)
+    return f"{content.rstrip()}\n\n## Related\n\n" + "\n".join(
+        f"- {format_link(*split_name(name))}" for name in related
+    )
 
 
-def link(type: str | None, slug: str) -> str:
+def format_link(type: str | None, slug: str) -> str:
+    """Return a link in Markdown. Raises BadInput if the slug has characters that would end the link."""
     if any(character in "[]()|#\n\r" for character in slug):
         raise BadInput(f'"{slug[:100]}" is not the slug of a page.', "related")
     return f"[[{slug}]]" if type is None else f"[{slug}](/wiki/{type.lower()}/{slug})"
 
 
 async def find_written(caller: Caller, saved: Saved) -> Written:
-    """Return the page under the name that it has now."""
+    """Return the written page with its current name."""
     page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
     return Written(page=format_page_name(page), version=saved.version, changed=saved.changed)
 
@@ -114,19 +117,19 @@ class Edited(Written):
     lines: list[int] = Field(description="First twenty lines with the new text, from 1.")
 
 
-async def edit(caller: Caller, given: EditInput) -> ToolOutput:
-    found: PageLookup = await find_page(caller, given.page)
+async def edit(caller: Caller, arguments: EditInput) -> ToolOutput:
+    found: PageLookup = await find_page(caller, arguments.page)
     done = await caller.write(
         lambda database, scope: edit_page(
             database,
             scope,
             address(found),
-            old_text=given.old_text,
-            new_text=given.new_text,
-            replace_all=given.replace_all,
-            section_slug=given.section,
-            expected_version=given.expected_version,
-            summary=given.edit_summary,
+            old_text=arguments.old_text,
+            new_text=arguments.new_text,
+            replace_all=arguments.replace_all,
+            section_slug=arguments.section,
+            expected_version=arguments.expected_version,
+            summary=arguments.edit_summary,
         )
     )
     edited = done.edited
@@ -138,8 +141,8 @@ async def edit(caller: Caller, given: EditInput) -> ToolOutput:
         lines=list(edited.lines[:20]) if edited else [],
     )
     places = f"{len(edited.lines)} place{'s' * (len(edited.lines) != 1)}" if edited else "no place"
-    said = f"Changed {places} of {data.page}: it is at version {data.version} now." if data.changed else None
-    return ToolOutput(data, paragraphs(said, done.note))
+    message = f"Changed {places} of {data.page}: it is at version {data.version} now." if data.changed else None
+    return ToolOutput(data, paragraphs(message, done.note))
 
 
 def address(found: PageLookup) -> PageAddress:
@@ -154,20 +157,20 @@ class AppendInput(KeyedInput):
     edit_summary: EditSummary = None
 
 
-async def append(caller: Caller, given: AppendInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
+async def append(caller: Caller, arguments: AppendInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
     done = await caller.write(
         lambda database, scope: append_to_page(
             database,
             scope,
             address(found),
-            text=given.text,
-            section_slug=given.section,
-            expected_version=given.expected_version,
-            summary=given.edit_summary,
+            text=arguments.text,
+            section_slug=arguments.section,
+            expected_version=arguments.expected_version,
+            summary=arguments.edit_summary,
         )
     )
-    return write_answer(found, done.saved)
+    return write_output(found, done.saved)
 
 
 class SupersedeInput(ToolInput):
@@ -185,28 +188,28 @@ class SupersedeInput(ToolInput):
     expected_version: ExpectedVersion = None
 
 
-async def supersede(caller: Caller, given: SupersedeInput) -> ToolOutput:
-    found = await find_page(caller, given.page)
-    overriding, superseded_on = source_ref(given.overridden_by), parse_day(given.superseded_on)
+async def supersede(caller: Caller, arguments: SupersedeInput) -> ToolOutput:
+    found = await find_page(caller, arguments.page)
+    overriding, superseded_on = source_ref(arguments.overridden_by), parse_day(arguments.superseded_on)
     done = await caller.write(
         lambda database, scope: supersede_claim(
             database,
             scope,
             address(found),
-            fact=given.fact,
-            replacement=given.replacement,
-            section_slug=given.section,
+            fact=arguments.fact,
+            replacement=arguments.replacement,
+            section_slug=arguments.section,
             overridden_by=overriding,
             superseded_on=superseded_on,
-            mode=Mode.REPLACE if given.rewrite else Mode.NONE,
-            expected_version=given.expected_version,
+            mode=Mode.REPLACE if arguments.rewrite else Mode.NONE,
+            expected_version=arguments.expected_version,
         )
     )
-    return write_answer(found, done.saved)
+    return write_output(found, done.saved)
 
 
 def source_ref(name: str | None) -> SourceRef | None:
-    """Return the source that `kind:ref` names."""
+    """Return the source that `kind:ref` names. Raises BadInput."""
     if name is None:
         return None
     kind, colon, ref = name.partition(":")
@@ -243,9 +246,9 @@ class UpdateInput(ToolInput):
     edit_summary: EditSummary = None
 
 
-async def update(caller: Caller, given: UpdateInput) -> ToolOutput:
-    changes = {name: getattr(given, name) for name in CHANGES if getattr(given, name) is not None}
-    fields = {name: getattr(given, name) for name in NAMES if getattr(given, name) is not None}
+async def update(caller: Caller, arguments: UpdateInput) -> ToolOutput:
+    changes = {name: getattr(arguments, name) for name in CHANGES if getattr(arguments, name) is not None}
+    fields = {name: getattr(arguments, name) for name in NAMES if getattr(arguments, name) is not None}
     if not changes and not fields:
         raise BadInput(f"Give what is to change: {', '.join([*CHANGES, *NAMES])}. The text is changed by wiki_edit.")
     if "summary" in changes:
@@ -253,7 +256,7 @@ async def update(caller: Caller, given: UpdateInput) -> ToolOutput:
     if "related" in changes:
         changes["related"] = list(map(resolver_name, changes["related"]))
     fields |= {name: list(map(resolver_name, fields[name])) for name in OF_PAGES if name in fields}
-    found = await find_page(caller, given.page)
+    found = await find_page(caller, arguments.page)
     saved = await caller.write(
         lambda database, scope: update_page(
             database,
@@ -261,27 +264,30 @@ async def update(caller: Caller, given: UpdateInput) -> ToolOutput:
             UUID(found.id),
             **changes,
             fields=fields,
-            expected_version=given.expected_version,
-            edit_summary=given.edit_summary,
+            expected_version=arguments.expected_version,
+            edit_summary=arguments.edit_summary,
         )
     )
-    return write_answer(found, saved)
+    return write_output(found, saved)
 
 
 CHANGES = ("title", "summary", "tags", "aliases", "related")
 
 
 def resolver_name(name: str) -> str:
-    """Return the name of a page as resolvers take it: `entity/austin`, or the slug alone."""
+    """Return the name of a page in the form that resolvers accept: `entity/austin`, or only the slug."""
     type, slug = split_name(name)
     return slug if type is None else f"{type.lower()}/{slug}"
 
 
-def write_answer(found: PageLookup, saved: Saved) -> ToolOutput:
-    """Return what became of an existing page."""
+def write_output(found: PageLookup, saved: Saved) -> ToolOutput:
+    """Return the output of a write to an existing page."""
     data = Written(page=found.name, version=saved.version, changed=saved.changed)
-    said = f"Changed {data.page}: it is at version {data.version} now."
-    return ToolOutput(data, said if data.changed else f"{data.page} says that already: nothing was written.")
+    if data.changed:
+        message = f"Changed {data.page}: it is at version {data.version} now."
+    else:
+        message = f"{data.page} says that already: nothing was written."
+    return ToolOutput(data, message)
 
 
 WIKI_CREATE = Tool(
@@ -295,7 +301,7 @@ WIKI_CREATE = Tool(
     Written,
     create,
     writes=True,
-    repeats=False,
+    is_idempotent=False,
 )
 WIKI_EDIT = Tool(
     "wiki_edit",
@@ -309,7 +315,7 @@ WIKI_EDIT = Tool(
     edit,
     writes=True,
     destroys=True,
-    repeats=False,
+    is_idempotent=False,
 )
 WIKI_SUPERSEDE = Tool(
     "wiki_supersede",
@@ -329,7 +335,7 @@ WIKI_APPEND = Tool(
     Written,
     append,
     writes=True,
-    repeats=False,
+    is_idempotent=False,
 )
 WIKI_UPDATE = Tool(
     "wiki_update",

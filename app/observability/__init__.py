@@ -1,1 +1,1 @@
-"""Logs, metrics, traces and slow operations, for those who operate the service."""
+"""Logs, metrics, traces and slow operations, for operators of the service."""

@@ -1,7 +1,7 @@
-"""A watchdog for the event loop: logs the stack of whatever keeps it from serving others for too long.
+"""A watchdog for the event loop: it logs the stack of a call that blocks the loop for too long.
 
-The loop notes the time again and again. A thread looks at that note, and takes the stack of the loop's thread once it
-is too old; how long it took in all is known when the loop goes on.
+The loop records the time at short intervals. A thread watches that time, and takes the stack of the loop's thread once
+it is too old. The loop itself reports the duration of the block when it continues.
 """
 
 import asyncio
@@ -16,20 +16,19 @@ from types import FrameType
 import structlog
 
 log = structlog.get_logger()
-FRAMES_MAX = 25  # the innermost ones
-BEATS = 8  # in the time of the threshold
+FRAMES_MAX = 25  # of a stack, from the innermost frame
+BEATS = 8  # heartbeats of the loop within the threshold
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A stretch of `seconds` in which the loop was held by a call: `file:line function`, the innermost first.
-
-    Its own thread computed for `computed` of them; for the others it waited for a processor, or for another thread.
-    """
+    """A period in which a call blocked the event loop."""
 
     seconds: float
     computed: float
+    """Seconds of CPU time of the loop's thread. The rest it waited for a CPU, or for another thread."""
     stack: tuple[str, ...]
+    """The frames as `file:line function`, the innermost first."""
 
 
 def log_hold(hold: Hold) -> None:
@@ -38,7 +37,7 @@ def log_hold(hold: Hold) -> None:
 
 
 class Watchdog:
-    """Reports each time that the loop does nothing else for `threshold` seconds, as the clock has them."""
+    """Reports each call that blocks the event loop for longer than `threshold` seconds."""
 
     def __init__(
         self,
@@ -46,20 +45,22 @@ class Watchdog:
         report: Callable[[Hold], None] = log_hold,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start watching. `clock` is read in both threads, and must be the loop's."""
+        """Start watching the running loop. Both threads read `clock`, which must be the clock of the loop."""
         self.threshold, self.report, self.clock = threshold, report, clock
         self.interval = threshold / BEATS
         self.loop = asyncio.get_running_loop()
         self.thread_id = threading.get_ident()
-        self.beaten_at, self.computed, self.beats = clock(), time.thread_time(), 0
+        self.beaten_at, self.computed = clock(), time.thread_time()
+        self.beats = 0
         self.stack: tuple[str, ...] = ()
+        """The stack of the current block, once the threshold is exceeded."""
         self.stopping = threading.Event()
         self.timer = self.loop.call_later(self.interval, self.beat)
         self.thread = threading.Thread(target=self.watch, name="watchdog", daemon=True)
         self.thread.start()
 
     def beat(self) -> None:
-        """Note that the loop is free, and report how long it was held."""
+        """Record the time on the event loop, and report the block if the previous heartbeat is too long ago."""
         now, computed = self.clock(), time.thread_time()
         hold = Hold(now - self.beaten_at, computed - self.computed, self.stack)
         self.beaten_at, self.computed, self.stack = now, computed, ()
@@ -69,13 +70,13 @@ class Watchdog:
             self.report(hold)
 
     def watch(self) -> None:
-        """Take the stack of a loop that is held, from a thread of its own."""
+        """Take the stack of the loop's thread while it is blocked. This runs in the watchdog's thread."""
         while not self.stopping.wait(self.interval):
             beats = self.beats
             if not self.stack and self.clock() - self.beaten_at > self.threshold:
                 frame = sys._current_frames().get(self.thread_id)
                 stack = tuple(format_frames(frame))
-                if beats == self.beats:
+                if beats == self.beats:  # else the loop continued meanwhile, and the stack is of another call
                     self.stack = stack
 
     def stop(self) -> None:
@@ -85,9 +86,9 @@ class Watchdog:
 
 
 def format_frames(frame: FrameType | None) -> Iterator[str]:
-    """Yield the file, the line and the function of each frame, without any value.
+    """Yield the file, the line and the function of each frame, without values of variables.
 
-    The thread may go on while its frames are read, and what was its caller may be no frame any more.
+    The thread may continue while its frames are read, so `f_back` may be something else than a frame.
     """
     for _ in range(FRAMES_MAX):
         if not isinstance(frame, FrameType):
@@ -98,7 +99,7 @@ def format_frames(frame: FrameType | None) -> Iterator[str]:
 
 @contextmanager
 def watch_loop(threshold: float) -> Iterator[None]:
-    """Watch the running loop for the length of a block; a threshold of 0 watches nothing."""
+    """Watch the running loop during the block. A threshold of 0 disables the watchdog."""
     watchdog = Watchdog(threshold) if threshold else None
     try:
         yield

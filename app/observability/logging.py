@@ -1,4 +1,4 @@
-"""One structured line a request, with an id that the client gets too. No argument values, ever."""
+"""Logging: one structured line per request, with an id that the client gets too, and without values of arguments."""
 
 import logging
 import os
@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from observability.trace import CLIENT_ADDRESS, REQUEST_TRACE, RequestTrace
 
-from ..http.headers import Headers, completing
+from ..http.headers import Headers, defaults_adder
 from ..http.request import header
 from ..settings import Settings
 from .observer import Observer
@@ -26,7 +26,7 @@ log = structlog.get_logger()
 
 
 def configure(settings: Settings) -> None:
-    """Send everything that is logged, by Cairn or a library, to stderr in one form."""
+    """Send all log entries of Cairn and of its libraries to stderr in the same format."""
     console = settings.log_format == "console"
     shared: list[Any] = [
         of_request,
@@ -35,19 +35,19 @@ def configure(settings: Settings) -> None:
         of_process(os.getpid()),
     ]
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-    bare = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # locals are what a client has sent
+    bare = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # local variables may hold client values
     traced = structlog.processors.ExceptionRenderer(bare)
-    shown: list[Any] = [plain] if console else [traced, structlog.processors.JSONRenderer(as_text)]
+    renderers: list[Any] = [plain] if console else [traced, structlog.processors.JSONRenderer(as_text)]
     level = getattr(logging, settings.log_level.upper())
     structlog.configure(
-        processors=[*shared, *shown],
+        processors=[*shared, *renderers],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[
-        structlog.stdlib.ProcessorFormatter.remove_processors_meta, *shown
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderers
     ]))  # fmt: skip
     logging.basicConfig(handlers=[handler], level=level, force=True)
     for noisy in ("uvicorn.access", "httpx", "httpcore"):
@@ -55,7 +55,7 @@ def configure(settings: Settings) -> None:
 
 
 def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.types.EventDict:
-    """Add the ids of the request and of its trace, and who asked, to whatever is logged in the course of it."""
+    """Add the ids of the request and of its trace, and the caller's labels, to each entry logged during a request."""
     if trace := REQUEST_TRACE.get():
         record.setdefault("request_id", trace.request_id)
         if trace.trace_id:
@@ -66,7 +66,7 @@ def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.
 
 
 def of_process(pid: int) -> structlog.types.Processor:
-    """Add the id of the process, because several write into one stream."""
+    """Return a processor that adds the id of the process, because several processes write to the same stream."""
     return lambda _, __, record: {**record, "pid": pid}
 
 
@@ -75,14 +75,14 @@ def as_text(record: Any, **options: Any) -> str:
 
 
 class RequestLog:
-    """Gives each request an id and a trace, answers with the id, and logs the request once it is over."""
+    """Middleware that gives each request an id and a trace, returns the id in a header, and logs the request."""
 
     def __init__(
         self, app: ASGIApp, settings: Settings, headers: Headers | None = None, observers: Sequence[Observer] = ()
     ) -> None:
-        """Wrap an application. `headers` are for every answer that does not have them."""
+        """Wrap an application. `headers` are added to every response that does not set them itself."""
         self.app, self.write, self.observers = app, writer(settings), observers
-        self.completed = completing(headers or [])
+        self.with_defaults = defaults_adder(headers or [])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = scope.get("client")
@@ -97,20 +97,20 @@ class RequestLog:
         for observer in self.observers:
             observer.begin(trace, scope)
 
-        def noting(message: Message) -> Awaitable[None]:
+        def send_with_id(message: Message) -> Awaitable[None]:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = self.completed(message["headers"])
+                message["headers"] = self.with_defaults(message["headers"])
                 message["headers"].append((b"x-request-id", request_id.encode()))
             return send(message)
 
         try:
-            await self.app(scope, receive, noting)
+            await self.app(scope, receive, send_with_id)
         finally:
             trace.ended = perf_counter()
-            took = int((trace.ended - trace.began) * 100_000) / 100  # ms; round() takes ten times as long
-            self.write(trace, scope["method"], trace.path or scope["path"], status, took)
+            ms = int((trace.ended - trace.began) * 100_000) / 100  # round() takes ten times as long
+            self.write(trace, scope["method"], trace.path or scope["path"], status, ms)
             for observer in self.observers:
                 observer.end(trace, scope, status)
 
@@ -119,7 +119,7 @@ Write = Callable[[RequestTrace, str, str, int, float], None]
 
 
 def writer(settings: Settings) -> Write:
-    """Return the function that logs a request. JSON goes straight to the stream: all of its fields are known here."""
+    """Return the function that logs a request. JSON is written without structlog, since all fields are known here."""
     if settings.log_level not in ("debug", "info"):
         return lambda *_: None
     return write_console if settings.log_format == "console" else partial(write_json, os.getpid())
@@ -146,17 +146,17 @@ CLIENT = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 
 
 def client_of(scope: Scope) -> str | None:
-    """Return how the client's program calls itself: or the first word of its `User-Agent`."""
-    given = header(scope, b"apollographql-client-name") or header(scope, b"user-agent") or ""
-    found = CLIENT.match(given)
+    """Return the name of the client program, from Apollo's client name header or the start of its `User-Agent`."""
+    name = header(scope, b"apollographql-client-name") or header(scope, b"user-agent") or ""
+    found = CLIENT.match(name)
     return found and found[0]
 
 
 def new_request_id() -> str:
-    """Return 32 hexadecimal digits that sort by time, as other ids do. They must differ, and may be guessed."""
+    """Return a new id of 32 hexadecimal digits that sorts by time. Ids are unique, but need not be hard to guess."""
     return (time_ns() // 1_000_000 << 80 | getrandbits(80)).to_bytes(16, "big").hex()
 
 
-def loggable_id(given: str | None) -> str | None:
-    """A client's own id, when it is one that can stand in a log."""
-    return given if given and len(given) <= 64 and given.replace("-", "").isalnum() and given.isascii() else None
+def loggable_id(id: str | None) -> str | None:
+    """Return the client's request id if it is safe to log: up to 64 ASCII letters, digits and hyphens. Else None."""
+    return id if id and len(id) <= 64 and id.replace("-", "").isalnum() and id.isascii() else None

@@ -1,4 +1,4 @@
-"""Metrics of this process and of the database: counters, gauges and histograms by name."""
+"""The metrics of this process and of the database: counters, gauges and histograms."""
 
 import mmap
 import os
@@ -19,11 +19,11 @@ from observability.trace import RequestTrace
 Kind = Literal["counter", "gauge", "histogram"]
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper bounds of every histogram: half a millisecond is a small statement, ten seconds is the statement timeout."""
+"""Upper bounds of the buckets of every histogram, from half a millisecond to the default statement timeout."""
 
 
 class Family(NamedTuple):
-    """A metric by name. One that is `of_service` covers all processes already: it is asked once, and not added up."""
+    """A metric. If it is `of_service`, one process measures it for all, and it is not summed over processes."""
 
     name: str
     kind: Kind
@@ -104,14 +104,17 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 
 PLACES = 4096
-WIDTH = len(SECONDS) + 2  # of a histogram: its buckets, the one without an upper bound, the sum of seconds
-LOST = 0  # where the first WIDTH places take what came when all others were taken
+"""The number of values that a process can store."""
+WIDTH = len(SECONDS) + 2
+"""Values of a histogram: its buckets, the bucket without an upper bound, and the sum of the seconds."""
+OVERFLOW = 0
+"""The place of the values of series for which no place is left. No series of a metric starts there."""
 
 Labels = tuple[str, ...]
 
 
 class Series(NamedTuple):
-    """One series of one process: a number, or the WIDTH of them that a histogram has."""
+    """A series of a process: a single value, or the WIDTH values of a histogram."""
 
     family: Family
     labels: Labels
@@ -119,11 +122,15 @@ class Series(NamedTuple):
 
 
 class Numbers:
-    """The numbers of one process, which are written by it alone, on its event loop."""
+    """The values of all series of this process, written only by this process, on its event loop.
+
+    With a folder the values are a memory-mapped file, which the other processes of the service read.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.places: dict[tuple[Family, Labels], int] = {}
-        self.next = LOST + WIDTH
+        """The index of the first value of each series."""
+        self.next = OVERFLOW + WIDTH
         self.values: MutableSequence[float]
         self.names: Any = None
         if folder is None:
@@ -135,24 +142,24 @@ class Numbers:
             self.names = stem.with_suffix(".names").open("ab", buffering=0)
 
     def add(self, family: Family, *labels: str, amount: float = 1.0) -> None:
-        self.values[self.place(family, labels)] += amount
+        self.values[self.place_of(family, labels)] += amount
 
     def set(self, family: Family, *labels: str, value: float) -> None:
-        self.values[self.place(family, labels)] = value
+        self.values[self.place_of(family, labels)] = value
 
     def observe(self, family: Family, *labels: str, seconds: float) -> None:
-        place = self.place(family, labels)
+        place = self.place_of(family, labels)
         self.values[place + bisect_left(SECONDS, seconds)] += 1.0
         self.values[place + WIDTH - 1] += seconds
 
-    def place(self, family: Family, labels: Labels) -> int:
+    def place_of(self, family: Family, labels: Labels) -> int:
         found = self.places.get((family, labels))
-        return self.take(family, labels) if found is None else found
+        return self.reserve(family, labels) if found is None else found
 
-    def take(self, family: Family, labels: Labels) -> int:
+    def reserve(self, family: Family, labels: Labels) -> int:
         width = width_of(family)
         if self.next + width > PLACES:
-            return LOST
+            return OVERFLOW
         place, self.next = self.next, self.next + width
         self.places[family, labels] = place
         if self.names is not None:
@@ -160,7 +167,7 @@ class Numbers:
         return place
 
     def close(self) -> None:
-        """Close the file, which keeps what was counted; what is counted from now on stays in memory."""
+        """Close the file of names. The values stay in the folder; series that are new after this are not listed."""
         if self.names is not None:
             self.names.close()
             self.names = None
@@ -181,8 +188,8 @@ def map_values(path: Path) -> MutableSequence[float]:
     return values  # type: ignore[no-any-return]
 
 
-def of_all(folder: Path) -> Iterator[Series]:
-    """Return the series of every process that has served from this folder; gauges only of those that still live."""
+def read_all_series(folder: Path) -> Iterator[Series]:
+    """Return the series of all processes that used this folder. Gauges of processes that have ended are left out."""
     for names in sorted(folder.glob("*.names")):
         with suppress(FileNotFoundError):  # the service is stopping
             lives = is_alive(int(names.stem.partition("-")[0]))
@@ -201,37 +208,39 @@ def read_series(names: Path) -> Iterator[Series]:
 PATHS = frozenset({"/graphql", "/graphql/v0", "/graphiql", "/healthz", "/mcp", "/metrics", "/readyz"})
 
 
-CALLERS_MOST = 400  # series of each family, in one process
-OF_ONE_MOST = 20  # of those of one credential
+MAX_CALLERS = 400  # combinations of labels in a process
+MAX_PER_CREDENTIAL = 20  # combinations of labels of a credential
 OTHER = "other"
 
 
 class Callers:
-    """The labels of who asks. Clients choose them, so they are few: what comes beyond the bounds is `other`."""
+    """The bounded set of labels of callers. Clients choose their labels, so labels beyond the bounds become `other`."""
 
     def __init__(self) -> None:
         self.known = set[Labels]()
         self.of_credential = Counter[Labels]()
 
     def labels(self, trace: RequestTrace) -> Labels:
-        """Return tenant, credential, client and operation, as far as there is room for them."""
-        asked = trace.caller_labels
-        wanted = tuple(asked.get(name, "") for name in CALLS.labels)
-        whose = wanted[:2]
-        return self.fit(wanted) or self.fit((*whose, OTHER, OTHER)) or (OTHER,) * len(wanted)
+        """Return the tenant, credential, client and operation of a request, with `other` for labels beyond a bound."""
+        by_name = trace.caller_labels
+        labels = tuple(by_name.get(name, "") for name in CALLS.labels)
+        credential = labels[:2]
+        return self.admit(labels) or self.admit((*credential, OTHER, OTHER)) or (OTHER,) * len(labels)
 
-    def fit(self, wanted: Labels) -> Labels | None:
-        if wanted not in self.known:
-            is_one_too_many = wanted[2:] != (OTHER, OTHER) and self.of_credential[wanted[:2]] >= OF_ONE_MOST
-            if is_one_too_many or len(self.known) >= CALLERS_MOST:
+    def admit(self, labels: Labels) -> Labels | None:
+        """Return the labels if they are known or there is room for a new series, else None."""
+        if labels not in self.known:
+            credential = labels[:2]
+            is_full = labels[2:] != (OTHER, OTHER) and self.of_credential[credential] >= MAX_PER_CREDENTIAL
+            if is_full or len(self.known) >= MAX_CALLERS:
                 return None
-            self.known.add(wanted)
-            self.of_credential[wanted[:2]] += 1
-        return wanted
+            self.known.add(labels)
+            self.of_credential[credential] += 1
+        return labels
 
 
 class Recorder:
-    """An observer of requests."""
+    """An observer that counts and times requests, their spans, and attempts at jobs."""
 
     def __init__(self, numbers: Numbers) -> None:
         self.numbers, self.callers = numbers, Callers()
@@ -252,7 +261,7 @@ class Recorder:
             numbers.add(CALLS, *labels)
             if not trace.is_stream:
                 numbers.add(CALL_SECONDS, *labels, amount=trace.took)
-        self.parts(trace)
+        self.record_spans(trace)
 
     def begin_job(self, trace: RequestTrace, trigger: str) -> None:
         pass
@@ -260,27 +269,27 @@ class Recorder:
     def end_job(self, trace: RequestTrace, trigger: str) -> None:
         self.numbers.add(ATTEMPTS, trigger, trace.codes[0].removeprefix("JOB_").lower() if trace.codes else "ok")
         self.numbers.observe(JOB_SECONDS, trigger, seconds=trace.took)
-        self.parts(trace)
+        self.record_spans(trace)
 
-    def parts(self, trace: RequestTrace) -> None:
+    def record_spans(self, trace: RequestTrace) -> None:
         for cause in trace.refusals:
             self.numbers.add(REFUSALS, cause)
-        for part in trace.parts:
-            match part.what:
+        for span in trace.spans:
+            match span.kind:
                 case "sql":
-                    self.numbers.observe(SQL_SECONDS, seconds=part.took)
+                    self.numbers.observe(SQL_SECONDS, seconds=span.took)
                 case "wait":
-                    self.numbers.observe(WAIT_SECONDS, seconds=part.took)
+                    self.numbers.observe(WAIT_SECONDS, seconds=span.took)
                 case "operation":
                     type_ = trace.type or "none"
                     self.numbers.add(OPERATIONS, type_, outcome(trace), trace.way)
-                    self.numbers.observe(OPERATION_SECONDS, type_, seconds=part.took)
+                    self.numbers.observe(OPERATION_SECONDS, type_, seconds=span.took)
                 case _:
-                    self.numbers.observe(PREPARING_SECONDS, part.what, seconds=part.took)
+                    self.numbers.observe(PREPARING_SECONDS, span.kind, seconds=span.took)
 
 
 def metric_path(path: str) -> str:
-    """Return the path if it is worth a series, else `other`: clients can ask for any path."""
+    """Return the path if it has its own series, else `other`, because clients can request any path."""
     return path if path in PATHS else "other"
 
 
@@ -288,7 +297,10 @@ FAULTS = {"INTERNAL_SERVER_ERROR", "UNAVAILABLE"}
 
 
 def outcome(trace: RequestTrace) -> str:
-    """Return `failed` for faults of the service, `refused` before execution, `errors` if the client has some to fix."""
+    """Return the outcome of an operation.
+
+    It is `ok`, `failed` (a fault of the service), `refused` (not executed) or `errors` (errors of the client).
+    """
     if not trace.codes:
         return "ok"
     if not FAULTS.isdisjoint(trace.codes):

@@ -1,4 +1,4 @@
-"""The endpoint /metrics in the format of Prometheus."""
+"""The endpoint /metrics, in the text format of Prometheus."""
 
 import asyncio
 import hmac
@@ -28,7 +28,7 @@ from selection import Engine
 from ..http.errors import error_body
 from ..settings import Settings
 from . import metrics
-from .metrics import SECONDS, Family, Labels, Numbers, Recorder, Series, of_all
+from .metrics import SECONDS, Family, Labels, Numbers, Recorder, Series, read_all_series
 
 KINDS: dict[str, type[CounterMetricFamily | GaugeMetricFamily]] = {
     "counter": CounterMetricFamily,
@@ -40,7 +40,7 @@ Sums = dict[Family, dict[Labels, list[float]]]
 
 
 def exposition(series: Iterable[Series]) -> bytes:
-    """Return the numbers in the text format, version 0.0.4."""
+    """Return the series in the text format of Prometheus, version 0.0.4, summed over processes."""
     registry = CollectorRegistry()
     registry.register(Summed(sum_series(series)))
     return generate_latest(registry)
@@ -56,7 +56,7 @@ def sum_series(series: Iterable[Series]) -> Sums:
 
 
 class Summed(Collector):
-    """A collector of the summed numbers for prometheus_client."""
+    """A collector that passes the sums to prometheus_client."""
 
     def __init__(self, sums: Sums) -> None:
         self.sums = sums
@@ -87,30 +87,31 @@ def cumulate(counts: list[float]) -> Iterator[float]:
         yield total
 
 
-BEAT = 0.5  # seconds
+POLL_INTERVAL = 0.5  # seconds
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 STATM = Path("/proc/self/statm")
 
 
-class Facts:
-    """A reader of the process's state into its numbers. Whoever serves subscriptions sets `subscriptions`."""
+class ProcessGauges:
+    """Updates the gauges of this process from the state of its caches, pools, replicas and memory."""
 
     def __init__(self, numbers: Numbers, engine: Engine | None, database: Database) -> None:
         self.numbers, self.engine, self.database = numbers, engine, database
         self.subscriptions: Callable[[], int] = lambda: 0
+        """Returns the number of open subscriptions. `Observers.watch_streams` sets it."""
 
-    async def beat(self) -> None:
-        """Measure the lag of the event loop and read the numbers, again and again until cancelled."""
+    async def poll(self) -> None:
+        """Measure the lag of the event loop and update the gauges every POLL_INTERVAL, until cancelled."""
         while True:
             began = time.perf_counter()
-            await asyncio.sleep(BEAT)
-            self.numbers.observe(metrics.LAG_SECONDS, seconds=max(0.0, time.perf_counter() - began - BEAT))
-            self.look()
+            await asyncio.sleep(POLL_INTERVAL)
+            self.numbers.observe(metrics.LAG_SECONDS, seconds=max(0.0, time.perf_counter() - began - POLL_INTERVAL))
+            self.update()
 
-    def look(self) -> None:
+    def update(self) -> None:
         numbers = self.numbers
         if self.engine:
-            self.look_at_caches(self.engine)
+            self.update_caches(self.engine)
         counts = getattr(embedder_of(self.database), "counts", None)
         for result in ("embedded", "cached", "late", "failed") if counts else ():
             numbers.set(metrics.QUESTIONS, result, value=getattr(counts, result))
@@ -119,60 +120,60 @@ class Facts:
             numbers.set(metrics.CONNECTIONS, pool, "used", value=facts.size - facts.idle)
             numbers.set(metrics.WAITING, pool, value=facts.waiting)
         if self.database.replicas is not None:
-            self.look_at_replicas(self.database.replicas)
+            self.update_replicas(self.database.replicas)
         numbers.set(metrics.BREAKER, value=float(self.database.is_cut))
         numbers.set(metrics.SUBSCRIPTIONS, value=self.subscriptions())
         numbers.set(metrics.PROCESSES, value=1.0)
         numbers.set(metrics.CPU_SECONDS, value=time.process_time())
         numbers.set(metrics.MEMORY, value=resident_bytes())
 
-    def look_at_replicas(self, replicas: Replicas) -> None:
+    def update_replicas(self, replicas: Replicas) -> None:
         self.numbers.set(metrics.READS, "primary", value=replicas.on_primary)
-        for one in replicas.members:
-            self.numbers.set(metrics.READS, one.name, value=one.reads)
-            self.numbers.set(metrics.REPLICAS_ASIDE, one.name, value=float(not one.serves))
+        for replica in replicas.members:
+            self.numbers.set(metrics.READS, replica.name, value=replica.reads)
+            self.numbers.set(metrics.REPLICAS_ASIDE, replica.name, value=float(not replica.serves))
         for cause, count in replicas.fallbacks.items():
             self.numbers.set(metrics.READ_FALLBACKS, cause, value=count)
 
-    def look_at_caches(self, engine: Engine) -> None:
+    def update_caches(self, engine: Engine) -> None:
         numbers, documents = self.numbers, engine.documents
         numbers.set(metrics.DOCUMENTS, value=len(documents.entries))
-        tallies = {"documents": documents.tally, "plans": engine.plans}
-        for cache, tally in tallies.items():
-            numbers.set(metrics.LOOKUPS, cache, "hit", value=tally.hits)
-            numbers.set(metrics.LOOKUPS, cache, "miss", value=tally.misses)
-            numbers.set(metrics.EVICTIONS, cache, value=tally.evictions)
+        caches = {"documents": documents.stats, "plans": engine.plans}
+        for cache, stats in caches.items():
+            numbers.set(metrics.LOOKUPS, cache, "hit", value=stats.hits)
+            numbers.set(metrics.LOOKUPS, cache, "miss", value=stats.misses)
+            numbers.set(metrics.EVICTIONS, cache, value=stats.evictions)
 
 
 def resident_bytes() -> float:
-    """Return the resident memory in bytes, or 0 if the system does not say."""
+    """Return the resident memory in bytes, or 0 where the system has no `/proc/self/statm`."""
     with suppress(OSError, ValueError, IndexError):
         return float(STATM.read_text().split()[1]) * PAGE_SIZE
     return 0.0
 
 
 log = structlog.get_logger()
-LASTS = 60.0  # seconds
-TIMEOUT = 5.0
+CACHED_FOR = 60.0  # seconds
+TIMEOUT = 5.0  # seconds
 
 
 class QueueLength:
-    """A cache of the last count of open jobs and deliveries, and of when it was made."""
+    """A cache of the numbers of open jobs and webhook deliveries, which are counted once in CACHED_FOR at most."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.found: tuple[OpenJobs, OpenDeliveries] | None = None
-        self.asked = -LASTS
+        self.counts: tuple[OpenJobs, OpenDeliveries] | None = None
+        self.counted_at = -CACHED_FOR
         self.lock = asyncio.Lock()
 
     async def series(self) -> list[Series]:
-        """Return the series of jobs and deliveries; none while Postgres does not answer, when others are needed."""
+        """Return the series of jobs and deliveries, or none if Postgres does not answer: other series are served."""
         async with self.lock:
-            if time.monotonic() - self.asked >= LASTS:
-                self.asked, self.found = time.monotonic(), await self.ask()
-        return list(job_series(*self.found)) if self.found else []
+            if time.monotonic() - self.counted_at >= CACHED_FOR:
+                self.counted_at, self.counts = time.monotonic(), await self.count()
+        return list(job_series(*self.counts)) if self.counts else []
 
-    async def ask(self) -> tuple[OpenJobs, OpenDeliveries] | None:
+    async def count(self) -> tuple[OpenJobs, OpenDeliveries] | None:
         try:
             async with asyncio.timeout(TIMEOUT):
                 return await count_open_jobs(self.database), await count_open_deliveries(self.database)
@@ -191,37 +192,37 @@ def job_series(jobs: OpenJobs, deliveries: OpenDeliveries) -> Iterator[Series]:
 
 
 class ServiceMetrics:
-    """The metrics of the service. Processes that serve together add up in `folder`; a single one needs none."""
+    """The metrics of the service. Several processes of a service share `folder`; a single process needs none."""
 
     def __init__(self, engine: Engine | None, database: Database, folder: Path | None = None) -> None:
         self.folder, self.database = folder, database
         self.numbers = Numbers(folder)
         self.recorder = Recorder(self.numbers)
-        self.facts = Facts(self.numbers, engine, database)
+        self.gauges = ProcessGauges(self.numbers, engine, database)
         self.queue = QueueLength(database)
 
     def series(self) -> Iterable[Series]:
-        """Return the series of all processes: this one as it is now, the others as they were half a second ago."""
-        self.facts.look()
-        return self.numbers.series() if self.folder is None else of_all(self.folder)
+        """Return the series of all processes: of this process as of now, of the others up to POLL_INTERVAL old."""
+        self.gauges.update()
+        return self.numbers.series() if self.folder is None else read_all_series(self.folder)
 
-    async def of_service(self) -> list[Series]:
-        """Return what every process would say of the service, as this one sees it."""
+    async def service_series(self) -> list[Series]:
+        """Return the series of metrics that cover all processes of the service, as this process sees them."""
         members = self.database.replicas.members if self.database.replicas is not None else ()
-        lags = [Series(metrics.REPLICA_LAG, (one.name,), [one.lag]) for one in members]
+        lags = [Series(metrics.REPLICA_LAG, (replica.name,), [replica.lag]) for replica in members]
         return [*lags, *await self.queue.series()]
 
     @asynccontextmanager
     async def polling(self) -> AsyncIterator[None]:
-        """Update the numbers while the process serves."""
-        self.facts.look()
-        beating = asyncio.create_task(self.facts.beat())
+        """Update the gauges in the background during the block."""
+        self.gauges.update()
+        polling = asyncio.create_task(self.gauges.poll())
         try:
             yield
         finally:
-            beating.cancel()
+            polling.cancel()
             with suppress(asyncio.CancelledError):
-                await beating
+                await polling
             self.numbers.close()
 
 
@@ -232,7 +233,7 @@ def metrics_routes(settings: Settings, metrics: ServiceMetrics) -> list[BaseRout
     async def show(request: Request) -> Response:
         if refused := refusal(settings, request):
             return refused
-        series = chain(metrics.series(), await metrics.of_service())
+        series = chain(metrics.series(), await metrics.service_series())
         return Response(exposition(series), media_type=CONTENT_TYPE_LATEST)
 
     return [Route("/metrics", show)]
@@ -240,18 +241,21 @@ def metrics_routes(settings: Settings, metrics: ServiceMetrics) -> list[BaseRout
 
 def refusal(settings: Settings, request: Request) -> Response | None:
     if settings.metrics == "token":
-        return None if shows_token(settings, request) else wrong_token()
-    return None if is_of_this_machine(request) else not_local()
+        return None if has_valid_token(settings, request) else wrong_token()
+    return None if is_local(request) else not_local()
 
 
-def shows_token(settings: Settings, request: Request) -> bool:
-    assert settings.metrics_token is not None  # the settings see to it
-    shown = request.headers.get("authorization", "").partition(" ")[2].strip()
-    return hmac.compare_digest(shown.encode(), settings.metrics_token.get_secret_value().encode())
+def has_valid_token(settings: Settings, request: Request) -> bool:
+    assert settings.metrics_token is not None  # Settings validates this
+    token = request.headers.get("authorization", "").partition(" ")[2].strip()
+    return hmac.compare_digest(token.encode(), settings.metrics_token.get_secret_value().encode())
 
 
-def is_of_this_machine(request: Request) -> bool:
-    """A request that a proxy on this machine passes on is not; a proxy that hides itself cannot be told apart."""
+def is_local(request: Request) -> bool:
+    """Return whether a request comes from this machine, and not through a proxy on it.
+
+    A proxy that sets none of the FORWARDED headers cannot be recognised.
+    """
     if request.client is None or any(name in request.headers for name in FORWARDED):
         return False
     try:

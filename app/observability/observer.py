@@ -1,4 +1,4 @@
-"""The interface of observers, which are called when a request begins and when it is over."""
+"""The interfaces of observers, which are called at the beginning and at the end of requests and of attempts at jobs."""
 
 from typing import Protocol, runtime_checkable
 
@@ -8,13 +8,13 @@ from observability.trace import RequestTrace
 
 
 class Observer(Protocol):
-    """An observer of requests, called on the event loop for every one: it takes microseconds, and never raises."""
+    """An observer of requests. It runs on the event loop for every request: it must be fast, and must never raise."""
 
     def begin(self, trace: RequestTrace, scope: Scope) -> None:
-        """Handle the beginning of a request, before anything of it is read."""
+        """Handle the beginning of a request, before its body is read."""
 
     def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
-        """Handle the end of a request, when the last byte of the answer has been handed over."""
+        """Handle the end of a request, after the last byte of the response was passed to the server."""
 
 
 @runtime_checkable
@@ -25,4 +25,4 @@ class JobObserver(Protocol):
         """Handle the beginning of an attempt."""
 
     def end_job(self, trace: RequestTrace, trigger: str) -> None:
-        """Handle the end of an attempt. Its errors say whether it failed, or was lost to another worker."""
+        """Handle the end of an attempt. The trace has an error if it failed or another worker took over the job."""

@@ -22,7 +22,7 @@ class Observers:
     """The observers that are configured: metrics, the log of slow operations, and OpenTelemetry."""
 
     def __init__(self, settings: Settings, engine: Engine | None, database: Database) -> None:
-        """Without an engine nothing is executed here but jobs."""
+        """Create the observers. `engine` is None in a process that only runs jobs."""
         self.settings = settings
         wanted = telemetry_wanted()
         counts = settings.metrics != "off" or "metrics" in wanted
@@ -31,7 +31,7 @@ class Observers:
         self.telemetry = telemetry(wanted, self.metrics.numbers if self.metrics else None)
 
     def __iter__(self) -> Iterator[Observer]:
-        """Yield telemetry first: what others log then has the trace's id."""
+        """Yield the observers, telemetry first, so that log entries of the other observers have its trace id."""
         yield from self.telemetry.observers
         if self.metrics:
             yield self.metrics.recorder
@@ -40,11 +40,11 @@ class Observers:
 
     def watch_streams(self, number: Callable[[], int]) -> None:
         if self.metrics:
-            self.metrics.facts.subscriptions = number
+            self.metrics.gauges.subscriptions = number
 
     @contextmanager
     def job(self, trigger: str, id: UUID) -> Iterator[None]:
-        """Observe one attempt at a job: it has a trace as a request has, with the job's id."""
+        """Observe an attempt at a job, with a trace as for a request, whose id is the id of the job."""
         trace = RequestTrace(id.hex)
         before = REQUEST_TRACE.set(trace)
         observers = [observer for observer in self if isinstance(observer, JobObserver)]
@@ -63,7 +63,7 @@ class Observers:
 
     @asynccontextmanager
     async def observing(self) -> AsyncIterator[None]:
-        """Run the observers while the database is open."""
+        """Run the observers during the block, in which the database must be open."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.telemetry.close)
             if self.metrics:

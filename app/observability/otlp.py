@@ -1,4 +1,4 @@
-"""Spans and metrics of each request, sent to a collector over OTLP. The libraries come with `cairn-wiki[telemetry]`."""
+"""Sends spans and metrics to a collector over OTLP. It needs the libraries of `cairn-wiki[telemetry]`."""
 
 import re
 import time
@@ -41,7 +41,7 @@ def method(scope: Scope) -> str:
 
 
 def route(scope: Scope) -> dict[str, str]:
-    """Return the route if the path is served: each path that clients make up would be a series."""
+    """Return the attribute of the route if the path is served, else none, because clients can request any path."""
     return {http.HTTP_ROUTE: scope["path"]} if scope["path"] in PATHS else {}
 
 
@@ -51,14 +51,14 @@ def request_attributes(scope: Scope) -> dict[str, str]:
 
 @lru_cache(1024)
 def sql_verb(sql: str) -> str:
-    """Return what a statement does, in the first word of its SQL; one that begins WITH and only reads is a SELECT."""
-    said = COMMENTS.sub("", sql).split(None, 1)
-    word = said[0].upper() if said else "UNKNOWN"
+    """Return the first word of a statement, in capitals. A statement that begins with WITH and only reads is SELECT."""
+    words = COMMENTS.sub("", sql).split(None, 1)
+    word = words[0].upper() if words else "UNKNOWN"
     return "SELECT" if word == "WITH" and not tables_of(sql).written else word
 
 
-class Measures:
-    """An observer of requests."""
+class Histograms:
+    """An observer that exports the durations of requests and statements as histograms."""
 
     def __init__(self, meter: Meter) -> None:
         self.requests = meter.create_histogram(
@@ -74,13 +74,16 @@ class Measures:
     def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
         if not trace.is_stream:
             self.requests.record(trace.took, request_attributes(scope) | {http.HTTP_RESPONSE_STATUS_CODE: status})
-        for part in trace.all("sql"):
-            known = {db.DB_SYSTEM_NAME: "postgresql", db.DB_OPERATION_NAME: sql_verb(part.sql)}
-            self.statements.record(part.took, known)
+        for part in trace.spans_of("sql"):
+            labels = {db.DB_SYSTEM_NAME: "postgresql", db.DB_OPERATION_NAME: sql_verb(part.sql)}
+            self.statements.record(part.took, labels)
 
 
-def observe(meter: Meter, numbers: Numbers) -> None:
-    """Export the numbers: `cairn_pool_waiting` becomes `cairn.pool.waiting`; histograms are the conventions' own."""
+def export_numbers(meter: Meter, numbers: Numbers) -> None:
+    """Export the counters and gauges: `cairn_pool_waiting` becomes `cairn.pool.waiting`.
+
+    Histograms are left out, because `Histograms` exports those of OpenTelemetry's conventions.
+    """
     for family in FAMILIES:
         if family.kind != "histogram" and not family.of_service:
             make = meter.create_observable_counter if family.kind == "counter" else meter.create_observable_gauge
@@ -110,16 +113,16 @@ NAMES = {"parse": "graphql.parse", "plan": "graphql.plan", "wait": "pool.wait"}
 
 
 class Spans:
-    """An observer of requests."""
+    """An observer that exports a span for each request and job, with the spans of its trace below it."""
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
 
     def begin(self, trace: RequestTrace, scope: Scope) -> None:
         sent = {key.decode(): value.decode("latin-1") for key, value in scope["headers"] if key in PROPAGATED}
-        given = PROPAGATOR.extract(sent, Context())
-        known = request_attributes(scope) | {url.URL_PATH: scope["path"]}
-        span = self.tracer.start_span(method(scope), given, SpanKind.SERVER, known)
+        parent = PROPAGATOR.extract(sent, Context())
+        attributes = request_attributes(scope) | {url.URL_PATH: scope["path"]}
+        span = self.tracer.start_span(method(scope), parent, SpanKind.SERVER, attributes)
         trace.span = span
         trace.trace_id = format_trace_id(span.get_span_context().trace_id)
 
@@ -128,7 +131,7 @@ class Spans:
         if span.is_recording():
             span.update_name(" ".join([method(scope), *route(scope).values()]))
             span.set_attributes({http.HTTP_RESPONSE_STATUS_CODE: status, "cairn.request.id": trace.request_id})
-            self.parts(trace, span)
+            self.export_spans(trace, span)
             fail(span, str(status) if status >= 500 else None)
         span.end()
 
@@ -142,38 +145,41 @@ class Spans:
         span: Span = trace.span
         if span.is_recording():
             span.set_attribute("cairn.job.id", trace.request_id)
-            self.parts(trace, span)
+            self.export_spans(trace, span)
             fail(span, trace.codes[0] if trace.codes else None)
         span.end()
 
-    def parts(self, trace: RequestTrace, span: Span) -> None:
-        """Record the operation first: what began within it is below it."""
+    def export_spans(self, trace: RequestTrace, span: Span) -> None:
+        """Export the spans of a trace below the span of its request.
+
+        The operation comes first, and spans that began after it become its children.
+        """
         now, clock = time.perf_counter(), time.time_ns()
         below, since = set_span_in_context(span, Context()), 0.0
-        for part in sorted(trace.parts, key=lambda part: part.what != "operation"):
+        for part in sorted(trace.spans, key=lambda part: part.kind != "operation"):
             parent = below if part.began >= since else set_span_in_context(span, Context())
             began, ended = (clock - int((now - moment) * 1e9) for moment in (part.began, part.ended))
-            kind = SpanKind.CLIENT if part.what == "sql" else SpanKind.INTERNAL
-            made = self.tracer.start_span(name(part, trace), parent, kind, attributes(part, trace), start_time=began)
-            fail(made, failure(part, trace))
-            made.end(ended)
-            if part.what == "operation":
-                below, since = set_span_in_context(made, Context()), part.began
+            kind = SpanKind.CLIENT if part.kind == "sql" else SpanKind.INTERNAL
+            child = self.tracer.start_span(name(part, trace), parent, kind, attributes(part, trace), start_time=began)
+            fail(child, failure(part, trace))
+            child.end(ended)
+            if part.kind == "operation":
+                below, since = set_span_in_context(child, Context()), part.began
 
 
 def name(part: TraceSpan, trace: RequestTrace) -> str:
-    if part.what == "operation":
+    if part.kind == "operation":
         return trace.type or "GraphQL Operation"
-    return sql_verb(part.sql) if part.what == "sql" else NAMES.get(part.what, part.what)
+    return sql_verb(part.sql) if part.kind == "sql" else NAMES.get(part.kind, part.kind)
 
 
 def attributes(part: TraceSpan, trace: RequestTrace) -> Mapping[str, Any]:
-    """Return attributes without values that a client has sent, but for the operation's name; the document is a hash."""
-    match part.what:
+    """Return the attributes of a span. Of the client's input they have the operation's name and the document's hash."""
+    match part.kind:
         case "operation":
-            known = {GRAPHQL_TYPE: trace.type, GRAPHQL_NAME: trace.name, "cairn.graphql.way": trace.way}
-            known["cairn.graphql.document.hash"] = document_hash(trace.document or "")
-            return {key: value for key, value in known.items() if value is not None}
+            values = {GRAPHQL_TYPE: trace.type, GRAPHQL_NAME: trace.name, "cairn.graphql.way": trace.way}
+            values["cairn.graphql.document.hash"] = document_hash(trace.document or "")
+            return {key: value for key, value in values.items() if value is not None}
         case "sql":
             return {
                 db.DB_SYSTEM_NAME: "postgresql", db.DB_QUERY_TEXT: part.sql, db.DB_OPERATION_NAME: sql_verb(part.sql),
@@ -182,7 +188,7 @@ def attributes(part: TraceSpan, trace: RequestTrace) -> Mapping[str, Any]:
 
 
 def failure(part: TraceSpan, trace: RequestTrace) -> str | None:
-    return trace.codes[0] if part.what == "operation" and trace.codes else part.error
+    return trace.codes[0] if part.kind == "operation" and trace.codes else part.error
 
 
 def fail(span: Span, kind: str | None) -> None:
@@ -191,18 +197,18 @@ def fail(span: Span, kind: str | None) -> None:
         span.set_status(Status(StatusCode.ERROR))
 
 
-def add_traces(made: Telemetry) -> None:
+def add_traces(telemetry: Telemetry) -> None:
     provider = TracerProvider(resource=resource(), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    made.providers.append(provider)
-    made.observers.append(Spans(provider.get_tracer("cairn", version("cairn-wiki"))))
+    telemetry.providers.append(provider)
+    telemetry.observers.append(Spans(provider.get_tracer("cairn", version("cairn-wiki"))))
 
 
-def add_metrics(made: Telemetry, numbers: Numbers | None) -> None:
+def add_metrics(telemetry: Telemetry, numbers: Numbers | None) -> None:
     reader = PeriodicExportingMetricReader(OTLPMetricExporter())
     provider = MeterProvider([reader], resource=resource(), shutdown_on_exit=False)
     meter = provider.get_meter("cairn", version("cairn-wiki"))
-    made.providers.append(provider)
-    made.observers.append(Measures(meter))
+    telemetry.providers.append(provider)
+    telemetry.observers.append(Histograms(meter))
     if numbers is not None:
-        observe(meter, numbers)
+        export_numbers(meter, numbers)

@@ -1,1 +1,1 @@
-"""The wiki over REST, for clients of JSON and curl: GraphQL reads and the one set of writes behind paths."""
+"""The wiki over REST, for clients such as curl. Paths read with stored GraphQL queries, and write with resolvers."""

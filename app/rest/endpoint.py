@@ -1,4 +1,4 @@
-"""The endpoint of every request under /api/wiki: it authenticates, limits size, rate and time, and answers."""
+"""Serves the requests of REST: authentication, limits of size, rate and time, and errors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -19,7 +19,7 @@ from resolvers.errors import Unavailable
 from resolvers.rate_limits import Account
 
 from ..http.limits import Bounds
-from ..http.request import Bodies, check_kind, credential_of, header, parse_in_thread, parse_json
+from ..http.request import Bodies, check_content_type, credential_of, header, parse_in_thread, parse_json
 from ..server.server import DRAINING
 from .problems import UnknownParameter, problem_of
 
@@ -27,41 +27,45 @@ PATH = "/api/wiki"
 STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
 
 
-class Callers(Protocol):
-    """An authenticator, which knows a request's scope by Authorization and X-Cairn-Owner, or raises Unauthenticated."""
+class Authenticator(Protocol):
+    """An authenticator of requests, such as Credentials."""
 
-    async def scope(self, authorization: str | None, owner: str | None = None) -> Wiki: ...
+    async def scope(self, authorization: str | None, owner: str | None = None) -> Wiki:
+        """Return the scope for the headers Authorization and X-Cairn-Owner. Raises Unauthenticated."""
+        ...
 
 
 @dataclass(frozen=True)
 class RestEndpoint:
-    """The objects and limits that requests share. `compress_over` and `max_import` in bytes; 0 never compresses."""
+    """The objects and limits that all requests share."""
 
     database: Database
-    credentials: Callers
+    credentials: Authenticator
     bounds: Bounds
     bodies: Bodies
     compress_over: int
+    """Bytes from which responses are compressed, or 0 for never."""
     max_import: int
+    """The maximum size of an imported upload in bytes."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A request whose caller is known, at work in a wiki."""
+    """An authenticated request, with its wiki and the account that it is charged to."""
 
     endpoint: RestEndpoint
-    request: "Sent"
+    request: "BufferedRequest"
     wiki: Wiki
     account: Account
 
     @property
     def database(self) -> Database:
-        """Return the database as the caller may read it."""
+        """Return the database restricted to the rows that the caller may read."""
         return restricted(self.endpoint.database, self.wiki)
 
 
-class Sent(Request):
-    """A request whose body has come, within its bounds, and is JSON where one is wanted."""
+class BufferedRequest(Request):
+    """A request with its body in memory, parsed as JSON if its path has a body."""
 
     content: bytes = b""
     document: Any = None
@@ -72,8 +76,9 @@ class Sent(Request):
     async def json(self) -> Any:
         return self.document
 
-    async def take(self, bodies: Bodies) -> None:
-        check_kind(header(self.scope, b"content-type") or "")
+    async def read_body(self, bodies: Bodies) -> None:
+        """Read and parse the body. Raises Refused."""
+        check_content_type(header(self.scope, b"content-type") or "")
         self.content = content = await bodies.read(self.scope, self.receive)
         self.document = await parse_in_thread(len(content), lambda: parse_json(content, "The body"))
 
@@ -82,19 +87,19 @@ Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class WikiRoute(APIRoute):
-    """A path that needs a credential."""
+    """A route that needs a credential."""
 
     is_bulk = False
     base = PATH
 
     def get_route_handler(self) -> Handle:
         handle, wants_body = super().get_route_handler(), self.body_field is not None
-        known = [field.alias for field in get_flat_params(self.dependant) if isinstance(field.field_info, Query)]
+        parameters = [field.alias for field in get_flat_params(self.dependant) if isinstance(field.field_info, Query)]
 
         async def answer(request: Request) -> Response:
             record_path(self.base + self.path)
             try:
-                return await answer_admitted(request, handle, wants_body, self.is_bulk, known)
+                return await answer_request(request, handle, wants_body, self.is_bulk, parameters)
             except asyncio.CancelledError:
                 if not DRAINING.is_on:
                     raise
@@ -106,31 +111,34 @@ class WikiRoute(APIRoute):
 
 
 class BulkRoute(WikiRoute):
-    """A path that moves a whole wiki, and is given the time for it."""
+    """A route that imports or exports a whole wiki, with the longer timeout."""
 
     is_bulk = True
 
 
-async def answer_admitted(
-    request: Request, handle: Handle, wants_body: bool, is_bulk: bool, known: Sequence[str]
+async def answer_request(
+    request: Request, handle: Handle, wants_body: bool, is_bulk: bool, parameters: Sequence[str]
 ) -> Response:
-    """Answer a request whose credential is valid and whose parameters exist. `known` are their names."""
+    """Authenticate a request, check the names of its query parameters, read its body and handle it within the limits.
+
+    `parameters` are the names of the path's query parameters.
+    """
     endpoint: RestEndpoint = request.app.state.endpoint
     wiki = await endpoint.credentials.scope(*credential_of(request.scope))
-    check_parameters(request, known)
-    sent = Sent(request.scope, request.receive)
+    check_parameters(request, parameters)
+    buffered = BufferedRequest(request.scope, request.receive)
     if wants_body:
-        await sent.take(endpoint.bodies)
+        await buffered.read_body(endpoint.bodies)
 
     def work(account: Account) -> Awaitable[Response]:
-        request.state.call = Call(endpoint, sent, wiki, account)
-        return handle(sent)
+        request.state.call = Call(endpoint, buffered, wiki, account)
+        return handle(buffered)
 
     return await endpoint.bounds.admit(wiki, work, is_bulk=is_bulk)
 
 
 def check_parameters(request: Request, known: Sequence[str]) -> None:
-    """Refuse a query parameter that the path does not have: a misspelt filter would silently not filter."""
+    """Raise UnknownParameter for a query parameter that the path lacks: a misspelt filter would silently be ignored."""
     unknown = next((name for name in request.query_params if name not in known), None)
     if unknown is not None:
         these = f"The parameters of this path are {', '.join(sorted(known))}." if known else "This path has none."
@@ -138,6 +146,6 @@ def check_parameters(request: Request, known: Sequence[str]) -> None:
 
 
 async def call_of(request: Request) -> Call:
-    """Return the call that a request is. Not a plain function: those FastAPI runs in threads."""
+    """Return the call of a request. It is asynchronous, because FastAPI runs plain functions in threads."""
     call: Call = request.state.call
     return call

@@ -1,4 +1,4 @@
-"""Bodies and answers of REST as Pydantic models."""
+"""Request and response bodies of REST as Pydantic models. Their docstrings are descriptions in the contract."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ from resolvers.sources.retain import BATCH_MAX
 from schema.enums import WikiConfidence, WikiPageStatus, WikiPageType, WikiSensitivity, WikiSourceKind
 
 VERSION_MAX = 2**31 - 1
-MEMBERS_MAX = 50  # of a body
+MEMBERS_MAX = 50  # of an object in a request body
 Text = Annotated[str, Field(max_length=BODY.most)]
 EditSummary = Annotated[
     str | None, Field(max_length=EDIT_SUMMARY.most, description="Summary of the change for the history.")
@@ -29,21 +29,21 @@ ExpectedVersion = Annotated[
 
 
 class RequestModel(BaseModel):
-    """Something that is sent: types are exact, and what has no place here is refused."""
+    """A request body. Types are strict, and unknown members are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     @model_validator(mode="before")
     @classmethod
-    def few_members(cls, given: Any) -> Any:
-        """Limit the members: each unknown one is a fault to report, and a hundred thousand would take a second."""
-        if isinstance(given, dict) and len(given) > MEMBERS_MAX:
+    def few_members(cls, value: Any) -> Any:
+        """Limit the number of members: pydantic reports each unknown one, which takes a second for 100,000."""
+        if isinstance(value, dict) and len(value) > MEMBERS_MAX:
             raise ValueError("this has far more members than are known")
-        return given
+        return value
 
 
 class ResponseModel(BaseModel):
-    """Something that is answered."""
+    """A response body."""
 
 
 class Listed(ResponseModel):
@@ -152,21 +152,21 @@ class Page(PageItem):
 ONE, MANY = "one", "many"
 
 
-def as_text(value: object) -> object:
-    """Accept text alone as a moment: JSON has no moments, and digits alone are a number in quotes."""
+def check_is_text(value: object) -> object:
+    """Return the text of a time. Raise ValueError for a number, which pydantic would accept, also in quotes."""
     try:
-        datetime.fromisoformat(value)  # type: ignore[arg-type]  # what is no text is an error too
+        datetime.fromisoformat(value)  # type: ignore[arg-type]  # raises TypeError for other values
     except (TypeError, ValueError):
         raise ValueError("must be a text like 2026-11-20T10:00:00Z") from None
     return value
 
 
-def how_many(given: Any) -> str:
-    return MANY if isinstance(given, list) else ONE
+def one_or_many(value: Any) -> str:
+    return MANY if isinstance(value, list) else ONE
 
 
 SourceKind = Annotated[WikiSourceKind, Field(strict=False)]
-Moment = Annotated[datetime, BeforeValidator(as_text), Field(strict=False)]
+Moment = Annotated[datetime, BeforeValidator(check_is_text), Field(strict=False)]
 
 
 class NewSource(RequestModel):
@@ -186,7 +186,7 @@ class NewSource(RequestModel):
 
 
 Many = Annotated[list[NewSource], Field(min_length=1, max_length=BATCH_MAX), Tag(MANY)]
-NewSources = Annotated[Annotated[NewSource, Tag(ONE)] | Many, Discriminator(how_many)]
+NewSources = Annotated[Annotated[NewSource, Tag(ONE)] | Many, Discriminator(one_or_many)]
 
 
 class SourceItem(ResponseModel):

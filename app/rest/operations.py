@@ -1,4 +1,4 @@
-"""Reads and writes of REST: stored documents and resolvers, run with the scope of the caller."""
+"""The reads and writes of REST: stored queries and resolvers, run with the scope of the caller."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
@@ -19,14 +19,14 @@ from .endpoint import Call
 
 
 async def read(call: Call, name: str, operation: str, database: Database | None = None, **variables: Any) -> Any:
-    """Return the data of an operation in the call's wiki, paid from its account."""
+    """Run an operation of a stored query in the wiki of the call, charge its account, and return the data."""
     bounds = call.endpoint.bounds
     context = bounds.context(database or call.database, call.wiki, call.account)
     return await run_stored_query(stored_query("rest", name), operation, variables, bounds, context)
 
 
-async def type_of(call: Call, slug: str, type: str | None) -> str:
-    """Return the type of the page that is meant; if the request names it, nothing is looked up."""
+async def find_type(call: Call, slug: str, type: str | None) -> str:
+    """Return the type of the page with this slug. If the request names the type, the page is not looked up."""
     if type is None:
         return (await locate_slug(call.database, call.wiki, slug)).type
     if not is_slug(compose(slug, SLUG)):
@@ -34,12 +34,12 @@ async def type_of(call: Call, slug: str, type: str | None) -> str:
     return type
 
 
-async def read_of_page(
-    call: Call, name: str, operation: str, type: str, slug: str, is_archived_too: bool, **variables: Any
+async def read_page_data(
+    call: Call, name: str, operation: str, type: str, slug: str, include_archived: bool, **variables: Any
 ) -> dict[str, Any]:
-    """Return what an operation says of a page; raise NotFound if there is none."""
-    where: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
-    data = await read(call, name, operation, **where, includeArchived=is_archived_too, **variables)
+    """Return the data of an operation about a page. Raises NotFound if there is no such page."""
+    address: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
+    data = await read(call, name, operation, **address, includeArchived=include_archived, **variables)
     page: dict[str, Any] | None = data["page"]
     if page is None:
         raise NotFound(NO_PAGE)
@@ -50,14 +50,14 @@ Work = Callable[[Database], Awaitable[Any]]
 
 
 class WriteResponse(NamedTuple):
-    """The body of the answer, and the headers that say whether it was given before."""
+    """The body of a response, with the header Idempotency-Replayed if it is a stored response."""
 
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
 
 
 async def write(call: Call, work: Work) -> WriteResponse:
-    """Run `work` with a database and return what it answers; a repeated Idempotency-Key returns the first answer."""
+    """Run `work` and return its result as JSON. A repeated Idempotency-Key returns the stored response."""
     key = idempotency_key(call.request.scope)
     if key is None:
         return WriteResponse(orjson.dumps(await work(call.database)))
@@ -65,12 +65,12 @@ async def write(call: Call, work: Work) -> WriteResponse:
     async def run(database: Database) -> bytes:
         return orjson.dumps(await work(database))
 
-    body, replayed = await run_once(call.database, attempt(call, key), run)
+    body, replayed = await run_once(call.database, make_attempt(call, key), run)
     return WriteResponse(body, (("Idempotency-Replayed", "true"),) if replayed else ())
 
 
-def attempt(call: Call, key: str) -> Attempt:
-    """Return everything that must be the same again for a repetition to get the same answer."""
+def make_attempt(call: Call, key: str) -> Attempt:
+    """Return the idempotent attempt, with all parts of the request that a repetition must have too."""
     scope = call.request.scope
-    query, matched = scope["query_string"].decode("latin-1"), header(scope, b"if-match")
-    return Attempt(call.wiki, key, [scope["method"], scope["path"], query, matched, call.request.document])
+    query, if_match = scope["query_string"].decode("latin-1"), header(scope, b"if-match")
+    return Attempt(call.wiki, key, [scope["method"], scope["path"], query, if_match, call.request.document])

@@ -1,4 +1,4 @@
-"""Parameters that the paths share, such as owner, limit and cursor, and the statuses that they may answer with."""
+"""Parameters that paths share, such as limit and cursor, the documented statuses of responses, and If-Match."""
 
 import re
 from typing import Annotated, Any
@@ -42,8 +42,8 @@ Cursor = Annotated[
     str | None, Query(max_length=4000, description="`next` of the previous response with the same parameters.")
 ]
 
-ALWAYS = (401, 403, 422, 429, 503, 504)
-SAID = {
+COMMON_STATUSES = (401, 403, 422, 429, 503, 504)
+STATUS_DESCRIPTIONS = {
     301: "The page was merged into the page at Location.",
     400: "The request is malformed.",
     401: "The credential is missing or invalid.",
@@ -63,33 +63,36 @@ SAID = {
     503: "The service is temporarily unavailable.",
     504: "The request timed out.",
 }
-OF_PAGE = (404, 409)
-SENT = (400, 408, 409, 413, 415)
+PAGE_STATUSES = (404, 409)
+BODY_STATUSES = (400, 408, 409, 413, 415)
 
 
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the statuses that a path may answer with besides its own."""
-    shape = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    named = sorted({*statuses, *ALWAYS})
-    return {status: {"description": SAID[status], "content": {PROBLEM: shape}} for status in named}
+def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the problem responses of a path for OpenAPI: those with these statuses and the common ones."""
+    content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    every = sorted({*statuses, *COMMON_STATUSES})
+    return {status: {"description": STATUS_DESCRIPTIONS[status], "content": content} for status in every}
 
 
-def reading(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return `problems`, and the 304 of what a client may cache."""
-    return {304: {"description": "Not modified: the response has the ETag in If-None-Match."}, **problems(*statuses)}
+def read_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the problem responses of a path that reads, and its 304."""
+    return {
+        304: {"description": "Not modified: the response has the ETag in If-None-Match."},
+        **problem_responses(*statuses),
+    }
 
 
 def redirect_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return `reading`, and the 301 of what may be elsewhere."""
-    return {301: {"description": SAID[301]}, **reading(*statuses)}
+    """Return the responses of a path that reads and may redirect, with its 301."""
+    return {301: {"description": STATUS_DESCRIPTIONS[301]}, **read_responses(*statuses)}
 
 
-TAG = re.compile(r'\s*(?:W/)?"(\d{1,10})(?:\.[\w-]*)?"\s*')
-NEVER = 0  # no page has this version
+ETAG_PATTERN = re.compile(r'\s*(?:W/)?"(\d{1,10})(?:\.[\w-]*)?"\s*')
+NO_VERSION = 0  # no page has this version
 
 
 class PreconditionFailed(CairnError):
-    """The page is not the one that If-Match names. `current_version` is what to look at before trying again."""
+    """The page does not have the version in If-Match. `current_version` is the version to read before a retry."""
 
     code = "PRECONDITION_FAILED"
 
@@ -105,33 +108,34 @@ class PreconditionFailed(CairnError):
 
 
 def page_tag(version: int, digest: str) -> str:
-    """Return the tag of a page: `"7.Zk…"` of version 7 and the tag of the bytes."""
+    """Return the ETag of a page, which consists of its version and the ETag of the body, such as `"7.Zk…"`."""
     return f'"{version}.{digest.strip(chr(34))}"'
 
 
 def if_match_version(scope: Scope) -> int | None:
-    """Return the version that If-Match asks for; None if any will do, or the header is absent.
+    """Return the version in If-Match, or None if the header is absent or `*`.
 
-    Versions only grow: of several that a client has seen, the last is the only one that can be there still.
+    Of several versions the highest is returned: versions only grow, so only that one can be current.
     """
-    given = header(scope, b"if-match")
-    if given is None or given.strip() == "*":
+    value = header(scope, b"if-match")
+    if value is None or value.strip() == "*":
         return None
-    return max((int(tag[1]) for tag in map(TAG.fullmatch, given.split(",")) if tag), default=NEVER)
+    return max((int(tag[1]) for tag in map(ETAG_PATTERN.fullmatch, value.split(",")) if tag), default=NO_VERSION)
 
 
-class Expected:
-    """The version that a write builds upon, by If-Match or by the body."""
+class Precondition:
+    """The version that a page must have for a write, from If-Match or from the body."""
 
-    def __init__(self, scope: Scope, given: int | None = None) -> None:
-        self.matched = if_match_version(scope)
-        if None not in (self.matched, given) and self.matched != given:
+    def __init__(self, scope: Scope, body_version: int | None = None) -> None:
+        """Read the versions. Raises BadInput if the header and the body name different versions."""
+        self.header_version = if_match_version(scope)
+        if None not in (self.header_version, body_version) and self.header_version != body_version:
             raise BadInput(
                 "If-Match and expected_version name different versions; send one of them.", "expectedVersion"
             )
-        self.version = given if self.matched is None else self.matched
+        self.version = body_version if self.header_version is None else self.header_version
 
-    def refusal(self, error: Conflict) -> CairnError:
-        """The error for a stale version, in the form of this transport."""
-        is_stale = error.current_version is not None and self.matched is not None
-        return PreconditionFailed(error, is_read=self.matched != NEVER) if is_stale else error
+    def error_for(self, error: Conflict) -> CairnError:
+        """Return PreconditionFailed for a conflict with the version in If-Match, and other conflicts unchanged."""
+        is_stale = error.current_version is not None and self.header_version is not None
+        return PreconditionFailed(error, is_read=self.header_version != NO_VERSION) if is_stale else error

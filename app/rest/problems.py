@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json` (RFC 9457), with the codes of every other transport."""
+"""Errors as `application/problem+json` (RFC 9457), with the same codes as in GraphQL and MCP."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -54,7 +54,7 @@ STATUSES = {
     "TIMEOUT": 504,
 }
 CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
-# What the resolvers call an argument that has another name here.
+# Names of resolvers' arguments that differ in REST.
 FIELDS = {
     "after": "cursor",
     "bodyMd": "content",
@@ -63,22 +63,22 @@ FIELDS = {
     "spaces": "space",
     "sectionSlug": "section",
 }
-MOST = 20  # faults of one request that are told
+MAX_FAULTS = 20  # faults of a request that the response lists
 LOWER_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class UnknownParameter(BadInput):
-    """A query parameter that the path does not have. Its name is shown as it was sent."""
+    """The path has no query parameter of this name. The name is shown as the client sent it."""
 
 
 def problem_of(error: Exception) -> Response:
-    """Return the answer to whatever a request was stopped by."""
+    """Return the response for an error. An internal error is logged, and its details are masked."""
     error = translate_error(error)
     match error:
         case Refused():
             return problem(error.status, error.code, error.message)
         case RequestValidationError():
-            return invalid(error.errors())
+            return validation_problem(error.errors())
         case Throttled():
             return problem(429, headers=retry_after(error.retry_after), **problem_fields(error))
         case Unauthenticated():
@@ -86,14 +86,14 @@ def problem_of(error: Exception) -> Response:
         case CairnError():
             return problem(STATUSES.get(error.code, 400), **problem_fields(error))
         case HTTPException():
-            return not_served(error.status_code, str(error.detail))
+            return router_problem(error.status_code, str(error.detail))
     log.error("internal error", exc_info=error)
-    shown = masked()
-    return problem(500, shown["extensions"]["code"], shown["message"])
+    public = masked()
+    return problem(500, public["extensions"]["code"], public["message"])
 
 
 def problem_fields(error: CairnError) -> dict[str, Any]:
-    """Return the error in the names of this transport."""
+    """Return the members of a problem for an error, with names as in REST."""
     more = {snake(name): value for name, value in error.extensions.items()}
     if (field := more.get("field")) and not isinstance(error, UnknownParameter):
         more["field"] = field_named(field)
@@ -101,7 +101,7 @@ def problem_fields(error: CairnError) -> dict[str, Any]:
 
 
 def field_named(path: str) -> str:
-    """Return a field's name, such as `sections.0.bodyMd`, as this transport spells it."""
+    """Return the name of a field in REST: `sections.0.bodyMd` becomes `sections.0.content`."""
     return ".".join(FIELDS.get(part, snake(part)) for part in path.split("."))
 
 
@@ -110,7 +110,7 @@ def snake(name: str) -> str:
 
 
 def problem(status: int, code: str, detail: str, headers: Iterable[tuple[str, str]] = (), **more: Any) -> Response:
-    """Return one answer of this form. `code` is what a program decides by, `detail` is for people."""
+    """Return a problem response. `code` is for programs, and `detail` is for people."""
     record_error(code)
     body = {
         "type": "about:blank",
@@ -121,10 +121,10 @@ def problem(status: int, code: str, detail: str, headers: Iterable[tuple[str, st
         **more,
         "request_id": request_id(),
     }
-    return Response(orjson.dumps(body), status, dict(EXTRA.get(status, ())) | dict(headers), PROBLEM)
+    return Response(orjson.dumps(body), status, dict(HEADERS_BY_STATUS.get(status, ())) | dict(headers), PROBLEM)
 
 
-EXTRA: dict[int, Sequence[tuple[str, str]]] = {
+HEADERS_BY_STATUS: dict[int, Sequence[tuple[str, str]]] = {
     503: [("Retry-After", "1")],
 }
 
@@ -133,24 +133,27 @@ def retry_after(seconds: int) -> list[tuple[str, str]]:
     return [("Retry-After", str(seconds))]
 
 
-def invalid(faults: Sequence[Any]) -> Response:
-    """Refuse input that breaks the contract: the first fault is `detail`, and `errors` lists it and the others."""
-    errors = [{"field": place(fault["loc"]), "message": argument_problem(fault)} for fault in faults[:MOST]]
+def validation_problem(faults: Sequence[Any]) -> Response:
+    """Return the problem for invalid input. `detail` is the first fault, and `errors` lists all, up to MAX_FAULTS."""
+    errors = [{"field": field_path(fault["loc"]), "message": argument_problem(fault)} for fault in faults[:MAX_FAULTS]]
     first = errors[0]
     detail = f"{first['field']}: {first['message']}." if first["field"] else f"{first['message']}."
     return problem(422, "BAD_USER_INPUT", detail, field=first["field"], errors=errors)
 
 
-def place(parts: Sequence[Any]) -> str | None:
-    """Return where a fault is, without the word for body or query, and for which of several forms the body has."""
-    named = parts[2:] if parts[1:2] in (("one",), ("many",)) else parts[1:]
-    return ".".join(str(part)[:100] for part in named) or None
+def field_path(parts: Sequence[Any]) -> str | None:
+    """Return the path of a faulty field, or None for the whole body.
+
+    pydantic's location begins with `body` or `query`, and with the variant of a union, which are left out.
+    """
+    path = parts[2:] if parts[1:2] in (("one",), ("many",)) else parts[1:]
+    return ".".join(str(part)[:100] for part in path) or None
 
 
-def not_served(status: int, detail: str) -> Response:
-    """Answer an unknown path, or a method that a path does not have."""
-    words = {
+def router_problem(status: int, detail: str) -> Response:
+    """Return the problem for an unknown path, or for a method that the path does not allow."""
+    details = {
         404: "There is nothing at this path; openapi.json names those that there are, and docs shows them.",
         405: "Method not allowed. See the Allow header for the methods of this path.",
     }
-    return problem(status, CODES.get(status, "BAD_REQUEST"), words.get(status, detail))
+    return problem(status, CODES.get(status, "BAD_REQUEST"), details.get(status, detail))

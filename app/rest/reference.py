@@ -1,4 +1,4 @@
-"""The OpenAPI contract as one HTML page, without scripts and without requests to anybody."""
+"""Renders the OpenAPI contract as an HTML page, without scripts and without requests to other servers."""
 
 import base64
 import hashlib
@@ -36,7 +36,7 @@ BOUNDS = {
 
 
 def reference(contract: Shape) -> str:
-    """Return the whole page as HTML."""
+    """Return the HTML page of a contract."""
     info, shapes = contract["info"], contract["components"]["schemas"]
     by_tag: dict[str, list[tuple[str, str, Shape]]] = {}
     for path, method, operation in operations(contract):
@@ -58,10 +58,10 @@ def reference(contract: Shape) -> str:
     parts += [schema(name, shapes[name]) for name in sorted(shapes)]
     parts.append("</section>")
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    whole = "\n".join(parts)
+    body = "\n".join(parts)
     return (
         f'<!doctype html>\n<html lang="en">\n<head>{head}<title>{escape(title)}</title><style>{STYLE}</style></head>\n'
-        f"<body>\n{whole}\n</body>\n</html>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -82,7 +82,7 @@ def contents(by_tag: Mapping[str, Iterable[tuple[str, str, Shape]]]) -> Iterator
 
 
 def operation_html(path: str, method: str, operation: Shape) -> str:
-    """Return one operation as HTML."""
+    """Return an operation as HTML."""
     name = operation["operationId"]
     parts = [
         f'<h3 id="{escape(name)}">{escape(operation["summary"])} <code>{method.upper()} {escape(path)}</code></h3>',
@@ -93,34 +93,38 @@ def operation_html(path: str, method: str, operation: Shape) -> str:
     if parameters := operation.get("parameters"):
         rows = [
             (
-                f"<code{mark(one)}>{escape(one['name'])}</code>",
-                escape(one["in"]),
-                type_of(one["schema"]),
-                description_html(one.get("description") or one["schema"].get("description", "")),
+                f"<code{mark(parameter)}>{escape(parameter['name'])}</code>",
+                escape(parameter["in"]),
+                type_of(parameter["schema"]),
+                description_html(parameter.get("description") or parameter["schema"].get("description", "")),
             )
-            for one in parameters
+            for parameter in parameters
         ]
         parts += ["<h4>Parameters</h4>", table(("Name", "In", "Type", "Description"), rows)]
     if body := operation.get("requestBody"):
-        kinds_taken = [
+        content_types = [
             (
-                f"<code>{escape(kind)}</code>",
-                type_of(one["schema"]),
-                description_html(one["schema"].get("description", "")),
+                f"<code>{escape(content_type)}</code>",
+                type_of(media["schema"]),
+                description_html(media["schema"].get("description", "")),
             )
-            for kind, one in body["content"].items()
+            for content_type, media in body["content"].items()
         ]
         parts.append(f"<h4>Body</h4><p>{description_html(body.get('description', ''))}</p>")
-        parts.append(table(("Content type", "Type", "Description"), kinds_taken))
-    answers = [
-        (f"<code>{escape(status)}</code>", description_html(one["description"]), kinds(one.get("content", {})))
-        for status, one in sorted(operation["responses"].items())
+        parts.append(table(("Content type", "Type", "Description"), content_types))
+    responses = [
+        (
+            f"<code>{escape(status)}</code>",
+            description_html(response["description"]),
+            content_html(response.get("content", {})),
+        )
+        for status, response in sorted(operation["responses"].items())
     ]
-    return "\n".join([*parts, "<h4>Responses</h4>", table(("Status", "When", "Content"), answers)])
+    return "\n".join([*parts, "<h4>Responses</h4>", table(("Status", "When", "Content"), responses)])
 
 
 def schema(name: str, shape: Shape) -> str:
-    """Return one shape as HTML, with its members."""
+    """Return a schema as HTML, with its members."""
     head = (
         f'<h3 id="{anchor("schema", name)}">{escape(name)}</h3><p>{description_html(shape.get("description", ""))}</p>'
     )
@@ -129,40 +133,41 @@ def schema(name: str, shape: Shape) -> str:
     required = shape.get("required", ())
     rows = [
         (
-            f"<code{mark({'required': member in required})}>{escape(member)}</code>",
-            type_of(one),
-            description_html(one.get("description", "")),
+            f"<code{mark({'required': name in required})}>{escape(name)}</code>",
+            type_of(member),
+            description_html(member.get("description", "")),
         )
-        for member, one in shape["properties"].items()
+        for name, member in shape["properties"].items()
     ]
     return head + table(("Member", "Type", "Description"), rows)
 
 
-def kinds(content: Shape) -> str:
+def content_html(content: Shape) -> str:
     return "<br>".join(
-        f"<code>{escape(kind)}</code>: {type_of(one.get('schema', {}))}" for kind, one in content.items()
+        f"<code>{escape(content_type)}</code>: {type_of(media.get('schema', {}))}"
+        for content_type, media in content.items()
     )
 
 
 def type_of(shape: Shape) -> str:
-    """Return a type in a few words, with links to the shapes that it is made of."""
+    """Return the type of a schema as HTML, with links to the schemas that it refers to."""
     if "$ref" in shape:
         name = shape["$ref"].rpartition("/")[2]
-        said = f'<a href="#{anchor("schema", name)}">{escape(name)}</a>'
+        text = f'<a href="#{anchor("schema", name)}">{escape(name)}</a>'
     elif choices := shape.get("anyOf") or shape.get("oneOf") or shape.get("allOf"):
-        said = " or ".join(map(type_of, choices))
+        text = " or ".join(map(type_of, choices))
     elif "const" in shape:
-        said = f"<code>{escape(str(shape['const']))}</code>"
+        text = f"<code>{escape(str(shape['const']))}</code>"
     elif "enum" in shape:
-        said = "one of " + ", ".join(f"<code>{escape(str(one))}</code>" for one in shape["enum"])
+        text = "one of " + ", ".join(f"<code>{escape(str(value))}</code>" for value in shape["enum"])
     elif shape.get("type") == "array":
-        said = f"array of {type_of(shape.get('items', {}))}"
+        text = f"array of {type_of(shape.get('items', {}))}"
     else:
-        said = escape(" ".join(filter(None, (shape.get("type", "any"), shape.get("format")))))
-    notes = [text.format(shape[bound]) for bound, text in BOUNDS.items() if bound in shape]
+        text = escape(" ".join(filter(None, (shape.get("type", "any"), shape.get("format")))))
+    notes = [note.format(shape[bound]) for bound, note in BOUNDS.items() if bound in shape]
     if shape.get("default") is not None:
         notes.append(f"default <code>{escape(str(shape['default']))}</code>")
-    return f"{said} ({', '.join(notes)})" if notes else said
+    return f"{text} ({', '.join(notes)})" if notes else text
 
 
 def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -171,12 +176,12 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def mark(one: Shape) -> str:
-    return ' class="required" title="required"' if one.get("required") else ""
+def mark(parameter: Shape) -> str:
+    return ' class="required" title="required"' if parameter.get("required") else ""
 
 
 def description_html(text: str) -> str:
-    """Return a description as HTML: escaped, with its code as code."""
+    """Return a description as escaped HTML, in which backticks become code elements."""
     return CODE.sub(r"<code>\1</code>", escape(text))
 
 

@@ -1,1 +1,1 @@
-"""The HTTP server: the only package that knows uvicorn."""
+"""The HTTP server. Only this package uses uvicorn."""

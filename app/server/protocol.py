@@ -1,7 +1,7 @@
-"""The HTTP protocol of one client connection: uvicorn's own, with the limits that a server on the open internet needs.
+"""The HTTP protocol of a client connection: uvicorn's, with the limits that a server on the public internet needs.
 
 uvicorn reads request heads and trailers of any size and waits for them without a timeout. It also drops the body of a
-request that offers to switch to a protocol that is not served, as Java's HTTP client and `curl --http2` do.
+request that offers to switch to an unsupported protocol, as Java's HTTP client and `curl --http2` do.
 """
 
 import asyncio
@@ -17,45 +17,49 @@ from httptools import HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ..http.errors import error_body
-from ..http.headers import FIXED
+from ..http.headers import SECURITY_HEADERS
 from ..http.request import READ_TIMEOUT
 
 MAX_HEAD = 65_536
-"""Bytes of a request's line, headers and trailers, counted with everything else that comes before its body."""
+"""Bytes of a request outside of its body: the request line, the headers, the trailers and anything between them."""
 
 UPGRADE_HEADERS = {b"upgrade", b"http2-settings"}
 IPV4_MAPPED = "::ffff:"
-REQUESTS_PER_PASS = 64  # requests that begin in one pass of the event loop: some ten milliseconds
-COLLECT_AFTER = 256  # requests after which the garbage collector looks at what they made
+REQUESTS_PER_PASS = 64  # requests that begin in a pass of the event loop, about ten milliseconds of work
+COLLECT_AFTER = 256  # requests after which the garbage collector examines their objects
 
 
 class Intake:
-    """Lets a number of requests begin in each pass of the event loop; the others wait for the next ones, in order.
+    """Limits how many requests begin in a pass of the event loop. The others wait, in order, for the next passes.
 
     A pass handles everything that is ready, and timers and other clients wait for its end.
 
-    The garbage collector is called here too, to look at the objects of these requests only. By itself it would begin
-    when there are many more new objects than gone ones, and look at those of every request that waits.
+    The intake also runs the garbage collector, on the objects of the latest requests only. Started by Python, it would
+    run when many new objects exist, and examine those of all waiting requests.
     """
 
     def __init__(self) -> None:
         self.waiting: deque[HTTPConnection] = deque()
-        self.begun = self.uncollected = 0
+        self.begun = 0
+        """The number of requests that began in this pass."""
+        self.uncollected = 0
+        """The number of requests that began since the last run of the garbage collector."""
 
     def has_room(self) -> bool:
-        """Return whether a request may begin now, and count it if so."""
+        """Return whether a request may begin in this pass, and count it if so."""
         if self.begun == 0:
-            asyncio.get_running_loop().call_soon(self.next_pass)
+            asyncio.get_running_loop().call_soon(self.begin_pass)
         elif self.begun >= REQUESTS_PER_PASS or self.waiting:
             return False
         self.begun += 1
         return True
 
-    def next_pass(self) -> None:
+    def begin_pass(self) -> None:
+        """Begin the next waiting requests."""
         self.uncollected += self.begun
         self.begun = min(REQUESTS_PER_PASS, len(self.waiting))
         if self.begun:
-            asyncio.get_running_loop().call_soon(self.next_pass)
+            asyncio.get_running_loop().call_soon(self.begin_pass)
         for _ in range(self.begun):
             self.waiting.popleft().begin()
         if self.uncollected >= COLLECT_AFTER and gc.isenabled():
@@ -64,11 +68,12 @@ class Intake:
 
 
 class Config(uvicorn.Config):
-    """uvicorn's configuration, and for how many seconds a draining service goes on accepting connections."""
+    """uvicorn's configuration with further options of this server."""
 
     drain_delay: float = 0.0
+    """Seconds during which a draining service still accepts connections."""
     environment: Mapping[str, str] = {}
-    """Variables for workers, whose environment was made before these were known."""
+    """Environment variables to set in workers, which are forked from a process that lacks them."""
 
     @cached_property
     def intake(self) -> Intake:
@@ -77,21 +82,24 @@ class Config(uvicorn.Config):
 
 
 class HTTPConnection(HttpToolsProtocol):
-    """A client connection that answers 431 to a head that is too large and 408 to one that does not arrive in time.
+    """A client connection that answers 431 to a head that is too large, and 408 to a head that does not arrive in time.
 
-    Offers to switch protocols, other than to a WebSocket, are ignored, and the request is answered over HTTP/1.1.
+    It ignores offers to switch to another protocol than WebSocket, and answers such a request over HTTP/1.1.
     """
 
     config: Config
     head_timer: asyncio.TimerHandle | None = None
-    unread = 0
-    """Bytes received since the last request began that were not part of a body."""
+    head_size = 0
+    """Bytes outside of bodies that were received since the last request began."""
     has_body = False
+    """Whether the bytes that are being processed include a part of a body."""
     is_websocket = False
     buffered = b""
-    """What was received and waits for its pass of the event loop."""
+    """Received bytes of a request that waits for a later pass of the event loop."""
     received = b""
-    without_offer: bytes | None = None
+    """The bytes that the parser is processing."""
+    replacement: bytes | None = None
+    """The received bytes with a head without the offer of a protocol, to be parsed again."""
 
     # -- limits on the head
 
@@ -115,37 +123,37 @@ class HTTPConnection(HttpToolsProtocol):
         if self.buffered:
             self.buffered += data
         elif self.is_idle and not self.config.intake.has_room():
-            self.buffer(data)
+            self.defer(data)
         else:
-            self.take(data)
+            self.process(data)
 
-    def buffer(self, data: bytes) -> None:
-        """Leave a request for a later pass of the event loop, and what comes after it with the client."""
+    def defer(self, data: bytes) -> None:
+        """Buffer a request until a later pass of the event loop, and stop reading from the client until then."""
         self._unset_keepalive_if_required()
         self.buffered = data
         self.flow.pause_reading()
         self.config.intake.waiting.append(self)
 
     def begin(self) -> None:
-        """Take what was kept, unless the connection is gone."""
+        """Process the buffered request, unless the connection is closed."""
         if self.buffered:
             data, self.buffered = self.buffered, b""
             self.flow.resume_reading()
-            self.take(data)
+            self.process(data)
 
     def shutdown(self) -> None:
         self.begin()
         super().shutdown()
 
-    def take(self, data: bytes) -> None:
+    def process(self, data: bytes) -> None:
         request, self.has_body = self.cycle, False
         self.parse(data)
         if self.cycle is not request:
-            self.unread = 0
+            self.head_size = 0
             self.stop_head_timer()
         elif not self.has_body:
             self.count_head(len(data))
-        elif self.is_idle:  # the rest of a body whose request was answered before it had arrived
+        elif self.is_idle:  # the rest of a body that arrives after the response was sent
             self.start_keep_alive_timer()
 
     def on_body(self, body: bytes) -> None:
@@ -155,15 +163,15 @@ class HTTPConnection(HttpToolsProtocol):
     def count_head(self, size: int) -> None:
         if self.is_websocket or self.transport.is_closing():
             return
-        self.unread += size
-        if self.unread > MAX_HEAD:
+        self.head_size += size
+        if self.head_size > MAX_HEAD:
             self.refuse(431, f"The head of the request is larger than {MAX_HEAD} bytes.", "LIMIT_EXCEEDED")
         elif self.head_timer is None and self.is_idle:
             self.start_head_timer()
 
     @property
     def is_idle(self) -> bool:
-        """Return whether the connection answers no request."""
+        """Return whether no request of this connection is in progress."""
         return self.cycle is None or self.cycle.response_complete
 
     def start_head_timer(self) -> None:
@@ -176,7 +184,7 @@ class HTTPConnection(HttpToolsProtocol):
 
     def head_timed_out(self) -> None:
         self.head_timer = None
-        if self.unread:
+        if self.head_size:
             self.refuse(408, f"The request did not arrive within {READ_TIMEOUT} seconds.", "TIMEOUT")
         else:
             self.transport.close()
@@ -189,19 +197,19 @@ class HTTPConnection(HttpToolsProtocol):
         self.refuse(400, msg, "BAD_REQUEST")
 
     def refuse(self, status: int, message: str, code: str) -> None:
-        """Answer with an error, unless an answer is on its way, and close the connection."""
+        """Send an error response, unless a request is in progress, and close the connection."""
         if self.is_idle:
             self.transport.write(refusal(status, error_body(message, code), self.server_state.default_headers))
         self.transport.close()
 
-    # -- offers of other protocols
+    # -- offers to switch to another protocol
 
     def parse(self, data: bytes) -> None:
-        """Feed uvicorn's parser, and feed a head that offers another protocol once more without the offer."""
+        """Pass the bytes to uvicorn's parser. If a head offers another protocol, parse it again without the offer."""
         self.received = data
         super().data_received(data)
-        while self.without_offer is not None:
-            self.received, self.without_offer = self.without_offer, None
+        while self.replacement is not None:
+            self.received, self.replacement = self.replacement, None
             super().data_received(self.received)
         self.received = b""
 
@@ -215,43 +223,46 @@ class HTTPConnection(HttpToolsProtocol):
 
     @property
     def has_ignored_offer(self) -> bool:
-        """Return whether the parser stops at an offer that is not accepted. CONNECT has none: it is refused."""
+        """Return whether the parser stops at an offer that is ignored. CONNECT is no offer, and is refused."""
         return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT" and not self._should_upgrade()
 
     def _should_upgrade(self) -> bool:
-        """Return whether to open a WebSocket, which takes a GET."""
+        """Return whether to open a WebSocket, for which the method must be GET."""
         return self.parser.get_method() == b"GET" and super()._should_upgrade()
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Handle the parser's error, whose argument is where the head ended; uvicorn calls this meanwhile."""
+        """Prepare the head without the offer. uvicorn calls this while it handles the parser's exception.
+
+        The argument of that exception is the position at which the head ends.
+        """
         error = sys.exception()
         if error is not None and self.parser.get_method() != b"CONNECT" and not self._should_upgrade():
-            self.without_offer = b"".join(self.head_without_offer()) + self.received[error.args[0] :]
+            self.replacement = b"".join(self.head_without_offer()) + self.received[error.args[0] :]
             self.parser = HttpRequestParser(self)
             self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
 
     def head_without_offer(self) -> Iterator[bytes]:
         yield b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
         for name, value in self.headers:
-            buffered = without_upgrade(value) if name == b"connection" else value
-            if name not in UPGRADE_HEADERS and (buffered or name != b"connection"):
-                yield b"%b: %b\r\n" % (name, buffered)
+            remaining = without_upgrade(value) if name == b"connection" else value
+            if name not in UPGRADE_HEADERS and (remaining or name != b"connection"):
+                yield b"%b: %b\r\n" % (name, remaining)
         yield b"\r\n"
 
 
 def without_mapping(client: tuple[str, int] | None) -> tuple[str, int] | None:
-    """The plain IPv4 address of a client at a dual-stack socket, as settings about addresses write it."""
+    """Return the client's address with a plain IPv4 address, as settings write it, if its socket is dual-stack."""
     return client and (client[0].removeprefix(IPV4_MAPPED), client[1])
 
 
 def without_upgrade(options: bytes) -> bytes:
-    """The value of a Connection header without the options that belong to an offer."""
+    """Return the value of a Connection header without the options of an offer to switch protocols."""
     return b", ".join(part for part in map(bytes.strip, options.split(b",")) if part.lower() not in UPGRADE_HEADERS)
 
 
 def refusal(status: int, body: bytes, default_headers: Any) -> bytes:
-    """A whole response that is the last on its connection."""
+    """Return the bytes of a complete response, which tells the client that the connection is closed."""
     close = (b"connection", b"close")
-    own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), close]
-    headers = [*(pair for pair in default_headers if pair != close), *FIXED, *own]
+    own_headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), close]
+    headers = [*(pair for pair in default_headers if pair != close), *SECURITY_HEADERS, *own_headers]
     return b"".join([STATUS_LINE[status], *(b"%b: %b\r\n" % pair for pair in headers), b"\r\n", body])

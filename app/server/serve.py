@@ -1,4 +1,4 @@
-"""Serving until told to stop: one process, or several on one socket."""
+"""Serves the application until it is told to stop, with one process or with several on the same socket."""
 
 import errno
 import shutil
@@ -27,7 +27,7 @@ HEALTHCHECK_TIMEOUT = 30  # seconds without an answer after which a worker is re
 
 
 class AddressTaken(CairnError):
-    """Another process listens there."""
+    """Another process listens on this address."""
 
     code = "ADDRESS_TAKEN"
 
@@ -41,24 +41,24 @@ class NoSuchAddress(CairnError):
 def serve(
     settings: Settings, dsn: str, on_ready: Callable[[str], None] = lambda url: None, app: ASGIApp | None = None
 ) -> None:
-    """Serve until SIGINT or SIGTERM, finish what is in flight, return: the service, or an application of one process.
+    """Serve the service, or the given application in a single process, until SIGINT or SIGTERM; then drain and return.
 
-    `on_ready` gets the URL once it answers.
+    `on_ready` is called with the URL once the server answers.
     """
     configure(settings)
     listening = bind(settings.host, settings.port)
     url = local_url(settings.host, listening)
     try:
         if app is not None or settings.workers == 1:
-            serve_in_process(settings, app or service(settings, dsn), listening, lambda: on_ready(url))
+            serve_in_process(settings, app or make_app(settings, dsn), listening, lambda: on_ready(url))
         else:
             serve_with_workers(settings, dsn, listening, lambda: on_ready(url))
     finally:
         listening.close()
 
 
-def service(settings: Settings, dsn: str) -> ASGIApp:
-    from ..asgi import create_app  # by whoever executes requests, and not by the parent of those who do
+def make_app(settings: Settings, dsn: str) -> ASGIApp:
+    from ..asgi import create_app  # imported only where requests are executed, and not in the parent of workers
 
     return create_app(settings, dsn=dsn)
 
@@ -71,7 +71,7 @@ def serve_in_process(settings: Settings, app: ASGIApp, listening: socket.socket,
 
 
 def serve_with_workers(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
-    """Serve with several processes, which share nothing but the socket and Postgres."""
+    """Serve with several processes, which share only the socket, the folder of metrics and Postgres."""
     with metrics_folder() as folder:
         config = config_of("app.asgi:from_environment", settings)
         config.environment = {
@@ -86,37 +86,37 @@ def serve_with_workers(settings: Settings, dsn: str, listening: socket.socket, o
         raise Unavailable("No worker could start; the log above says why.")
 
 
-METRICS = "cairn-metrics-"
-OWNER = "owner"
+METRICS_PREFIX = "cairn-metrics-"
+LOCK_FILE = "owner"
 
 
 @contextmanager
 def metrics_folder() -> Iterator[str]:
-    """A folder in which the processes of one service add up their metrics, until the service ends.
+    """Create the folder in which the processes of a service share their metrics, and remove it after the block.
 
-    Its service holds a lock in it, so the folders of services that were killed are told from those in use, also by
-    processes that do not see each other; they are removed here.
+    The service holds a lock on a file in it, by which abandoned folders of killed services are recognised, also by
+    processes in another container. They are removed here.
     """
     remove_abandoned(Path(tempfile.gettempdir()))
-    with tempfile.TemporaryDirectory(prefix=METRICS) as name:
-        made = Path(name) / "new"
-        with made.open("wb") as lock:
-            with suppress(OSError):  # not every file system locks; nobody removes a folder whose lock is not given
+    with tempfile.TemporaryDirectory(prefix=METRICS_PREFIX) as name:
+        unlocked = Path(name) / "new"
+        with unlocked.open("wb") as lock:
+            with suppress(OSError):  # some file systems have no locks; a folder without a LOCK_FILE is never removed
                 flock(lock, LOCK_EX | LOCK_NB)
-                made.rename(made.with_name(OWNER))
+                unlocked.rename(unlocked.with_name(LOCK_FILE))
             yield name
 
 
-def remove_abandoned(place: Path) -> None:
-    """Remove the folders of metrics whose service is gone. Those of other users, and of older versions, are kept."""
-    for owner in place.glob(f"{METRICS}*/{OWNER}"):
-        with suppress(OSError), owner.open("rb+") as lock:
-            flock(lock, LOCK_EX | LOCK_NB)  # refused while its service lives
-            shutil.rmtree(owner.parent)
+def remove_abandoned(parent: Path) -> None:
+    """Remove the folders of metrics whose service has ended, except those of other users and of older versions."""
+    for lock_file in parent.glob(f"{METRICS_PREFIX}*/{LOCK_FILE}"):
+        with suppress(OSError), lock_file.open("rb+") as lock:
+            flock(lock, LOCK_EX | LOCK_NB)  # raises OSError while the service runs
+            shutil.rmtree(lock_file.parent)
 
 
 class AnnouncingServer(Server):
-    """A server that calls `on_ready` once it answers."""
+    """A server that calls `on_ready` once it answers requests."""
 
     def __init__(self, config: Config, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -129,33 +129,33 @@ class AnnouncingServer(Server):
 
 
 def config_of(app: object, settings: Settings) -> Config:
-    """Return uvicorn's configuration for an application, or for the import string of a function that makes one."""
+    """Return uvicorn's configuration for an application, or for the import string of a function that creates it."""
     config = Config(
         app,  # type: ignore[arg-type]
         factory=isinstance(app, str),
-        lifespan="on",  # else one that fails is taken for one that is not there
+        lifespan="on",  # "auto" would treat a failed startup as an application without a lifespan
         http=HTTPConnection,
         ws=BoundedWebSocket,
         workers=settings.workers,
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_keep_alive=settings.keep_alive,  # type: ignore[arg-type]  # it takes parts of a second, as below
+        timeout_keep_alive=settings.keep_alive,  # type: ignore[arg-type]  # fractions of a second work, also below
         timeout_graceful_shutdown=settings.drain_timeout,  # type: ignore[arg-type]
         timeout_worker_healthcheck=HEALTHCHECK_TIMEOUT,
         proxy_headers=settings.forwarded_allow_ips is not None,
         forwarded_allow_ips=settings.forwarded_allow_ips or [],
         ws_max_size=settings.max_body,
-        ws_per_message_deflate=False,  # it keeps a window for each connection, and answers are small
+        ws_per_message_deflate=False,  # it needs memory for each connection, and messages are small
     )
     config.drain_delay = settings.drain_delay
     return config
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket, or an error that says what to do."""
+    """Return a socket that is bound to the address. Raises AddressTaken or NoSuchAddress."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With IPPROTO_TCP named, asyncio sees that it is TCP and turns off Nagle's algorithm.
+    # asyncio turns off Nagle's algorithm only for sockets that were created with IPPROTO_TCP.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -171,14 +171,14 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def local_url(host: str, listening: socket.socket) -> str:
-    """The URL for a browser on this machine."""
+    """Return the URL for a browser on this machine."""
     host = WILDCARDS.get(host, host)
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{listening.getsockname()[1]}"
 
 
 def run_until_stopped(run: Callable[[], None]) -> None:
-    """Run a server that raises its signal again once it has drained; the signal has done its work then."""
+    """Run a server, and ignore the signal that it raises again after it has drained."""
     handled = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         run()

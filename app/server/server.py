@@ -1,4 +1,4 @@
-"""The server: it keeps the garbage collector from holding up requests, and drains its connections when it stops."""
+"""The server: it runs the garbage collector when few requests are active, and drains its connections at shutdown."""
 
 import asyncio
 import ctypes
@@ -14,19 +14,19 @@ from typing import Any
 import uvicorn
 
 CLOSE = (b"connection", b"close")
-LINGER = 0.5  # seconds for a client that has a connection and may be sending on it just now
-TICK = 0.05  # seconds between two looks at whether the wait is over
-SWITCH_INTERVAL = 0.001  # seconds that a thread computes before another gets its turn; 0.005 in Python
-LARGE_BLOCK = 1 << 17  # bytes from which on memory is asked of the system for each block, and given back with it
-M_MMAP_THRESHOLD = -3  # of mallopt(3)
-BACKLOG = 10_000  # connections that are accepted from the listen queue at most: the kernel has room for fewer
+LINGER = 0.5  # seconds for connected clients that may be sending a request when the server stops
+TICK = 0.05  # seconds between two checks of whether a wait is over
+SWITCH_INTERVAL = 0.001  # seconds after which a running thread yields to another; Python's default is 0.005
+LARGE_BLOCK = 1 << 17  # bytes from which glibc maps a block of its own, and unmaps it when it is freed
+M_MMAP_THRESHOLD = -3  # a parameter of mallopt(3)
+BACKLOG = 10_000  # the maximum of connections to accept from the listen queue; the kernel holds fewer
 
 
 def return_large_blocks() -> None:
-    """Have glibc give large blocks back to the system as soon as they are freed.
+    """Make glibc return large blocks to the system as soon as they are freed.
 
-    It raises its threshold to 32 MB by itself, and large answers then leave holes in a heap that never shrinks. Other
-    C libraries have no such function, or none that knows this.
+    By default glibc raises its threshold up to 32 MB, and large responses then leave holes in a heap that never
+    shrinks. Other C libraries have no mallopt, or do not support this parameter.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if sys.platform == "linux" and mallopt is not None:
@@ -34,7 +34,7 @@ def return_large_blocks() -> None:
 
 
 class Draining:
-    """A flag that is on once this process was told to stop."""
+    """A flag that is set once this process was told to stop."""
 
     def __init__(self) -> None:
         self.is_on = False
@@ -43,51 +43,53 @@ class Draining:
 DRAINING = Draining()
 
 
-NEW = 700  # new objects, as usual in Python: the command line has it collect more seldom while it imports
-SELDOM = 1_000  # collections of generation 0 before one of generation 1 begins by itself
+YOUNG_OBJECTS = 700  # new objects that start a collection: Python's default, which the command line raises for imports
+YOUNG_COLLECTIONS = 1_000  # collections of generation 0 before an automatic collection of generation 1
 NEVER = 1_000_000_000
-EVERY = 60.0  # seconds between two looks at everything
-FEW = 100  # requests: a thousand that wait are 200,000 objects, and take it 100 ms and more
-PUT_OFF_MOST = 10  # times in a row that more requests than that put it off
+COLLECT_INTERVAL = 60.0  # seconds between two full collections
+FEW_REQUESTS = 100  # requests; a thousand waiting requests are 200,000 objects, which take the collector over 100 ms
+MAX_POSTPONED = 10  # times in a row that a full collection is postponed because of more requests
 
 
 class GarbageCollection:
-    """Has the garbage collector look at everything once a minute, when few requests are running, and never by
-    itself: it would do so in the midst of a crowd, whose requests are what there is most of.
+    """Runs a full garbage collection once a minute, if few requests are active, instead of automatically.
 
-    What lives as long as the process is kept from it: the schema, its types and all modules are a quarter of a million
-    objects, and take it 100 ms and more. It looks at what requests have made after every few of them, see
-    protocol.Intake, and at what plans have left behind after each of them, see lib/lru.py.
+    Python would start it when there are many new objects, that is, under load.
+
+    Objects that live as long as the process are excluded: the schema, its types and all modules are a quarter of a
+    million objects, which take the collector over 100 ms. The objects of requests are collected after every few
+    requests (see protocol.Intake), and those that a new plan leaves after each plan (see lib/lru.py).
     """
 
     def __init__(self, requests: Sized) -> None:
-        self.requests, self.put_off = requests, 0
-        self.before = gc.get_threshold()
+        self.requests, self.postponed = requests, 0
+        self.threshold_before = gc.get_threshold()
 
     def start(self) -> None:
         gc.freeze()
-        self.before = gc.get_threshold()
-        gc.set_threshold(NEW, SELDOM, NEVER)
-        self.timer = asyncio.get_running_loop().call_later(EVERY, self.look)
+        self.threshold_before = gc.get_threshold()
+        gc.set_threshold(YOUNG_OBJECTS, YOUNG_COLLECTIONS, NEVER)
+        self.timer = asyncio.get_running_loop().call_later(COLLECT_INTERVAL, self.collect_if_calm)
 
-    def look(self) -> None:
-        self.timer = asyncio.get_running_loop().call_later(EVERY, self.look)
-        self.put_off += 1
-        if gc.isenabled() and (len(self.requests) <= FEW or self.put_off > PUT_OFF_MOST):
-            self.put_off = 0
+    def collect_if_calm(self) -> None:
+        """Run a full collection if few requests are active, or if it was postponed too often."""
+        self.timer = asyncio.get_running_loop().call_later(COLLECT_INTERVAL, self.collect_if_calm)
+        self.postponed += 1
+        if gc.isenabled() and (len(self.requests) <= FEW_REQUESTS or self.postponed > MAX_POSTPONED):
+            self.postponed = 0
             gc.collect()
 
     def stop(self) -> None:
         self.timer.cancel()
-        gc.set_threshold(*self.before)
+        gc.set_threshold(*self.threshold_before)
 
 
 class Server(uvicorn.Server):
     """A server that stops without losing a request.
 
-    Told to stop, it (1) says so at /readyz and closes each connection with its answer, (2) goes on accepting for the
-    drain delay, so that load balancers leave, (3) closes its listening sockets and serves those who were already in
-    the queue, (4) waits for what is in flight.
+    To stop, it (1) reports at /readyz that it is not ready, and closes each connection after its response, (2) accepts
+    connections during the drain delay, until load balancers use other servers, (3) closes its listening sockets and
+    serves the connections in their queues, (4) waits for the requests in progress.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -95,8 +97,10 @@ class Server(uvicorn.Server):
         self.collection = GarbageCollection(self.server_state.tasks)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and keep the garbage collector and threads from holding up the event loop: those that read long texts
-        give it its turn sooner."""
+        """Start the server, and configure the garbage collector, threads and malloc for it.
+
+        Threads that process long texts yield to the event loop sooner than by default.
+        """
         gc.collect()
         await super().startup(sockets)
         if self.started:
@@ -117,13 +121,13 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     def begin_draining(self) -> None:
-        """Begin to drain. It is called twice: uvicorn renews its headers each second until it sees that it stops."""
+        """Begin to drain. This is called twice: uvicorn renews its default headers each second until it stops."""
         DRAINING.is_on = True
         if CLOSE not in self.server_state.default_headers:
             self.server_state.default_headers.append(CLOSE)
 
     async def wait(self, seconds: float, while_connected: bool = False) -> None:
-        """Wait; a second Ctrl-C ends that, and so does, if `while_connected`, the end of the last connection."""
+        """Wait for `seconds`, or until a second Ctrl-C, or, with `while_connected`, until no connection is open."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends and not self.force_exit:
             if while_connected and not self.server_state.connections:
@@ -131,7 +135,7 @@ class Server(uvicorn.Server):
             await asyncio.sleep(TICK)
 
     async def close_listening(self, sockets: list[socket.socket]) -> None:
-        """Close the sockets and serve the connections in their queues, which the kernel has accepted already."""
+        """Close the listening sockets, and serve the connections in their queues, which the kernel has accepted."""
         queues = [listening.dup() for listening in sockets]
         for server in self.servers:
             server.close()
@@ -139,21 +143,21 @@ class Server(uvicorn.Server):
             listening.close()
         waiting = [accepted for queue in queues for accepted in accept_all(queue)]
         for accepted in waiting:
-            await asyncio.get_running_loop().connect_accepted_socket(self.protocol, accepted)
+            await asyncio.get_running_loop().connect_accepted_socket(self.make_protocol, accepted)
 
-    def protocol(self) -> asyncio.Protocol:
-        made: Any = self.config.http_protocol_class
-        protocol: asyncio.Protocol = made(
+    def make_protocol(self) -> asyncio.Protocol:
+        protocol_class: Any = self.config.http_protocol_class
+        protocol: asyncio.Protocol = protocol_class(
             config=self.config, server_state=self.server_state, app_state=self.lifespan.state
         )
         return protocol
 
 
 def accept_all(queue: socket.socket) -> list[socket.socket]:
-    """Accept every connection in the queue without yielding: a client that is answered would come back to it."""
+    """Accept all connections in the queue, without yielding to the event loop, so that no client connects again."""
     accepted: list[socket.socket] = []
     queue.setblocking(False)
-    with queue, suppress(OSError):  # the queue is empty
+    with queue, suppress(OSError):  # OSError: the queue is empty
         while len(accepted) < BACKLOG:
             accepted.append(queue.accept()[0])
     return accepted

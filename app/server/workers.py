@@ -1,4 +1,4 @@
-"""Several server processes on one socket, replaced when they die and stopped together."""
+"""Runs several server processes on the same socket, replaces processes that die, and stops them together."""
 
 import multiprocessing
 import os
@@ -16,17 +16,17 @@ from uvicorn.supervisors import Multiprocess, multiprocess
 from .protocol import Config
 from .server import DRAINING, Server
 
-START_TIMEOUT = 60  # seconds that a worker is given to start
-STOP_TIMEOUT = 0.2  # seconds that a worker which has not started is given to stop before the others are told
-PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds until a worker that could not start is started again
-FORKS = sys.platform == "linux"  # elsewhere libraries of the system may not survive a fork
+START_TIMEOUT = 60  # seconds to wait for a worker to start
+STOP_TIMEOUT = 0.2  # seconds to wait for a worker that has not started to stop, before the others are stopped
+RESTART_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds until a worker that failed to start is started again
+FORKS = sys.platform == "linux"  # on other systems, system libraries may not work after a fork
 
 
 def preload() -> None:
-    """Begin to import, in a process that does nothing else, what workers need: they are forked from it.
+    """Start a process that imports the application in advance, from which workers are forked.
 
-    The imports take two seconds of a core, once instead of for each worker. That process is told to stop by the end
-    of this one alone: signals to all processes of a group are for the workers.
+    The imports take two seconds of CPU time, now once instead of for each worker. That process ignores SIGTERM, which
+    may be sent to the whole process group, and stops when this process ends.
     """
     if FORKS:
         forkserver.set_forkserver_preload(["app.server.preloaded"])
@@ -38,25 +38,27 @@ def preload() -> None:
 
 
 class Worker(multiprocess.Process):
-    """One server process."""
+    """A server process."""
 
     has_started = False
 
     def __init__(self, config: Config, sockets: list[socket.socket]) -> None:
         super().__init__(config, sockets)
         if FORKS:
-            given = {"config": config, "target": self.target, "sockets": sockets, "stdin_fileno": None}
-            self.process = multiprocessing.get_context("forkserver").Process(target=subprocess_started, kwargs=given)  # type: ignore[assignment]
+            options = {"config": config, "target": self.target, "sockets": sockets, "stdin_fileno": None}
+            self.process = multiprocessing.get_context("forkserver").Process(target=subprocess_started, kwargs=options)  # type: ignore[assignment]
 
     def start(self) -> None:
-        """Start with signals held back, so that the process gets its sockets, and let go of its end of the pipe, so
-        that its death is noticed at once."""
-        with signals_held_back(signal.SIGINT, signal.SIGTERM):
+        """Start the process with signals deferred, so that it receives its sockets.
+
+        The parent closes the child's end of the pipe, so that it notices the death of the process at once.
+        """
+        with deferred_signals(signal.SIGINT, signal.SIGTERM):
             super().start()
             self.child_conn.close()
 
     def target(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve, in the new process, which lets go of the parent's end of the pipe, so that it notices its death."""
+        """Serve, in the new process. It closes the parent's end of the pipe, so that it notices the parent's death."""
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self.parent_conn.close()
         assert isinstance(self.config, Config)
@@ -64,13 +66,16 @@ class Worker(multiprocess.Process):
         super().target(sockets)
 
     def always_pong(self) -> None:
-        """Answer the parent, in the new process. Once there is none it stops: nobody else would ever tell it to."""
+        """Answer the parent's health checks, and stop the process when the parent has died.
+
+        This runs in the new process, which nothing else would stop then.
+        """
         with suppress(EOFError, OSError):
             super().always_pong()
         os.kill(os.getpid(), signal.SIGTERM)
 
     def is_alive(self, timeout: float = 5) -> bool:
-        """Return whether the process answers; while all are stopping it counts as alive, so that none is replaced."""
+        """Return whether the process answers. During a shutdown it counts as alive, so that it is not replaced."""
         return super().is_alive(timeout) or DRAINING.is_on
 
     def _healthcheck(self, timeout: float) -> bool | None:
@@ -91,8 +96,8 @@ multiprocess.Process = Worker  # type: ignore[misc, assignment]  # uvicorn has n
 class Workers(Multiprocess):
     """The parent of several server processes. It calls `on_ready` once they answer.
 
-    A worker that could not start, as Postgres was away, is started again after a pause. The service is hopeless only
-    if none of the first ones could.
+    A worker that failed to start, because Postgres was down, for example, is started again after a pause. Only if all
+    of the first workers fail, `is_hopeless` is set and the service ends.
     """
 
     def __init__(self, config: Config, sockets: list[socket.socket], on_ready: Callable[[], None]) -> None:
@@ -100,19 +105,23 @@ class Workers(Multiprocess):
         self.on_ready = on_ready
         self.is_hopeless = False
         self.failures = 0
+        """The number of workers in a row that failed to start."""
         self.due: dict[multiprocess.Process, float] = {}
+        """Dead workers, each with the monotonic time at which its replacement is started."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self.stop)
 
     def stop(self, number: int, _: object) -> None:
-        """Handle a signal at once, where uvicorn would wait for its next look."""
+        """Handle a signal at once. uvicorn would handle it at its next health check."""
         self.signal_queue.append(number)
         DRAINING.is_on = True
         self.stop_workers()
 
     def stop_workers(self) -> None:
-        """Tell every worker. Those that have not started go first: the last to close the socket must be one that
-        still serves the connections in its queue."""
+        """Tell all workers to stop, beginning with those that have not started.
+
+        The last worker to close the socket must be one that still serves the connections in its queue.
+        """
         for listening in self.sockets:
             listening.close()
         for process in sorted(self.processes, key=has_started):
@@ -124,12 +133,12 @@ class Workers(Multiprocess):
                 process.process.join(STOP_TIMEOUT)
 
     def keep_subprocess_alive(self) -> None:
-        """Replace workers that died. One that was made while all were told to stop is told afterwards."""
+        """Replace dead workers. A worker that is created during a signal to stop is told to stop afterwards."""
         if DRAINING.is_on:
             return
         for index, process in enumerate(self.processes):
             if process not in self.due and not process.is_alive(self.config.timeout_worker_healthcheck):
-                self.bury(process)
+                self.stop_and_schedule(process)
             if not DRAINING.is_on and self.due.get(process, float("inf")) <= time.monotonic():
                 self.processes[index] = Worker(self.config, self.sockets)  # type: ignore[arg-type]
                 self.processes[index].start()
@@ -137,14 +146,15 @@ class Workers(Multiprocess):
         if DRAINING.is_on:
             self.stop_workers()
 
-    def bury(self, process: multiprocess.Process) -> None:
-        """End a worker that died or hangs, and say when the next one is to be started."""
+    def stop_and_schedule(self, process: multiprocess.Process) -> None:
+        """Kill a worker that died or hangs, and set the time at which its replacement is started."""
         process.kill()
         process.join()
         if has_started(process):
             pause, self.failures = 0.0, 0
         else:
-            pause, self.failures = PAUSES[min(self.failures, len(PAUSES) - 1)], self.failures + 1
+            pause = RESTART_PAUSES[min(self.failures, len(RESTART_PAUSES) - 1)]
+            self.failures += 1
         self.due[process] = time.monotonic() + pause
         multiprocess.logger.info(f"Child process [{process.pid}] died")
         if pause:
@@ -165,14 +175,14 @@ def has_started(process: multiprocess.Process) -> bool:
 
 
 @contextmanager
-def signals_held_back(*numbers: int) -> Iterator[None]:
-    """Signals that arrive within the block are handled after it."""
-    came: list[int] = []
-    handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
+def deferred_signals(*numbers: int) -> Iterator[None]:
+    """Handle the signals that arrive during the block after it."""
+    received: list[int] = []
+    handlers = {number: signal.signal(number, lambda number, _: received.append(number)) for number in numbers}
     try:
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in came:
+        for number in received:
             signal.raise_signal(number)

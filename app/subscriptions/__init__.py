@@ -1,1 +1,1 @@
-"""GraphQL that streams: over a WebSocket (graphql-transport-ws), and as server-sent events. Start at streams.py."""
+"""GraphQL subscriptions over WebSocket (graphql-transport-ws) and server-sent events. Start reading at streams.py."""

@@ -1,4 +1,4 @@
-"""Messages of the WebSocket protocol: their frames, sizes and forms."""
+"""The messages of a WebSocket: their frames, their sizes and their format."""
 
 import asyncio
 import time
@@ -19,15 +19,17 @@ from selection.limits import measure_variables
 
 from ..http.request import parse_in_thread
 
-STEP = 4096  # bytes that are parsed before others get their turn: 700 of the smallest frames
-FRAGMENTS_MAX = 1000  # of one message
-STRANGERS_MAX = 16_384  # bytes of a message before a credential was accepted
-ACCEPTED = "cairn.accepted"  # where a scope has the function that is called when a credential was accepted
+PARSE_STEP = 4096  # bytes that are parsed before other connections get their turn: 700 of the smallest frames
+FRAGMENTS_MAX = 1000  # of a message
+UNAUTHENTICATED_MAX = 16_384  # bytes of a message before a credential was accepted
+ACCEPT_KEY = "cairn.accepted"  # the key of the ASGI scope for the function to call when a credential was accepted
 
 
 class ParseQueue:
-    """A queue of connections of one event loop with more to parse than a step. They take turns, a step each, and all of
-    them together parse during half of the time at most: the other half is for everybody else."""
+    """The connections of an event loop that have more than PARSE_STEP bytes to parse.
+
+    They take turns, with a step each. Together they use half of the loop's time at most, and leave the rest to others.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -54,26 +56,26 @@ QUEUES: WeakKeyDictionary[asyncio.AbstractEventLoop, ParseQueue] = WeakKeyDictio
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket that parses `STEP` bytes at a time, and reads no more from the socket until those are done."""
+    """A WebSocket that parses PARSE_STEP bytes at a time, and does not read from the socket before all are parsed."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.unparsed = bytearray()
         self.is_parsing = False
         self.message_max = self.conn.max_message_size
-        self.conn.max_message_size = min(self.config.ws_max_size, STRANGERS_MAX)
+        self.conn.max_message_size = min(self.config.ws_max_size, UNAUTHENTICATED_MAX)
 
     def accept_messages(self) -> None:
-        """Accept messages of the size that the server is configured for, from now on."""
+        """Raise the maximum size of messages to the configured size."""
         self.conn.max_message_size = self.message_max
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
         if not self.close_sent:
-            self.scope[ACCEPTED] = self.accept_messages  # type: ignore[literal-required]
+            self.scope[ACCEPT_KEY] = self.accept_messages  # type: ignore[literal-required]
 
     def data_received(self, data: bytes) -> None:
-        if not self.unparsed and len(data) <= STEP:
+        if not self.unparsed and len(data) <= PARSE_STEP:
             super().data_received(data)
             return
         self.unparsed += data
@@ -87,18 +89,18 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             queue.add(self)
 
     def parse_step(self) -> None:
-        """Parse one step; the next one follows once the application has taken the messages of this one."""
+        """Parse a step. The next step follows once the application has received the messages of this step."""
         self.is_parsing = False
         if self.disconnected or self.transport.is_closing():
             self.unparsed.clear()
             return
-        data = bytes(self.unparsed[:STEP])
-        del self.unparsed[:STEP]
+        data = bytes(self.unparsed[:PARSE_STEP])
+        del self.unparsed[:PARSE_STEP]
         super().data_received(data)
         if not self.read_paused:
-            self.read_on()
+            self.continue_reading()
 
-    def read_on(self) -> None:
+    def continue_reading(self) -> None:
         if self.unparsed:
             self.schedule_parse()
         else:
@@ -108,7 +110,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         message = await self.queue.get()
         if self.read_paused and self.queue.empty():
             self.read_paused = False
-            self.read_on()
+            self.continue_reading()
         return message
 
     def handle_cont(self, event: Frame) -> None:
@@ -120,31 +122,32 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self.handle_parser_exception()
 
     def handle_ping(self) -> None:
-        """Answer a ping, unless the client does not read its pongs, so that they do not pile up."""
+        """Answer a ping, unless the client does not read the pongs, which would accumulate."""
         pong = b"".join(self.conn.data_to_send())
         if self.writable.is_set():
             self.transport.write(pong)
 
 
 def mark_authenticated(scope: Scope) -> None:
-    """Note that the client of this connection has shown a credential."""
-    accept: Callable[[], None] | None = scope.get(ACCEPTED)
-    if accept is not None:
-        accept()
+    """Tell the WebSocket protocol that the client of this connection is authenticated."""
+    accept_messages: Callable[[], None] | None = scope.get(ACCEPT_KEY)
+    if accept_messages is not None:
+        accept_messages()
 
 
-OPENING_MAX = 16_384
-"""Characters of any message but `subscribe`: a token takes 1,000 to 4,000. Before a credential, of every message."""
-OPENING = Limits(variable_values=200, variable_depth=6)
-ENVELOPE = 10  # values and levels around the variables of an operation
+CONTROL_MAX = 16_384
+"""Characters of messages other than `subscribe`, and of all before a credential. Tokens have 1,000 to 4,000."""
+CONTROL_LIMITS = Limits(variable_values=200, variable_depth=6)
+"""Limits of messages other than `subscribe`."""
+ENVELOPE_SIZE = 10  # values and levels of a `subscribe` message besides the variables
 
 
 class BadMessage(Exception):
-    """A message that is not read on; the connection ends with this reason."""
+    """A message is invalid. The connection ends with this reason."""
 
 
 class PayloadTooLarge(Exception):
-    """An operation whose payload holds more than the limits allow. `id` is the operation's."""
+    """The payload of an operation exceeds the limits. `id` is the id of the operation."""
 
     def __init__(self, id: str, reason: str) -> None:
         super().__init__(reason)
@@ -152,11 +155,11 @@ class PayloadTooLarge(Exception):
 
 
 async def read_message(text: str | None, limits: Limits, *, is_acknowledged: bool) -> dict[str, Any]:
-    """Return the message; raise BadMessage or PayloadTooLarge. A large one is read in a thread."""
+    """Parse a message, a large one in a thread. Raises BadMessage and PayloadTooLarge."""
     if text is None:
         raise BadMessage("a message is a JSON object, sent as text.")
-    if not is_acknowledged and len(text) > OPENING_MAX:
-        raise BadMessage(f"it has more than {OPENING_MAX} characters, and no credential has been accepted.")
+    if not is_acknowledged and len(text) > CONTROL_MAX:
+        raise BadMessage(f"it has more than {CONTROL_MAX} characters, and no credential has been accepted.")
     return await parse_in_thread(len(text), lambda: parse_message(text, limits))
 
 
@@ -168,21 +171,21 @@ def parse_message(text: str, limits: Limits) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise BadMessage("a message is a JSON object, sent as text.")
     if message.get("type") == "subscribe":
-        most = Limits(
-            variable_values=limits.variable_values + ENVELOPE, variable_depth=limits.variable_depth + ENVELOPE
+        message_limits = Limits(
+            variable_values=limits.variable_values + ENVELOPE_SIZE, variable_depth=limits.variable_depth + ENVELOPE_SIZE
         )
-        if reason := excess(message, most):
+        if reason := exceeded_limit(message, message_limits):
             raise PayloadTooLarge(str(message.get("id"))[:255], reason.replace("variables hold", "payload holds"))
-    elif len(text) > OPENING_MAX or excess(message, OPENING):
+    elif len(text) > CONTROL_MAX or exceeded_limit(message, CONTROL_LIMITS):
         raise BadMessage(
-            f"other messages than subscribe have {OPENING_MAX} characters and {OPENING.variable_values} values at most,"
-            f" {OPENING.variable_depth} levels deep."
+            f"other messages than subscribe have {CONTROL_MAX} characters and {CONTROL_LIMITS.variable_values} values"
+            f" at most, {CONTROL_LIMITS.variable_depth} levels deep."
         )
     return message
 
 
-def excess(message: dict[str, Any], limits: Limits) -> str | None:
-    """Return which limit the message exceeds, or None."""
+def exceeded_limit(message: dict[str, Any], limits: Limits) -> str | None:
+    """Return a sentence about the limit that the message exceeds, or None."""
     try:
         measure_variables(message, limits)
     except GraphQLError as error:

@@ -1,4 +1,4 @@
-"""One operation as a stream of answers: one of a query or a mutation, one for each event of a subscription."""
+"""Operations of streams: a query or mutation has a single answer, and a subscription has one for each event."""
 
 import asyncio
 import time
@@ -28,25 +28,27 @@ from ..http.positions import with_position
 from ..http.request import GraphQLRequest, Refused
 
 log = structlog.get_logger()
-SHORT = 1000  # bytes: an answer that says nothing is no longer
+EMPTY_ANSWER_MAX = 1000  # bytes; an answer without data is never longer
 WITHDRAWN = "You may no longer read this wiki, so there is no more of this."
 
 
 class Stopping(Exception):
-    """The service ends a stream that would have gone on: whoever follows it asks again elsewhere."""
+    """The service stops and ends the stream. The client should subscribe again, at another process."""
 
 
 class Operations:
-    """The operations of streams, with the same engine, limits and rules as for a POST."""
+    """Executes the operations of streams with the same engine, limits and permissions as a POST."""
 
     def __init__(self, engine: Engine, database: Database, feed: Feed, bounds: Bounds, *, readers: int) -> None:
-        """Limit how many events are read at once to `readers`: subscribers must leave connections to requests."""
+        """Read at most `readers` events at the same time, so that connections remain for other requests."""
         self.engine, self.database, self.feed, self.bounds = engine, database, feed, bounds
         self.reading = asyncio.Semaphore(readers)
 
     async def answers(self, request: GraphQLRequest, scope: Scope) -> AsyncGenerator[Answer, None]:
-        """Yield the answers. Only Stopping is raised, errors are answers. One not `executed` is the last or only
-        one."""
+        """Yield the answers of an operation. An answer that was not `executed` is the last.
+
+        Raises only Stopping: all other errors are yielded as answers.
+        """
         try:
             operation = await self.operation(request)
             if operation is None:
@@ -55,8 +57,8 @@ class Operations:
             events = await subscribe(
                 self.engine.schema, operation, request.variables or {}, self.engine.limits, self.context(scope)
             )
-            async with aclosing(self.stream_results(request, events, scope)) as shown:
-                async for answer in shown:
+            async with aclosing(self.stream_results(request, events, scope)) as answers:
+                async for answer in answers:
                     yield answer
         except Invalid as invalid:
             yield self.refusal(*invalid.errors)
@@ -69,15 +71,15 @@ class Operations:
         except Exception as error:
             yield self.refusal(GraphQLError(str(error), original_error=error))  # masked and logged by the formatter
 
-    async def check_may_be_got(self, request: GraphQLRequest) -> None:
-        """Refuse a mutation by GET, which changes nothing."""
+    async def check_get(self, request: GraphQLRequest) -> None:
+        """Raise Refused if the operation of a GET is a mutation."""
         with suppress(Invalid):
             document = await self.engine.document(request.query, request.name)
             if document.operation.definition.operation is OperationType.MUTATION:
                 raise Refused(405, "GET changes nothing; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
 
     async def operation(self, request: GraphQLRequest) -> Operation | None:
-        """Return the subscription that is asked for; None for anything else, which the engine answers in one."""
+        """Return the operation if it is a valid subscription, else None: the engine gives the only answer then."""
         try:
             operation = (await self.engine.document(request.query, request.name)).operation
         except Invalid:
@@ -91,15 +93,15 @@ class Operations:
             async for event in happening:
                 async with self.reading:
                     answer = await self.execute(request, scope, event)
-                if is_nothing(answer, events.key):
+                if is_empty(answer, events.key):
                     raise Forbidden(WITHDRAWN)
                 yield answer
         if self.feed.closed:
             raise Stopping
 
     async def execute(self, request: GraphQLRequest, scope: Scope, event: ChangeEvent | None = None) -> Answer:
-        """Execute the whole operation, or a subscription for one event; each has a budget of its own."""
-        route = Route(is_open=False)  # what an event shows is newer than what a replica has
+        """Execute a query or mutation, or a subscription for an event. Each execution has a cost budget of its own."""
+        route = Route(is_open=False)  # the change of an event may not have reached replicas yet
         route.commits = int(event is not None)
         before = ROUTE.set(route)
         try:
@@ -117,37 +119,40 @@ class Operations:
         return Answer(orjson.dumps({"errors": [self.engine.formatter(error) for error in errors]}), executed=False)
 
 
-def is_nothing(answer: Answer, key: str) -> bool:
-    """Return whether the event is none that the caller may see."""
-    if len(answer.body) > SHORT:
+def is_empty(answer: Answer, key: str) -> bool:
+    """Return whether the answer for an event has neither data nor errors: the caller may not read its subject."""
+    if len(answer.body) > EMPTY_ANSWER_MAX:
         return False
-    said = orjson.loads(answer.body)
-    return said.get("data") == {key: None} and "errors" not in said
+    body = orjson.loads(answer.body)
+    return body.get("data") == {key: None} and "errors" not in body
 
 
-AGAIN = 5.0  # seconds, when the database could not be asked
+RETRY_AFTER = 5.0  # seconds until a credential is checked again after the database was unavailable
 
 
 class Credential:
-    """The Authorization of one connection, and the wiki that it wants to work in."""
+    """The Authorization of a connection, and the owner whose wiki it selects."""
 
     def __init__(self, credentials: Credentials, authorization: str | None, owner: str | None) -> None:
         self.credentials, self.authorization, self.owner = credentials, authorization, owner
         self.known: Scope | None = None
 
     async def scope(self) -> Scope:
-        """Return the scope, read anew for each operation in another's wiki: the right to it may be taken back."""
+        """Return the scope of the credential.
+
+        It is cached, except in the wiki of another owner, for which the caller's access may be revoked.
+        """
         if self.known is None or self.owner is not None:
             with translated_db_errors():
                 self.known = await self.credentials.scope(self.authorization, self.owner)
         return self.known
 
-    async def ends(self) -> None:
-        """Raise Unauthenticated when it has expired or was taken back, within a minute of the latter."""
+    async def wait_until_invalid(self) -> None:
+        """Wait, and raise Unauthenticated when the credential expires, or within a minute of its revocation."""
         while True:
             try:
                 with translated_db_errors():
                     until = await self.credentials.good_until(self.authorization)
             except Unavailable:
-                until = time.time() + AGAIN
+                until = time.time() + RETRY_AFTER
             await asyncio.sleep(max(until - time.time(), 0))

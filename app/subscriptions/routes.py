@@ -1,4 +1,4 @@
-"""Serves the requests of the GraphQL endpoint that stream: WebSockets, and those that accept events."""
+"""Routes the streaming requests of the GraphQL endpoint: WebSockets, and requests that accept events."""
 
 from collections.abc import Awaitable
 from urllib.parse import urlsplit
@@ -14,16 +14,19 @@ PORTS = {"http": 80, "https": 443}
 
 
 def is_same_site(scope: Scope, allowed: frozenset[str]) -> bool:
-    """Return whether the origin is this very host, one that is allowed, or no web page: programs send no Origin."""
+    """Return whether the request's Origin is this host, or allowed, or missing, as in requests of programs."""
     origin = header(scope, b"origin")
     if origin is None or origin in allowed or "*" in allowed:
         return True
-    found = authority(origin)
-    return found is not None and found == authority(f"//{header(scope, b'host') or ''}", urlsplit(origin).scheme)
+    site = authority(origin)
+    return site is not None and site == authority(f"//{header(scope, b'host') or ''}", urlsplit(origin).scheme)
 
 
 def authority(url: str, scheme: str = "") -> tuple[str, int | None] | None:
-    """Return (host, port), with the scheme's usual port if none is written; None for what is no address, as `null`."""
+    """Return the host and port of a URL, by default the port of its scheme. Return None for an invalid URL or `null`.
+
+    `scheme` is used for a URL without one.
+    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -47,7 +50,7 @@ def streaming_endpoint(streams: Streams) -> ASGIApp:
 
 
 def without_streams(endpoint: ASGIApp) -> ASGIApp:
-    """Return an endpoint that has no streams, and refuses WebSockets."""
+    """Return the endpoint with a refusal of WebSockets, for an endpoint that has no streams."""
 
     def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return refuse(receive, send) if scope["type"] == "websocket" else endpoint(scope, receive, send)

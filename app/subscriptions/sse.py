@@ -1,4 +1,4 @@
-"""GraphQL over server-sent events, each operation on a connection of its own."""
+"""GraphQL over server-sent events, with a connection for each operation."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,15 +10,15 @@ from db.scope import Scope as Wiki
 from observability.trace import record_stream
 from resolvers.errors import CairnError
 
-from ..http.errors import error_body, fault
-from ..http.graphql import headers_of, respond, status_of_error
+from ..http.errors import error_body, fault_response
+from ..http.graphql import error_headers, respond, status_of_error
 from ..http.request import JSON, GraphQLRequest, Refused, credential_of, read_operation
 from ..http.responses import NO_STORE, Headers
 from .operations import Credential, Stopping
 from .streams import Streams
 
-STILL_HERE = 15.0  # seconds between two comments, which keep proxies from closing what is quiet
-STALLED = 30.0  # seconds that a client may leave what it is sent unread
+KEEP_ALIVE_INTERVAL = 15.0  # seconds between two comments, which keep proxies from closing an idle connection
+SEND_TIMEOUT = 30.0  # seconds that a client may take to read an event
 COMMENT = b":\n\n"
 COMPLETE = b"event: complete\ndata: \n\n"
 HEADERS = [
@@ -29,7 +29,7 @@ HEADERS = [
 
 
 class StreamEnded(Exception):
-    """The stream is over, after these last bytes; there are none when the client has gone."""
+    """The stream is over. `last` are the final bytes to send, or None if the client has disconnected."""
 
     def __init__(self, last: bytes | None = None) -> None:
         super().__init__()
@@ -37,30 +37,33 @@ class StreamEnded(Exception):
 
 
 class EventStream:
-    """A stream of one operation and its answers as they come."""
+    """An event stream: the answers of an operation, sent as events."""
 
     def __init__(self, streams: Streams, scope: Scope, receive: Receive, send: Send) -> None:
         self.streams, self.asgi, self.receive, self.send = streams, scope, receive, send
 
     async def serve(self) -> None:
-        """Serve the operation that the request sends."""
+        """Serve the GraphQL operation of the request."""
 
         async def read_request(wiki: Wiki) -> GraphQLRequest:
-            sent = await read_operation(self.asgi, self.receive, self.streams.bodies)
-            request = self.streams.documents.resolve(sent, wiki.tenant_id)
+            unresolved = await read_operation(self.asgi, self.receive, self.streams.bodies)
+            request = self.streams.documents.resolve(unresolved, wiki.tenant_id)
             if self.asgi["method"] == "GET":
-                await self.streams.operations.check_may_be_got(request)
+                await self.streams.operations.check_get(request)
             return request
 
-        await self.follow(lambda: self.streams.credential(*credential_of(self.asgi)), read_request)
+        await self.serve_operation(lambda: self.streams.credential(*credential_of(self.asgi)), read_request)
 
-    async def follow(
-        self, credential_shown: Callable[[], Credential], operation: Callable[[Wiki], Awaitable[GraphQLRequest]]
+    async def serve_operation(
+        self, make_credential: Callable[[], Credential], operation: Callable[[Wiki], Awaitable[GraphQLRequest]]
     ) -> None:
-        """Serve an operation. A refused caller or request is a status; an error in the document is in the stream."""
+        """Serve an operation.
+
+        A refused credential or request gets an HTTP status; an error in the document is sent as an event.
+        """
         held = ExitStack()
         try:
-            credential = credential_shown()
+            credential = make_credential()
             wiki = await credential.scope()
             request = await operation(wiki)
             held.enter_context(self.streams.count_stream(wiki))
@@ -68,9 +71,9 @@ class EventStream:
             await self.refuse(refused.status, error_body(refused.message, refused.code))
         except CairnError as error:
             status, body = status_of_error(error), error_body(error.message, **error.extensions)
-            await self.refuse(status, body, headers_of(error))
+            await self.refuse(status, body, error_headers(error))
         except Exception as error:
-            await self.refuse(*fault(error))
+            await self.refuse(*fault_response(error))
         else:
             with held:
                 await self.stream(request, wiki, credential)
@@ -79,57 +82,58 @@ class EventStream:
         await respond(self.send, status, JSON, body, NO_STORE + more)
 
     async def stream(self, request: GraphQLRequest, wiki: Wiki, credential: Credential) -> None:
+        """Send the answers until the operation, the client, the credential or the service ends the stream."""
         record_stream()
         await self.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         last: bytes | None = None
         try:
             async with asyncio.TaskGroup() as tasks:
-                for part in (
-                    self.pass_on(request, wiki), self.keep_open(), self.end_with_the_client(),
-                    self.end_with_the_credential(credential),
+                for job in (
+                    self.send_answers(request, wiki), self.send_comments(), self.wait_for_disconnect(),
+                    self.wait_for_credential_end(credential),
                 ):  # fmt: skip
-                    tasks.create_task(part)
+                    tasks.create_task(job)
         except* StreamEnded as group:
-            last = next((one.last for one in group.exceptions if isinstance(one, StreamEnded)), None)
+            last = next((ended.last for ended in group.exceptions if isinstance(ended, StreamEnded)), None)
         except* Exception as group:
-            last = event(fault(group.exceptions[0])[1]) + COMPLETE
+            last = event(fault_response(group.exceptions[0])[1]) + COMPLETE
         if last is not None:
             with suppress(OSError):
                 await self.send({"type": "http.response.body", "body": last})
 
-    async def pass_on(self, request: GraphQLRequest, wiki: Wiki) -> None:
+    async def send_answers(self, request: GraphQLRequest, wiki: Wiki) -> None:
         try:
             async with aclosing(self.streams.operations.answers(request, wiki)) as answers:
                 async for answer in answers:
-                    await self.transmit(event(answer.body))
+                    await self.send_event(event(answer.body))
         except Stopping:
-            raise StreamEnded(b"") from None  # not complete: whoever follows it asks again
+            raise StreamEnded(b"") from None  # without `complete`, so that the client reconnects
         raise StreamEnded(COMPLETE)
 
-    async def keep_open(self) -> None:
+    async def send_comments(self) -> None:
         while True:
-            await self.transmit(COMMENT)
-            await asyncio.sleep(STILL_HERE)
+            await self.send_event(COMMENT)
+            await asyncio.sleep(KEEP_ALIVE_INTERVAL)
 
-    async def end_with_the_client(self) -> None:
+    async def wait_for_disconnect(self) -> None:
         while (await self.receive())["type"] != "http.disconnect":
             pass
         raise StreamEnded
 
-    async def end_with_the_credential(self, credential: Credential) -> None:
+    async def wait_for_credential_end(self, credential: Credential) -> None:
         try:
-            await credential.ends()
+            await credential.wait_until_invalid()
         except CairnError as error:
             raise StreamEnded(event(error_body(error.message, error.code)) + COMPLETE) from None
 
-    async def transmit(self, body: bytes) -> None:
+    async def send_event(self, body: bytes) -> None:
         try:
-            async with asyncio.timeout(STALLED):
+            async with asyncio.timeout(SEND_TIMEOUT):
                 await self.send({"type": "http.response.body", "body": body, "more_body": True})
-        except OSError:  # which a time-out is too
+        except OSError:  # includes TimeoutError
             raise StreamEnded from None
 
 
 def event(body: bytes) -> bytes:
-    """Return an answer as an event. A line break can stand between the tokens of JSON, and would end the data."""
+    """Return an answer as an event, with a `data` line for each line of the JSON, which may have line breaks."""
     return b"event: next\n%b\n\n" % b"\n".join(b"data: " + line for line in body.splitlines())

@@ -1,4 +1,4 @@
-"""The streams of one process: the feed of changes that they share, their maximum, and their end."""
+"""The streams of this process: their shared feed of changes, their maximum number, and their end at a shutdown."""
 
 import asyncio
 import signal
@@ -29,9 +29,9 @@ from .operations import Credential, Operations
 
 @contextmanager
 def on_stop_signal(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` in the event loop when SIGINT or SIGTERM comes, besides what these do already."""
+    """Call `stop` on the event loop at SIGINT or SIGTERM during the block, in addition to the existing handlers."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # only there can signals be listened to
+        yield  # only the main thread can handle signals
         return
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -54,11 +54,12 @@ def on_stop_signal(stop: Callable[[], None]) -> Iterator[None]:
 
 
 log = structlog.get_logger()
-LISTENING_WITHIN = 1.0  # seconds that a service waits to listen before it serves, and then does so all the same
+LISTEN_TIMEOUT = 1.0
+"""Seconds that a starting service waits for its LISTEN connection. After that it serves without it."""
 
 
 class Streams:
-    """The streams that are open, whichever transport they use."""
+    """The open streams of all transports."""
 
     def __init__(
         self,
@@ -72,21 +73,21 @@ class Streams:
         self.feed, self.credentials, self.settings, self.documents = Feed(), credentials, settings, documents
         self.bodies, self.limits = Bodies(settings.max_body), engine.limits
         self.operations = Operations(engine, database, self.feed, bounds, readers=max(1, settings.pool_size // 2))
-        self.listener = Listener(database, self.hear, self.feed.resync, settings.listen_url)
+        self.listener = Listener(database, self.publish, self.feed.resync, settings.listen_url)
         self.origins = frozenset(settings.cors_origins or ())
         self.stopping = asyncio.Event()
         self.open_streams: Counter[object] = Counter()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Listen for changes as long as the service lives.
+        """Listen for changes during the block.
 
-        Usually it listens before the first request: who follows changes from then on has missed none.
+        Usually the service listens before it serves the first request, so that no subscriber misses a change.
         """
         listening = asyncio.create_task(self.listener.run())
         try:
             with on_stop_signal(self.stop):
-                await wait_for_event(self.listener.listening, LISTENING_WITHIN)
+                await wait_for_event(self.listener.listening, LISTEN_TIMEOUT)
                 yield
         finally:
             self.stop()
@@ -94,17 +95,17 @@ class Streams:
             with suppress(asyncio.CancelledError):
                 await listening
 
-    def number(self) -> int:
-        """Return how many streams are open."""
+    def count_open(self) -> int:
+        """Return the number of open streams."""
         return self.open_streams.total()
 
     def stop(self) -> None:
-        """End every stream now: those who drain need not wait for any."""
+        """End all streams now, so that a draining service does not wait for them."""
         self.feed.close()
         self.stopping.set()
 
-    def hear(self, payload: str) -> None:
-        """Pass on each write of every process; while nobody follows any, the payload is not even read."""
+    def publish(self, payload: str) -> None:
+        """Pass the changes of a notification to the subscribers. Without any, the payload is not parsed."""
         if not self.feed.subscribers:
             return
         try:
@@ -120,14 +121,14 @@ class Streams:
 
     @contextmanager
     def count_stream(self, wiki: Wiki) -> Iterator[None]:
-        """Count one more stream of that credential for the length of a block, or raise Throttled."""
-        whose = (wiki.tenant_id, wiki.owners, wiki.actor)
-        if self.open_streams[whose] >= self.settings.max_streams:
+        """Count a stream of this caller during the block. Raises Throttled if it has too many."""
+        caller = (wiki.tenant_id, wiki.owners, wiki.actor)
+        if self.open_streams[caller] >= self.settings.max_streams:
             raise Throttled(f"This credential has {self.settings.max_streams} streams open already. Close some.", 1)
-        self.open_streams[whose] += 1
+        self.open_streams[caller] += 1
         try:
             yield
         finally:
-            self.open_streams[whose] -= 1
-            if not self.open_streams[whose]:
-                del self.open_streams[whose]
+            self.open_streams[caller] -= 1
+            if not self.open_streams[caller]:
+                del self.open_streams[caller]

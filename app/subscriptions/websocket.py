@@ -1,4 +1,4 @@
-"""One connection of graphql-transport-ws: its messages, its operations, and the codes with which it ends."""
+"""A connection of the protocol graphql-transport-ws: its messages, its operations and its close codes."""
 
 import asyncio
 import time
@@ -21,14 +21,14 @@ from .streams import Streams
 log = structlog.get_logger()
 PROTOCOL = "graphql-transport-ws"
 INIT_TIMEOUT = 10.0  # seconds for connection_init
-STALLED = 30.0  # seconds that a client may leave what it is sent unread
-LAST_WORDS = 1.0  # seconds for what still runs when the service stops
-ID_MAX = 255  # characters: it is sent with every message of its operation
+SEND_TIMEOUT = 30.0  # seconds that a client may take to read a message
+STOP_GRACE = 1.0  # seconds to wait for running operations when the service stops
+ID_MAX = 255  # characters; every message of an operation includes its id
 REASON_MAX = 123  # bytes, by the WebSocket protocol
 
 
 class ConnectionEnded(Exception):
-    """The connection is over; it has no code if the client has gone."""
+    """The connection is over. `code` is None if the client has disconnected."""
 
     def __init__(self, code: int | None = None, reason: str = "") -> None:
         super().__init__(reason)
@@ -45,14 +45,14 @@ class WebSocketConnection:
         self.running: dict[str, asyncio.Task[None]] = {}
         self.served = 0
         self.tasks: asyncio.TaskGroup
-        self.held: ExitStack
+        self.exit_stack: ExitStack
 
     async def serve(self) -> None:
         started = time.perf_counter()
         await self.receive()
         known = PROTOCOL in self.asgi["subprotocols"]
         await self.send({"type": "websocket.accept", "subprotocol": PROTOCOL if known else None})
-        ended = await self.talk() if known else ConnectionEnded(4406, "Subprotocol not acceptable")
+        ended = await self.run_until_end() if known else ConnectionEnded(4406, "Subprotocol not acceptable")
         if ended.code is not None:
             reason = ended.reason.encode()[:REASON_MAX].decode(errors="ignore")
             with suppress(OSError):
@@ -60,14 +60,14 @@ class WebSocketConnection:
         took = round((time.perf_counter() - started) * 1000, 2)
         log.info("websocket", path=self.asgi["path"], code=ended.code, operations=self.served, ms=took)
 
-    async def talk(self) -> ConnectionEnded:
-        """Talk until somebody ends it. Whatever runs then is cancelled."""
+    async def run_until_end(self) -> ConnectionEnded:
+        """Handle messages until the connection ends, then cancel the running operations; return why it ended."""
         ended = ConnectionEnded(4500, "Internal server error")
         try:
-            with ExitStack() as self.held:
+            with ExitStack() as self.exit_stack:
                 async with asyncio.TaskGroup() as self.tasks:
-                    for part in (self.read(), self.end_uninitialised(), self.end_with_the_service()):
-                        self.tasks.create_task(part)
+                    for job in (self.read_messages(), self.end_uninitialised(), self.end_at_shutdown()):
+                        self.tasks.create_task(job)
         except* ConnectionEnded as group:
             (ended, *_) = group.exceptions  # type: ignore[assignment]
         except* Exception as group:
@@ -77,34 +77,34 @@ class WebSocketConnection:
                 log.error("internal error", exc_info=known)
         return ended
 
-    # -- what ends it
+    # -- reasons to end the connection
 
     async def end_uninitialised(self) -> None:
         await asyncio.sleep(INIT_TIMEOUT)
         if not self.initialised:
             raise ConnectionEnded(4408, "Connection initialisation timeout")
 
-    async def end_with_the_service(self) -> None:
+    async def end_at_shutdown(self) -> None:
         await self.streams.stopping.wait()
         if self.running:
-            await asyncio.wait(self.running.values(), timeout=LAST_WORDS)
+            await asyncio.wait(self.running.values(), timeout=STOP_GRACE)
         raise ConnectionEnded(1001, "The service stops here; connect again.")
 
-    async def end_with_the_credential(self, credential: Credential) -> None:
+    async def end_with_credential(self, credential: Credential) -> None:
         try:
-            await credential.ends()
+            await credential.wait_until_invalid()
         except CairnError as error:
             raise ConnectionEnded(4403, error.message) from None
 
     # -- messages
 
-    async def read(self) -> None:
+    async def read_messages(self) -> None:
         while True:
             message = await self.receive()
             if message["type"] == "websocket.disconnect":
                 raise ConnectionEnded
             try:
-                read = await read_message(message.get("text"), self.streams.limits, is_acknowledged=self.acknowledged)
+                parsed = await read_message(message.get("text"), self.streams.limits, is_acknowledged=self.acknowledged)
             except BadMessage as error:
                 raise ConnectionEnded(4400, f"Invalid message: {error}") from None
             except PayloadTooLarge as error:
@@ -112,17 +112,17 @@ class WebSocketConnection:
                     raise ConnectionEnded(4401, "Unauthorized") from None
                 await self.fail(error.id, [{"message": error.reason, "extensions": {"code": LimitExceeded.code}}])
             else:
-                await self.take(read)
+                await self.handle(parsed)
 
-    async def take(self, message: dict[str, Any]) -> None:
+    async def handle(self, message: dict[str, Any]) -> None:
         match message:
             case {"type": "connection_init"}:
-                await self.initialise(object_in(message))
+                await self.initialise(payload_of(message))
             case {"type": "ping"}:
-                payload = object_in(message)
-                await self.tell({"type": "pong"} | ({"payload": payload} if payload else {}))
+                payload = payload_of(message)
+                await self.send_message({"type": "pong"} | ({"payload": payload} if payload else {}))
             case {"type": "pong"}:
-                object_in(message)
+                payload_of(message)
             case {"type": "subscribe", "id": str(id), "payload": dict(payload)} if 0 < len(id) <= ID_MAX:
                 await self.subscribe(id, payload)
             case {"type": "complete", "id": str(id)}:
@@ -131,29 +131,32 @@ class WebSocketConnection:
                 raise ConnectionEnded(4400, "Invalid message: not one that a client sends, or a part of it is missing.")
 
     async def initialise(self, payload: dict[str, Any]) -> None:
-        """Read the credential from the payload, because browsers cannot send headers with a WebSocket."""
+        """Authenticate the connection.
+
+        A credential in the payload takes precedence, because browsers cannot send headers with a WebSocket.
+        """
         if self.initialised:
             raise ConnectionEnded(4429, "Too many initialisation requests")
         self.initialised = True
-        said = {name.lower(): value for name, value in payload.items() if isinstance(value, str)}
+        parameters = {name.lower(): value for name, value in payload.items() if isinstance(value, str)}
         try:
-            shown, owner = credential_of(self.asgi)
+            authorization, owner = credential_of(self.asgi)
         except Refused as refused:
             raise ConnectionEnded(4400, refused.message) from None
         self.credential = self.streams.credential(
-            said.get("authorization") or shown, said.get("x-cairn-owner") or owner
+            parameters.get("authorization") or authorization, parameters.get("x-cairn-owner") or owner
         )
         try:
-            self.held.enter_context(self.streams.count_stream(await self.credential.scope()))
+            self.exit_stack.enter_context(self.streams.count_stream(await self.credential.scope()))
         except Throttled as error:
             raise ConnectionEnded(4429, error.message) from None
         except Unavailable as error:
             raise ConnectionEnded(1013, error.message) from None
         except CairnError as error:
             raise ConnectionEnded(4403, error.message) from None
-        self.tasks.create_task(self.end_with_the_credential(self.credential))
+        self.tasks.create_task(self.end_with_credential(self.credential))
         mark_authenticated(self.asgi)
-        await self.tell({"type": "connection_ack"})
+        await self.send_message({"type": "connection_ack"})
         self.acknowledged = True
 
     async def subscribe(self, id: str, payload: dict[str, Any]) -> None:
@@ -167,19 +170,19 @@ class WebSocketConnection:
             raise ConnectionEnded(4400, f"Invalid message: {refused.message}") from None
         self.served += 1
         if len(self.running) >= self.streams.settings.max_operations:
-            await self.refuse(id)  # not beside the reading: who sends without end is not read without end
+            await self.refuse(id)  # not in a task of its own, so that a flood of messages slows down the reading
         else:
             self.running[id] = self.tasks.create_task(self.run(id, request))
 
     def complete(self, id: str) -> None:
-        """Cancel an operation that the client wants no more of. One that has ended already needs no ending."""
+        """Cancel an operation on the client's request; do nothing if it has ended already."""
         if task := self.running.pop(id, None):
             task.cancel()
 
     # -- operations
 
     async def run(self, id: str, request: GraphQLRequest) -> None:
-        """Run an operation. Its id is free again before its last message is sent."""
+        """Run an operation and send its answers. Its id can be used again before the last message is sent."""
         assert self.credential is not None
         try:
             scope = await self.credential.scope()
@@ -198,25 +201,25 @@ class WebSocketConnection:
                         return
                     await self.transmit(b'{"id":%b,"type":"next","payload":%b}' % (orjson.dumps(id), answer.body))
         except Stopping:
-            return  # no `complete`: the close says that there is more of it elsewhere
+            return  # no `complete`: the close code tells the client to reconnect
         self.running.pop(id, None)
-        await self.tell({"id": id, "type": "complete"})
+        await self.send_message({"id": id, "type": "complete"})
 
     async def refuse(self, id: str) -> None:
-        most = self.streams.settings.max_operations
-        message = f"{most} operations run on this connection already. Complete one, or open another connection."
+        maximum = self.streams.settings.max_operations
+        message = f"{maximum} operations run on this connection already. Complete one, or open another connection."
         await self.fail(id, [{"message": message, "extensions": {"code": LimitExceeded.code}}])
 
     async def fail(self, id: str, errors: list[dict[str, Any]]) -> None:
         self.running.pop(id, None)
-        await self.tell({"id": id, "type": "error", "payload": errors})
+        await self.send_message({"id": id, "type": "error", "payload": errors})
 
-    async def tell(self, message: dict[str, Any]) -> None:
+    async def send_message(self, message: dict[str, Any]) -> None:
         await self.transmit(orjson.dumps(message))
 
     async def transmit(self, message: bytes) -> None:
         try:
-            async with asyncio.timeout(STALLED):
+            async with asyncio.timeout(SEND_TIMEOUT):
                 await self.send({"type": "websocket.send", "text": message.decode()})
         except TimeoutError:
             raise ConnectionEnded(1008, "What is sent is not read.") from None
@@ -224,8 +227,8 @@ class WebSocketConnection:
             raise ConnectionEnded from None
 
 
-def object_in(message: dict[str, Any]) -> dict[str, Any]:
-    """Return the payload of a message, which may be left out."""
+def payload_of(message: dict[str, Any]) -> dict[str, Any]:
+    """Return the payload of a message, or an empty object if it has none. Raises ConnectionEnded if it is invalid."""
     payload = message.get("payload")
     if payload is not None and not isinstance(payload, dict):
         raise ConnectionEnded(4400, "Invalid message: its payload must be an object.")
@@ -233,6 +236,6 @@ def object_in(message: dict[str, Any]) -> dict[str, Any]:
 
 
 async def refuse(receive: Receive, send: Send) -> None:
-    """Answer 403 before there is a WebSocket."""
+    """Refuse the handshake of a WebSocket with the status 403."""
     await receive()
     await send({"type": "websocket.close", "code": 4403})

@@ -194,7 +194,7 @@ class PageEvents:
             variables = {"tenantId": str(wiki.tenant_id), "id": request.path_params["id"]}
             return GraphQLRequest(stored_query("web", "follow"), variables, None)
 
-        await EventStream(self.web.streams, scope, receive, send).follow(read_credential, make_request)
+        await EventStream(self.web.streams, scope, receive, send).serve_operation(read_credential, make_request)
 
 
 async def handle_visit(web: Web, request: Request, handle: Handler, takes: str) -> Response:

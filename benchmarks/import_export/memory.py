@@ -172,7 +172,7 @@ def remember(database: Database) -> None:
         words(f"{n}remembered")
     known, nobody = page_owners(database), uuid4()
     for _ in range(MAX_PAGE_OWNERS):
-        known.keep((nobody, uuid4()), nobody)
+        known.put((nobody, uuid4()), nobody)
 
 
 def kilobytes(field: str) -> int:

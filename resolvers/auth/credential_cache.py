@@ -29,9 +29,9 @@ class CredentialCache:
         self.entries: LRU[Verified] = LRU(SIZE)
 
     def find(self, credential: str) -> Verified | None:
-        found = self.entries.find(credential)
+        found = self.entries.get(credential)
         return found if found is not None and found.until > self.clock() else None
 
     def keep(self, credential: str, scope: Scope, expires_at: float, resource: str | None = None) -> Verified:
         """Cache a verified credential until it expires, for at most TTL seconds."""
-        return self.entries.keep(credential, Verified(scope, min(expires_at, self.clock() + TTL), resource))
+        return self.entries.put(credential, Verified(scope, min(expires_at, self.clock() + TTL), resource))

@@ -63,7 +63,7 @@ class EmbeddingServer:
 
     async def of_question(self, text: str) -> Vector | None:
         text = text[:TEXT_LONGEST]
-        if (known := self.questions.find(text)) is not None:
+        if (known := self.questions.get(text)) is not None:
             self.counts.cached += 1
             return known
         try:
@@ -76,7 +76,7 @@ class EmbeddingServer:
             self.counts.failed += 1
             return None
         self.counts.embedded += 1
-        self.questions.keep(text, vector)
+        self.questions.put(text, vector)
         return vector
 
     async def request_with_retries(self, texts: Sequence[str]) -> list[Vector]:

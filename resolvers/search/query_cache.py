@@ -54,7 +54,7 @@ class QueryCache:
         """Queries for passages, without the times that they name, which depend on the current day."""
 
     def find(self, scope: Scope, text: str, filters: Filter) -> PreparedQuery | None:
-        return self.page_queries.find(key_of(scope, text, filters))
+        return self.page_queries.get(key_of(scope, text, filters))
 
     def store(self, scope: Scope, text: str, filters: Filter, prepared: PreparedQuery) -> None:
         """Cache a query, or drop it if it is long or was corrected.
@@ -62,19 +62,19 @@ class QueryCache:
         A correction is not cached, because the page that has the corrected word may be deleted or hidden.
         """
         if len(text) > LONGEST or prepared.interpreted.corrected or prepared.interpreted.nearby_name:
-            self.page_queries.drop(key_of(scope, text, filters))
+            self.page_queries.discard(key_of(scope, text, filters))
         else:
-            self.page_queries.keep(key_of(scope, text, filters), prepared)
+            self.page_queries.put(key_of(scope, text, filters), prepared)
 
     def find_passage_query(self, scope: Scope, text: str, condition_text: str) -> PreparedPassageQuery | None:
-        return self.passage_queries.find(key_of(scope, text, condition_text))
+        return self.passage_queries.get(key_of(scope, text, condition_text))
 
     def store_passage_query(self, scope: Scope, text: str, condition_text: str, prepared: PreparedPassageQuery) -> None:
         """Cache a query for passages, or drop it if it is long or was corrected."""
         if len(text) + len(condition_text) > LONGEST or prepared.interpreted.corrected:
-            self.passage_queries.drop(key_of(scope, text, condition_text))
+            self.passage_queries.discard(key_of(scope, text, condition_text))
         else:
-            self.passage_queries.keep(key_of(scope, text, condition_text), prepared)
+            self.passage_queries.put(key_of(scope, text, condition_text), prepared)
 
 
 def characters(key: tuple[Any, ...], _: object) -> int:

@@ -207,11 +207,11 @@ class writing_near_page:
 
     async def owner(self) -> UUID:
         known, key = page_owners(self.database), (self.scope.tenant_id, self.page_id)
-        owner_id = known.find(key)
+        owner_id = known.get(key)
         if owner_id is not None and is_at_home(self.scope, owner_id, self.action):
             return owner_id
         found = await find_owner_of(self.database, self.scope, PAGES["find_owner"], self.page_id, NO_PAGE, self.action)
-        return known.keep(key, found)
+        return known.put(key, found)
 
 
 @asynccontextmanager

@@ -48,7 +48,7 @@ async def as_html(body: str, places: Any) -> str:
     links = orjson.dumps(places, option=orjson.OPT_SORT_KEYS)
     if len(body) > CACHED_TEXT_MAX or len(links) > CACHED_TEXT_MAX:
         return await read_in_thread(len(body), html, body, places)
-    return HTML.get((body, links), lambda: html(body, orjson.loads(links)))
+    return HTML.get_or_create((body, links), lambda: html(body, orjson.loads(links)))
 
 
 HTML: WeighedLRU[str] = WeighedLRU(

@@ -74,7 +74,7 @@ class Engine:
         Raises RequestRejected. All other errors are part of the response.
         """
         try:
-            document = self.documents.find((text, name))
+            document = self.documents.get((text, name))
             if not isinstance(document, Document):
                 document = await self.document(text, name)
             record_operation(document.operation.definition)
@@ -107,7 +107,9 @@ class Engine:
         if len(text) > self.limits.characters:
             raise too_long(self.limits)
         key = text, name
-        cached = self.documents.find(key) or await self.documents.get_in_thread(key, lambda: self.parse(text, name))
+        cached = self.documents.get(key) or await self.documents.get_or_create_in_thread(
+            key, lambda: self.parse(text, name)
+        )
         if isinstance(cached, Invalid):
             raise Invalid(cached.errors, cached.code)  # a copy: the cached error would keep each request's frames alive
         return cached
@@ -131,9 +133,9 @@ class Engine:
         """Return the coerced variables, and the plan for their shape. Raises NotCompilable."""
         variables = await self.coerce(operation, given)
         shape = operation.shape(variables)
-        plan: QueryPlan | ConstantPlan | NotCompilable = operation.plans.find(
+        plan: QueryPlan | ConstantPlan | NotCompilable = operation.plans.get(
             shape
-        ) or await operation.plans.get_in_thread(shape, lambda: self.compile_plan(operation, variables))
+        ) or await operation.plans.get_or_create_in_thread(shape, lambda: self.compile_plan(operation, variables))
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
         return variables, plan

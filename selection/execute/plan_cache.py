@@ -23,18 +23,18 @@ PLANS_PER_OPERATION = 16
 class PlanCache(LRU[Any]):
     """The plans of one operation by the shape of its variables. A NotCompilable is cached where there is no plan."""
 
-    def __init__(self, tally: CacheStats | None = None) -> None:
-        super().__init__(PLANS_PER_OPERATION, "plan", tally)
+    def __init__(self, stats: CacheStats | None = None) -> None:
+        super().__init__(PLANS_PER_OPERATION, "plan", stats)
 
 
 class DocumentCache(WeighedLRU[V]):
     """A cache of at most `size` documents with at most MAX_TOKENS in total. The newest is kept whatever its size."""
 
     def __init__(
-        self, size: int, text: Callable[[Any, V], str], making: str = "", tally: CacheStats | None = None
+        self, size: int, text: Callable[[Any, V], str], span_name: str = "", stats: CacheStats | None = None
     ) -> None:
         """Make a cache. `text` returns the text of an entry's document from its key and its value."""
-        super().__init__(size, MAX_TOKENS, lambda key, value: tokens(text(key, value)), making, tally)
+        super().__init__(size, MAX_TOKENS, lambda key, value: tokens(text(key, value)), span_name, stats)
 
 
 def tokens(text: str) -> int:

@@ -107,7 +107,7 @@ class Resolvers:
             except NotCompilable as reason:
                 return reason.with_traceback(None)
 
-        plan = await operation.plans.get_in_thread((mode, keys, operation.shape(variables)), compile_plan)
+        plan = await operation.plans.get_or_create_in_thread((mode, keys, operation.shape(variables)), compile_plan)
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
         compiled: QueryPlan = plan
@@ -118,7 +118,9 @@ class Resolvers:
 
         The cache entry keeps the definition alive, so that Python cannot reuse its id.
         """
-        return self.operations.get(id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments))
+        return self.operations.get_or_create(
+            id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments)
+        )
 
 
 def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source: Source, mode: Mode) -> QueryPlan:

@@ -59,9 +59,9 @@ def messages_of_rest() -> Iterator[str]:
 def messages_of_tools() -> Iterator[str]:
     for tool in TOOLS:
         for wrong in WRONG:
-            for name in [*tool.takes.model_fields, "other"]:
+            for name in [*tool.input_model.model_fields, "other"]:
                 try:
-                    tool.takes.model_validate({name: wrong})
+                    tool.input_model.model_validate({name: wrong})
                 except ValidationError as error:
                     yield str(bad_arguments(error))
 

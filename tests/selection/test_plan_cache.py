@@ -17,12 +17,12 @@ UNKNOWN = "{ viewer { " + " ".join(f"nothing{n}" for n in range(400)) + " } }"
 @pytest.mark.parametrize("text", [TAGS, UNKNOWN])
 async def test_large_documents_push_out_others_long_before_there_are_many_of_them(text: str) -> None:
     engine = Engine(GRAPHQL)
-    engine.documents.most = 3 * tokens(text)
+    engine.documents.max_weight = 3 * tokens(text)
     for n in range(6):
         with suppress(Invalid):
             await engine.document(f"{text} # {n}", None)
     assert [key[1] for key in engine.documents.entries] == [None, None]  # type: ignore[index]
-    assert engine.documents.held <= engine.documents.most
+    assert engine.documents.total_weight <= engine.documents.max_weight
 
 
 def test_what_is_counted_is_what_the_parser_counts() -> None:
@@ -33,10 +33,10 @@ def test_what_is_counted_is_what_the_parser_counts() -> None:
 def test_what_is_kept_is_counted_once_and_what_is_gone_not_at_all() -> None:
     cache: DocumentCache[str] = DocumentCache(3, lambda key, made: made)
     for key, made in (("a", "one two"), ("a", "one two three"), ("b", "{four}"), ("c", "five"), ("d", "six")):
-        cache.keep(key, made)
+        cache.put(key, made)
     assert list(cache.entries) == ["b", "c", "d"]
-    assert cache.held == 5
-    cache.most = 2
-    cache.keep("e", "a b c d")
+    assert cache.total_weight == 5
+    cache.max_weight = 2
+    cache.put("e", "a b c d")
     assert list(cache.entries) == ["e"]
-    assert cache.held == 4
+    assert cache.total_weight == 4

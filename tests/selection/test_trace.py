@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from lib.lru import LRU, CacheStats
-from observability.trace import MOST_PARTS, REQUEST_TRACE, RequestTrace, record_error, request_id, span
+from observability.trace import MAX_SPANS, REQUEST_TRACE, RequestTrace, record_error, request_id, span
 
 
 @pytest.fixture
@@ -28,18 +28,18 @@ def test_parts_have_moments_and_the_kind_of_error_but_not_its_words(trace: Reque
         pass
     with pytest.raises(ValueError, match="hunter2"), span("sql", "SELECT 1"):
         raise ValueError("hunter2")
-    wait, sql = trace.parts
+    wait, sql = trace.spans
     assert trace.began <= wait.began <= wait.ended <= sql.began <= sql.ended
     assert (wait.error, sql.error, sql.sql) == (None, "ValueError", "SELECT 1")
-    assert trace.spent("sql") == sql.took
-    assert "hunter2" not in repr(trace.parts)
+    assert trace.seconds_in("sql") == sql.took
+    assert "hunter2" not in repr(trace.spans)
 
 
 def test_a_request_of_very_many_statements_is_noted_up_to_a_number(trace: RequestTrace) -> None:
-    for _ in range(MOST_PARTS + 1):
+    for _ in range(MAX_SPANS + 1):
         with span("sql", "SELECT 1"):
             pass
-    assert len(trace.parts) == MOST_PARTS
+    assert len(trace.spans) == MAX_SPANS
 
 
 async def test_tasks_of_one_request_write_into_one_trail_and_requests_into_their_own(trace: RequestTrace) -> None:
@@ -51,17 +51,17 @@ async def test_tasks_of_one_request_write_into_one_trail_and_requests_into_their
         REQUEST_TRACE.set(RequestTrace("other"))
         await step("c")
         found = REQUEST_TRACE.get()
-        return len(found.parts) if found else 0
+        return len(found.spans) if found else 0
 
     *_, count = await asyncio.gather(step("a"), step("b"), asyncio.create_task(other()))
-    assert sorted(part.sql for part in trace.parts) == ["a", "b"]
+    assert sorted(span.sql for span in trace.spans) == ["a", "b"]
     assert count == 1
 
 
 async def test_a_cache_tells_how_often_it_helped_and_only_a_miss_is_a_part(trace: RequestTrace) -> None:
-    tally = CacheStats()
-    cache: LRU[int] = LRU(2, "plan", tally)
+    stats = CacheStats()
+    cache: LRU[int] = LRU(2, "plan", stats)
     for key in (1, 1, 2, 3, 1):
-        assert await cache.get_in_thread(key, lambda: 7) == 7
-    assert (tally.hits, tally.misses, tally.evictions) == (1, 4, 2)
-    assert [part.what for part in trace.parts] == ["plan"] * 4
+        assert await cache.get_or_create_in_thread(key, lambda: 7) == 7
+    assert (stats.hits, stats.misses, stats.evictions) == (1, 4, 2)
+    assert [span.kind for span in trace.spans] == ["plan"] * 4

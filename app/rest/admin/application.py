@@ -26,14 +26,14 @@ from resolvers.transactions.audit import CredentialLog, Event, audit_by_itself
 from ...http.limits import Admission, Bounds
 from ...http.request import Bodies
 from ...settings import Settings, signing_secret
-from ..application import Contracted, describe, refuse
+from ..application import ContractApplication, router_error_response, set_summary
 from ..endpoint import RestEndpoint
-from ..parameters import SENT, Caller, Limit, problems, reading
+from ..parameters import BODY_STATUSES, Caller, Limit, problem_responses, read_responses
 from ..responses import answer, answer_write
 from . import models as admin_models
 from . import webhooks as admin_webhooks
 from .paths import (
-    BY,
+    OPERATOR_ACTOR,
     PATH,
     AfterId,
     AfterSlug,
@@ -42,70 +42,70 @@ from .paths import (
     answer_created,
     check_cursor,
     check_no_idempotency_key,
+    find_tenant_id,
     list_body,
     routes,
-    tenant_named,
 )
 
-ABOUT = (
+DESCRIPTION = (
     "API for operators: tenants, owners, API keys, tokens and webhooks. It is served only if "
     "`CAIRN_ADMIN_TOKEN` is set. Errors are problems (RFC 9457). To continue a list, pass its `next` "
     "as `cursor`. `Idempotency-Key` is refused: slugs are unique, and responses with a secret are "
     "never stored."
 )
 BEARER = {"type": "http", "scheme": "bearer", "description": "Token of the operator: CAIRN_ADMIN_TOKEN."}
-NOBODY = UUID(int=0)
-OPERATOR = Scope(NOBODY, NOBODY, Role.ADMIN, BY, ())
-"""Who asks here, for limits alone: no tenant has this id, so this scope reads and writes nothing."""
+NO_ID = UUID(int=0)
+OPERATOR_SCOPE = Scope(NO_ID, NO_ID, Role.ADMIN, OPERATOR_ACTOR, ())
+"""The scope of the operator, which only the limits use. No tenant has this id, so it can read and write nothing."""
 
 
 class OperatorToken:
-    """The one credential that is accepted here."""
+    """The authenticator of the admin API, which accepts only the operator's token."""
 
     def __init__(self, token: str, log: CredentialLog) -> None:
         self.digest, self.log = sha256(token.encode()).digest(), log
 
     async def scope(self, authorization: str | None, owner: str | None = None) -> Scope:
-        """The operator. Raises Unauthenticated for another token, after the same time however it differs."""
+        """Return the operator's scope. Raises Unauthenticated for another token, in constant time."""
         if not hmac.compare_digest(sha256(bearer(authorization).encode()).digest(), self.digest):
             self.log.refuse("Not the operators' token.")
             raise Unauthenticated("This is not the operators' token, which CAIRN_ADMIN_TOKEN sets.")
-        return OPERATOR
+        return OPERATOR_SCOPE
 
 
 class OperatorThrottle(Throttle):
-    """The rate of one credential, in each process by itself: shared buckets belong to tenants."""
+    """The rate limit of the operator. Each process has its own bucket, because shared buckets belong to tenants."""
 
     def open(self, scope: Scope) -> Account:
         rate = self.credential
-        return Account((Share(rate, local(rate)),) if rate.per_second else (), self.max_concurrent)
+        return Account((Share(rate, local_lease(rate)),) if rate.per_second else (), self.max_concurrent)
 
 
-def local(rate: Rate) -> Callable[[float, float], Any]:
-    """Return a function that leases from a bucket that only this process has."""
+def local_lease(rate: Rate) -> Callable[[float, float], Any]:
+    """Return a function that leases from a bucket of this process."""
     bucket = Bucket(rate, rate.burst, time.monotonic())
 
-    async def ask(wanted: float, owed: float) -> Lease:
+    async def lease(wanted: float, owed: float) -> Lease:
         now = time.monotonic()
         return Lease(bucket.take(wanted, owed, now), bucket.level(now))
 
-    return ask
+    return lease
 
 
-class AdminApplication(Contracted):
-    """The application at /api/admin, and its contract."""
+class AdminApplication(ContractApplication):
+    """The application at /api/admin."""
 
     bearer = BEARER
 
-    def complete(self, operation: dict[str, Any], path: str, method: str) -> None:
-        describe(operation)
+    def complete_operation(self, operation: dict[str, Any], path: str, method: str) -> None:
+        set_summary(operation)
         operation["security"] = [{"bearer": []}]
 
 
 def admin_application(settings: Settings, database: Database, bounds: Bounds, log: CredentialLog) -> AdminApplication:
-    """Return the application, which is served beside the wiki with the same bounds on bodies, rates and time."""
+    """Return the application, with the same limits of bodies, rates and time as the REST API of wikis."""
     assert settings.admin_token is not None
-    application = paths()
+    application = make_application()
     throttle = OperatorThrottle(
         database,
         credential=Rate(settings.credential_rate, settings.credential_burst),
@@ -124,19 +124,19 @@ def admin_application(settings: Settings, database: Database, bounds: Bounds, lo
     return application
 
 
-def paths() -> AdminApplication:
-    """Return the application with every path, and nothing behind them yet."""
+def make_application() -> AdminApplication:
+    """Return the application with all routes, but without a database. Its contract is complete."""
     application = AdminApplication(
         title="Cairn for operators",
         version="1",
-        description=ABOUT.strip(),
+        description=DESCRIPTION.strip(),
         servers=[{"url": PATH}],
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         root_path_in_servers=False,
-        exception_handlers={HTTPException: refuse},
+        exception_handlers={HTTPException: router_error_response},
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     application.add_routes(routes)
@@ -145,16 +145,16 @@ def paths() -> AdminApplication:
 
 
 def contract_text() -> str:
-    """Return the OpenAPI document, as it is committed."""
-    return json.dumps(paths().openapi(), indent=2, ensure_ascii=False)
+    """Return the OpenAPI document as JSON text, in the form in which it is committed."""
+    return json.dumps(make_application().openapi(), indent=2, ensure_ascii=False)
 
 
-@routes.get("/tenants", operation_id="listTenants", response_model=admin_models.Tenants, responses=reading())
+@routes.get("/tenants", operation_id="listTenants", response_model=admin_models.Tenants, responses=read_responses())
 async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None) -> Response:
     """List the tenants of the service by slug."""
     check_cursor(cursor)
     found = await tenants.list_tenants(call.endpoint.database, after=cursor, limit=limit + 1)
-    return await answer(call, list_body(found, limit, tenant_shown, "slug"))
+    return await answer(call, list_body(found, limit, tenant_to_dict, "slug"))
 
 
 @routes.post(
@@ -162,24 +162,27 @@ async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None
     operation_id="createTenant",
     status_code=201,
     response_model=admin_models.Tenant,
-    responses=problems(*SENT),
+    responses=problem_responses(*BODY_STATUSES),
 )
-async def create_tenant(call: Caller, given: admin_models.NewTenant) -> Response:
+async def create_tenant(call: Caller, body: admin_models.NewTenant) -> Response:
     """Create a tenant. Fails with 409 `SLUG_TAKEN` if the slug is taken."""
     check_no_idempotency_key(call)
-    made = await tenants.create_tenant(call.endpoint.database, given.slug, given.name or given.slug, by=BY)
-    return await answer_created(call, tenant_shown(made))
+    created = await tenants.create_tenant(call.endpoint.database, body.slug, body.name or body.slug, by=OPERATOR_ACTOR)
+    return await answer_created(call, tenant_to_dict(created))
 
 
 @routes.get(
-    "/tenants/{tenant}/owners", operation_id="listOwners", response_model=admin_models.Owners, responses=reading(404)
+    "/tenants/{tenant}/owners",
+    operation_id="listOwners",
+    response_model=admin_models.Owners,
+    responses=read_responses(404),
 )
 async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterSlug = None) -> Response:
     """List the owners of a tenant by slug."""
     check_cursor(cursor)
-    tenant_id = await tenant_named(call, tenant)
+    tenant_id = await find_tenant_id(call, tenant)
     found = await owners.list_owners(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
-    return await answer(call, list_body(found, limit, owner_shown, "slug"))
+    return await answer(call, list_body(found, limit, owner_to_dict, "slug"))
 
 
 @routes.post(
@@ -187,44 +190,49 @@ async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, curso
     operation_id="createOwner",
     status_code=201,
     response_model=admin_models.Owner,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def create_owner(call: Caller, tenant: TenantName, given: admin_models.NewOwner) -> Response:
+async def create_owner(call: Caller, tenant: TenantName, body: admin_models.NewOwner) -> Response:
     """Create an owner with an empty wiki. Fails with 409 `SLUG_TAKEN` if the slug is taken."""
     check_no_idempotency_key(call)
-    tenant_id, kind = await tenant_named(call, tenant), owners.OwnerKind(given.kind.value)
-    name = given.name or given.slug
-    made = await owners.create_owner(call.endpoint.database, tenant_id, kind, given.slug, name, given.language, by=BY)
-    return await answer_created(call, owner_shown(made))
+    tenant_id, kind = await find_tenant_id(call, tenant), owners.OwnerKind(body.kind.value)
+    name = body.name or body.slug
+    created = await owners.create_owner(
+        call.endpoint.database, tenant_id, kind, body.slug, name, body.language, by=OPERATOR_ACTOR
+    )
+    return await answer_created(call, owner_to_dict(created))
 
 
 @routes.patch(
     "/tenants/{tenant}/owners/{owner}",
     operation_id="updateOwner",
     response_model=admin_models.Owner,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, given: admin_models.OwnerUpdate) -> Response:
+async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, body: admin_models.OwnerUpdate) -> Response:
     """Update the settings of an owner's wiki. Omitted settings are unchanged."""
     check_no_idempotency_key(call)
-    rules = None if given.write_policy is None else [one.rule() for one in given.write_policy]
-    tenant_id, database = await tenant_named(call, tenant), call.endpoint.database
+    rules = None if body.write_policy is None else [rule.rule() for rule in body.write_policy]
+    tenant_id, database = await find_tenant_id(call, tenant), call.endpoint.database
     found = await owners.find_owner(database, tenant_id, owner)
-    settings = owners.WikiSettings(**given.model_dump(exclude={"write_policy"}), write_policy=rules)
+    settings = owners.WikiSettings(**body.model_dump(exclude={"write_policy"}), write_policy=rules)
     if settings == owners.WikiSettings():
         raise BadInput("Give at least one setting to change.", "score_boost")
-    changed = await owners.set_owner_settings(database, tenant_id, found.id, settings, by=BY)
-    return await answer_write(call, orjson.dumps(owner_shown(changed)), 200)
+    changed = await owners.set_owner_settings(database, tenant_id, found.id, settings, by=OPERATOR_ACTOR)
+    return await answer_write(call, orjson.dumps(owner_to_dict(changed)), 200)
 
 
 @routes.get(
-    "/tenants/{tenant}/keys", operation_id="listApiKeys", response_model=admin_models.ApiKeys, responses=reading(404)
+    "/tenants/{tenant}/keys",
+    operation_id="listApiKeys",
+    response_model=admin_models.ApiKeys,
+    responses=read_responses(404),
 )
 async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterId = None) -> Response:
     """List the API keys of a tenant, oldest first, without the keys themselves."""
-    tenant_id = await tenant_named(call, tenant)
+    tenant_id = await find_tenant_id(call, tenant)
     found = await api_keys.list_api_keys(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
-    return await answer(call, list_body(found, limit, key_shown, "id"))
+    return await answer(call, list_body(found, limit, key_to_dict, "id"))
 
 
 @routes.post(
@@ -232,47 +240,49 @@ async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor:
     operation_id="createApiKey",
     status_code=201,
     response_model=admin_models.IssuedKey,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKey) -> Response:
+async def create_key(call: Caller, tenant: TenantName, body: admin_models.NewKey) -> Response:
     """Create an API key. It is shown only once; if the response is lost, revoke it by its id and create another."""
     check_no_idempotency_key(call)
-    tenant_id, database = await tenant_named(call, tenant), call.endpoint.database
-    named = await owners.find_owners(database, tenant_id, given.owners)
+    tenant_id, database = await find_tenant_id(call, tenant), call.endpoint.database
+    named = await owners.find_owners(database, tenant_id, body.owners)
     issued = await api_keys.create_api_key(
         database,
         tenant_id,
-        given.name,
-        Role(given.role.value) if given.role else None,
+        body.name,
+        Role(body.role.value) if body.role else None,
         [owner.id for owner in named],
-        given.expires_at,
-        ActorKind(given.actor) if given.actor else None,
-        limits=api_keys.KeyLimits(given.scopes or (), given.networks or ()),
-        by=BY,
+        body.expires_at,
+        ActorKind(body.actor) if body.actor else None,
+        limits=api_keys.KeyLimits(body.scopes or (), body.networks or ()),
+        by=OPERATOR_ACTOR,
     )
-    return await answer_created(call, {"id": str(issued.id), "key": issued.key, "expires_at": given.expires_at})
+    return await answer_created(call, {"id": str(issued.id), "key": issued.key, "expires_at": body.expires_at})
 
 
 @routes.post(
     "/tenants/{tenant}/keys/{id}/rotate",
     operation_id="rotateApiKey",
     response_model=admin_models.RotatedKey,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def rotate_key(call: Caller, tenant: TenantName, id: UUID, given: admin_models.KeyRotation) -> Response:
+async def rotate_key(call: Caller, tenant: TenantName, id: UUID, body: admin_models.KeyRotation) -> Response:
     """Replace the secret of an API key and show the new one, only once. The old secret is accepted until the overlap
     ends."""
     check_no_idempotency_key(call)
-    tenant_id, overlap = await tenant_named(call, tenant), timedelta(seconds=given.overlap_seconds)
-    issued = await api_keys.rotate_api_key(call.endpoint.database, tenant_id, id, overlap, by=BY)
-    shown = {"id": str(issued.id), "key": issued.key, "former_until": issued.former_until}
-    return await answer_write(call, orjson.dumps(shown), 200)
+    tenant_id, overlap = await find_tenant_id(call, tenant), timedelta(seconds=body.overlap_seconds)
+    issued = await api_keys.rotate_api_key(call.endpoint.database, tenant_id, id, overlap, by=OPERATOR_ACTOR)
+    fields = {"id": str(issued.id), "key": issued.key, "former_until": issued.former_until}
+    return await answer_write(call, orjson.dumps(fields), 200)
 
 
-@routes.delete("/tenants/{tenant}/keys/{id}", operation_id="revokeApiKey", status_code=204, responses=problems(404))
+@routes.delete(
+    "/tenants/{tenant}/keys/{id}", operation_id="revokeApiKey", status_code=204, responses=problem_responses(404)
+)
 async def revoke_key(call: Caller, tenant: TenantName, id: UUID) -> Response:
     """Revoke an API key, effective from the next request. Revoking it again changes nothing."""
-    await api_keys.revoke_api_key(call.endpoint.database, await tenant_named(call, tenant), id, by=BY)
+    await api_keys.revoke_api_key(call.endpoint.database, await find_tenant_id(call, tenant), id, by=OPERATOR_ACTOR)
     return Response(status_code=204, headers={"Cache-Control": "no-store"})
 
 
@@ -281,27 +291,27 @@ async def revoke_key(call: Caller, tenant: TenantName, id: UUID) -> Response:
     operation_id="createToken",
     status_code=201,
     response_model=admin_models.IssuedToken,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def create_token(call: Caller, tenant: TenantName, given: admin_models.NewToken) -> Response:
+async def create_token(call: Caller, tenant: TenantName, body: admin_models.NewToken) -> Response:
     """Create a short-lived token for an owner. It cannot be revoked. Fails with 403 if tokens come from another
     issuer."""
     check_no_idempotency_key(call)
-    tenant_id = await tenant_named(call, tenant)
-    owner = await owners.find_owner(call.endpoint.database, tenant_id, given.owner)
-    acting = ActorKind(given.actor) if given.actor else None
-    token = issue_token(call.request.app.state.signing, owner, Role(given.role.value), given.ttl, acting)
-    told = {"role": given.role, "seconds": given.ttl}
-    await audit_by_itself(call.endpoint.database, tenant_id, BY, Event.TOKEN_CREATED, owner.id, **told)
-    shown = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": given.role, "expires_in": given.ttl}
-    return await answer_created(call, {"token": token, **shown})
+    tenant_id = await find_tenant_id(call, tenant)
+    owner = await owners.find_owner(call.endpoint.database, tenant_id, body.owner)
+    actor_kind = ActorKind(body.actor) if body.actor else None
+    token = issue_token(call.request.app.state.signing, owner, Role(body.role.value), body.ttl, actor_kind)
+    detail = {"role": body.role, "seconds": body.ttl}
+    await audit_by_itself(call.endpoint.database, tenant_id, OPERATOR_ACTOR, Event.TOKEN_CREATED, owner.id, **detail)
+    fields = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": body.role, "expires_in": body.ttl}
+    return await answer_created(call, {"token": token, **fields})
 
 
-def tenant_shown(tenant: tenants.Tenant) -> dict[str, Any]:
+def tenant_to_dict(tenant: tenants.Tenant) -> dict[str, Any]:
     return {"id": str(tenant.id), "slug": tenant.slug, "name": tenant.name, "created_at": tenant.created_at}
 
 
-def owner_shown(owner: owners.Owner) -> dict[str, Any]:
+def owner_to_dict(owner: owners.Owner) -> dict[str, Any]:
     return {
         "id": str(owner.id),
         "kind": owner.kind,
@@ -314,7 +324,7 @@ def owner_shown(owner: owners.Owner) -> dict[str, Any]:
     }
 
 
-def key_shown(key: api_keys.ApiKey) -> dict[str, Any]:
+def key_to_dict(key: api_keys.ApiKey) -> dict[str, Any]:
     return {
         "id": str(key.id),
         "name": key.name,

@@ -1,4 +1,4 @@
-"""Tenants, owners, API keys and tokens, as operators send and see them."""
+"""Request and response bodies of the admin API: tenants, owners, API keys and tokens."""
 
 from datetime import datetime
 from typing import Annotated, Literal

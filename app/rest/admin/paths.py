@@ -1,4 +1,4 @@
-"""Parts of every path at /api/admin: its route, names in it, lists and answers."""
+"""The common parts of the paths at /api/admin: route class, path parameters, lists and responses."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
@@ -19,12 +19,12 @@ from ..endpoint import Call, WikiRoute
 from ..responses import answer_write
 
 PATH = "/api/admin"
-BY = Actor(ActorKind.SERVICE, "operator")
+OPERATOR_ACTOR = Actor(ActorKind.SERVICE, "operator")
 T = TypeVar("T")
 
 
 class AdminRoute(WikiRoute):
-    """A path that needs the operators' token."""
+    """A route that needs the operators' token."""
 
     base = PATH
 
@@ -37,7 +37,7 @@ AfterId = Annotated[UUID | None, Query(description="`next` of the previous respo
 
 
 def check_no_idempotency_key(call: Call) -> None:
-    """Refuse the header Idempotency-Key: one that did nothing would promise what is not kept."""
+    """Raise IdempotencyKeyNotAllowed if the request has an Idempotency-Key, which would have no effect here."""
     if idempotency_key(call.request.scope) is not None:
         raise IdempotencyKeyNotAllowed(
             "Idempotency-Key is not supported here. Send the request without it; if the response is lost, list "
@@ -46,21 +46,21 @@ def check_no_idempotency_key(call: Call) -> None:
 
 
 def check_cursor(cursor: str | None) -> None:
-    """Refuse a cursor that is not a slug, as that of a list by slug is."""
+    """Raise BadInput if the cursor of a list by slug is not a slug."""
     if cursor is not None and not is_slug(cursor):
         raise BadInput("This is no cursor of this list. Send the `next` of an answer as it is.", "cursor")
 
 
-def list_body(items: Sequence[T], limit: int, shown: Callable[[T], dict[str, Any]], cursor: str) -> dict[str, Any]:
-    """Return one page of `items`, of which there is one more than `limit` if there is another page."""
-    page = [shown(item) for item in items[:limit]]
+def list_body(items: Sequence[T], limit: int, to_dict: Callable[[T], dict[str, Any]], cursor: str) -> dict[str, Any]:
+    """Return the body of a list. There are more items if `items` has more than `limit`; `cursor` names a field."""
+    page = [to_dict(item) for item in items[:limit]]
     return {"items": page, "next": page[-1][cursor] if len(items) > limit else None}
 
 
-async def answer_created(call: Call, shown: dict[str, Any]) -> Response:
-    return await answer_write(call, orjson.dumps(shown), 201)
+async def answer_created(call: Call, body: dict[str, Any]) -> Response:
+    return await answer_write(call, orjson.dumps(body), 201)
 
 
-async def tenant_named(call: Call, name: str) -> UUID:
-    """Return the id of the tenant in the path; raise NotFound if there is none."""
+async def find_tenant_id(call: Call, name: str) -> UUID:
+    """Return the id of the tenant in the path. Raises NotFound."""
     return (await tenants.find_tenant(call.endpoint.database, name)).id

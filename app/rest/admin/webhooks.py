@@ -1,4 +1,4 @@
-"""Webhooks at /api/admin: where changes of a tenant are sent, and what became of them."""
+"""The paths of webhooks at /api/admin, and of their deliveries."""
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -18,17 +18,17 @@ from schema.enums import WebhookDeliveryStatus, WikiPageType, WikiSensitivity
 
 from ..endpoint import Call
 from ..models import Listed, RequestModel, ResponseModel
-from ..parameters import SENT, Caller, Limit, problems, reading
+from ..parameters import BODY_STATUSES, Caller, Limit, problem_responses, read_responses
 from ..responses import answer, answer_write
 from .paths import (
-    BY,
+    OPERATOR_ACTOR,
     AdminRoute,
     AfterId,
     TenantName,
     answer_created,
     check_no_idempotency_key,
+    find_tenant_id,
     list_body,
-    tenant_named,
 )
 
 routes = APIRouter(route_class=AdminRoute, tags=["webhooks"])
@@ -167,12 +167,14 @@ class Redelivered(ResponseModel):
     redelivered: int
 
 
-@routes.get("/tenants/{tenant}/webhooks", operation_id="listWebhooks", response_model=Webhooks, responses=reading(404))
+@routes.get(
+    "/tenants/{tenant}/webhooks", operation_id="listWebhooks", response_model=Webhooks, responses=read_responses(404)
+)
 async def list_webhooks(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterId = None) -> Response:
     """List the webhooks of a tenant, oldest first, without their secrets."""
-    tenant_id = await tenant_named(call, tenant)
+    tenant_id = await find_tenant_id(call, tenant)
     found = await webhooks.list_webhooks(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
-    return await answer(call, list_body(found, limit, webhook_shown, "id"))
+    return await answer(call, list_body(found, limit, webhook_to_dict, "id"))
 
 
 @routes.post(
@@ -180,20 +182,20 @@ async def list_webhooks(call: Caller, tenant: TenantName, limit: Limit = 50, cur
     operation_id="createWebhook",
     status_code=201,
     response_model=IssuedWebhook,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def create_webhook(call: Caller, tenant: TenantName, given: NewWebhook) -> Response:
+async def create_webhook(call: Caller, tenant: TenantName, body: NewWebhook) -> Response:
     """Create a webhook. Its secret is shown only once; if the response is lost, rotate the secret."""
     check_no_idempotency_key(call)
-    tenant_id = await tenant_named(call, tenant)
+    tenant_id = await find_tenant_id(call, tenant)
     draft = webhooks.WebhookDraft(
-        given.url,
-        await owner_ids(call, tenant_id, given.owners or []),
-        given.kinds or (),
-        given.types or (),
-        given.ceiling,
+        body.url,
+        await owner_ids(call, tenant_id, body.owners or []),
+        body.kinds or (),
+        body.types or (),
+        body.ceiling,
     )
-    issued = await webhooks.create_webhook(call.endpoint.database, tenant_id, draft, by=BY)
+    issued = await webhooks.create_webhook(call.endpoint.database, tenant_id, draft, by=OPERATOR_ACTOR)
     return await answer_created(call, secret_body(issued))
 
 
@@ -201,24 +203,24 @@ async def create_webhook(call: Caller, tenant: TenantName, given: NewWebhook) ->
     "/tenants/{tenant}/webhooks/{id}",
     operation_id="updateWebhook",
     response_model=Webhook,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def update_webhook(call: Caller, tenant: TenantName, id: UUID, given: WebhookUpdate) -> Response:
+async def update_webhook(call: Caller, tenant: TenantName, id: UUID, body: WebhookUpdate) -> Response:
     """Update a webhook. Applies to events from now on; pending deliveries go to a new URL as well."""
     check_no_idempotency_key(call)
-    tenant_id = await tenant_named(call, tenant)
-    named = None if given.owners is None else await owner_ids(call, tenant_id, given.owners)
-    changes = webhooks.WebhookChanges(given.url, named, given.kinds, given.types, given.ceiling, given.enabled)
-    found = await webhooks.update_webhook(call.endpoint.database, tenant_id, id, changes, by=BY)
-    return await answer_write(call, orjson.dumps(webhook_shown(found)), 200)
+    tenant_id = await find_tenant_id(call, tenant)
+    named = None if body.owners is None else await owner_ids(call, tenant_id, body.owners)
+    changes = webhooks.WebhookChanges(body.url, named, body.kinds, body.types, body.ceiling, body.enabled)
+    found = await webhooks.update_webhook(call.endpoint.database, tenant_id, id, changes, by=OPERATOR_ACTOR)
+    return await answer_write(call, orjson.dumps(webhook_to_dict(found)), 200)
 
 
 @routes.delete(
-    "/tenants/{tenant}/webhooks/{id}", operation_id="deleteWebhook", status_code=204, responses=problems(404)
+    "/tenants/{tenant}/webhooks/{id}", operation_id="deleteWebhook", status_code=204, responses=problem_responses(404)
 )
 async def delete_webhook(call: Caller, tenant: TenantName, id: UUID) -> Response:
     """Delete a webhook and its pending deliveries."""
-    await webhooks.delete_webhook(call.endpoint.database, await tenant_named(call, tenant), id, by=BY)
+    await webhooks.delete_webhook(call.endpoint.database, await find_tenant_id(call, tenant), id, by=OPERATOR_ACTOR)
     return Response(status_code=204, headers={"Cache-Control": "no-store"})
 
 
@@ -226,13 +228,13 @@ async def delete_webhook(call: Caller, tenant: TenantName, id: UUID) -> Response
     "/tenants/{tenant}/webhooks/{id}/rotate",
     operation_id="rotateWebhookSecret",
     response_model=IssuedWebhook,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def rotate_secret(call: Caller, tenant: TenantName, id: UUID, given: SecretRotation) -> Response:
+async def rotate_secret(call: Caller, tenant: TenantName, id: UUID, body: SecretRotation) -> Response:
     """Replace the signing secret of a webhook and show the new one, only once."""
     check_no_idempotency_key(call)
-    tenant_id, overlap = await tenant_named(call, tenant), timedelta(seconds=given.overlap_seconds)
-    issued = await webhooks.rotate_webhook_secret(call.endpoint.database, tenant_id, id, overlap, by=BY)
+    tenant_id, overlap = await find_tenant_id(call, tenant), timedelta(seconds=body.overlap_seconds)
+    issued = await webhooks.rotate_webhook_secret(call.endpoint.database, tenant_id, id, overlap, by=OPERATOR_ACTOR)
     return await answer_write(call, orjson.dumps(secret_body(issued)), 200)
 
 
@@ -240,7 +242,7 @@ async def rotate_secret(call: Caller, tenant: TenantName, id: UUID, given: Secre
     "/tenants/{tenant}/webhooks/{id}/deliveries",
     operation_id="listWebhookDeliveries",
     response_model=Deliveries,
-    responses=reading(404),
+    responses=read_responses(404),
 )
 async def list_deliveries(
     call: Caller,
@@ -251,39 +253,40 @@ async def list_deliveries(
     cursor: AfterId = None,
 ) -> Response:
     """List the deliveries of a webhook, newest first."""
-    tenant_id, chosen = await tenant_named(call, tenant), None if status is None else DeliveryStatus(status.value)
+    tenant_id = await find_tenant_id(call, tenant)
+    delivery_status = None if status is None else DeliveryStatus(status.value)
     found = await webhooks.list_deliveries(
-        call.endpoint.database, tenant_id, id, status=chosen, before=cursor, limit=limit + 1
+        call.endpoint.database, tenant_id, id, status=delivery_status, before=cursor, limit=limit + 1
     )
-    return await answer(call, list_body(found, limit, delivery_shown, "id"))
+    return await answer(call, list_body(found, limit, delivery_to_dict, "id"))
 
 
 @routes.post(
     "/tenants/{tenant}/webhooks/{id}/redeliver",
     operation_id="redeliverWebhook",
     response_model=Redelivered,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def redeliver(call: Caller, tenant: TenantName, id: UUID, given: Redelivery) -> Response:
+async def redeliver(call: Caller, tenant: TenantName, id: UUID, body: Redelivery) -> Response:
     """Redeliver one delivery, or all dead ones, 10,000 at most. Deliveries keep their ids."""
     check_no_idempotency_key(call)
-    tenant_id = await tenant_named(call, tenant)
-    number = await webhooks.redeliver(call.endpoint.database, tenant_id, id, given.delivery_id, by=BY)
+    tenant_id = await find_tenant_id(call, tenant)
+    number = await webhooks.redeliver(call.endpoint.database, tenant_id, id, body.delivery_id, by=OPERATOR_ACTOR)
     return await answer_write(call, orjson.dumps({"redelivered": number}), 200)
 
 
 async def owner_ids(call: Call, tenant_id: UUID, names: list[str]) -> list[UUID]:
-    """Return the ids of owners by their names. Raises NotFound."""
+    """Return the ids of the owners with these slugs or ids. Raises NotFound."""
     return [owner.id for owner in await owners.find_owners(call.endpoint.database, tenant_id, names)] if names else []
 
 
-def webhook_shown(webhook: webhooks.Webhook) -> dict[str, Any]:
+def webhook_to_dict(webhook: webhooks.Webhook) -> dict[str, Any]:
     return asdict(webhook) | {"id": str(webhook.id), "state": webhook.state}
 
 
-def delivery_shown(delivery: webhooks.Delivery) -> dict[str, Any]:
-    shown = asdict(delivery)
-    return shown | {name: shown[name] and str(shown[name]) for name in ("id", "page_id", "proposal_id")}
+def delivery_to_dict(delivery: webhooks.Delivery) -> dict[str, Any]:
+    fields = asdict(delivery)
+    return fields | {name: fields[name] and str(fields[name]) for name in ("id", "page_id", "proposal_id")}
 
 
 def secret_body(issued: webhooks.IssuedSecret) -> dict[str, Any]:

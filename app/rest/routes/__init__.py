@@ -1,1 +1,1 @@
-"""The paths of /api/wiki, a module for each thing of a wiki."""
+"""The paths of /api/wiki, with a module for each kind of resource."""

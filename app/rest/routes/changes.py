@@ -1,4 +1,4 @@
-"""The changes of the wiki, for clients that keep a copy of it, and the audit log of its tenant."""
+"""The paths of the change feed, for clients that keep a copy of the wiki, and of the tenant's audit log."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ from .. import responses
 from ..endpoint import WikiRoute
 from ..models import Listed, Moment, PageItem, ResponseModel
 from ..operations import read
-from ..parameters import Caller, Cursor, Limit, reading
+from ..parameters import Caller, Cursor, Limit, read_responses
 from ..responses import answer
 
 
@@ -35,7 +35,7 @@ class Changes(Listed):
 routes = APIRouter(route_class=WikiRoute, tags=["changes"])
 
 
-@routes.get("/changes", operation_id="listChanges", response_model=Changes, responses=reading(410))
+@routes.get("/changes", operation_id="listChanges", response_model=Changes, responses=read_responses(410))
 async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List all pages by their last change. Pass `resume` of an earlier response as `cursor` to list the changes since
     then.
@@ -43,7 +43,7 @@ async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -
     The error `CURSOR_EXPIRED` (410) means that a backup was restored: start again without a cursor.
     """
     found = (await read(call, "changes", "RestChanges", first=limit, after=cursor))["found"]
-    items = [responses.change(one) for one in found["nodes"]]
+    items = [responses.change(node) for node in found["nodes"]]
     return await answer(call, responses.list_body(found, items, resume=found["pageInfo"]["endCursor"] or cursor))
 
 
@@ -74,7 +74,7 @@ ActorName = Annotated[str | None, Query(max_length=200, description="Id of the a
 Since = Annotated[Moment | None, Query(description="Only events at or after this time, such as 2026-11-20T10:00:00Z.")]
 
 
-@routes.get("/audit-events", operation_id="listAuditEvents", response_model=AuditEvents, responses=reading())
+@routes.get("/audit-events", operation_id="listAuditEvents", response_model=AuditEvents, responses=read_responses())
 async def list_audit_events(
     call: Caller,
     action: ActionName = None,
@@ -85,9 +85,9 @@ async def list_audit_events(
     cursor: Cursor = None,
 ) -> Response:
     """List the audit log of the tenant, newest first. For admins."""
-    given: dict[str, Any] = {"action": action, "actor": actor, "since": since and since.isoformat()}
+    variables: dict[str, Any] = {"action": action, "actor": actor, "since": since and since.isoformat()}
     paging: dict[str, Any] = {"first": limit, "after": cursor, "outcome": outcome and outcome.upper()}
-    found = (await read(call, "audit", "RestAudit", **given, **paging))["found"]
-    small = {"outcome", "actor_kind"}
-    items = [one | {name: one[name] and one[name].lower() for name in small} for one in found["nodes"]]
+    found = (await read(call, "audit", "RestAudit", **variables, **paging))["found"]
+    enums = {"outcome", "actor_kind"}
+    items = [node | {name: node[name] and node[name].lower() for name in enums} for node in found["nodes"]]
     return await answer(call, responses.list_body(found, items))

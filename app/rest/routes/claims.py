@@ -1,4 +1,4 @@
-"""Claims of pages that contradict each other: they are listed, and decided."""
+"""The paths of contradictions between claims: they are listed and resolved."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ from .. import responses
 from ..endpoint import Call, WikiRoute
 from ..models import Listed, PageName, RequestModel, ResponseModel, SourceKind
 from ..operations import read, write
-from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..parameters import BODY_STATUSES, Caller, Cursor, Limit, problem_responses, read_responses
 from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
@@ -61,13 +61,15 @@ class Decision(RequestModel):
     reason: Annotated[str, Field(min_length=1, max_length=REASON.most)]
 
 
-@routes.get("/contradictions", operation_id="listContradictions", response_model=Contradictions, responses=reading())
+@routes.get(
+    "/contradictions", operation_id="listContradictions", response_model=Contradictions, responses=read_responses()
+)
 async def list_contradictions(
     call: Caller, status: Status = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response:
     """List the contradictions of the wiki, newest first."""
-    given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
-    found = (await read(call, "contradictions", "RestContradictions", **given))["found"]
+    variables: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
+    found = (await read(call, "contradictions", "RestContradictions", **variables))["found"]
     return await answer(call, responses.list_body(found, list(map(claim_row, found["nodes"]))))
 
 
@@ -75,25 +77,25 @@ async def list_contradictions(
     "/contradictions/{id}/resolve",
     operation_id="resolveContradiction",
     response_model=Contradiction,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def resolve(call: Caller, id: UUID, given: Decision) -> Response:
+async def resolve(call: Caller, id: UUID, body: Decision) -> Response:
     """Resolve a contradiction. The claim that is not kept is superseded and removed from the page."""
 
     async def work(database: Database) -> Any:
-        await resolve_contradiction(database, call.wiki, id, given.resolution, given.reason)
-        return await contradiction_now(call, database, id)
+        await resolve_contradiction(database, call.wiki, id, body.resolution, body.reason)
+        return await read_contradiction(call, database, id)
 
     written = await write(call, work)
     return await answer_write(call, written.body, 200, written.headers)
 
 
-async def contradiction_now(call: Call, database: Database, id: UUID) -> Row:
+async def read_contradiction(call: Call, database: Database, id: UUID) -> Row:
     return claim_row((await read(call, "contradictions", "RestContradiction", database, id=str(id)))["found"])
 
 
 def claim_row(row: Row) -> Row:
-    """The closed sets are in small letters here."""
+    """Return a contradiction with the values of its enums in lower case."""
     row |= {name: row[name] and row[name].lower() for name in ("status", "suggestion", "resolution")}
     sides = {name: row[name] and responses.lower_enums(row[name]) for name in ("older_source", "newer_source")}
     return row | sides | {"page": responses.lower_enums(row["page"])}

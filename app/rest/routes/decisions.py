@@ -1,4 +1,4 @@
-"""Decisions: questions are asked and listed, and what was decided is recorded."""
+"""The paths of decisions: questions are asked and listed, and decisions are recorded."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -27,7 +27,7 @@ from .. import responses
 from ..endpoint import WikiRoute
 from ..models import Listed, PageName, RequestModel, ResponseModel
 from ..operations import read, write
-from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..parameters import BODY_STATUSES, Caller, Cursor, Limit, problem_responses, read_responses
 from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
@@ -102,11 +102,11 @@ class DecisionResult(ResponseModel):
     question_id: UUID | None
 
 
-@routes.get("/decisions/questions", operation_id="listQuestions", response_model=Questions, responses=reading())
+@routes.get("/decisions/questions", operation_id="listQuestions", response_model=Questions, responses=read_responses())
 async def list_questions(call: Caller, status: Status = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List questions with their decisions, newest first."""
-    given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
-    found = (await read(call, "decisions", "RestQuestions", **given))["found"]
+    variables: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
+    found = (await read(call, "decisions", "RestQuestions", **variables))["found"]
     return await answer(call, responses.list_body(found, list(map(decision_row, found["nodes"]))))
 
 
@@ -120,11 +120,11 @@ def decision_row(row: Row) -> Row:
     operation_id="askDecision",
     status_code=201,
     response_model=QuestionResult,
-    responses=problems(*SENT),
+    responses=problem_responses(*BODY_STATUSES),
 )
-async def ask(call: Caller, given: NewQuestion) -> Response:
+async def ask(call: Caller, body: NewQuestion) -> Response:
     """Ask a question that waits for a decision."""
-    draft = QuestionDraft(given.question, given.why, given.options, given.significance.value)
+    draft = QuestionDraft(body.question, body.why, body.options, body.significance.value)
 
     async def work(database: Database) -> Any:
         return {"id": str(await ask_decision(database, call.wiki, draft))}
@@ -137,13 +137,13 @@ async def ask(call: Caller, given: NewQuestion) -> Response:
     "/decisions/questions/{id}/withdraw",
     operation_id="withdrawQuestion",
     response_model=QuestionResult,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def withdraw(call: Caller, id: UUID, given: WithdrawQuestionRequest) -> Response:
+async def withdraw(call: Caller, id: UUID, body: WithdrawQuestionRequest) -> Response:
     """Withdraw an open question."""
 
     async def work(database: Database) -> Any:
-        await withdraw_question(database, call.wiki, id, given.reason)
+        await withdraw_question(database, call.wiki, id, body.reason)
         return {"id": str(id)}
 
     written = await write(call, work)
@@ -155,19 +155,19 @@ async def withdraw(call: Caller, id: UUID, given: WithdrawQuestionRequest) -> Re
     operation_id="recordDecision",
     status_code=201,
     response_model=DecisionResult,
-    responses=problems(*SENT, 404),
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def record(call: Caller, given: NewDecision) -> Response:
+async def record(call: Caller, body: NewDecision) -> Response:
     """Record a decision as an immutable page. Less significant decisions are only logged."""
 
     async def work(database: Database) -> Any:
-        asked = None
-        if given.question is not None:
-            asked = QuestionDraft(given.question, given.why or "", given.options, given.significance.value)
-        old = None
-        if given.supersedes is not None:
-            old = (await locate_slug(database, call.wiki, given.supersedes, "decision")).page_id
-        draft = DecisionDraft(given.decision, given.consequences, asked, given.question_id, old)
+        question = None
+        if body.question is not None:
+            question = QuestionDraft(body.question, body.why or "", body.options, body.significance.value)
+        superseded_id = None
+        if body.supersedes is not None:
+            superseded_id = (await locate_slug(database, call.wiki, body.supersedes, "decision")).page_id
+        draft = DecisionDraft(body.decision, body.consequences, question, body.question_id, superseded_id)
         done = await record_decision(database, call.wiki, draft)
         return {
             "page_id": done.page_id and str(done.page_id),

@@ -1,4 +1,4 @@
-"""Edits of pages: replaced texts, links, other names, merges, and transfers."""
+"""The paths that edit pages: edits of the text, superseded claims, renames, merges and transfers; and links."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -23,10 +23,22 @@ from resolvers.validation import UNSET
 from .. import responses
 from ..endpoint import WikiRoute
 from ..models import VERSION_MAX, EditSummary, ExpectedVersion, Links, Moment, Page, RequestModel, SourceKind, Text
-from ..operations import read_of_page, type_of, write
-from ..parameters import OF_PAGE, SENT, Archived, Caller, Cursor, Expected, Limit, Slug, Type, problems, reading
+from ..operations import find_type, read_page_data, write
+from ..parameters import (
+    BODY_STATUSES,
+    PAGE_STATUSES,
+    Archived,
+    Caller,
+    Cursor,
+    Limit,
+    Precondition,
+    Slug,
+    Type,
+    problem_responses,
+    read_responses,
+)
 from ..responses import Row, answer, answer_written_page
-from .pages import PageType, page_now
+from .pages import PageType, read_page
 
 
 class EditRequest(RequestModel):
@@ -47,10 +59,15 @@ class EditRequest(RequestModel):
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 
 
-@routes.post("/pages/{slug}/edit", operation_id="editPage", response_model=Page, responses=problems(*SENT, 404, 412))
-async def edit(call: Caller, slug: Slug, given: EditRequest, type: Type = None) -> Response:
+@routes.post(
+    "/pages/{slug}/edit",
+    operation_id="editPage",
+    response_model=Page,
+    responses=problem_responses(*BODY_STATUSES, 404, 412),
+)
+async def edit(call: Caller, slug: Slug, body: EditRequest, type: Type = None) -> Response:
     """Replace text on a page or in one of its sections."""
-    expected = Expected(call.request.scope, given.expected_version)
+    expected = Precondition(call.request.scope, body.expected_version)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
@@ -59,20 +76,20 @@ async def edit(call: Caller, slug: Slug, given: EditRequest, type: Type = None) 
                 database,
                 call.wiki,
                 PageAddress(page_id=found.page_id),
-                old_text=given.old_text,
-                new_text=given.new_text,
-                replace_all=given.replace_all,
-                section_slug=given.section,
+                old_text=body.old_text,
+                new_text=body.new_text,
+                replace_all=body.replace_all,
+                section_slug=body.section,
                 expected_version=expected.version,
-                summary=given.edit_summary,
+                summary=body.edit_summary,
             )
         except Conflict as error:
-            raise expected.refusal(error) from None
+            raise expected.error_for(error) from None
         except BadInput as error:
             if error.field == "summary":
                 error.field = "editSummary"
             raise
-        return await page_now(call, database, found.page_id)
+        return await read_page(call, database, found.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)
@@ -108,11 +125,14 @@ class SupersedeRequest(RequestModel):
 
 
 @routes.post(
-    "/pages/{slug}/supersede", operation_id="supersedeClaim", response_model=Page, responses=problems(*SENT, 404, 412)
+    "/pages/{slug}/supersede",
+    operation_id="supersedeClaim",
+    response_model=Page,
+    responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def supersede(call: Caller, slug: Slug, given: SupersedeRequest, type: Type = None) -> Response:
+async def supersede(call: Caller, slug: Slug, body: SupersedeRequest, type: Type = None) -> Response:
     """Supersede a claim: record that it no longer holds, and rewrite its section."""
-    expected = Expected(call.request.scope, given.expected_version)
+    expected = Precondition(call.request.scope, body.expected_version)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
@@ -121,23 +141,23 @@ async def supersede(call: Caller, slug: Slug, given: SupersedeRequest, type: Typ
                 database,
                 call.wiki,
                 PageAddress(page_id=found.page_id),
-                fact=given.fact,
-                replacement=given.replacement,
-                section_slug=given.section,
-                stated_by=given.stated_by.to_ref() if given.stated_by else None,
-                overridden_by=given.overridden_by.to_ref() if given.overridden_by else None,
-                superseded_on=given.superseded_on,
-                mode=given.mode,
+                fact=body.fact,
+                replacement=body.replacement,
+                section_slug=body.section,
+                stated_by=body.stated_by.to_ref() if body.stated_by else None,
+                overridden_by=body.overridden_by.to_ref() if body.overridden_by else None,
+                superseded_on=body.superseded_on,
+                mode=body.mode,
                 expected_version=expected.version,
-                summary=given.edit_summary,
+                summary=body.edit_summary,
             )
         except Conflict as error:
-            raise expected.refusal(error) from None
+            raise expected.error_for(error) from None
         except ReviewRequired:
             raise
         except BadInput as error:
             raise BadInput(error.message, FIELDS.get(error.field or "", error.field)) from None
-        return await page_now(call, database, found.page_id)
+        return await read_page(call, database, found.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)
@@ -168,7 +188,9 @@ Direction = Annotated[
 ]
 
 
-@routes.get("/pages/{slug}/links", operation_id="listPageLinks", response_model=Links, responses=reading(*OF_PAGE))
+@routes.get(
+    "/pages/{slug}/links", operation_id="listPageLinks", response_model=Links, responses=read_responses(*PAGE_STATUSES)
+)
 async def list_links(
     call: Caller,
     slug: Slug,
@@ -179,11 +201,11 @@ async def list_links(
     include_archived: Archived = False,
 ) -> Response:
     """List the links of a page in one direction."""
-    operation, shown = OPERATIONS[which]
-    found_type = await type_of(call, slug, type)
-    page = await read_of_page(call, "links", operation, found_type, slug, include_archived, first=limit, after=cursor)
+    operation, convert = OPERATIONS[which]
+    found_type = await find_type(call, slug, type)
+    page = await read_page_data(call, "links", operation, found_type, slug, include_archived, first=limit, after=cursor)
     found = page["found"]
-    return await answer(call, responses.list_body(found, [shown(one) for one in found["nodes"]]))
+    return await answer(call, responses.list_body(found, [convert(node) for node in found["nodes"]]))
 
 
 class NewName(RequestModel):
@@ -208,16 +230,19 @@ class MergeRequest(RequestModel):
     ] = None
 
 
-PAGES = ("fromPageId", "intoPageId")  # here one is in the path, and the body names the other
+PAGES = ("fromPageId", "intoPageId")  # resolvers' fields; in REST the path names the first, and `into` the second
 
 
 @routes.post(
-    "/pages/{slug}/rename", operation_id="renamePage", response_model=Page, responses=problems(*SENT, 404, 412)
+    "/pages/{slug}/rename",
+    operation_id="renamePage",
+    response_model=Page,
+    responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) -> Response:
+async def rename(call: Caller, slug: Slug, body: NewName, type: Type = None) -> Response:
     """Rename a page and update the links to it on other pages."""
-    expected = Expected(call.request.scope, given.expected_version)
-    if given.title is None and given.slug is None:
+    expected = Precondition(call.request.scope, body.expected_version)
+    if body.title is None and body.slug is None:
         raise BadInput("Give a new title, a new slug, or both.", "title")
 
     async def work(database: Database) -> Any:
@@ -227,47 +252,52 @@ async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) ->
                 database,
                 call.wiki,
                 found.page_id,
-                title=UNSET if given.title is None else given.title,
-                slug=UNSET if given.slug is None else given.slug,
+                title=UNSET if body.title is None else body.title,
+                slug=UNSET if body.slug is None else body.slug,
                 expected_version=expected.version,
-                summary=given.edit_summary,
+                summary=body.edit_summary,
             )
         except Conflict as error:
-            raise expected.refusal(error) from None
+            raise expected.error_for(error) from None
         except BadInput as error:
             if error.field == "summary":
                 error.field = "editSummary"
             raise
-        return await page_now(call, database, found.page_id)
+        return await read_page(call, database, found.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)
 
 
-@routes.post("/pages/{slug}/merge", operation_id="mergePage", response_model=Page, responses=problems(*SENT, 404, 412))
-async def merge(call: Caller, slug: Slug, given: MergeRequest, type: Type = None) -> Response:
+@routes.post(
+    "/pages/{slug}/merge",
+    operation_id="mergePage",
+    response_model=Page,
+    responses=problem_responses(*BODY_STATUSES, 404, 412),
+)
+async def merge(call: Caller, slug: Slug, body: MergeRequest, type: Type = None) -> Response:
     """Merge a page into another one, and return that page. The merged page is archived."""
-    expected = Expected(call.request.scope)
+    expected = Precondition(call.request.scope)
 
     async def work(database: Database) -> Any:
-        gone = await locate_slug(database, call.wiki, slug, type)
-        into = await locate_slug(database, call.wiki, given.into, given.into_type or gone.type)
+        merged = await locate_slug(database, call.wiki, slug, type)
+        into = await locate_slug(database, call.wiki, body.into, body.into_type or merged.type)
         try:
             await merge_pages(
                 database,
                 call.wiki,
-                gone.page_id,
+                merged.page_id,
                 into.page_id,
-                expected_version=given.expected_version,
+                expected_version=body.expected_version,
                 from_expected_version=expected.version,
             )
         except Conflict as error:
-            raise (expected.refusal(error) if error.page_id == gone.page_id else error) from None
+            raise (expected.error_for(error) if error.page_id == merged.page_id else error) from None
         except ReviewRequired:
             raise
         except BadInput as error:
             raise BadInput(error.message, "into" if error.field in PAGES else error.field) from None
-        return await page_now(call, database, into.page_id)
+        return await read_page(call, database, into.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)
@@ -281,21 +311,24 @@ class TransferRequest(RequestModel):
 
 
 @routes.post(
-    "/pages/{slug}/transfer", operation_id="transferPage", response_model=Page, responses=problems(*SENT, 404, 412)
+    "/pages/{slug}/transfer",
+    operation_id="transferPage",
+    response_model=Page,
+    responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def transfer(call: Caller, slug: Slug, given: TransferRequest, type: Type = None) -> Response:
+async def transfer(call: Caller, slug: Slug, body: TransferRequest, type: Type = None) -> Response:
     """Move a page to another wiki of the tenant, with its history and sources, and return the moved page."""
-    expected = Expected(call.request.scope, given.expected_version)
+    expected = Precondition(call.request.scope, body.expected_version)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
         try:
             saved = await transfer_page(
-                database, call.wiki, found.page_id, given.to_owner, expected_version=expected.version
+                database, call.wiki, found.page_id, body.to_owner, expected_version=expected.version
             )
         except Conflict as error:
-            raise (expected.refusal(error) if error.page_id else error) from None
-        return await page_now(call, database, saved.page_id)
+            raise (expected.error_for(error) if error.page_id else error) from None
+        return await read_page(call, database, saved.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)

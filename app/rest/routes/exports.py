@@ -1,4 +1,4 @@
-"""The whole wiki as a zip of markdown."""
+"""The path that exports the whole wiki as a zip of Markdown files."""
 
 import asyncio
 import tempfile
@@ -12,11 +12,11 @@ from resolvers.import_export.files import export_zip
 from resolvers.transactions.audit import Event, audit_by_itself
 
 from ..endpoint import BulkRoute
-from ..parameters import Caller, problems
+from ..parameters import Caller, problem_responses
 
 routes = APIRouter(route_class=BulkRoute, tags=["export"])
-IN_MEMORY = 4_000_000  # bytes; more goes to the disk
-PIECE = 64 * 1024
+IN_MEMORY = 4_000_000  # bytes; a larger zip is written to disk
+PIECE_SIZE = 64 * 1024
 ZIP = "application/zip"
 CONTENT = {ZIP: {"schema": {"type": "string", "format": "binary"}}}
 MISSING = "X-Cairn-Export-Missing"
@@ -30,24 +30,26 @@ A_ZIP: dict[int | str, dict[str, Any]] = {
 }
 
 
-@routes.get("/export.zip", operation_id="exportWiki", response_class=Response, responses={**A_ZIP, **problems()})
+@routes.get(
+    "/export.zip", operation_id="exportWiki", response_class=Response, responses={**A_ZIP, **problem_responses()}
+)
 async def export(call: Caller, history: bool = False) -> Response:
     """Export pages, including archived ones, sources and mentions. `cairn import` restores the same wiki from it.
     With `history`, all earlier versions of each page are included. If an entry cannot be written, the rest is
     exported: the response is 207, and `.cairn/errors.jsonl` lists what is missing and why."""
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  open until it is sent
     try:
-        made = await export_zip(call.database, call.wiki, file, history=history)
-        told = {"pages": made.pages, "sources": made.sources, "history": history}
+        result = await export_zip(call.database, call.wiki, file, history=history)
+        detail = {"pages": result.pages, "sources": result.sources, "history": history}
         await audit_by_itself(
             call.endpoint.database,
             call.wiki.tenant_id,
             call.wiki.actor,
             Event.WIKI_EXPORTED,
             call.wiki.owner_id,
-            **told,
+            **detail,
         )
-        call.account.owe(made.pages + made.sources)
+        call.account.owe(result.pages + result.sources)
         size = file.seek(0, 2)
         file.seek(0)
     except BaseException:
@@ -58,12 +60,12 @@ async def export(call: Caller, history: bool = False) -> Response:
         "Content-Length": str(size),
         "Cache-Control": "no-store",
     }
-    if made.failed:
-        headers[MISSING] = str(made.failed)
-    return StreamingResponse(pieces(file), 207 if made.failed else 200, media_type=ZIP, headers=headers)
+    if result.failed:
+        headers[MISSING] = str(result.failed)
+    return StreamingResponse(pieces(file), 207 if result.failed else 200, media_type=ZIP, headers=headers)
 
 
 async def pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
     with file:
-        while piece := await asyncio.to_thread(file.read, PIECE):
+        while piece := await asyncio.to_thread(file.read, PIECE_SIZE):
             yield piece

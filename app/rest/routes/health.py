@@ -1,4 +1,4 @@
-"""Readiness over REST: can this be used now?"""
+"""The path that reports whether the service is ready."""
 
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ from starlette.responses import Response
 from ...http.health import NotReady, Readiness
 from ..endpoint import check_parameters
 from ..models import ResponseModel
-from ..parameters import problems
+from ..parameters import problem_responses
 from ..problems import UnknownParameter, problem, problem_of
 
 
@@ -18,7 +18,7 @@ class Health(ResponseModel):
 
 
 routes = APIRouter(tags=["health"])
-ANSWERS: dict[int | str, dict[str, Any]] = {status: problems()[status] for status in (422, 503)}
+ANSWERS: dict[int | str, dict[str, Any]] = {status: problem_responses()[status] for status in (422, 503)}
 
 
 @routes.get("/health", operation_id="getHealth", response_model=Health, responses=ANSWERS)
@@ -31,6 +31,6 @@ async def health(request: Request) -> Response:
     readiness: Readiness = request.app.state.readiness
     try:
         await readiness.check()
-    except NotReady as lacking:
-        return problem(503, "UNAVAILABLE", lacking.detail, reason=lacking.reason)
+    except NotReady as error:
+        return problem(503, "UNAVAILABLE", error.detail, reason=error.reason)
     return Response(b'{"status":"ok"}', media_type="application/json", headers={"Cache-Control": "no-store"})

@@ -1,4 +1,4 @@
-"""The versions of a page: they are listed, compared, and restored."""
+"""The paths of a page's versions: they are listed, compared and restored."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -16,10 +16,22 @@ from resolvers.transactions.transaction import NO_PAGE
 from .. import responses
 from ..endpoint import WikiRoute
 from ..models import VERSION_MAX, ExpectedVersion, Listed, Page, RequestModel, ResponseModel
-from ..operations import read, read_of_page, type_of, write
-from ..parameters import OF_PAGE, SENT, Archived, Caller, Cursor, Expected, Limit, Slug, Type, problems, reading
+from ..operations import find_type, read, read_page_data, write
+from ..parameters import (
+    BODY_STATUSES,
+    PAGE_STATUSES,
+    Archived,
+    Caller,
+    Cursor,
+    Limit,
+    Precondition,
+    Slug,
+    Type,
+    problem_responses,
+    read_responses,
+)
 from ..responses import answer, answer_written_page
-from .pages import page_now
+from .pages import read_page
 
 Version = Annotated[int, Field(ge=1, le=VERSION_MAX)]
 
@@ -65,7 +77,10 @@ To = Annotated[int, Query(ge=1, le=VERSION_MAX)]
 
 
 @routes.get(
-    "/pages/{slug}/history", operation_id="listPageVersions", response_model=History, responses=reading(*OF_PAGE)
+    "/pages/{slug}/history",
+    operation_id="listPageVersions",
+    response_model=History,
+    responses=read_responses(*PAGE_STATUSES),
 )
 async def list_versions(
     call: Caller,
@@ -76,16 +91,19 @@ async def list_versions(
     include_archived: Archived = False,
 ) -> Response:
     """List the versions of a page, newest first."""
-    found_type = await type_of(call, slug, type)
-    page = await read_of_page(
+    found_type = await find_type(call, slug, type)
+    page = await read_page_data(
         call, "history", "RestHistory", found_type, slug, include_archived, first=limit, after=cursor
     )
     found = page["found"]
-    return await answer(call, responses.list_body(found, [responses.lower_enums(one) for one in found["nodes"]]))
+    return await answer(call, responses.list_body(found, [responses.lower_enums(node) for node in found["nodes"]]))
 
 
 @routes.get(
-    "/pages/{slug}/diff", operation_id="comparePageVersions", response_model=Difference, responses=reading(*OF_PAGE)
+    "/pages/{slug}/diff",
+    operation_id="comparePageVersions",
+    response_model=Difference,
+    responses=read_responses(*PAGE_STATUSES),
 )
 async def compare(
     call: Caller, slug: Slug, old: From, to: To, type: Type = None, include_archived: Archived = False
@@ -102,19 +120,22 @@ async def compare(
 
 
 @routes.post(
-    "/pages/{slug}/restore", operation_id="restorePageVersion", response_model=Page, responses=problems(*SENT, 404, 412)
+    "/pages/{slug}/restore",
+    operation_id="restorePageVersion",
+    response_model=Page,
+    responses=problem_responses(*BODY_STATUSES, 404, 412),
 )
-async def restore(call: Caller, slug: Slug, given: RestoreRequest, type: Type = None) -> Response:
+async def restore(call: Caller, slug: Slug, body: RestoreRequest, type: Type = None) -> Response:
     """Restore an earlier version of a page as a new version."""
-    expected = Expected(call.request.scope, given.expected_version)
+    expected = Precondition(call.request.scope, body.expected_version)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
         try:
-            await restore_state(database, call.wiki, found.page_id, given.version, expected_version=expected.version)
+            await restore_state(database, call.wiki, found.page_id, body.version, expected_version=expected.version)
         except Conflict as error:
-            raise expected.refusal(error) from None
-        return await page_now(call, database, found.page_id)
+            raise expected.error_for(error) from None
+        return await read_page(call, database, found.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)

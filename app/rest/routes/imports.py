@@ -1,4 +1,4 @@
-"""Notes into the wiki: a zip of a folder, or lines of JSON, in one upload."""
+"""The path that imports notes: an upload of a zip of a folder, or of lines of JSON."""
 
 import asyncio
 import tempfile
@@ -21,10 +21,10 @@ from resolvers.import_export.notes import ImportProblem
 from resolvers.import_export.results import ImportResult
 from resolvers.transactions.transaction import check_may_write
 
-from ...http.request import Refused, check_coding, header, too_large
+from ...http.request import Refused, check_content_encoding, header, too_large
 from ..endpoint import BulkRoute
 from ..models import ResponseModel
-from ..parameters import SENT, Caller, problems
+from ..parameters import BODY_STATUSES, Caller, problem_responses
 from ..responses import answer_write
 
 
@@ -57,11 +57,11 @@ class ImportSummary(ResponseModel):
 
 
 routes = APIRouter(route_class=BulkRoute, tags=["import"])
-ENDINGS = {"application/zip": ".zip", "application/jsonl": ".jsonl", "application/x-ndjson": ".jsonl"}
-IMPORTS_PER_TENANT = 4  # imports of one tenant in one process: each has files on the disk
-IN_ALL = 32  # of all tenants
-WRITTEN_OVER = 100_000  # bytes that are gathered before they go to the disk
-UNPACKED = 20  # times the size of an upload that what it unpacks to may have
+SUFFIXES = {"application/zip": ".zip", "application/jsonl": ".jsonl", "application/x-ndjson": ".jsonl"}
+IMPORTS_PER_TENANT = 4  # concurrent imports of a tenant in a process; each has files on disk
+IMPORTS_MAX = 32  # concurrent imports of all tenants in a process
+BUFFER_SIZE = 100_000  # bytes that are buffered before they are written to disk
+UNPACKED_FACTOR = 20  # how many times larger than the maximum upload the unpacked files may be
 ERRORS_SHOWN = 1_000
 A_ZIP = {
     "type": "string",
@@ -92,74 +92,80 @@ BODY = {
     "requestBody": {
         "required": True,
         "description": "The notes, not a form: CAIRN_MAX_IMPORT bytes at most, uncompressed.",
-        "content": {kind: {"schema": A_ZIP if ending == ".zip" else LINES} for kind, ending in ENDINGS.items()},
+        "content": {kind: {"schema": A_ZIP if suffix == ".zip" else LINES} for kind, suffix in SUFFIXES.items()},
     }
 }
 
 
 @routes.post(
-    "/import", operation_id="importNotes", response_model=ImportSummary, responses=problems(*SENT), openapi_extra=BODY
+    "/import",
+    operation_id="importNotes",
+    response_model=ImportSummary,
+    responses=problem_responses(*BODY_STATUSES),
+    openapi_extra=BODY,
 )
 async def import_notes(call: Caller, format: MadeBy = ImportTool.AUTO) -> Response:
     """Import notes into the wiki. Importing the same notes again changes nothing, so that a request that timed out
     can be sent again to continue."""
-    ending = ending_of(call.request)
+    suffix = suffix_of(call.request)
     await check_may_write(call.database, call.wiki)
-    most = call.endpoint.max_import
-    with slot(call.wiki.tenant_id), tempfile.TemporaryDirectory(prefix="cairn-upload-") as folder:
-        path = Path(folder) / f"upload{ending}"
-        await save_body(call.request, path, most)
-        result = await import_path(call.database, call.wiki, path, unpacked_most=UNPACKED * most, format=Format(format))
+    max_bytes = call.endpoint.max_import
+    with import_slot(call.wiki.tenant_id), tempfile.TemporaryDirectory(prefix="cairn-upload-") as folder:
+        path = Path(folder) / f"upload{suffix}"
+        await save_body(call.request, path, max_bytes)
+        result = await import_path(
+            call.database, call.wiki, path, unpacked_most=UNPACKED_FACTOR * max_bytes, format=Format(format)
+        )
     call.account.owe(result.created + result.changed + result.unchanged + result.sources)
     return await answer_write(call, import_response(result).model_dump_json().encode())
 
 
-def ending_of(request: Request) -> str:
+def suffix_of(request: Request) -> str:
     kind = (header(request.scope, b"content-type") or "").partition(";")[0].strip().lower()
-    if kind not in ENDINGS:
+    if kind not in SUFFIXES:
         message = "Send a zip of notes as application/zip, or lines of JSON as application/jsonl."
         raise Refused(415, message, "UNSUPPORTED_MEDIA_TYPE")
-    return ENDINGS[kind]
+    return SUFFIXES[kind]
 
 
-at_work: Counter[UUID] = Counter()
+running_imports: Counter[UUID] = Counter()
 
 
 @contextmanager
-def slot(tenant_id: UUID) -> Iterator[None]:
-    """Take one of the few imports that a tenant may have at work in this process, so that other tenants have theirs."""
-    if at_work[tenant_id] >= IMPORTS_PER_TENANT or at_work.total() >= IN_ALL:
+def import_slot(tenant_id: UUID) -> Iterator[None]:
+    """Count a running import during the block. Raises Unavailable if the tenant or the process has too many."""
+    if running_imports[tenant_id] >= IMPORTS_PER_TENANT or running_imports.total() >= IMPORTS_MAX:
         raise Unavailable("Other imports are running. Try again in a moment.")
-    at_work[tenant_id] += 1
+    running_imports[tenant_id] += 1
     try:
         yield
     finally:
-        at_work[tenant_id] -= 1
-        if not at_work[tenant_id]:
-            del at_work[tenant_id]
+        running_imports[tenant_id] -= 1
+        if not running_imports[tenant_id]:
+            del running_imports[tenant_id]
 
 
-async def stream_body(request: Request, most: int) -> AsyncIterator[bytes]:
-    """Yield the body piece by piece. More than `most` bytes are refused, whatever the client says it sends."""
-    check_coding(header(request.scope, b"content-encoding"))
+async def stream_body(request: Request, max_bytes: int) -> AsyncIterator[bytes]:
+    """Yield the body piece by piece. Raises Refused if it is larger than `max_bytes`, whatever its Content-Length."""
+    check_content_encoding(header(request.scope, b"content-encoding"))
     declared = header(request.scope, b"content-length")
-    if declared and declared.isdecimal() and int(declared) > most:
-        raise too_large(most)
+    if declared and declared.isdecimal() and int(declared) > max_bytes:
+        raise too_large(max_bytes)
     size = 0
     async for piece in request.stream():
         size += len(piece)
-        if size > most:
-            raise too_large(most)
+        if size > max_bytes:
+            raise too_large(max_bytes)
         yield piece
 
 
-async def save_body(request: Request, path: Path, most: int) -> None:
+async def save_body(request: Request, path: Path, max_bytes: int) -> None:
     """Write the body to a file."""
     pieces = bytearray()
     with path.open("wb") as file:
-        async for piece in stream_body(request, most):
+        async for piece in stream_body(request, max_bytes):
             pieces += piece
-            if len(pieces) > WRITTEN_OVER:
+            if len(pieces) > BUFFER_SIZE:
                 await asyncio.to_thread(file.write, bytes(pieces))
                 pieces.clear()
         await asyncio.to_thread(file.write, bytes(pieces))
@@ -183,4 +189,7 @@ def import_response(result: ImportResult) -> ImportSummary:
 
 
 def faults(problems: Sequence[ImportProblem]) -> list[ImportFault]:
-    return [ImportFault(path=one.path, code=one.code, message=one.message) for one in problems[:ERRORS_SHOWN]]
+    return [
+        ImportFault(path=problem.path, code=problem.code, message=problem.message)
+        for problem in problems[:ERRORS_SHOWN]
+    ]

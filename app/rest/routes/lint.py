@@ -1,4 +1,4 @@
-"""Lint of the wiki: what could be better, what of it is muted, and the reports of its runs."""
+"""The paths of lint: findings, mutes of findings, and reports of runs."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -18,7 +18,7 @@ from .. import responses
 from ..endpoint import Call, WikiRoute
 from ..models import Listed, RequestModel, ResponseModel
 from ..operations import read, write
-from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..parameters import BODY_STATUSES, Caller, Cursor, Limit, problem_responses, read_responses
 from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["lint"])
@@ -116,7 +116,7 @@ class LintChange(ResponseModel):
     changed: bool
 
 
-@routes.get("/lint", operation_id="lint", response_model=Lint, responses=reading())
+@routes.get("/lint", operation_id="lint", response_model=Lint, responses=read_responses())
 async def lint(
     call: Caller,
     checks: Annotated[
@@ -126,10 +126,10 @@ async def lint(
 ) -> Response:
     """Check the wiki for problems. Nothing is edited. Requires write access."""
     found = (await read(call, "lint", "RestLint", names=checks, limit=limit))["found"]
-    return await answer(call, {"checks": list(map(check_shown, found))})
+    return await answer(call, {"checks": list(map(check_to_dict, found))})
 
 
-@routes.get("/lint/reports", operation_id="listLintReports", response_model=LintReports, responses=reading())
+@routes.get("/lint/reports", operation_id="listLintReports", response_model=LintReports, responses=read_responses())
 async def list_reports(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List the reports of earlier runs of lint, newest first."""
     found = (await read(call, "lint", "RestLintReports", first=limit, after=cursor))["found"]
@@ -141,7 +141,7 @@ async def list_reports(call: Caller, limit: Limit = 50, cursor: Cursor = None) -
     operation_id="reportLint",
     status_code=201,
     response_model=LintReport,
-    responses=problems(*SENT),
+    responses=problem_responses(*BODY_STATUSES),
 )
 async def report(call: Caller) -> Response:
     """Run all checks and store a report with the number of findings. No page is edited."""
@@ -154,46 +154,55 @@ async def report(call: Caller) -> Response:
     return await answer_write(call, written.body, 201, written.headers)
 
 
-@routes.post("/lint/mute", operation_id="muteLintFinding", response_model=LintChange, responses=problems(*SENT, 404))
-async def mute(call: Caller, given: NewLintMute) -> Response:
+@routes.post(
+    "/lint/mute",
+    operation_id="muteLintFinding",
+    response_model=LintChange,
+    responses=problem_responses(*BODY_STATUSES, 404),
+)
+async def mute(call: Caller, body: NewLintMute) -> Response:
     """Mute a finding of a check for a page or a name. Muted findings are counted separately."""
 
     async def work(database: Database) -> Any:
-        page_id = await page_of(call, database, given)
-        given_of: dict[str, Any] = {"page_id": page_id, "name": given.name, "until": given.until}
-        return {"changed": await mute_finding(database, call.wiki, given.check, reason=given.reason, **given_of)}
+        page_id = await page_of(call, database, body)
+        options: dict[str, Any] = {"page_id": page_id, "name": body.name, "until": body.until}
+        return {"changed": await mute_finding(database, call.wiki, body.check, reason=body.reason, **options)}
 
     written = await write(call, work)
     return await answer_write(call, written.body, 200, written.headers)
 
 
 @routes.post(
-    "/lint/unmute", operation_id="unmuteLintFinding", response_model=LintChange, responses=problems(*SENT, 404)
+    "/lint/unmute",
+    operation_id="unmuteLintFinding",
+    response_model=LintChange,
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def unmute(call: Caller, given: LintSubject) -> Response:
+async def unmute(call: Caller, body: LintSubject) -> Response:
     """Unmute a finding of a check for a page or a name."""
 
     async def work(database: Database) -> Any:
-        page_id = await page_of(call, database, given)
-        return {"changed": await unmute_finding(database, call.wiki, given.check, page_id=page_id, name=given.name)}
+        page_id = await page_of(call, database, body)
+        return {"changed": await unmute_finding(database, call.wiki, body.check, page_id=page_id, name=body.name)}
 
     written = await write(call, work)
     return await answer_write(call, written.body, 200, written.headers)
 
 
-async def page_of(call: Call, database: Database, given: LintSubject) -> UUID | None:
-    if given.slug is None:
+async def page_of(call: Call, database: Database, body: LintSubject) -> UUID | None:
+    """Return the id of the page of a finding, or None for a name without a page. Raises NotFound."""
+    if body.slug is None:
         return None
-    type = None if given.type is None else given.type.value
-    return (await locate_slug(database, call.wiki, given.slug, type)).page_id
+    type = None if body.type is None else body.type.value
+    return (await locate_slug(database, call.wiki, body.slug, type)).page_id
 
 
-def check_shown(row: Row) -> Row:
-    lists = {name: list(map(finding_shown, row[name])) for name in ("findings", "muted")}
+def check_to_dict(row: Row) -> Row:
+    lists = {name: list(map(finding_to_dict, row[name])) for name in ("findings", "muted")}
     return row | {"severity": row["severity"].lower()} | lists
 
 
-def finding_shown(row: Row) -> Row:
+def finding_to_dict(row: Row) -> Row:
     reason, by, at, until = (row.pop(name) for name in ("mute_reason", "muted_by", "muted_at", "muted_until"))
     mute = None if reason is None else {"reason": reason, "by": by, "at": at, "until": until}
     return row | {"type": row["type"] and row["type"].lower(), "mute": mute}

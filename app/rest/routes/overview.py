@@ -1,4 +1,4 @@
-"""The wiki at a glance: its knowledge map and its activity log as markdown, and its diary."""
+"""The paths with overviews of the wiki: its knowledge map and its activity log as Markdown, and its diary."""
 
 import re
 from datetime import date, datetime
@@ -18,9 +18,9 @@ from ...http.responses import make_delivery
 from ..endpoint import Call, WikiRoute
 from ..models import ResponseModel
 from ..operations import read
-from ..parameters import Caller, Cursor, Types, reading
+from ..parameters import Caller, Cursor, Types, read_responses
 from ..responses import Row, answer, lower_enums
-from .pages import capitals
+from .pages import enum_names
 
 routes = APIRouter(route_class=WikiRoute, tags=["overview"])
 MARKDOWN = "text/markdown"
@@ -34,18 +34,18 @@ A_TEXT: dict[int | str, dict[str, Any]] = {
 }
 
 
-@routes.get("/map", operation_id="getMap", response_class=Response, responses={**A_TEXT, **reading()})
+@routes.get("/map", operation_id="getMap", response_class=Response, responses={**A_TEXT, **read_responses()})
 async def knowledge_map(call: Caller, types: Types = None, limit: Lines = DEFAULT, cursor: Cursor = None) -> Response:
     """Get the knowledge map: pages by type, as links with a summary each. Stubs are marked."""
-    given: dict[str, Any] = {"types": capitals(types), "first": limit, "after": cursor}
-    return await answer_part(call, (await read(call, "overview", "RestMap", **given))["found"])
+    variables: dict[str, Any] = {"types": enum_names(types), "first": limit, "after": cursor}
+    return await answer_part(call, (await read(call, "overview", "RestMap", **variables))["found"])
 
 
-@routes.get("/activity", operation_id="getActivity", response_class=Response, responses={**A_TEXT, **reading()})
+@routes.get("/activity", operation_id="getActivity", response_class=Response, responses={**A_TEXT, **read_responses()})
 async def activity_log(call: Caller, limit: Lines = DEFAULT, cursor: Cursor = None) -> Response:
     """Get the activity log of the wiki, newest first."""
-    given: dict[str, Any] = {"first": limit, "after": cursor}
-    return await answer_part(call, (await read(call, "overview", "RestLog", **given))["found"])
+    variables: dict[str, Any] = {"first": limit, "after": cursor}
+    return await answer_part(call, (await read(call, "overview", "RestLog", **variables))["found"])
 
 
 class DiaryPage(ResponseModel):
@@ -90,7 +90,7 @@ DAY = r"^\d{4}-\d{2}-\d{2}$"
 
 
 def refuse_numbers(value: object) -> object:
-    """Refuse a day as a number of seconds, which pydantic would take."""
+    """Return the text of a day. Raise ValueError for a number of seconds, which pydantic would accept."""
     if isinstance(value, str) and re.match(DAY, value) is None:
         raise ValueError("Write a day as 2026-01-31.")
     return value
@@ -103,7 +103,7 @@ Day = Annotated[
 ]
 
 
-@routes.get("/diary", operation_id="getDiary", response_model=Diary, responses=reading())
+@routes.get("/diary", operation_id="getDiary", response_model=Diary, responses=read_responses())
 async def diary(
     call: Caller,
     since: Day = None,
@@ -118,10 +118,10 @@ async def diary(
     """Get the diary of the wiki: what happened on each day, in words."""
     days: dict[str, Any] = {"since": since and str(since), "until": until and str(until)}
     found = (await read(call, "overview", "RestDiary", **days, timeZone=time_zone, lines=lines))["found"]
-    return await answer(call, found | {"days": list(map(day_shown, found["days"]))})
+    return await answer(call, found | {"days": list(map(day_to_dict, found["days"]))})
 
 
-def day_shown(day: Row) -> Row:
+def day_to_dict(day: Row) -> Row:
     return day | {
         "counts": {count["topic"].lower(): count["total"] for count in day["counts"]},
         "entries": [
@@ -132,13 +132,14 @@ def day_shown(day: Row) -> Row:
 
 
 async def answer_part(call: Call, part: dict[str, Any]) -> Response:
-    """Answer with a part, and where the next one is."""
+    """Return a part of a text as Markdown, with a Link header to the next part."""
     scope = call.request.scope
-    sent = await make_delivery(scope, 200, f"{part['bodyMd']}\n".encode(), call.endpoint.compress_over)
-    made = Response(sent.body, sent.status, media_type=None if sent.status == 304 else f"{MARKDOWN}; charset=utf-8")
-    made.raw_headers.extend(sent.headers)
+    delivery = await make_delivery(scope, 200, f"{part['bodyMd']}\n".encode(), call.endpoint.compress_over)
+    media_type = None if delivery.status == 304 else f"{MARKDOWN}; charset=utf-8"
+    response = Response(delivery.body, delivery.status, media_type=media_type)
+    response.raw_headers.extend(delivery.headers)
     if part["nextCursor"]:
-        same = [pair for pair in call.request.query_params.multi_items() if pair[0] != "cursor"]
-        following = urlencode([*same, ("cursor", part["nextCursor"])])
-        made.headers["Link"] = f'<{call.request.url.path}?{following}>; rel="next"'
-    return made
+        parameters = [pair for pair in call.request.query_params.multi_items() if pair[0] != "cursor"]
+        query = urlencode([*parameters, ("cursor", part["nextCursor"])])
+        response.headers["Link"] = f'<{call.request.url.path}?{query}>; rel="next"'
+    return response

@@ -1,4 +1,4 @@
-"""Pages: listing, reading, creating, archiving and restoring."""
+"""The paths that list, read, create, update, archive, unarchive and rebuild pages."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -33,29 +33,29 @@ from ..models import (
     ResponseModel,
     Text,
 )
-from ..operations import read, read_of_page, type_of, write
+from ..operations import find_type, read, read_page_data, write
 from ..parameters import (
-    OF_PAGE,
-    SENT,
+    BODY_STATUSES,
+    PAGE_STATUSES,
     Archived,
     Caller,
     Cursor,
-    Expected,
     Limit,
+    Precondition,
     Slug,
     Tags,
     Type,
     Types,
     UpdatedSince,
-    problems,
-    reading,
+    problem_responses,
+    read_responses,
     redirect_responses,
 )
 from ..responses import answer, answer_moved, answer_page, answer_write, answer_written_page
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 CHANGEABLE = {"title", "summary", "tags", "aliases", "related"}
-PUT_AWAY = problems(*OF_PAGE, 412)
+ARCHIVE_RESPONSES = problem_responses(*PAGE_STATUSES, 412)
 
 
 PageType = Annotated[WikiPageType, Field(strict=False)]
@@ -94,7 +94,7 @@ class PageFields(RequestModel):
     contradicts: Annotated[Related, Field(description="Pages that this page contradicts.")] = Field([])
 
     def fields(self) -> dict[str, Any]:
-        """Return what was given, by the names of the resolver."""
+        """Return the fields that the request sets, by the names that resolvers use."""
         return self.model_dump(mode="json", include=self.model_fields_set & NAMES.keys())
 
 
@@ -166,7 +166,7 @@ class Rebuild(ResponseModel):
     job_id: UUID
 
 
-@routes.get("/pages", operation_id="listPages", response_model=Pages, responses=reading())
+@routes.get("/pages", operation_id="listPages", response_model=Pages, responses=read_responses())
 async def list_pages(
     call: Caller,
     types: Types = None,
@@ -178,18 +178,18 @@ async def list_pages(
     cursor: Cursor = None,
 ) -> Response:
     """List the pages of the wiki, last changed first."""
-    wanted = {
-        "types": capitals(types),
+    filter = {
+        "types": enum_names(types),
         "tags": tags,
         "status": status.name,
         "updatedSince": updated_since and updated_since.isoformat(),
     }
-    given: dict[str, Any] = {"filter": wanted, "order": WikiPageOrder(order).name, "first": limit, "after": cursor}
-    found = (await read(call, "pages", "RestPages", **given))["found"]
+    variables: dict[str, Any] = {"filter": filter, "order": WikiPageOrder(order).name, "first": limit, "after": cursor}
+    found = (await read(call, "pages", "RestPages", **variables))["found"]
     return await answer(call, responses.list_body(found, [responses.lower_enums(page) for page in found["nodes"]]))
 
 
-@routes.get("/pages/{slug}", operation_id="getPage", response_model=Page, responses=redirect_responses(*OF_PAGE))
+@routes.get("/pages/{slug}", operation_id="getPage", response_model=Page, responses=redirect_responses(*PAGE_STATUSES))
 async def get_page(
     call: Caller,
     slug: Slug,
@@ -198,79 +198,96 @@ async def get_page(
     include_archived: Archived = False,
 ) -> Response:
     """Get a page by its slug or a former slug. A merged page redirects to the page into which it was merged."""
-    found_type = await type_of(call, slug, type)
+    found_type = await find_type(call, slug, type)
     if version is None:
         try:
-            found = await read_of_page(call, "page", "RestPage", found_type, slug, include_archived)
+            found = await read_page_data(call, "page", "RestPage", found_type, slug, include_archived)
         except NotFound:
             return await redirect_merged(call, found_type, slug)
     else:
-        found = await read_of_page(call, "page", "RestPageAt", found_type, slug, include_archived, version=version)
+        found = await read_page_data(call, "page", "RestPageAt", found_type, slug, include_archived, version=version)
         if found["state"] is None:
             raise NotFound(f"The page has no version {version}. Its history says which there are.")
     return await answer_page(call, responses.page(found))
 
 
 async def redirect_merged(call: Call, type: str, slug: str) -> Response:
-    """Redirect to the page into which an archived one was merged; raise NotFound if it was not merged."""
-    where: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
-    gone = (await read(call, "page", "RestMerged", **where))["page"]
-    if not gone or not gone["into"]:
+    """Return a redirect to the page into which an archived page was merged. Raises NotFound if it was not merged."""
+    address: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
+    archived = (await read(call, "page", "RestMerged", **address))["page"]
+    if not archived or not archived["into"]:
         raise NotFound(NO_PAGE)
-    return answer_moved(call, gone["into"])
+    return answer_moved(call, archived["into"])
 
 
-@routes.post("/pages", operation_id="createPage", status_code=201, response_model=Page, responses=problems(*SENT))
-async def add_page(call: Caller, given: NewPage) -> Response:
+@routes.post(
+    "/pages",
+    operation_id="createPage",
+    status_code=201,
+    response_model=Page,
+    responses=problem_responses(*BODY_STATUSES),
+)
+async def add_page(call: Caller, body: NewPage) -> Response:
     """Create a page."""
     draft = PageDraft(
-        type=given.type.value,
-        title=given.title,
-        slug=given.slug,
-        body=given.content,
-        tags=given.tags,
-        related=given.related,
-        fields=given.fields(),
-        edit_summary=given.edit_summary,
+        type=body.type.value,
+        title=body.title,
+        slug=body.slug,
+        body=body.content,
+        tags=body.tags,
+        related=body.related,
+        fields=body.fields(),
+        edit_summary=body.edit_summary,
     )
 
     async def work(database: Database) -> Any:
         saved = await create_page(database, call.wiki, draft)
-        return await page_now(call, database, saved.page_id)
+        return await read_page(call, database, saved.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers, is_new=True)
 
 
-@routes.post("/stubs", operation_id="createStub", status_code=201, response_model=Page, responses=problems(*SENT, 404))
-async def add_stub(call: Caller, given: NewStub) -> Response:
+@routes.post(
+    "/stubs",
+    operation_id="createStub",
+    status_code=201,
+    response_model=Page,
+    responses=problem_responses(*BODY_STATUSES, 404),
+)
+async def add_stub(call: Caller, body: NewStub) -> Response:
     """Create a page with the sections of its type and one source.
 
     Fails with PAGE_EXISTS if a page of this type and name exists.
     """
     draft = stub_draft(
-        given.type.value,
-        given.title,
-        given.text,
-        why=given.why,
-        how_to_apply=given.how_to_apply,
-        edit_summary=given.edit_summary,
+        body.type.value,
+        body.title,
+        body.text,
+        why=body.why,
+        how_to_apply=body.how_to_apply,
+        edit_summary=body.edit_summary,
     )
 
     async def work(database: Database) -> Any:
-        saved = await write_stub(database, call.wiki, draft, given.source)
-        return await page_now(call, database, saved.page_id)
+        saved = await write_stub(database, call.wiki, draft, body.source)
+        return await read_page(call, database, saved.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers, is_new=True)
 
 
-@routes.patch("/pages/{slug}", operation_id="updatePage", response_model=Page, responses=problems(*SENT, 404, 412))
-async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type = None) -> Response:
+@routes.patch(
+    "/pages/{slug}",
+    operation_id="updatePage",
+    response_model=Page,
+    responses=problem_responses(*BODY_STATUSES, 404, 412),
+)
+async def change_page(call: Caller, slug: Slug, body: PageChanges, type: Type = None) -> Response:
     """Update the title, summary, tags, aliases, related pages or other fields of a page, but not its text."""
-    expected = Expected(call.request.scope, given.expected_version)
-    changes = given.model_dump(include=given.model_fields_set & CHANGEABLE)
-    fields = given.fields()
+    expected = Precondition(call.request.scope, body.expected_version)
+    changes = body.model_dump(include=body.model_fields_set & CHANGEABLE)
+    fields = body.fields()
     if not changes and not fields:
         raise BadInput(f"Give at least one of {', '.join(sorted([*CHANGEABLE, *NAMES]))}.", "title")
 
@@ -282,26 +299,26 @@ async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type =
                 call.wiki,
                 found.page_id,
                 expected_version=expected.version,
-                edit_summary=given.edit_summary,
+                edit_summary=body.edit_summary,
                 fields=fields,
                 **changes,
             )
         except Conflict as error:
-            raise expected.refusal(error) from None
-        return await page_now(call, database, found.page_id)
+            raise expected.error_for(error) from None
+        return await read_page(call, database, found.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)
 
 
-@routes.post("/pages/{slug}/archive", operation_id="archivePage", response_model=Page, responses=PUT_AWAY)
-@routes.delete("/pages/{slug}", operation_id="deletePage", response_model=Page, responses=PUT_AWAY)
+@routes.post("/pages/{slug}/archive", operation_id="archivePage", response_model=Page, responses=ARCHIVE_RESPONSES)
+@routes.delete("/pages/{slug}", operation_id="deletePage", response_model=Page, responses=ARCHIVE_RESPONSES)
 async def archive(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Archive a page with its sections, aliases and links. It can be unarchived."""
     return await change_status(call, slug, type, archive_page)
 
 
-@routes.post("/pages/{slug}/unarchive", operation_id="unarchivePage", response_model=Page, responses=PUT_AWAY)
+@routes.post("/pages/{slug}/unarchive", operation_id="unarchivePage", response_model=Page, responses=ARCHIVE_RESPONSES)
 async def unarchive(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Unarchive a page."""
     return await change_status(call, slug, type, unarchive_page)
@@ -312,7 +329,7 @@ async def unarchive(call: Caller, slug: Slug, type: Type = None) -> Response:
     operation_id="rebuildPage",
     status_code=202,
     response_model=Rebuild,
-    responses=problems(*OF_PAGE),
+    responses=problem_responses(*PAGE_STATUSES),
 )
 async def rebuild(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Queue a job that rewrites the sections of a page that cite sources, from these sources alone."""
@@ -326,27 +343,27 @@ async def rebuild(call: Caller, slug: Slug, type: Type = None) -> Response:
 
 
 async def change_status(call: Call, slug: str, type: str | None, change: Any) -> Response:
-    expected = Expected(call.request.scope)
+    expected = Precondition(call.request.scope)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
         try:
             await change(database, call.wiki, found.page_id, expected_version=expected.version)
         except Conflict as error:
-            raise expected.refusal(error) from None
-        return await page_now(call, database, found.page_id)
+            raise expected.error_for(error) from None
+        return await read_page(call, database, found.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)
 
 
-async def page_now(call: Call, database: Database, page_id: UUID) -> dict[str, Any]:
-    """Return the page as the write left it."""
+async def read_page(call: Call, database: Database, page_id: UUID) -> dict[str, Any]:
+    """Return the page after a write, in the form of `models.Page`. Raises NotFound."""
     found = (await read(call, "page", "RestPageById", database, id=str(page_id)))["page"]
     if found is None:
         raise NotFound(NO_PAGE)
     return responses.page(found)
 
 
-def capitals(values: Any) -> list[str] | None:
+def enum_names(values: Any) -> list[str] | None:
     return None if values is None else [value.name for value in values]

@@ -1,4 +1,4 @@
-"""Proposals: changes that wait for a reviewer. They are made, listed, accepted, declined and withdrawn."""
+"""The paths of proposals: they are created, listed, accepted, declined and withdrawn."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -26,7 +26,7 @@ from .. import responses
 from ..endpoint import Call, WikiRoute
 from ..models import VERSION_MAX, Listed, Moment, PageName, RequestModel, ResponseModel, Text
 from ..operations import read, write
-from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..parameters import BODY_STATUSES, Caller, Cursor, Limit, problem_responses, read_responses
 from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
@@ -100,7 +100,7 @@ class ProposedChange(RequestModel):
 
     @model_validator(mode="after")
     def one(self) -> "ProposedChange":
-        if sum(given is not None for given in (self.create, self.edit, self.archive)) != 1:
+        if sum(change is not None for change in (self.create, self.edit, self.archive)) != 1:
             raise ValueError("give one of create, edit and archive")
         return self
 
@@ -130,7 +130,8 @@ class AcceptRequest(RequestModel):
     ] = None
 
     def amendment(self) -> decisions.Amendment:
-        title, summary, content = (UNSET if one is None else one for one in (self.title, self.summary, self.content))
+        texts = (self.title, self.summary, self.content)
+        title, summary, content = (UNSET if text is None else text for text in texts)
         return decisions.Amendment(title, summary, content, self.content_version)
 
 
@@ -146,80 +147,97 @@ class WithdrawRequest(RequestModel):
     reason: Reason = None
 
 
-@routes.get("/proposals", operation_id="listProposals", response_model=Proposals, responses=reading())
+@routes.get("/proposals", operation_id="listProposals", response_model=Proposals, responses=read_responses())
 async def list_proposals(
     call: Caller, status: Status = None, author: Author = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response:
     """List proposals, newest first. Read-only credentials get an empty list."""
-    given: dict[str, Any] = {
+    variables: dict[str, Any] = {
         "status": status and status.value.upper(),
         "author": author,
         "first": limit,
         "after": cursor,
     }
-    found = (await read(call, "proposals", "RestProposals", **given))["found"]
+    found = (await read(call, "proposals", "RestProposals", **variables))["found"]
     return await answer(call, responses.list_body(found, list(map(proposal_row, found["nodes"]))))
 
 
-@routes.get("/proposals/{id}", operation_id="getProposal", response_model=Proposal, responses=reading(404))
+@routes.get("/proposals/{id}", operation_id="getProposal", response_model=Proposal, responses=read_responses(404))
 async def get_proposal(call: Caller, id: UUID) -> Response:
     """Return a proposal."""
-    return await answer(call, await proposal_now(call, call.database, id))
+    return await answer(call, await read_proposal(call, call.database, id))
 
 
 @routes.post(
-    "/proposals", operation_id="proposeChange", status_code=201, response_model=Proposal, responses=problems(*SENT, 404)
+    "/proposals",
+    operation_id="proposeChange",
+    status_code=201,
+    response_model=Proposal,
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def propose(call: Caller, given: ProposedChange) -> Response:
+async def propose(call: Caller, body: ProposedChange) -> Response:
     """Propose a change for review."""
-    terms = Terms(given.why, given.evidence, given.significance.value, given.expires_at)
+    terms = Terms(body.why, body.evidence, body.significance.value, body.expires_at)
 
     async def work(database: Database) -> Any:
-        made = await decisions.propose_change(database, call.wiki, terms, given.write(database))
-        assert made.proposal_id is not None
-        return await proposal_now(call, database, made.proposal_id)
+        proposed = await decisions.propose_change(database, call.wiki, terms, body.write(database))
+        assert proposed.proposal_id is not None
+        return await read_proposal(call, database, proposed.proposal_id)
 
     written = await write(call, work)
     return await answer_write(call, written.body, 201, written.headers)
 
 
 @routes.post(
-    "/proposals/{id}/accept", operation_id="acceptProposal", response_model=Proposal, responses=problems(*SENT, 404)
+    "/proposals/{id}/accept",
+    operation_id="acceptProposal",
+    response_model=Proposal,
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def accept(call: Caller, id: UUID, given: AcceptRequest) -> Response:
+async def accept(call: Caller, id: UUID, body: AcceptRequest) -> Response:
     """Accept a proposal and apply it in the name of its author. Changes made to other sections in the meantime are
     kept."""
-    return await deciding(
-        call, id, lambda database: decisions.accept_proposal(database, call.wiki, id, given.amendment(), given.reason)
+    return await decide_proposal(
+        call, id, lambda database: decisions.accept_proposal(database, call.wiki, id, body.amendment(), body.reason)
     )
 
 
 @routes.post(
-    "/proposals/{id}/decline", operation_id="declineProposal", response_model=Proposal, responses=problems(*SENT, 404)
+    "/proposals/{id}/decline",
+    operation_id="declineProposal",
+    response_model=Proposal,
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def decline(call: Caller, id: UUID, given: DeclineRequest) -> Response:
+async def decline(call: Caller, id: UUID, body: DeclineRequest) -> Response:
     """Decline a proposal."""
-    return await deciding(call, id, lambda database: decisions.decline_proposal(database, call.wiki, id, given.reason))
+    return await decide_proposal(
+        call, id, lambda database: decisions.decline_proposal(database, call.wiki, id, body.reason)
+    )
 
 
 @routes.post(
-    "/proposals/{id}/withdraw", operation_id="withdrawProposal", response_model=Proposal, responses=problems(*SENT, 404)
+    "/proposals/{id}/withdraw",
+    operation_id="withdrawProposal",
+    response_model=Proposal,
+    responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def withdraw(call: Caller, id: UUID, given: WithdrawRequest) -> Response:
+async def withdraw(call: Caller, id: UUID, body: WithdrawRequest) -> Response:
     """Withdraw a proposal. Only its author can."""
-    return await deciding(call, id, lambda database: decisions.withdraw_proposal(database, call.wiki, id, given.reason))
+    return await decide_proposal(
+        call, id, lambda database: decisions.withdraw_proposal(database, call.wiki, id, body.reason)
+    )
 
 
-async def deciding(call: Call, id: UUID, decide: Callable[[Database], Awaitable[Any]]) -> Response:
+async def decide_proposal(call: Call, id: UUID, decide: Callable[[Database], Awaitable[Any]]) -> Response:
     async def work(database: Database) -> Any:
         await decide(database)
-        return await proposal_now(call, database, id)
+        return await read_proposal(call, database, id)
 
     written = await write(call, work)
     return await answer_write(call, written.body, 200, written.headers)
 
 
-async def proposal_now(call: Call, database: Database, id: UUID) -> Row:
+async def read_proposal(call: Call, database: Database, id: UUID) -> Row:
     found = (await read(call, "proposals", "RestProposal", database, id=str(id)))["found"]
     if found is None:
         raise NotFound(decisions.NO_PROPOSAL)
@@ -227,6 +245,6 @@ async def proposal_now(call: Call, database: Database, id: UUID) -> Row:
 
 
 def proposal_row(row: Row) -> Row:
-    """The closed sets are in small letters here."""
+    """Return a proposal with the values of its enums in lower case."""
     row |= {name: row[name].lower() for name in ("status", "significance")}
     return row | {"page": row["page"] and responses.lower_enums(row["page"])}

@@ -1,4 +1,4 @@
-"""Full-text search."""
+"""The paths of full-text search and of context packs."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -15,9 +15,9 @@ from .. import responses
 from ..endpoint import WikiRoute
 from ..models import ContextPack, Listed, PageItem, ResponseModel, Snippet, SourceName
 from ..operations import read
-from ..parameters import Caller, Cursor, Tags, Types, UpdatedSince, reading
+from ..parameters import Caller, Cursor, Tags, Types, UpdatedSince, read_responses
 from ..responses import answer
-from .pages import capitals
+from .pages import enum_names
 
 
 class SectionName(ResponseModel):
@@ -119,7 +119,9 @@ Spaces = Annotated[
 ]
 
 
-@routes.get("/search", operation_id="searchPages", response_model=SearchHits | CombinedHits, responses=reading(404))
+@routes.get(
+    "/search", operation_id="searchPages", response_model=SearchHits | CombinedHits, responses=read_responses(404)
+)
 async def search(
     call: Caller,
     q: Question,
@@ -135,29 +137,29 @@ async def search(
     cursor: Cursor = None,
 ) -> Response:
     """Search the wiki, best first. With `in` or `space`, also search sources, or several wikis at once."""
-    asked = {
-        "types": capitals(types),
+    filters = {
+        "types": enum_names(types),
         "tags": tags,
         "updatedAfter": updated_since and updated_since.isoformat(),
         "strict": strict or None,
     }
-    wanted = {name: value for name, value in asked.items() if value is not None}
-    given: dict[str, Any] = {"query": q, "filter": wanted or None, "first": limit, "after": cursor}
+    filter = {name: value for name, value in filters.items() if value is not None}
+    variables: dict[str, Any] = {"query": q, "filter": filter or None, "first": limit, "after": cursor}
     if kinds is not None or spaces is not None:
-        searched = None if kinds is None else list(map(graphql_kind, kinds.split(",")))
-        given |= {"in": searched, "spaces": spaces}
-        found = (await read(call, "search_all", "RestSearchAll", **given))["found"]
-        either = [responses.either_hit(edge) for edge in found["edges"]]
+        graphql_kinds = None if kinds is None else list(map(graphql_kind, kinds.split(",")))
+        variables |= {"in": graphql_kinds, "spaces": spaces}
+        found = (await read(call, "search_all", "RestSearchAll", **variables))["found"]
+        combined = [responses.combined_hit(edge) for edge in found["edges"]]
         return await answer(
-            call, responses.list_body(found, either, spaces=found["spaces"], did_you_mean=found["did_you_mean"])
+            call, responses.list_body(found, combined, spaces=found["spaces"], did_you_mean=found["did_you_mean"])
         )
-    found = (await read(call, "search", "RestSearch", **given))["found"]
+    found = (await read(call, "search", "RestSearch", **variables))["found"]
     hits = [responses.hit(edge) for edge in found["edges"]]
-    held = [responses.lower_enums(one) for one in found["held_names"]]
-    return await answer(call, responses.list_body(found, hits, did_you_mean=found["did_you_mean"], held_names=held))
+    names = [responses.lower_enums(node) for node in found["held_names"]]
+    return await answer(call, responses.list_body(found, hits, did_you_mean=found["did_you_mean"], held_names=names))
 
 
-@routes.get("/context", operation_id="getContext", response_model=ContextPack, responses=reading(404))
+@routes.get("/context", operation_id="getContext", response_model=ContextPack, responses=read_responses(404))
 async def get_context(
     call: Caller,
     q: Question,
@@ -171,13 +173,13 @@ async def get_context(
     spaces: Spaces = None,
 ) -> Response:
     """Get context for a task, within a budget of tokens: items, and one text for a prompt."""
-    given: dict[str, Any] = {"query": q, "task": task, "role": role, "budget": budget_tokens, "spaces": spaces}
-    found = (await read(call, "context", "RestContext", **given))["found"]
+    variables: dict[str, Any] = {"query": q, "task": task, "role": role, "budget": budget_tokens, "spaces": spaces}
+    found = (await read(call, "context", "RestContext", **variables))["found"]
     return await answer(call, found | {"items": [responses.lower_enums(item) for item in found["items"]]})
 
 
 def graphql_kind(name: str) -> str:
-    """Return a kind as GraphQL names it."""
+    """Return the GraphQL name of a kind. Raises BadInput for an unknown kind."""
     try:
         return WikiSearchKind(name.strip()).name
     except ValueError:

@@ -1,4 +1,4 @@
-"""Evidence: listing, reading and retaining it."""
+"""The paths of sources: they are listed, searched, read, added, ingested and forgotten; and files of the wiki."""
 
 from base64 import b64encode
 from datetime import datetime
@@ -27,11 +27,11 @@ from .. import responses
 from ..endpoint import BulkRoute, Call, WikiRoute
 from ..models import ForgetResult, NewSource, NewSources, PassageHits, ResponseModel, RetainResults, Source, Sources
 from ..operations import read, write
-from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..parameters import BODY_STATUSES, Caller, Cursor, Limit, problem_responses, read_responses
 from ..problems import problem
 from ..responses import answer, answer_write
 from .imports import stream_body
-from .pages import capitals
+from .pages import enum_names
 
 routes = APIRouter(route_class=WikiRoute, tags=["sources"])
 uploads = APIRouter(route_class=BulkRoute, tags=["sources"])
@@ -47,7 +47,7 @@ FILE = {
 }
 Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Kinds of the sources.")]
 Reason = Annotated[str | None, Query(min_length=1, max_length=FORGET_REASON.most, description="Reason. It is stored.")]
-KNOWN: dict[int | str, dict[str, Any]] = {
+ALREADY_STORED: dict[int | str, dict[str, Any]] = {
     200: {"model": Source | RetainResults, "description": "The source was already stored."}
 }
 
@@ -61,14 +61,14 @@ class Ingestion(ResponseModel):
     proposal_id: UUID | None
 
 
-@routes.get("/sources", operation_id="listSources", response_model=Sources, responses=reading())
+@routes.get("/sources", operation_id="listSources", response_model=Sources, responses=read_responses())
 async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List the sources of the wiki, newest first."""
-    found = (await read(call, "sources", "RestSources", kinds=capitals(kinds), first=limit, after=cursor))["found"]
+    found = (await read(call, "sources", "RestSources", kinds=enum_names(kinds), first=limit, after=cursor))["found"]
     return await answer(call, responses.list_body(found, [responses.lower_enums(source) for source in found["nodes"]]))
 
 
-@routes.get("/search/sources", operation_id="searchSources", response_model=PassageHits, responses=reading())
+@routes.get("/search/sources", operation_id="searchSources", response_model=PassageHits, responses=read_responses())
 async def search_sources(
     call: Caller,
     q: Annotated[str, Query(description='Search query: words, "a phrase", -word. Dates prefer sources of that time.')],
@@ -82,14 +82,14 @@ async def search_sources(
     cursor: Cursor = None,
 ) -> Response:
     """Search the sources of the wiki, best passages first."""
-    wanted = {
-        "kinds": capitals(kinds),
+    filter = {
+        "kinds": enum_names(kinds),
         "refs": refs,
         "capturedAfter": captured_after and captured_after.isoformat(),
         "capturedBefore": captured_before and captured_before.isoformat(),
     }
-    given: dict[str, Any] = {"query": q, "filter": wanted, "first": limit, "after": cursor}
-    found = (await read(call, "source_search", "RestSourceSearch", **given))["found"]
+    variables: dict[str, Any] = {"query": q, "filter": filter, "first": limit, "after": cursor}
+    found = (await read(call, "source_search", "RestSourceSearch", **variables))["found"]
     hits = [responses.passage(edge) for edge in found["edges"]]
     return await answer(call, responses.list_body(found, hits, did_you_mean=found["did_you_mean"]))
 
@@ -101,7 +101,7 @@ async def search_sources(
     response_model=Ingestion,
     responses={
         200: {"model": Ingestion, "description": "Unchanged: this file was ingested from this address before."},
-        **problems(*SENT),
+        **problem_responses(*BODY_STATUSES),
     },
     openapi_extra=FILE,
 )
@@ -127,20 +127,23 @@ async def ingest(
         data += piece
     draft = IngestDraft(bytes(data) or None, category and category.value, address, kind, title, captured_at)
     done = await ingest_source(call.database, call.wiki, draft)
-    said = {
+    body = {
         "created": done.created,
-        "source": await source_now(call, call.database, done.source_id),
+        "source": await read_source(call, call.database, done.source_id),
         "page_id": done.page_id and str(done.page_id),
         "proposal_id": done.proposal_id and str(done.proposal_id),
     }
-    return await answer_write(call, orjson.dumps(said), 201 if done.created else 200)
+    return await answer_write(call, orjson.dumps(body), 201 if done.created else 200)
 
 
 @routes.get(
     "/sources/{id}/original",
     operation_id="getOriginal",
     response_class=Response,
-    responses={200: {"description": "Content of the file.", "content": {BINARY: FILE_SCHEMA}}, **problems(404)},
+    responses={
+        200: {"description": "Content of the file.", "content": {BINARY: FILE_SCHEMA}},
+        **problem_responses(404),
+    },
 )
 async def get_original(call: Caller, id: UUID) -> Response:
     """Download the original file of a source."""
@@ -150,7 +153,7 @@ async def get_original(call: Caller, id: UUID) -> Response:
 
 
 def bytes_of(data: bytes, media_type: str, name: str, sha256: str) -> Response:
-    """Return a file that a browser saves and does not show."""
+    """Return a file as a download, which browsers save and do not display."""
     return Response(
         data,
         media_type=media_type,
@@ -168,7 +171,10 @@ def bytes_of(data: bytes, media_type: str, name: str, sha256: str) -> Response:
     "/attachment",
     operation_id="getAttachment",
     response_class=Response,
-    responses={200: {"description": "Content of the file.", "content": {BINARY: FILE_SCHEMA}}, **problems(404)},
+    responses={
+        200: {"description": "Content of the file.", "content": {BINARY: FILE_SCHEMA}},
+        **problem_responses(404),
+    },
 )
 async def get_attachment(
     call: Caller,
@@ -187,13 +193,13 @@ async def get_attachment(
     return bytes_of(file.data, file.media_type, file.path.rpartition("/")[2], file.hash)
 
 
-@routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))
+@routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=read_responses(404, 410))
 async def get_source(call: Caller, id: UUID) -> Response:
     """Get a source by its id. For a forgotten source, the response is 410 with the remaining record."""
-    found = await source_now(call, call.database, id)
+    found = await read_source(call, call.database, id)
     if found["forgotten_at"]:
-        stays = {name: found[name] for name in ("kind", "ref", "version", "checksum", "forgotten_at")}
-        return problem(410, SourceForgotten.code, "This source was forgotten.", **stays)
+        record = {name: found[name] for name in ("kind", "ref", "version", "checksum", "forgotten_at")}
+        return problem(410, SourceForgotten.code, "This source was forgotten.", **record)
     return await answer(call, found)
 
 
@@ -202,7 +208,7 @@ async def get_source(call: Caller, id: UUID) -> Response:
     operation_id="retainSources",
     status_code=201,
     response_model=Source | RetainResults,
-    responses={**KNOWN, **problems(*SENT)},
+    responses={**ALREADY_STORED, **problem_responses(*BODY_STATUSES)},
 )
 async def retain(call: Caller, given: NewSources) -> Response:
     """Add a source, or an array of at most 100 sources. Adding the same source again changes nothing."""
@@ -211,20 +217,20 @@ async def retain(call: Caller, given: NewSources) -> Response:
 
     async def work(database: Database) -> Any:
         saved = await retain_source(database, call.wiki, draft_of(given))
-        return {"created": saved.created, "source": await source_now(call, database, saved.source_id)}
+        return {"created": saved.created, "source": await read_source(call, database, saved.source_id)}
 
     written = await write(call, work)
-    said = await parse_in_thread(len(written.body), lambda: orjson.loads(written.body))
-    where = ("Location", f"{call.request.scope['root_path']}/sources/{said['source']['id']}")
-    body, status = orjson.dumps(said["source"]), 201 if said["created"] else 200
-    return await answer_write(call, body, status, [*written.headers, where])
+    result = await parse_in_thread(len(written.body), lambda: orjson.loads(written.body))
+    location = ("Location", f"{call.request.scope['root_path']}/sources/{result['source']['id']}")
+    body, status = orjson.dumps(result["source"]), 201 if result["created"] else 200
+    return await answer_write(call, body, status, [*written.headers, location])
 
 
-async def retain_many(call: Call, given: list[NewSource]) -> Response:
-    """Retain each source by itself: one that cannot be kept does not keep the others from it."""
+async def retain_many(call: Call, sources: list[NewSource]) -> Response:
+    """Add each source independently: a source that cannot be stored does not prevent the others from being stored."""
 
     async def work(database: Database) -> Any:
-        done = await retain_sources(database, call.wiki, [draft_of(one) for one in given])
+        done = await retain_sources(database, call.wiki, [draft_of(source) for source in sources])
         items = [
             {
                 "position": item.position,
@@ -243,31 +249,33 @@ async def retain_many(call: Call, given: list[NewSource]) -> Response:
     return await answer_write(call, written.body, 201 if is_new else 200, written.headers)
 
 
-def draft_of(given: NewSource) -> SourceDraft:
+def draft_of(source: NewSource) -> SourceDraft:
     return SourceDraft(
-        kind=given.kind.value,
-        ref=given.ref,
-        content=given.content,
-        title=given.title,
-        captured_at=given.captured_at,
-        metadata=given.metadata,
+        kind=source.kind.value,
+        ref=source.ref,
+        content=source.content,
+        title=source.title,
+        captured_at=source.captured_at,
+        metadata=source.metadata,
     )
 
 
-@routes.delete("/sources/{id}", operation_id="forgetSource", response_model=ForgetResult, responses=problems(404))
+@routes.delete(
+    "/sources/{id}", operation_id="forgetSource", response_model=ForgetResult, responses=problem_responses(404)
+)
 async def forget(call: Caller, id: UUID, reason: Reason = None) -> Response:
     """Forget a source: erase all of its versions, and queue a job that erases everything written from it."""
 
     async def work(database: Database) -> Any:
         done = await forget_source(database, call.wiki, id, reason)
-        left = await source_now(call, database, id)
-        return {"source": left, "versions": done.versions, "job_id": done.job_id and str(done.job_id)}
+        record = await read_source(call, database, id)
+        return {"source": record, "versions": done.versions, "job_id": done.job_id and str(done.job_id)}
 
     written = await write(call, work)
     return await answer_write(call, written.body, 200, written.headers)
 
 
-async def source_now(call: Call, database: Database, id: UUID) -> dict[str, Any]:
+async def read_source(call: Call, database: Database, id: UUID) -> dict[str, Any]:
     found = (await read(call, "sources", "RestSource", database, id=str(id)))["source"]
     if not found:
         raise NotFound(NO_SOURCE)

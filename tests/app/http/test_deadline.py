@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from app.http.limits import Deadline, OutOfTime
+from app.http.limits import Deadline, OperationTimeout
 
 
 async def answer() -> str:
@@ -19,7 +19,7 @@ async def test_what_is_done_in_time_is_returned() -> None:
 
 async def test_what_takes_too_long_is_stopped_and_its_task_goes_on() -> None:
     deadline = Deadline(0.01)
-    with pytest.raises(OutOfTime):
+    with pytest.raises(OperationTimeout):
         await deadline.within(asyncio.Event().wait())
     task = asyncio.current_task()
     assert task is not None
@@ -44,4 +44,4 @@ async def test_each_of_many_has_a_time_of_its_own() -> None:
     slow = [asyncio.create_task(deadline.within(asyncio.Event().wait())) for _ in range(3)]
     assert await deadline.within(answer()) == "done"
     found = await asyncio.gather(*slow, return_exceptions=True)
-    assert [type(one) for one in found] == [OutOfTime] * 3
+    assert [type(one) for one in found] == [OperationTimeout] * 3

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from app.http import responses
-from app.http.responses import PIECE, matches, send_pieces, takes_gzip
+from app.http.responses import PIECE_SIZE, accepts_gzip, etag_matches, send_pieces
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.app.service import Service, serving
@@ -135,7 +135,7 @@ async def test_compression_can_be_switched_off(dsn: str, tmp_path: Path, wiki: W
     ],
 )  # fmt: skip
 def test_what_accept_encoding_says(accepted: str | None, taken: bool) -> None:
-    assert takes_gzip(accepted) is taken
+    assert accepts_gzip(accepted) is taken
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_what_accept_encoding_says(accepted: str | None, taken: bool) -> None:
     [(None, False), ("", False), ('"a"', True), ('W/"a"', True), ('"b", W/"a"', True), ('"b"', False), ("*", True)],
 )
 def test_what_if_none_match_says(given: str | None, same: bool) -> None:
-    assert matches(given, '"a"') is same
+    assert etag_matches(given, '"a"') is same
 
 
 # -- clients that read slowly
@@ -159,13 +159,13 @@ async def test_a_large_answer_is_sent_in_pieces_and_comes_whole() -> None:
     await send_pieces(send, body)
     assert b"".join(message["body"] for message in sent) == body
     assert [message["more_body"] for message in sent] == [True, True, True, False]
-    assert max(len(message["body"]) for message in sent) <= PIECE
+    assert max(len(message["body"]) for message in sent) <= PIECE_SIZE
 
 
 async def test_who_takes_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(responses, "STALLED", 0.05)
+    monkeypatch.setattr(responses, "PIECE_TIMEOUT", 0.05)
     with pytest.raises(TimeoutError):
-        await send_pieces(lambda message: asyncio.sleep(60), b"x" * (PIECE + 1))
+        await send_pieces(lambda message: asyncio.sleep(60), b"x" * (PIECE_SIZE + 1))
 
 
 async def test_one_tenant_leaves_so_much_unread_and_others_are_answered(

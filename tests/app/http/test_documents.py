@@ -201,13 +201,13 @@ def test_a_folder_that_cannot_be_looked_into_is_a_fault(tmp_path: Path, hidden: 
 
 
 def test_registrations_are_bounded_and_the_longest_unused_goes_first() -> None:
-    kept, tenant = Registrations(count=3, size=30), uuid4()
+    kept, tenant = Registrations(max_count=3, max_size=30), uuid4()
     for name in ("a", "b", "c"):
-        kept.keep(tenant, name, b"0123456789")
-    assert kept.find(tenant, "a") == "0123456789"
-    kept.keep(tenant, "d", b"0123456789")
-    assert [kept.find(tenant, name) is not None for name in "abcd"] == [True, False, True, True]
-    kept.keep(tenant, "e", b"x" * 25)
-    assert (kept.held, list(kept.texts)) == (25, [(tenant, "e")])
-    kept.keep(tenant, "huge", b"x" * 400_001)
-    assert kept.find(tenant, "huge") is None
+        kept.put(tenant, name, b"0123456789")
+    assert kept.get(tenant, "a") == "0123456789"
+    kept.put(tenant, "d", b"0123456789")
+    assert [kept.get(tenant, name) is not None for name in "abcd"] == [True, False, True, True]
+    kept.put(tenant, "e", b"x" * 25)
+    assert (kept.total_size, list(kept.texts)) == (25, [(tenant, "e")])
+    kept.put(tenant, "huge", b"x" * 400_001)
+    assert kept.get(tenant, "huge") is None

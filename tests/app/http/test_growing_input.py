@@ -293,7 +293,7 @@ async def test_no_argument_of_rest_takes_longer_than_it_grows(
 
 def tool_places() -> Iterator[tuple[str, str, Callable[[str], dict[str, Any]]]]:
     for tool in TOOLS:
-        shape = tool.takes.model_json_schema()
+        shape = tool.input_model.model_json_schema()
         others = dict.fromkeys(shape.get("required", ()), "a")
         for name, property in shape.get("properties", {}).items():
             for wrap in wraps(property):

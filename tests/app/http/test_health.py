@@ -13,7 +13,7 @@ from tests.app.service import Service, serving
 
 @pytest.fixture(autouse=True)
 def asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.http.health.LASTS", 0.0)
+    monkeypatch.setattr("app.http.health.CACHED_FOR", 0.0)
 
 
 async def reason(service: Service) -> str | None:

@@ -89,8 +89,8 @@ def trace(sql: str) -> RequestTrace:
     made = RequestTrace("id")
     made.document, made.ended = "{ a }", made.began + 9
     made.definition = parse("{ a }").definitions[0]  # type: ignore[assignment]
-    made.parts = [TraceSpan("sql", sql)]
-    made.parts[0].ended, made.parts[0].error = made.parts[0].began + 9, None
+    made.spans = [TraceSpan("sql", sql)]
+    made.spans[0].ended, made.spans[0].error = made.spans[0].began + 9, None
     return made
 
 
@@ -102,7 +102,7 @@ async def test_plans_are_asked_for_seldom_and_one_at_a_time(
     slow.end(trace("SELECT $1::text"), {}, 200)  # while the first is being asked for
     await asyncio.wait_for(until(records, "slow operation explained"), 10)
     slow.end(trace("SELECT $1::text"), {}, 200)  # too soon after it
-    monkeypatch.setattr(slow, "rested", 0.0)
+    monkeypatch.setattr(slow, "paused_until", 0.0)
     slow.end(trace("SELECT $1::int"), {}, 200)  # the same one again
     slow.end(trace("SELECT nothing"), {}, 200)
     await asyncio.wait_for(until(records, "slow operation not explained"), 10)

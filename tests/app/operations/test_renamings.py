@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from app import asgi
-from app.asgi import renamings_finished
+from app.asgi import rewriting_links
 from resolvers.model.drafts import PageDraft
 from resolvers.pages import renaming
 from resolvers.pages import renaming as renamed_links
@@ -60,8 +60,8 @@ async def test_who_renames_a_hub_sees_how_far_it_has_come(
     bearer = {"authorization": f"Bearer {token}"}
     done = (await service.http.post("/graphql", json=asked, headers=bearer)).json()["data"]["renameWikiPage"]
     assert done == {"pagesRewritten": 2, "pagesLeft": 3}
-    monkeypatch.setattr(asgi, "LOOKED_EVERY", 0.05)
-    async with renamings_finished(wiki.database), within("there were pages to rewrite"):
+    monkeypatch.setattr(asgi, "REWRITE_INTERVAL", 0.05)
+    async with rewriting_links(wiki.database), within("there were pages to rewrite"):
         while (await rest.get("/pages/austin")).json()["pages_to_rewrite"]:
             await asyncio.sleep(0.05)
     shown = await service.http.post("/graphql", json={"query": LEFT, "variables": {"id": page_id}}, headers=bearer)

@@ -10,7 +10,7 @@ import httpx
 import orjson
 import pytest
 
-from app.rest.application import paths
+from app.rest.application import make_application
 from app.rest.endpoint import PATH
 from resolvers.sources.mentions import record_mention
 from tests.app.clients.rest_client import Rest, contract, refused
@@ -31,7 +31,7 @@ def rest(service: Service, token: str) -> Rest:
 
 def test_the_contract_is_the_one_that_was_committed() -> None:
     """`make schema` writes it anew."""
-    assert contract() == paths().openapi()
+    assert contract() == make_application().openapi()
 
 
 async def test_the_contract_is_served_to_everybody(service: Service) -> None:

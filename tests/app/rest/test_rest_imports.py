@@ -87,7 +87,7 @@ async def test_what_is_no_zip_is_refused(rest: Rest) -> None:
     for content in (b"", b"PK", b"\xff" * 1000, zipped({"A.md": "x"})[:-30]):
         answer = await rest.ask("POST", "/import", content=content, headers=ZIP)
         assert refused(answer) == (422, "BAD_USER_INPUT")
-    assert not imports.at_work
+    assert not imports.running_imports
 
 
 async def test_other_kinds_and_readers_are_refused(rest: Rest, service: Service, wiki: Wiki) -> None:
@@ -133,7 +133,7 @@ async def test_uploads_that_trickle_keep_no_other_tenant_from_importing(
         for _ in range(imports.IMPORTS_PER_TENANT)
     ]
     async with within("the imports had not begun"):
-        while imports.at_work[wiki.scope.tenant_id] < imports.IMPORTS_PER_TENANT:
+        while imports.running_imports[wiki.scope.tenant_id] < imports.IMPORTS_PER_TENANT:
             await asyncio.sleep(0.01)
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     assert refused(answer) == (503, "UNAVAILABLE")
@@ -141,7 +141,7 @@ async def test_uploads_that_trickle_keep_no_other_tenant_from_importing(
     assert answer.status_code == 200, answer.text
     coming.set()
     assert {(await upload).status_code for upload in uploads} == {200}
-    assert not imports.at_work
+    assert not imports.running_imports
     await close_wiki(stranger)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.rest.application import paths
+from app.rest.application import make_application
 from app.rest.endpoint import PATH
 from app.rest.reference import reference
 from tests.app.chromium import EXECUTABLE, tab
@@ -50,7 +50,7 @@ def test_operation_ids_are_names_that_follow_from_no_function_and_no_path() -> N
     ids = operation_ids()
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch("[a-z]+([A-Z][a-z]+)*", one) for one in ids)
-    given = [route.operation_id for route in paths().routes if getattr(route, "include_in_schema", False)]
+    given = [route.operation_id for route in make_application().routes if getattr(route, "include_in_schema", False)]
     assert all(given), "an id that is made by the framework changes with the function's name"
 
 

@@ -118,10 +118,10 @@ async def test_questions_are_kept_while_all_of_them_are_not_too_long_together(wi
     cache = query_cache_of(wiki.database)
     questions = [f"lighthouse tall {number}" for number in range(10, 19)]
     length = len(questions[0])
-    cache.page_queries.most = cache.passage_queries.most = 3 * length
+    cache.page_queries.max_weight = cache.passage_queries.max_weight = 3 * length
     for text in questions:
         await slugs(wiki, text)
         await passages(wiki, text)
     assert [key[2] for key in cache.page_queries.entries] == questions[-3:]  # type: ignore[index]
     assert [key[2] for key in cache.passage_queries.entries] == questions[-3:]  # type: ignore[index]
-    assert cache.page_queries.held == cache.passage_queries.held == 3 * length
+    assert cache.page_queries.total_weight == cache.passage_queries.total_weight == 3 * length

@@ -166,7 +166,7 @@ async def test_no_document_shows_a_secret(database: Database, secret_world: Worl
         for given in (variables, documents.again()):
             if seed % 3 == 0 and (restriction := restriction_of(scope)) is not None:
                 for condition in ("has_ceiling", "has_hidden"):  # as if all secrets were newer than its last read
-                    NOTHING_HIDDEN.keep((restriction, condition), made=True)
+                    NOTHING_HIDDEN.put((restriction, condition), value=True)
             body = (await engine.execute(text, given, name, Context(database, scope, RICH))).body.decode()
             data = json.dumps(orjson.loads(body).get("data"), ensure_ascii=False)
             asked = json.dumps(given) + text

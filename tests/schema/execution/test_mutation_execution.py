@@ -72,9 +72,9 @@ async def test_what_an_input_holds_needs_no_plan_of_its_own(wiki: Wiki) -> None:
         given = {"type": "TOPIC", "title": "A", **more}
         answer, trace = await asked(engine, wiki, text, input=given, links=False)
         assert answer["data"] == {"upsertWikiPage": {"page": {"title": "A"}}}
-        plans.append(len(trace.all("plan")))
+        plans.append(len(trace.spans_of("plan")))
     assert plans == [1, 0, 0, 0]
 
     answer, trace = await asked(engine, wiki, text, input=given, links=True)
     assert answer["data"]["upsertWikiPage"]["page"]["links"] == {"totalCount": 0}
-    assert len(trace.all("plan")) == 1
+    assert len(trace.spans_of("plan")) == 1

@@ -160,8 +160,8 @@ async def test_a_link_says_what_the_text_shows_for_it(engine: Engine, context: R
 
 async def test_the_html_of_texts_is_kept_while_all_of_it_is_not_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [f"Text {number} with *marks*." for number in range(10, 19)]
-    monkeypatch.setattr(HTML, "most", HTML.weigh((texts[0], b"{}"), await as_html(texts[0], {})) * 3)
+    monkeypatch.setattr(HTML, "max_weight", HTML.weigh((texts[0], b"{}"), await as_html(texts[0], {})) * 3)
     for text in texts:
         assert await as_html(text, {}) == html(text, {})
     assert [key[0] for key in HTML.entries] == texts[-3:]  # type: ignore[index]
-    assert HTML.held <= HTML.most
+    assert HTML.total_weight <= HTML.max_weight

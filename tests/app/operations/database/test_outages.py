@@ -40,7 +40,7 @@ def reuses_connections() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.http.health.LASTS", 0.0)
+    monkeypatch.setattr("app.http.health.CACHED_FOR", 0.0)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import ValidationError
 
 from app.observability import metrics
-from app.observability.metrics import CALLERS_MOST, OF_ONE_MOST, PLACES, Callers, Labels, Numbers, of_all
+from app.observability.metrics import MAX_CALLERS, MAX_PER_CREDENTIAL, PLACES, Callers, Labels, Numbers, read_all_series
 from app.observability.metrics_endpoint import exposition
 from app.settings import Settings
 from db.scope import Actor, ActorKind, Role, Scope
@@ -179,7 +179,7 @@ def test_processes_add_up_and_what_a_dead_one_counted_stays(tmp_path: Path, requ
     alive.set(metrics.WAITING, "search", value=1)
     for seconds in (0.004, 0.2, 99):
         alive.observe(metrics.SQL_SECONDS, seconds=seconds)
-    found = samples(exposition(of_all(tmp_path)).decode())
+    found = samples(exposition(read_all_series(tmp_path)).decode())
     assert found["cairn_requests_total", "/graphql", "200"] == 7
     assert found["cairn_pool_waiting", "search"] == 1
     assert found["cairn_sql_seconds_count",] == 4
@@ -233,13 +233,13 @@ def test_who_asks_is_counted_within_bounds() -> None:
         return callers.labels(trace)
 
     many = [asked("one", f"operation {number}") for number in range(100)]
-    assert len(set(many)) == OF_ONE_MOST + 1
+    assert len(set(many)) == MAX_PER_CREDENTIAL + 1
     assert many[0] == (str(tenant), "service:one", "curl", "operation 0")
     assert many[-1] == (str(tenant), "service:one", "other", "other")
     assert asked("one", "operation 0") == many[0]
     others = {asked(f"key {number}", "x") for number in range(1000)}
     assert ("other",) * 4 in others
-    assert len({*many, *others}) <= CALLERS_MOST + 1
+    assert len({*many, *others}) <= MAX_CALLERS + 1
 
 
 async def test_calls_are_counted_by_who_asked(counting: Service, wiki: Wiki) -> None:

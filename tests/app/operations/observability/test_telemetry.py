@@ -169,7 +169,7 @@ def test_libraries_that_are_not_there_are_told_and_stop_nothing(monkeypatch: pyt
 
 
 async def test_a_collector_that_does_not_answer_holds_up_no_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.observability.telemetry.LAST_WORDS", 0.05)
+    monkeypatch.setattr("app.observability.telemetry.FLUSH_TIMEOUT", 0.05)
     never, sent = threading.Event(), threading.Event()
 
     class Hanging:

@@ -47,7 +47,7 @@ async def test_one_borrower_leaves_a_quarter_to_the_others() -> None:
 
 
 async def test_one_borrower_fills_half_of_the_queue() -> None:
-    queue = FairQueue(1, queue=4)
+    queue = FairQueue(1, max_waiting=4)
     await queue.acquire("heavy")
     waiting = [asyncio.create_task(queue.acquire("heavy")) for _ in range(2)]
     await asyncio.sleep(0)

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.server.protocol import COLLECT_AFTER, REQUESTS_PER_PASS
 from app.server.serve import bind, config_of
-from app.server.server import DRAINING, FEW, PUT_OFF_MOST, GarbageCollection
+from app.server.server import DRAINING, FEW_REQUESTS, MAX_POSTPONED, GarbageCollection
 from app.settings import Settings
 from tests.waiting import within
 
@@ -175,10 +175,11 @@ async def test_all_objects_are_looked_at_once_a_minute_and_beside_a_crowd_more_s
     gc.callbacks.append(note)
     try:
         with never_collecting_by_itself():
-            for running, expected in ((FEW, 1), (FEW + 1, 0), (FEW, 1), *[(FEW + 1, 0)] * PUT_OFF_MOST, (FEW + 1, 1)):
+            few, many = FEW_REQUESTS, FEW_REQUESTS + 1
+            for running, expected in ((few, 1), (many, 0), (few, 1), *[(many, 0)] * MAX_POSTPONED, (many, 1)):
                 requests[:] = range(running)
                 looked.clear()
-                collection.look()
+                collection.collect_if_calm()
                 collection.stop()
                 assert len(looked) == expected
     finally:
