@@ -1,4 +1,4 @@
-"""Servers in processes of their own, and the time and memory that they take, as Linux counts it in /proc."""
+"""Starts servers in their own processes, and reads the time and memory that they take from Linux's /proc."""
 
 import os
 import signal
@@ -14,13 +14,13 @@ import asyncpg
 
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
-START = 180  # seconds that a server is given to listen
-STOP = 20  # seconds that it is given to end
+START = 180  # seconds within which a server must listen
+STOP = 20  # seconds within which it must end
 
 
 @dataclass(frozen=True)
 class Server:
-    """A running server; its name is also that of its connections in Postgres."""
+    """A running server. Its name is also the application name of its connections in Postgres."""
 
     name: str
     port: int
@@ -33,7 +33,7 @@ class Server:
 
 @contextmanager
 def started(name: str, command: Sequence[str | Path], settings: Mapping[str, str], log: Path) -> Iterator[Server]:
-    """A server until the block ends. What it says goes to `log`, as a service's would."""
+    """Run a server until the block ends. Its output goes to `log`."""
     port = free_port()
     environment = {**os.environ, **settings, "CAIRN_PORT": str(port)}
     with log.open("wb") as said:
@@ -55,7 +55,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 class Killed:
-    """A process that is started again whenever it was killed."""
+    """A process that can be killed and started again."""
 
     def __init__(self, command: Sequence[str], port: int, log: Path, settings: dict[str, str]) -> None:
         self.command, self.port, self.log, self.settings = command, port, log, settings
@@ -70,7 +70,7 @@ class Killed:
         wait_for(self.port, self.process, self.log)
 
     def kill(self) -> int:
-        """End it and what it has started with SIGKILL; return which process it was."""
+        """Kill the process and its children with SIGKILL, and return its pid."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -94,14 +94,14 @@ def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """User and system time of the processes and their children, so far."""
+    """Return the user and system time of the processes and their children so far."""
     return sum(ticks(pid) for pid in tree(pids)) / TICK
 
 
 def scheduled_ms(pids: Iterable[int]) -> float:
-    """Time that the processes and their children have run so far, in milliseconds, to the microsecond: for one request.
+    """Return the milliseconds that the processes and their children have run so far, precise enough for one request.
 
-    What a child has used is lost when it ends.
+    The time of a child is lost when it ends.
     """
     spent = 0
     for pid in list(tree(pids)):
@@ -112,13 +112,13 @@ def scheduled_ms(pids: Iterable[int]) -> float:
 
 
 def resident_mb(pids: Iterable[int]) -> float:
-    """Memory of the processes and their children, in MB."""
+    """Return the memory of the processes and their children, in MB."""
     pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in tree(pids)]
     return sum(pages) * PAGE / 1e6
 
 
 def peak_mb(pid: int) -> float:
-    """Return the most memory that a process has had, in MB; 0 for one that has ended."""
+    """Return the peak memory of a process in MB, or 0 for a process that has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -139,7 +139,7 @@ def ticks(pid: int) -> int:
 
 
 async def postmaster(dsn: str) -> int:
-    """Return the first process of a Postgres on this machine."""
+    """Return the pid of the postmaster of a Postgres on this machine."""
     connection = await asyncpg.connect(dsn)
     try:
         return int((await connection.fetchval("SELECT pg_read_file('postmaster.pid')")).splitlines()[0])
@@ -148,17 +148,17 @@ async def postmaster(dsn: str) -> int:
 
 
 def cluster_cpu_seconds(pid: int) -> float:
-    """User and system time of a Postgres so far: of its first process, of those that run, and of those that ended."""
+    """Return the user and system time of a Postgres so far, including its running and its ended backends."""
     running = 0
     for one in list(tree([pid])):
-        with suppress(OSError):  # one that ends meanwhile is among those that ended
+        with suppress(OSError):  # a child that ends meanwhile is counted with the ended children
             running += ticks(one)
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (running + int(fields[13]) + int(fields[14])) / TICK
 
 
 async def backends(dsn: str, name: str) -> list[int]:
-    """The processes of Postgres that serve one of the servers."""
+    """Return the pids of the Postgres backends that serve one of the servers."""
     connection = await asyncpg.connect(dsn)
     try:
         rows = await connection.fetch("SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY 1", name)

@@ -1,4 +1,4 @@
-"""Wikis to measure with: sections, links, names and evidence as people write them, the same rows for the same seed."""
+"""Generates wikis for measurements, with sections, links, names and evidence; the same seed gives the same rows."""
 
 import hashlib
 import random
@@ -44,17 +44,17 @@ class Wiki:
         return self.id(1, number)
 
     def proposal(self, number: int) -> UUID:
-        """The one of the page of that number, which is even."""
+        """Return the id of the proposal for a page, whose number must be even."""
         return self.id(14, number)
 
 
 def wiki(tenant: int, owner: int, pages: int, hub: int = 0) -> Wiki:
-    """A wiki by its numbers: `owner` is unique over all tenants."""
+    """Return a wiki by its numbers. `owner` is unique over all tenants."""
     return Wiki(UUID(int=tenant << 64), UUID(int=(tenant << 64) + owner), pages, hub)
 
 
 async def write_wikis(dsn: str, wikis: Sequence[Wiki], step: Callable[[Wiki], object] = lambda _: None) -> None:
-    """Into a migrated database. `step` hears of each wiki that is there."""
+    """Write the wikis into a migrated database. `step` is called after each wiki."""
     connection, database = await asyncpg.connect(dsn), Database(dsn, size=1)
     await database.open()
     try:
@@ -74,12 +74,12 @@ async def write(connection: asyncpg.Connection, one: Wiki, rows: dict[str, list[
         if own := rows.get(table.name):
             records = [tuple(row.values()) for row in own]
             await connection.copy_records_to_table(table.name, records=records, columns=list(own[0]))
-            if is_first:  # the checks of references are planned on what is known of the tables, and kept
+            if is_first:  # foreign-key checks are planned with the tables' statistics, and the plans are cached
                 await connection.execute(f"ANALYZE {table.name}")
 
 
 def vocabulary() -> list[str]:
-    """Made-up words, the common ones first."""
+    """Return made-up words, the common words first."""
     rng = random.Random(0)
     return sorted({"".join(rng.choices(SYLLABLES, k=3)) for _ in range(2 * WORDS)}, key=lambda w: hash_of(w))[:WORDS]
 
@@ -93,7 +93,7 @@ WEIGHTS = list(accumulate(1 / (rank + 2) for rank in range(WORDS)))
 
 
 class Author:
-    """Writes the rows of one wiki."""
+    """Generates the rows of one wiki."""
 
     def __init__(self, one: Wiki) -> None:
         self.wiki, self.rng = one, random.Random(one.owner_id.int)
@@ -219,7 +219,7 @@ class Author:
                      to_page_id=None)  # fmt: skip
 
     def hubness(self) -> None:
-        """Inbound references and children of what is active, as the product counts them."""
+        """Set the hubness scores from inbound references and children of active pages, as the product counts them."""
         seen = {page["id"] for page in self.tables["pages"] if page["status"] == "active"}
         scores = dict.fromkeys((page["id"] for page in self.tables["pages"]), 0)
         for link in self.tables["links"]:

@@ -1,9 +1,10 @@
 """Measures what other clients notice while one client attacks: python -m benchmarks.attack. On Linux only.
 
-A service on a Postgres of its own is attacked by one credential at a time, while a client of another tenant sends a
-cheap query every 20 ms, or with --writes makes a page every 100 ms. Its waits count from the moment at which it meant
-to ask. What holds the event loop is what the service's own watchdog logs. On a busy machine everything waits, so misses
-are repeated before they are believed.
+A service with its own Postgres is attacked with one credential. Meanwhile a client of another tenant sends a cheap
+query every 20 ms, or with --writes creates a page every 100 ms. Its waiting time counts from the moment at which the
+request was due, not from the moment at which it was sent. How long the event loop was held is what the service's own
+watchdog logs. On a busy machine every process waits, so an attack that misses a goal is repeated before the miss
+counts.
 """
 
 import asyncio
@@ -37,12 +38,12 @@ from .attacks import ATTACKS, run
 from .wire import Target, answer_of, connected, post
 
 SECRET = "only for benchmarks on the loopback of one machine"
-EVERY, WRITES_EVERY = 0.02, 0.1  # seconds between two queries, or writes, of the other client
+EVERY, WRITES_EVERY = 0.02, 0.1  # seconds between two queries, or two writes, of the other client
 CHEAP = orjson.dumps({"query": "{ viewer { role } recentWikiPages(limit: 1) { title } }"})
 CREATE = "mutation($i: CreateWikiPageInput!) { createWikiPage(input: $i) { page { id } userErrors { code } } }"
 NOTE = b'{"title": "A note", "body": "Of the other."}\n'
-HELD = 0.05  # seconds; longer holds of the loop are logged
-SETTLE = 3.0  # seconds for a service to come to rest
+HELD = 0.05  # seconds: longer holds of the event loop are logged
+SETTLE = 3.0  # seconds until the service is idle again
 GOAL_P99, GOAL_HELD, GOAL_MEMORY, GOAL_QUIET = 250.0, 50.0, 1.5, 3.0
 say = Console(stderr=True)
 EXAMPLES = """Examples: make bench-attack; make bench-attack ARGS='--only keys,phrases --seconds 20';
@@ -52,9 +53,12 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @dataclass
 class Felt:
-    """One attack, in milliseconds and MB. `quiet` is the p50 without it; `held` the longest that the loop computed at a
-    stretch, 0 where nothing was logged; `stood` the longest that it served nobody, on a busy machine mostly waiting
-    for a processor."""
+    """The impact of one attack on the other client, in milliseconds and MB.
+
+    `quiet` is the p50 without the attack. `held` is the longest time that the event loop computed at a stretch, 0 where
+    nothing was logged. `stood` is the longest time that the event loop served no request; on a busy machine most of
+    that time is waiting for a processor.
+    """
 
     attack: str
     requests: int
@@ -73,7 +77,7 @@ class Felt:
 
 
 class Asked:
-    """What the other client sends, and how often: a cheap query again and again, or a new page each time."""
+    """The requests of the other client and their interval: always the same cheap query, or a new page each time."""
 
     def __init__(self, writes: bool) -> None:
         self.writes, self.every = writes, WRITES_EVERY if writes else EVERY
@@ -89,16 +93,20 @@ class Asked:
 
 @app.command(epilog=EXAMPLES)
 def main(
-    only: Annotated[str, typer.Option(help=f"Some attacks, by commas: {', '.join(ATTACKS)}.")] = "",
+    only: Annotated[str, typer.Option(help=f"Some of {', '.join(ATTACKS)}, separated by commas.")] = "",
     seconds: Annotated[float, typer.Option(min=1, max=600, help="How long each attack lasts.")] = 8,
-    repeat: Annotated[int, typer.Option(min=0, help="How often an attack that misses a goal is tried again.")] = 1,
-    writes: Annotated[bool, typer.Option("--writes", help="The other client makes pages instead of reading.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")] = False,
+    repeat: Annotated[int, typer.Option(min=0, help="Retries of an attack that misses a goal.")] = 1,
+    writes: Annotated[
+        bool, typer.Option("--writes", help="The other client creates pages instead of reading.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Attack a service and measure what another client feels. Ends with 1 where a goal is missed."""
+    """Attack a service and measure the impact on another client. Exits with status 1 if a goal is missed."""
     names = [name.strip() for name in only.split(",") if name.strip()] or list(ATTACKS)
     if unknown := set(names) - set(ATTACKS):
-        raise typer.BadParameter(f"There is no attack {', '.join(sorted(unknown))}. There are: {', '.join(ATTACKS)}.")
+        raise typer.BadParameter(
+            f"There is no attack {', '.join(sorted(unknown))}. The attacks are {', '.join(ATTACKS)}."
+        )
     with service() as (server, scopes, log):
         found = uvloop.run(measured(server, scopes, log, names, seconds, repeat, Asked(writes)))
     if as_json:
@@ -110,7 +118,7 @@ def main(
 
 @contextmanager
 def service() -> Iterator[tuple[Server, list[Scope], Path]]:
-    """A service with the limits that it has by default, and the wikis of two tenants."""
+    """Start a service with the default limits, and create two tenants with a wiki each."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -175,9 +183,9 @@ async def felt(
     quiet = sorted(await probed(other, SETTLE, asked))
     before, read, spent = resident_mb([server.pid]), log.stat().st_size, cpu_seconds([server.pid])
     is_import = name == "slow-uploads"
-    with multiprocessing.get_context("spawn").Pool(1) as pool:  # another interpreter: its work is not in these waits
+    with multiprocessing.get_context("spawn").Pool(1) as pool:  # a new process: its work does not count as waiting time
         attacking = pool.apply_async(run, (name, attacker, seconds))
-        await asyncio.sleep(1)  # for the other interpreter to start
+        await asyncio.sleep(1)  # until the attacking process has started
         status = (await post(other, "/api/wiki/import", NOTE, "application/jsonl"))[0] if is_import else None
         waits = await probed(other, seconds, asked)
         requests = await asyncio.to_thread(attacking.get, seconds + 60)
@@ -204,7 +212,8 @@ async def felt(
 
 
 async def probed(other: Target, seconds: float, asked: Asked) -> list[float]:
-    """Milliseconds of each query, one after the other; who is kept waiting has waited since it should have asked."""
+    """Send requests one after the other, and return the milliseconds of each, counted from the moment at which it was
+    due."""
     waits: list[float] = []
     ends, due = time.perf_counter() + seconds, time.perf_counter()
     async with connected(other) as (reader, writer):
@@ -215,10 +224,10 @@ async def probed(other: Target, seconds: float, asked: Asked) -> list[float]:
             status, answer = await asyncio.wait_for(answer_of(reader), 60)
             waits.append(1000 * (time.perf_counter() - due))
             if status != 200 or b'"errors"' in answer:
-                raise RuntimeError(f"The other client was answered {status}: {answer[:300]!r}")
+                raise RuntimeError(f"The other client got status {status}: {answer[:300]!r}")
             due += asked.every
             if due < time.perf_counter() - 1:
-                due = time.perf_counter()  # a wait of seconds is one wait, and not hundreds
+                due = time.perf_counter()  # one wait of seconds counts once, not hundreds of times
     return waits
 
 
@@ -231,7 +240,7 @@ def records(log: Path, start: int) -> Iterator[dict[str, Any]]:
 
 
 def table_of(found: list[Felt]) -> Table:
-    table = Table("attack", title="What another tenant's client feels, in ms; ! misses a goal")
+    table = Table("attack", title="Impact on another tenant's client, in ms; ! misses a goal")
     for column in (
         "requests",
         "quiet",
@@ -239,7 +248,7 @@ def table_of(found: list[Felt]) -> Table:
         "p99",
         "worst",
         "loop held",
-        "stood",
+        "loop stalled",
         "MB before",
         "after",
         "CPU s",

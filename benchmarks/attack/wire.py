@@ -1,4 +1,4 @@
-"""HTTP and WebSockets by hand: a client that costs little, so that what is measured is the service."""
+"""Sends HTTP and WebSocket messages by hand: the client costs little CPU, so that the service is what is measured."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -45,7 +45,7 @@ async def upgraded(target: Target) -> AsyncIterator[Streams]:
 
 
 def frame(opcode: int, data: bytes) -> bytes:
-    """A whole message, masked with zeros."""
+    """Build one unfragmented WebSocket frame, masked with zeros."""
     size = len(data)
     if size < 126:
         length = bytes([0x80 + size])
@@ -57,7 +57,7 @@ def frame(opcode: int, data: bytes) -> bytes:
 
 
 async def post(target: Target, path: str, body: bytes, kind: str = "application/json") -> tuple[int, bytes]:
-    """On a connection of its own: the status and the body of the answer."""
+    """Send a request on a new connection, and return the status and the body of the response."""
     async with connected(target) as (reader, writer):
         writer.write(target.head(path, len(body), kind) + body)
         return await answer_of(reader)

@@ -46,23 +46,27 @@ WHERE c.table_schema = 'public'
   AND c.table_name IN (SELECT table_name FROM information_schema.columns WHERE column_name = 'tenant_id')
 GROUP BY c.table_name
 """
-"""Where a copy has the ids and the letters of its own wiki: the words of two wikis lie apart in the index."""
-GIVEN = "ROW($2::uuid, $3::uuid, $4::text, $5::text) IS NOT NULL"  # their types, where a table uses none of them
+"""The columns of each table with a tenant, and the SQL expressions that copy them to another wiki.
+
+A copy gets the ids of its own wiki, and its search words begin with the letters of its own wiki, because the words of
+two wikis lie apart in the index.
+"""
+GIVEN = "ROW($2::uuid, $3::uuid, $4::text, $5::text) IS NOT NULL"  # types of unused parameters
 SHOWN = 8
-IN_TURN = 10  # requests to one group of pages, then to the next
-WRITTEN = 10  # wikis of a size; more of them are copies
+IN_TURN = 10  # requests to one group of pages before the next group's turn
+WRITTEN = 10  # wikis of one size that are generated; further ones are copies
 SIZES_MOST = 100_000  # wikis of one size
 
 
 class Size(NamedTuple):
-    """The bytes of tables, with their large values, and of indexes."""
+    """The bytes of tables, including their TOAST tables, and of indexes."""
 
     heap: int
     indexes: int
 
 
 class Cost(NamedTuple):
-    """The cost of one request: milliseconds of CPU, and of waiting."""
+    """The cost of one request in milliseconds: CPU of the service, CPU of Postgres, and elapsed time."""
 
     server: float
     postgres: float
@@ -78,7 +82,7 @@ async def sizes(dsn: str) -> dict[str, Size]:
 
 
 def grown(before: dict[str, Size], after: dict[str, Size], by: int) -> dict[str, Size]:
-    """Return what each table has grown by, for one of so many."""
+    """Return the growth of each table, divided by the number of rows, pages or tenants that were added."""
     found = {}
     for name, size in after.items():
         was = before.get(name, Size(0, 0))
@@ -87,7 +91,7 @@ def grown(before: dict[str, Size], after: dict[str, Size], by: int) -> dict[str,
 
 
 def show_sizes(title: str, found: dict[str, Size]) -> None:
-    """Print the whole, and the largest tables."""
+    """Print the total and the largest tables."""
     whole = Size(sum(one.heap for one in found.values()), sum(one.indexes for one in found.values()))
     print(f"\n| {title} | heap | indexes | both |\n|---|---|---|---|")
     largest = sorted(found.items(), key=lambda one: sum(one[1]), reverse=True)[:SHOWN]
@@ -96,7 +100,7 @@ def show_sizes(title: str, found: dict[str, Size]) -> None:
 
 
 async def measured_tenants(dsn: str, database: Database, tenants: int) -> None:
-    """Print what a tenant with one owner takes before it has a page."""
+    """Print the bytes that a tenant with one owner takes before it has a page."""
     before = await sizes(dsn)
     for number in range(tenants):
         made = await create_tenant(database, f"t-{number}", f"Tenant {number}")
@@ -105,7 +109,7 @@ async def measured_tenants(dsn: str, database: Database, tenants: int) -> None:
 
 
 async def measured_pages(dsn: str, number: int, pages: int, each: int) -> list[Known]:
-    """Print what a page takes in wikis of `each`, which have so many pages together. Return the pages."""
+    """Print the bytes of a page in wikis of `each` pages, which have `pages` pages together. Return all pages."""
     begin = number * SIZES_MOST
     made = [wiki(begin + n, begin + n, each) for n in range(pages // each)]
     before, began = await sizes(dsn), time.monotonic()
@@ -126,10 +130,12 @@ async def measured_pages(dsn: str, number: int, pages: int, each: int) -> list[K
 
 
 async def write_copies(dsn: str, wikis: list[Wiki], copies: list[Wiki]) -> None:
-    """Write copies of these wikis, in turn, which takes a fraction of the time to write others."""
+    """Copy the given wikis in turn with SQL, which takes a fraction of the time that writing new wikis takes."""
     connection = await asyncpg.connect(dsn)
     try:
-        await connection.execute("SET session_replication_role = replica")  # what was checked once is right
+        await connection.execute(
+            "SET session_replication_role = replica"
+        )  # foreign keys were checked when the originals were written
         tables = await connection.fetch(COLUMNS)
         for number, one in enumerate(copies):
             template = wikis[number % len(wikis)]
@@ -144,14 +150,17 @@ async def write_copies(dsn: str, wikis: list[Wiki], copies: list[Wiki]) -> None:
 
 
 def letters(one: Wiki) -> str:
-    """Return the letters with which the lexemes of a wiki begin, in its indexes of pages and of passages."""
+    """Return the letters with which the search words of a wiki begin, in its indexes of pages and of passages."""
     numbers = (number + index for number in ANALYSERS for index in (0, PASSAGES))
     return "".join(scope_letter(one.tenant_id, one.owner_id, number) for number in numbers)
 
 
 async def measured_requests(dsn: str, service: Server, groups: list[list[Known]], count: int) -> None:
-    """Print what requests of each kind cost, one after the other. Those to each group of pages take turns."""
-    server, seed = await postmaster(dsn), len(groups)  # the same edit again would change nothing
+    """Print the cost of requests of each kind, sent one after the other. The groups of pages take turns."""
+    server, seed = (
+        await postmaster(dsn),
+        len(groups),
+    )  # a new seed for each size: repeating an edit would change nothing
     loads = [Load(service.url, pages, 1, random.Random(seed)) for pages in groups]
     kinds: list[Callable[[Load, httpx.AsyncClient], Awaitable[None]]] = [Load.read, Load.search, Load.list, Load.edit]
     print(
@@ -163,7 +172,7 @@ async def measured_requests(dsn: str, service: Server, groups: list[list[Known]]
             found: list[list[Cost]] = [[] for _ in loads]
             for _ in range(max(count // 10, 10)):
                 for load in loads:
-                    await send(load, client)  # plans and caches are made
+                    await send(load, client)  # fills the plan cache and other caches
             for _ in range(0, count, IN_TURN):
                 for load, costs in zip(loads, found, strict=True):
                     for _ in range(IN_TURN):
@@ -179,7 +188,7 @@ async def measured_requests(dsn: str, service: Server, groups: list[list[Known]]
 
 
 def now(service: Server, postgres: int) -> Cost:
-    """Return the CPU time of both so far, and the time of day, in milliseconds."""
+    """Return the CPU time of both processes so far and the monotonic clock, in milliseconds."""
     return Cost(scheduled_ms([service.pid]), scheduled_ms([postgres]), time.monotonic() * 1_000)
 
 
@@ -205,15 +214,17 @@ async def run(dsn: str, folder: Path, pages: list[int], each: int, count: int, t
 
 
 def main(
-    pages: Annotated[str, typer.Option(help="Sizes, by commas: each is added to those before.")] = "10000,100000",
-    each: Annotated[int, typer.Option(min=0, help="Pages of a wiki, each in a tenant of its own; 0: all in one.")] = 0,
+    pages: Annotated[
+        str, typer.Option(help="Numbers of pages, separated by commas; each is added to those before.")
+    ] = "10000,100000",
+    each: Annotated[int, typer.Option(min=0, help="Pages per wiki, each in its own tenant; 0: all in one wiki.")] = 0,
     requests: Annotated[int, typer.Option(min=10, help="Requests of each kind.")] = 1_000,
     tenants: Annotated[int, typer.Option(min=1, help="Tenants without pages.")] = 1_000,
 ) -> None:
-    """Print the bytes of a tenant and of a page, and the CPU time of a request, with so many pages.
+    """Print the bytes of a tenant and of a page, and the CPU time of a request, in databases of these sizes.
 
-    One client asks at a time, so that the CPU time of Postgres between two looks is that of its request, with what
-    autovacuum does meanwhile. Requests to the pages of each size take turns, in a database that holds them all.
+    One client sends one request at a time, so that the growth of Postgres' CPU time is the cost of that request, plus
+    the work of autovacuum. Requests to the pages of each size take turns, in a database that holds them all.
     """
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name, served() as dsn:
         uvloop.run(run(dsn, Path(name), [int(one) for one in pages.split(",")], each, requests, tenants))

@@ -20,7 +20,8 @@ NUMBERS = {
         WHERE {own} GROUP BY 1 ORDER BY 2 DESC""",
     "mentions": "SELECT status, count(*) FROM mentions WHERE {own} GROUP BY 1 ORDER BY 1",
 }
-# What rests on sources itself: lists rest on the pages in them, and trajectories on the claims that they list.
+# The sections that rest on sources themselves. Rollup sections rest on the pages in them, and trajectory pages on the
+# claims that they list.
 OWN_TEXT = """{own} AND aggregation IS NULL AND NOT EXISTS (SELECT FROM pages AS p
         WHERE p.tenant_id = s.tenant_id AND p.id = s.page_id AND jsonb_exists(p.metadata, 'trajectory_of'))"""
 FIGURES = {
@@ -42,7 +43,7 @@ FIGURES = {
 
 @dataclass(slots=True)
 class Contents:
-    """Numbers of one wiki. `duplicates` are pages of a type that share their title with an older one."""
+    """Counts of one wiki. `duplicates` are pages that share type and title with an older page."""
 
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     figures: dict[str, int] = field(default_factory=dict)
@@ -82,7 +83,7 @@ async def contents(dsn: str, scope: Scope) -> Contents:
 
 
 async def compare_quotes(connection: asyncpg.Connection, scope: Scope, found: Contents) -> None:
-    """Every quote, with the source whose mark stands behind it."""
+    """Count the quotes of all sections, and those that are verbatim in the source whose citation mark follows them."""
     where = (scope.tenant_id, scope.owner_id)
     rows = await connection.fetch(
         "SELECT id, ref, content FROM sources WHERE tenant_id = $1 AND owner_id = $2 ORDER BY version", *where
@@ -103,6 +104,6 @@ def marked(id: UUID, ref: str) -> SourceText:
 
 
 def per_page(found: Contents) -> Counter[str]:
-    """Links of a page, by kind, times a hundred."""
+    """Return the links of each kind per hundred pages."""
     pages = sum(found.counts["pages"].values()) or 1
     return Counter({kind: round(100 * count / pages) for kind, count in found.counts["links"].items()})

@@ -1,6 +1,6 @@
-"""Workers that are killed at random moments, again and again: the wiki must be that of one who was left in peace.
+"""Kills workers at random moments, and checks that the wiki has the same rows as one whose workers were not killed.
 
-How rows are compared says rows.py.
+rows.py defines which columns are compared.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from .notes import notes
 from .rows import Rows, differences, rows
 from .workers import killed, started
 
-BATCH = 20  # sources: many batches, so that many moments lie between two of them
+BATCH = 20  # sources: small batches, so that many kills happen between two batches
 RECLAIM = """
     UPDATE compile_jobs SET heartbeat_at = created_at - interval '1 hour', attempt = 0 WHERE status = 'running'"""
 OPEN = "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"
@@ -42,7 +42,7 @@ say = Console(stderr=True)
 
 
 class Errand(StrEnum):
-    """The work that is interrupted."""
+    """The kind of job during which workers are killed."""
 
     COMPILE = "compile"
     SWEEP = "sweep"
@@ -52,14 +52,14 @@ class Errand(StrEnum):
 
 def crashes(
     kills: Annotated[int, typer.Option(min=1, help="Workers that are killed while they have a job.")] = 200,
-    sources: Annotated[int, typer.Option(min=10, help="Of each wiki.")] = 400,
-    seed: Annotated[int, typer.Option(help="The same number, the same sources and moments.")] = 1,
-    longest: Annotated[float, typer.Option(min=0.01, help="Seconds that a worker is at work, at most.")] = 0.5,
-    errand: Annotated[Errand, typer.Option("--of", help="What is interrupted.")] = Errand.COMPILE,
+    sources: Annotated[int, typer.Option(min=10, help="Sources of each wiki.")] = 400,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same sources and moments.")] = 1,
+    longest: Annotated[float, typer.Option(min=0.01, help="Maximum of seconds before a worker is killed.")] = 0.5,
+    errand: Annotated[Errand, typer.Option("--of", help="The kind of job that is interrupted.")] = Errand.COMPILE,
 ) -> None:
-    """Workers are killed with SIGKILL while they compile, sweep, rebuild or forget.
+    """Kill workers with SIGKILL while they compile, sweep, rebuild or forget.
 
-    The wiki is compared, row by row, with an undisturbed one.
+    The wiki is compared, row by row, with a wiki whose workers were not disturbed.
     """
     with served() as dsn:
         uvloop.run(struck_until(dsn, kills, sources, seed, longest, errand))
@@ -80,9 +80,7 @@ async def struck_until(dsn: str, kills: int, sources: int, seed: int, longest: f
                 bars.update(task, completed=struck)
                 count = sum(map(len, calm.values()))
                 print(f"seed {number}: {hit} workers killed at work; {count:,} rows are the same", flush=True)
-        print(
-            f"{struck} workers killed in {wikis} wikis of {sources} sources: every wiki is as if there had been none."
-        )
+        print(f"{struck} workers killed in {wikis} wikis of {sources} sources: all rows are as without kills.")
     finally:
         await database.close()
 
@@ -90,7 +88,7 @@ async def struck_until(dsn: str, kills: int, sources: int, seed: int, longest: f
 async def compared(
     database: Database, seed: int, sources: int, kills: int, longest: float, errand: Errand = Errand.COMPILE
 ) -> tuple[Rows, Rows, int]:
-    """The rows of an undisturbed wiki, those of one with kills, and how many workers were killed at work."""
+    """Return the rows of an undisturbed wiki, those of a wiki with kills, and how many workers were killed in a job."""
     drafts = notes(sources, seed)
     calm = await new_wiki(database, f"calm-{seed}", "mara")
     await READY[errand](database, calm, drafts)
@@ -104,7 +102,8 @@ async def compared(
 
 
 async def to_be_swept(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
-    """A compiled wiki with one held name for every four sources, each said by three that followed each other."""
+    """Prepare a sweep: a compiled wiki with one mention for every four sources, each sighted in three consecutive
+    sources."""
     await whole(database, wiki, drafts)
     await set_compiling(database, wiki.tenant_id, compiling=False)
     sources = await ids(database, wiki, SOURCES)
@@ -116,7 +115,7 @@ async def to_be_swept(database: Database, wiki: Scope, drafts: Sequence[SourceDr
 
 
 async def to_be_rebuilt(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
-    """A compiled wiki with pages into which people wrote what no source says."""
+    """Prepare a rebuild: a compiled wiki in which people edited every third page, with text that no source supports."""
     await whole(database, wiki, drafts)
     for page_id in (await ids(database, wiki, PAGES))[::3]:
         await update_page(database, wiki, page_id, summary="By hand.", body="## Notes\n\nNobody said this.")
@@ -124,7 +123,7 @@ async def to_be_rebuilt(database: Database, wiki: Scope, drafts: Sequence[Source
 
 
 async def to_be_forgotten(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
-    """A compiled wiki, every seventh source of which nobody wants any more."""
+    """Prepare forgetting: request to forget every seventh source of a compiled wiki."""
     await whole(database, wiki, drafts)
     for source_id in (await ids(database, wiki, SOURCES))[3::7]:
         await forget_source(database, wiki, source_id)
@@ -153,7 +152,7 @@ READY: Mapping[Errand, Callable[[Database, Scope, Sequence[SourceDraft]], Awaita
 
 
 async def kill(database: Database, chance: random.Random, kills: int, longest: float) -> int:
-    """One worker after the other, until nothing is left to do or enough of them were killed at work."""
+    """Run one worker after the other, and kill each at a random moment, until no job is open or `kills` had a job."""
     look, struck = await asyncpg.connect(database.dsn), 0
     try:
         while struck < kills and await look.fetchval(OPEN):

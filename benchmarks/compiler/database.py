@@ -1,4 +1,4 @@
-"""An own Postgres with wikis in it that have sources and, so far, no pages."""
+"""Starts a temporary Postgres with wikis that have sources and no pages yet."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,8 @@ MEMORY = {"shared_buffers": "1GB", "max_wal_size": "4GB", "max_connections": "20
 
 @contextmanager
 def served() -> Iterator[str]:
-    """A server with one empty database, gone afterwards. A crash of the machine may lose it."""
+    """Start a server with one empty database, and remove it after the block. A crash of the machine may lose its
+    data."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as folder:
         Path(folder).chmod(0o755)
         server = EmbeddedServer(Path(folder) / "data", durable=False)
@@ -30,7 +31,7 @@ def served() -> Iterator[str]:
 
 
 async def opened(dsn: str, size: int = 2) -> Database:
-    """A migrated database."""
+    """Migrate the database and return an open connection pool for it."""
     await migrate(dsn)
     database = Database(dsn, size=size)
     await database.open()
@@ -38,7 +39,7 @@ async def opened(dsn: str, size: int = 2) -> Database:
 
 
 async def new_wiki(database: Database, tenant: str, owner: str) -> Scope:
-    """A tenant's first wiki."""
+    """Create a tenant with one wiki."""
     made = await create_tenant(database, tenant, tenant)
     return await another_wiki(database, member(made.id), owner)
 
@@ -55,7 +56,7 @@ def member(tenant_id: UUID) -> Scope:
 async def retain(
     database: Database, scope: Scope, drafts: Sequence[SourceDraft], told: Callable[[int], object] = lambda _: None
 ) -> None:
-    """`told` hears how many more are kept."""
+    """Retain the sources in batches. `told` is called with the size of each batch after it was stored."""
     for start in range(0, len(drafts), BATCH_MAX):
         part = drafts[start : start + BATCH_MAX]
         kept = await retain_sources(database, scope, part)

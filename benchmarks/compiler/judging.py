@@ -1,4 +1,4 @@
-"""Compiles the judged wikis and compares their pages with what a reader would want."""
+"""Compiles the judged wikis and compares their pages with the pages that a reader would want."""
 
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -36,7 +36,7 @@ PAGES = """
 
 
 class PageMade(NamedTuple):
-    """A page as far as it is judged; `aliases` are normalised."""
+    """The parts of a page that are judged; `aliases` are normalised."""
 
     type: str
     title: str
@@ -45,7 +45,7 @@ class PageMade(NamedTuple):
 
 @dataclass(slots=True)
 class Judged:
-    """What was made of some wikis. A page that nobody labelled counts as one that nobody wants."""
+    """The result of compiling some wikis. A page without a label counts as unwanted."""
 
     name: str
     pages: list[bool] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Judged:
 
 
 def judge(wiki: JudgedWiki, pages: Iterable[PageMade]) -> Judged:
-    """Compare the pages of a wiki with its labels: each wanted name has one page at most."""
+    """Compare the pages of a wiki with its labels: each wanted name may have one page."""
     result = Judged(wiki.name)
     found: set[Label] = set()
     spelt: set[str] = set()
@@ -90,7 +90,7 @@ def judge(wiki: JudgedWiki, pages: Iterable[PageMade]) -> Judged:
 
 
 def labelled(wiki: JudgedWiki, page: PageMade) -> Label | None:
-    """Return the label of a page: that of its title, else that of another name of it."""
+    """Return the label of a page: the label that has its title, or else one that has an alias of the page."""
     if page.type == "decision":
         return next((one for one in by_wish(wiki.decisions) if one.is_decided(page.title)), None)
     titled = (one for one in wiki.names if one.is_name(page.title))
@@ -99,17 +99,21 @@ def labelled(wiki: JudgedWiki, page: PageMade) -> Label | None:
 
 
 def by_wish(labels: Sequence[Label]) -> list[Label]:
-    """Return the wanted ones first, of these the one that says most."""
+    """Sort the labels: wanted labels first, and among them those with the longest first name."""
     return sorted(labels, key=lambda one: (not one.is_wanted, -len(one.names[0])))
 
 
 def judged(
     half: Annotated[str | None, typer.Option(help="Only this half: tune or held.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only this kind of notes, such as chat.")] = None,
-    model: Annotated[str | None, typer.Option(help="A model to compile with, such as openai:…; else rules.")] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Sources of a batch.")] = CAPS.batch,
-    unseen: Annotated[bool, typer.Option(help="The wikis that no rule was chosen with.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Figures as JSON, with what was missed and too much.")] = False,
+    model: Annotated[
+        str | None, typer.Option(help="A model to compile with, such as openai:…; default: rules.")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Sources per batch.")] = CAPS.batch,
+    unseen: Annotated[bool, typer.Option(help="Use the wikis that were not used when rules were chosen.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print figures as JSON, with missing and unwanted pages.")
+    ] = False,
 ) -> None:
     """Compile labelled notes and report how many pages a reader would want, and how many of those are there."""
     if half not in (None, *HALVES):
@@ -127,14 +131,14 @@ def judged(
 
 
 def compiler_of(model: str | None, batch: int) -> Compiler:
-    """Return the product's compiler: by rules, or with a model, which the rules then check."""
+    """Return the product's compiler with rules only, or with a model whose plans the rules check."""
     planner, writer, caps = ExtractivePlanner(), ExtractiveWriter(), CAPS._replace(batch=batch)
     hiring = Models(model, (), planner, writer) if model else None
     return Compiler(planner, writer, caps, hiring=hiring)
 
 
 async def measured(dsn: str, chosen: Sequence[JudgedWiki], compiler: Compiler) -> list[Judged]:
-    """Retain the files of each wiki as `cairn retain` reads them, and compile them."""
+    """Retain the files of each wiki as `cairn retain` reads them, compile them, and judge the pages."""
     database = await opened(dsn)
     try:
         first = await new_wiki(database, "bench", "first")
@@ -166,7 +170,7 @@ async def pages_of(dsn: str, scope: Scope) -> list[PageMade]:
 
 
 def summed(results: Sequence[Judged]) -> list[Judged]:
-    """Return the sums: of each kind, of each half, and of all."""
+    """Return the sums of each kind, of each half, and of all wikis."""
     kinds = list(dict.fromkeys(one.name.rpartition("_")[0] for one in results))
     held = held_out({wiki.kind for wiki in wikis()})
     parts = {kind: [one for one in results if one.name.rpartition("_")[0] == kind] for kind in kinds}

@@ -1,6 +1,8 @@
-"""Sources as people and their agents leave them: days, memories, ideas of journals, what was read; over two years.
+"""Generates sources as people and their agents write them over two years: daily notes, memories, ideas and reading
+notes.
 
-The same number gives the same ones, to the byte. Who is often met is often written of, and some names come once.
+The same seed gives the same sources, byte by byte. People who come first in the vocabulary are named most often, and
+some names occur only once.
 """
 
 import random
@@ -17,10 +19,10 @@ from .writings import Writing, quotable
 
 BEGAN = datetime(2024, 11, 1, tzinfo=UTC)
 DAYS = 730
-DOCUMENTS = 0.22  # of all sources, where there are texts enough
+DOCUMENTS = 0.22  # the share of documents among all sources, if there are enough texts
 KINDS = {"daily_note": 0.50, "memory_unit": 0.32, "journal_idea": 0.10, "reading": 0.08}
 TONGUES = {"en": 8.0, "de": 3.0, "fr": 2.0, "pt": 2.0, "zh": 1.0, "ja": 1.0}
-TALK = 6  # memories of one thread
+TALK = 6  # memories per thread
 SLOT = re.compile(r"\{(\w+)\}")
 T = TypeVar("T")
 
@@ -28,7 +30,7 @@ T = TypeVar("T")
 def notes(
     count: int, seed: int = 1, texts: Sequence[Writing] = (), languages: Sequence[str] = LANGUAGES
 ) -> list[SourceDraft]:
-    """Return a number of sources, the oldest first."""
+    """Return `count` sources, the oldest first."""
     author = Author(seed, texts, languages)
     read = author.rng.sample(texts, min(len(texts), int(count * DOCUMENTS)))
     made = [*map(author.document, read), *(author.note(number) for number in range(count - len(read)))]
@@ -36,7 +38,8 @@ def notes(
 
 
 def load(sources: int, scopes: int, seed: int = 1) -> Iterator[tuple[int, list[SourceDraft]]]:
-    """(scope, its sources): each a life of its own in one language, the first few longer than the rest."""
+    """Yield the number and the sources of each scope. Each scope has one language, and the first scopes have more
+    sources."""
     weights = [1 + 4 / (scope + 1) for scope in range(scopes)]
     whole, before = sum(weights), 0
     for scope, reached in enumerate(accumulate(weights)):
@@ -46,7 +49,7 @@ def load(sources: int, scopes: int, seed: int = 1) -> Iterator[tuple[int, list[S
 
 
 class Author:
-    """Writes one wiki's sources."""
+    """Writes the sources of one wiki."""
 
     def __init__(self, seed: int, texts: Sequence[Writing], languages: Sequence[str]) -> None:
         self.rng = random.Random(seed)
@@ -62,7 +65,7 @@ class Author:
         return getattr(self, kind)(said, at, number)  # type: ignore[no-any-return]
 
     def moment(self) -> datetime:
-        """More is written as time goes on."""
+        """Draw a random moment of the two years: later days are more likely."""
         day = int(DAYS * self.rng.random() ** 0.8)
         return BEGAN + timedelta(days=day, seconds=self.rng.randrange(6 * 3600, 23 * 3600))
 
@@ -93,7 +96,7 @@ def draft(kind: str, ref: str, content: str, at: datetime, metadata: dict[str, A
 
 
 class Saying:
-    """One note: what its sentences name stays the same from one to the next."""
+    """One note: all its sentences name the same people and things."""
 
     def __init__(self, rng: random.Random, of: Life, read: tuple[str, str]) -> None:
         self.rng, self.life = rng, of
@@ -120,7 +123,8 @@ class Saying:
         return SLOT.sub(lambda slot: self.names[slot[1]], chosen)
 
     def metadata(self, **chances: float) -> dict[str, Any]:
-        """Tags always; the rest as often as is said, and only of what the sentences name, but for the city."""
+        """Return tags always, and each other key with its probability if a sentence names it; a city needs no
+        sentence."""
         found: dict[str, Any] = {"tags": self.rng.sample(self.life.tags, self.rng.choice((1, 1, 2)))}
         for kind, chance in chances.items():
             if self.rng.random() < chance and (kind in self.said or kind == "city"):
@@ -129,5 +133,5 @@ class Saying:
 
 
 def often(rng: random.Random, among: Sequence[T]) -> T:
-    """The first ones more often than the last."""
+    """Draw an item; the first items are drawn more often than the last."""
     return among[int(len(among) * rng.random() ** 1.6)]

@@ -1,7 +1,7 @@
-"""A wiki's rows as they can be compared with those of another that was made of the same sources.
+"""Reads the rows of a wiki in a form in which they can be compared with those of a wiki made of the same sources.
 
-By names, titles and refs in place of ids, and without the moments at which something was stored; what sections say of
-the moments of their sources counts. Reasons that name a source name its ref.
+Names, titles and refs replace ids. Times of storing are left out, but times that sections take from their sources are
+compared. Link reasons that name a source name its ref.
 """
 
 from typing import Any
@@ -76,7 +76,7 @@ async def rows(dsn: str, scope: Scope) -> Rows:
 
 
 def differences(one: Rows, other: Rows) -> list[str]:
-    """Return a message for each table that differs, with the first row that only one side has."""
+    """Return a message for each table that differs, with the first row that only one of the wikis has."""
     found = []
     for name in one:
         if one[name] != other[name]:

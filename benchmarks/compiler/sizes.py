@@ -1,4 +1,4 @@
-"""Measures the cost of a source in a small and in a large wiki of one database, batch by batch in turn."""
+"""Compares the cost of compiling a source in a small and in a large wiki of one database; the wikis take turns."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated
@@ -19,17 +19,17 @@ from .database import member, opened, retain, served
 from .notes import notes
 
 SMALL = 100  # pages
-PART = 50  # sources that one wiki compiles before it is the other's turn
+PART = 50  # sources that each wiki compiles per turn
 GOAL = 1.5
 say = Console(stderr=True)
 
 
 def sizes(
-    pages: Annotated[int, typer.Option(min=SMALL, help="Of the large wiki; the small one has 100.")] = 20_000,
-    sources: Annotated[int, typer.Option(min=PART, help="New ones, in each of the two.")] = 600,
-    seed: Annotated[int, typer.Option(help="The same number, the same sources.")] = 1,
+    pages: Annotated[int, typer.Option(min=SMALL, help="Pages of the large wiki; the small one has 100.")] = 20_000,
+    sources: Annotated[int, typer.Option(min=PART, help="New sources in each wiki.")] = 600,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same sources.")] = 1,
 ) -> None:
-    """The cost of a source must not grow with the wiki: fails where it is more than half as much again."""
+    """Fail if compiling a source costs over 1.5 times as much in the large wiki as in the small one."""
     with served() as dsn:
         small, large = uvloop.run(measured(dsn, pages, sources, seed))
     table = Table("a wiki of", "Python ms", "Postgres ms", "together", "statements")
@@ -42,7 +42,7 @@ def sizes(
             f"{one.statements / one.sources:.1f}",
         )
     ratio = large.per_source / small.per_source
-    Console().print(table, f"{ratio:.2f} times as much; {GOAL} at most is the goal.")
+    Console().print(table, f"{ratio:.2f} times as much; the goal is at most {GOAL}.")
     if ratio > GOAL:
         raise typer.Exit(1)
 
@@ -63,10 +63,10 @@ async def measured(dsn: str, pages: int, sources: int, seed: int) -> tuple[Cost,
 async def in_turn(
     database: Database, wikis: list[Wiki], sources: int, seed: int, told: Callable[[int], object]
 ) -> tuple[Cost, Cost]:
-    """Compile a batch in each wiki in turn, so that other work on the machine slows both alike."""
+    """Compile a batch in each wiki in turn, so that other work on the machine slows both equally."""
     drafts, watch = notes(sources, seed), await watching(database)
     costs = [Cost() for _ in wikis]
-    for one in wikis:  # what the wiki had is read before
+    for one in wikis:  # the first batch reads the existing pages, so it is not measured
         await compiled_in(database, one, notes(PART, seed + 1, languages=("en",)))
     for start in range(0, sources, PART):
         part = drafts[start : start + PART]

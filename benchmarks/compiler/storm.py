@@ -1,4 +1,4 @@
-"""Many workers and many wikis at once: what the ledger, the log and the cursors say of it afterwards."""
+"""Compiles many wikis with many workers at once, then checks the job ledger, the activity log and the cursors."""
 
 import asyncio
 import time
@@ -22,8 +22,8 @@ from .database import another_wiki, new_wiki, opened, retain, served
 from .notes import load
 from .workers import working
 
-WIKIS = 10  # of one tenant
-LOOK = 0.1  # seconds between two looks at the ledger
+WIKIS = 10  # wikis of one tenant
+LOOK = 0.1  # seconds between two checks of the ledger
 OPEN = "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"
 READ = "SELECT coalesce(sum((metrics ->> 'sources_read')::numeric), 0)::int FROM compile_jobs"
 TWICE = """SELECT count(*) FROM (
@@ -41,7 +41,7 @@ say = Console(stderr=True)
 
 @dataclass(slots=True)
 class Weather:
-    """The result of a run; `overtaken` is the greatest number of later jobs that began before one job."""
+    """The result of a run. `overtaken` is the greatest number of later jobs that began before one job."""
 
     wikis: int
     sources: int
@@ -57,25 +57,26 @@ class Weather:
         return (
             f"{self.wikis} wikis, {self.sources:,} sources, {self.workers} workers: {self.jobs} jobs in "
             f"{self.seconds:.1f} s, {self.sources / self.seconds:,.0f} sources/s; "
-            f"{1000 * self.processor / self.sources:.2f} ms of the processor a source.\n"
-            f"A job waited up to {self.longest_wait:.1f} s, and at most {self.overtaken} younger ones came before it."
+            f"{1000 * self.processor / self.sources:.2f} ms of CPU per source.\n"
+            f"A job waited up to {self.longest_wait:.1f} s, and at most {self.overtaken} later jobs began before it."
         )
 
 
 def storm(
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 8,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 8,
     scopes: Annotated[int, typer.Option(min=1, help="Wikis, ten of them in each tenant.")] = 200,
-    sources: Annotated[int, typer.Option(min=1, help="Of all wikis together.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="The same number, the same sources.")] = 1,
+    sources: Annotated[int, typer.Option(min=1, help="Sources of all wikis together.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same sources.")] = 1,
 ) -> None:
-    """Every wiki is compiled by one worker at a time, no source is lost or read twice, and nobody starves."""
+    """Check that one worker at a time compiles each wiki, that no source is lost or read twice, and that no job
+    starves."""
     with served() as dsn:
         weather = uvloop.run(weathered(dsn, workers, scopes, sources, seed))
     print(weather)
     if weather.faults:
         say.print(*weather.faults, sep="\n", style="red")
         raise typer.Exit(1)
-    print("One job a wiki at any time; no source lost, none read twice.")
+    print("Each wiki had at most one job at a time; no source was lost or read twice.")
 
 
 async def weathered(dsn: str, workers: int, scopes: int, sources: int, seed: int = 1) -> Weather:
@@ -106,7 +107,7 @@ async def next_wiki(database: Database, last: Scope | None, number: int) -> Scop
 
 
 async def blown(dsn: str, weather: Weather, bars: Progress) -> None:
-    """Workers come, and stay until no job is open; the ledger is looked at meanwhile."""
+    """Start the workers, and check the ledger at intervals until no job is open."""
     task, look = bars.add_task("Compiling", total=weather.sources), await asyncpg.connect(dsn)
     began = time.perf_counter()
     try:
@@ -117,7 +118,7 @@ async def blown(dsn: str, weather: Weather, bars: Progress) -> None:
                 bars.update(task, completed=await look.fetchval(READ))
                 await asyncio.sleep(LOOK)
                 if not any(process.is_alive() for process in processes):
-                    weather.faults.append("The workers are gone.")
+                    weather.faults.append("All workers have ended.")
                     break
             weather.seconds = time.perf_counter() - began
             pids = [process.pid for process in processes if process.pid and process.is_alive()]
@@ -128,7 +129,7 @@ async def blown(dsn: str, weather: Weather, bars: Progress) -> None:
 
 
 async def judge(look: asyncpg.Connection, weather: Weather) -> None:
-    """Check the ledger, the log of what was compiled, and the cursors."""
+    """Check the ledger, the log of compiled sources, and the cursors."""
     jobs = [dict(row) for row in await look.fetch(JOBS)]
     weather.jobs = len(jobs)
     if states := Counter(job["status"] for job in jobs if job["status"] != "succeeded"):

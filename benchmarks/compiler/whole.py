@@ -1,4 +1,4 @@
-"""Two years of notes, memories, ideas and documents compiled into one wiki, from the first to the last."""
+"""Compiles two years of notes, memories, ideas and documents into one wiki, from the first to the last."""
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -29,7 +29,7 @@ say = Console(stderr=True)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The wiki, and what each quarter of its sources cost."""
+    """The contents of the wiki, and the cost of each quarter of its sources."""
 
     wiki: Contents
     quarters: list[Cost]
@@ -43,14 +43,16 @@ class Found:
 
 
 def whole(
-    sources: Annotated[int, typer.Option(min=4, help="How many there are.")] = 2_000,
-    seed: Annotated[int, typer.Option(help="The same number, the same sources.")] = 1,
-    documents: Annotated[bool, typer.Option(help="With documents out of the collections.")] = True,
-    collection: Annotated[str, typer.Option(help="Posts cut from this collection, as obs_zh, and no notes.")] = "",
+    sources: Annotated[int, typer.Option(min=4, help="Number of sources.")] = 2_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same sources.")] = 1,
+    documents: Annotated[bool, typer.Option(help="Include documents of the collections.")] = True,
+    collection: Annotated[
+        str, typer.Option(help="Compile posts cut from this collection, such as obs_zh, instead of notes.")
+    ] = "",
     data: Annotated[
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
     """Compile sources and report contents and cost. Fails when a section has no provenance or a page exists twice."""
     if collection:
@@ -73,7 +75,7 @@ def post(one: Writing) -> SourceDraft:
 
 
 async def measured(dsn: str, drafts: list[Any]) -> Found:
-    """Retained and compiled quarter by quarter, so that it shows how the cost grows with the wiki."""
+    """Retain and compile the sources quarter by quarter, to show how the cost grows with the wiki."""
     database = await opened(dsn)
     try:
         scope = await new_wiki(database, "bench", "mara")
@@ -111,14 +113,14 @@ def wiki_table(wiki: Contents) -> Table:
     figures, links = wiki.figures, per_page(wiki)
     table = Table("the wiki", "")
     table.add_row("pages", listed(wiki.counts["pages"]))
-    table.add_row("links a page", ", ".join(f"{n / 100:.1f} {kind}" for kind, n in links.items()) or "none")
+    table.add_row("links per page", ", ".join(f"{n / 100:.1f} {kind}" for kind, n in links.items()) or "none")
     table.add_row("reasons of links", listed(wiki.counts["reasons"]))
     table.add_row("sections with provenance", share(figures["cited"], figures["sections"]))
     table.add_row("superseded claims with a source", share(figures["sourced_claims"], figures["claims"]))
     table.add_row("rollup sections, of them promoted", f"{figures['rollups']}, {figures['promoted']}")
     table.add_row("quotes that are verbatim", share(wiki.verbatim, wiki.quotes))
-    table.add_row("pages twice by (type, title)", str(figures["duplicates"]))
-    table.add_row("names held", listed(wiki.counts["mentions"]))
+    table.add_row("pages with the type and title of another", str(figures["duplicates"]))
+    table.add_row("mentions", listed(wiki.counts["mentions"]))
     table.add_row("sources that no section cites", str(figures["uncited_sources"]))
     table.add_row("hubs", ", ".join(f"{title} ({type}) {score}" for title, type, score in wiki.hubs))
     return table

@@ -1,4 +1,4 @@
-"""Workers in processes of their own, as `cairn worker` runs them."""
+"""Runs workers in their own processes, as `cairn worker` does."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ from .costs import usual
 
 FORKS = get_context("forkserver")
 FORKS.set_forkserver_preload(["benchmarks.compiler.workers"])
-IDLE = 0.01  # seconds before the next look, when there was nothing to do
+IDLE = 0.01  # seconds until an idle worker looks for a job again
 
 
 def run_worker(dsn: str, batch: int = CAPS.batch) -> None:
-    """Until it is ended from outside."""
+    """Run a worker until the process is killed."""
     uvloop.run(main(dsn, batch))
 
 
@@ -38,7 +38,7 @@ def started(dsn: str, batch: int = CAPS.batch) -> ForkServerProcess:
 
 @contextmanager
 def working(dsn: str, count: int) -> Iterator[list[ForkServerProcess]]:
-    """Run a number of workers until the block ends."""
+    """Run `count` workers until the block ends."""
     processes = [started(dsn) for _ in range(count)]
     try:
         yield processes

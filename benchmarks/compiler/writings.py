@@ -1,4 +1,4 @@
-"""Provides the texts to compile: the collections that search is measured on, and a vault of markdown notes."""
+"""Provides the texts to compile: the collections that search is measured on, and vaults of markdown notes."""
 
 import random
 import re
@@ -17,8 +17,8 @@ NAMES = (
     "hugo",
     *(f"obs_{code}" for code in ("de", "en", "fr", "ko", "th", "vi", "zh")),
 )
-EACH = 24  # documents of one collection
-LONGEST = 6_000  # characters of one
+EACH = 24  # documents per collection
+LONGEST = 6_000  # characters of a document
 POST = 1_500  # characters of a post
 SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
 MARKUP = frozenset("[]{}<>|`")
@@ -27,7 +27,7 @@ QUOTED = range(30, 220)  # characters of a sentence that is worth a quote
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A text of somebody else's. `name` says where it comes from, and is the same each time."""
+    """A text that was not generated. `name` says where it comes from, and is the same in each run."""
 
     name: str
     title: str
@@ -41,7 +41,7 @@ class Writing:
 
 
 def writings(data: Path | None) -> tuple[Writing, ...]:
-    """A few of each collection, and every note of the vaults beside them; the same ones each time."""
+    """Return a sample of each collection and every note of the vaults beside them, the same texts in each run."""
     folder = found(data)
     return (*collected(folder), *noted(folder.parent / VAULTS))
 
@@ -56,8 +56,8 @@ def collected(folder: Path) -> Iterator[Writing]:
 
 
 def posts(data: Path | None, name: str, count: int) -> list[Writing]:
-    """Return so many posts of one collection, each as long: cut from its documents one behind the other, so that posts
-    overlap where the collection has less text."""
+    """Return `count` posts of equal length, cut one after the other from the documents of a collection. Posts overlap
+    where the collection has too little text."""
     (collection,) = read_all(found(data), [name])
     text = "\n\n".join(one.text for one in collection.documents)
     step = max(1, min(POST, (len(text) - POST) // count))
@@ -72,7 +72,7 @@ def noted(folder: Path) -> Iterator[Writing]:
 
 
 def quotable(texts: Sequence[Writing]) -> list[tuple[str, str]]:
-    """(title, sentence) of every text that has one."""
+    """Return (title, first quotable sentence) of every text that has such a sentence."""
     return [(one.title, quotes[0]) for one in texts if (quotes := one.quotes)]
 
 

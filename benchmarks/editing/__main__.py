@@ -1,4 +1,4 @@
-"""python -m benchmarks.editing: generated edits are checked, then edits, history and renames are measured."""
+"""Checks generated edits, then measures edits, history and renames: python -m benchmarks.editing"""
 
 import tempfile
 from pathlib import Path

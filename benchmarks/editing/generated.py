@@ -1,5 +1,5 @@
-"""Generated edits, as many for each pass: each must be found by its pass, change its own words alone, and come back
-from the history that is kept of the text."""
+"""Generates edits for each pass of the matcher. Each edit must be found by its pass, must change only its own words,
+and each version must be restored from the stored history."""
 
 import random
 import re
@@ -18,7 +18,7 @@ LONGEST = 20_000
 
 
 class Told(NamedTuple):
-    """An edit as somebody tells it who remembers the text in his own way, and what must come of the lines."""
+    """An edit whose old text was remembered inexactly, and the lines that must result from it."""
 
     old: str
     new: str
@@ -26,7 +26,8 @@ class Told(NamedTuple):
 
 
 def checked(count: int, seed: int = 7) -> dict[str, int]:
-    """Return how many edits each pass found. One text goes through all edits, and its versions are stored."""
+    """Apply the edits and return how many of them each pass found. One text goes through all edits, and each version is
+    stored."""
     rng = random.Random(seed)
     tally: Counter[str] = Counter()
     kept = Kept()
@@ -48,7 +49,7 @@ def checked(count: int, seed: int = 7) -> dict[str, int]:
 
 
 def remembered(rng: random.Random, text: str, teller: "Teller") -> tuple[tuple[str, str, str], Told]:
-    """Lines of the text that can be told so, and how they are."""
+    """Choose lines of the text that this teller can misremember, and return the text around them with the edit."""
     while True:
         parts = parted(rng, text)
         if told := teller(rng, parts[1]):
@@ -56,7 +57,7 @@ def remembered(rng: random.Random, text: str, teller: "Teller") -> tuple[tuple[s
 
 
 class Kept:
-    """The states of a text, and that each of them comes back to the byte."""
+    """The stored states of a text. Each state must be restored byte by byte."""
 
     def __init__(self) -> None:
         self.base, self.age = "", 0
@@ -71,7 +72,7 @@ class Kept:
 
 
 def page_of(rng: random.Random, paragraphs: int) -> str:
-    """Paragraphs and lists, some of them nearly the same, with line ends of one kind or mixed."""
+    """Generate paragraphs and lists, some of them nearly the same, with line ends of one kind or mixed."""
     ends = rng.choice([["\n"], ["\r\n"], ["\n", "\r\n"]])
     rows: list[str] = []
     for n in range(paragraphs):
@@ -82,7 +83,7 @@ def page_of(rng: random.Random, paragraphs: int) -> str:
 
 
 def parted(rng: random.Random, text: str) -> tuple[str, str, str]:
-    """Split the text around some whole lines that hold at least one word."""
+    """Split the text around some whole lines that contain at least one word."""
     rows = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
     while True:
         start = rng.randrange(len(rows))
@@ -92,7 +93,7 @@ def parted(rng: random.Random, text: str) -> tuple[str, str, str]:
             return "".join(rows[:start]), own, "".join(rows[end:])
 
 
-# -- how somebody remembers the lines, pass by pass; None where these lines cannot be told so
+# -- how the lines are misremembered for each pass; None if these lines cannot be misremembered in this way
 
 Teller = Callable[[random.Random, str], Told | None]
 
@@ -102,19 +103,19 @@ def exact(rng: random.Random, own: str) -> Told | None:
 
 
 def lines(rng: random.Random, own: str) -> Told | None:
-    """Return whole lines with other whitespace at their ends."""
+    """Strip the lines and add two spaces to the end of each."""
     return changed(rng, own, "\n".join(f"{line.strip()}  " for line in lines_of(own)))
 
 
 def whitespace(rng: random.Random, own: str) -> Told | None:
-    """Wrapped otherwise."""
+    """Break the lines at every word."""
     if all(len(line.split()) < 2 for line in lines_of(own)):
         return None
     return changed(rng, own, re.sub(r"\s+", "\n", own.strip()))
 
 
 def indentation(rng: random.Random, own: str) -> Told | None:
-    """Return the lines from within the first word on, each indented differently."""
+    """Drop the first letter and indent each line with a tab instead."""
     first, *others = [line.lstrip() for line in lines_of(own.lstrip())]
     if len(first.split()) < 2 or len(first.split()[0]) < 3:
         return None
@@ -122,7 +123,7 @@ def indentation(rng: random.Random, own: str) -> Told | None:
 
 
 def block(rng: random.Random, own: str) -> Told | None:
-    """A block of which a line between the first and the last is not quite remembered."""
+    """Misremember one word of a line between the first and the last line of a block."""
     filled = [line for line in lines_of(own) if line.strip()]
     if len(filled) < 3 or len(filled[1].split()) < 4:
         return None
@@ -139,7 +140,7 @@ def lines_of(own: str) -> list[str]:
 
 
 def changed(rng: random.Random, own: str, old: str, least: int = 0, most: int | None = None) -> Told:
-    """One of the words changed, in what is told and in the lines as they stand."""
+    """Replace one word, both in the remembered text and in the lines as they are."""
     words = list(re.finditer(r"\S+", own))
     place = rng.randrange(least, len(words) if most is None else most)
     change = f"edited{rng.randrange(10**6)}"

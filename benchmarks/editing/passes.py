@@ -1,4 +1,4 @@
-"""The time of each pass on a long text, and of comparing long texts."""
+"""Measures the time of each pass of the matcher on a long text, and the time of comparing long texts."""
 
 import random
 from collections.abc import Iterator

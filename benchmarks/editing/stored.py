@@ -1,4 +1,4 @@
-"""The room that versions take, the time of reading them, and of renaming a hub."""
+"""Measures the storage that versions take, and the time of reading them and of renaming a hub."""
 
 import random
 from math import inf
@@ -53,7 +53,7 @@ async def stored(dsn: str, versions: int) -> list[tuple[str, str]]:
 
 
 async def history(database: Database, scope: Scope, versions: int) -> list[tuple[str, str]]:
-    """A thousand edits of a page of 20 kB; then as many versions as wanted, whose history is paged."""
+    """Measure a thousand edits of a page of 20 kB, then page through the history of a page with `versions` versions."""
     rng = random.Random(11)
     body = "\n\n".join(" ".join(f"{rng.choice(WORDS)}{rng.randrange(999)}" for _ in range(50)) for _ in range(48))
     page_id = (await create_page(database, scope, PageDraft("topic", "Long", body=body))).page_id
@@ -103,7 +103,7 @@ async def asked(database: Database, scope: Scope, text: str, **variables: Any) -
 
 
 async def repeat(database: Database, scope: Scope, page_id: Any, versions: int) -> None:
-    """Copies of the last version: their number is what matters."""
+    """Insert copies of the last version until the page has `versions` versions: only their number matters."""
     copied = """
         INSERT INTO revisions (tenant_id, owner_id, id, page_id, version, title, body_md, author_kind, author_id)
         SELECT $1, $2, gen_random_uuid(), $3, n, 'T', 'short', 'user', 'mara' FROM generate_series(1002, $4) AS n"""
@@ -113,7 +113,7 @@ async def repeat(database: Database, scope: Scope, page_id: Any, versions: int) 
 
 
 async def walk(database: Database, scope: Scope, page_id: Any) -> list[float]:
-    """The time of the first, a middle and the last page of a history."""
+    """Return the seconds that reading the first, a middle and the last page of a history take."""
     times, after = [], None
     while True:
         started = perf_counter()

@@ -1,4 +1,4 @@
-"""The edits of 100 kB that took longest among all that were tried: each pass on the text that it likes least."""
+"""Measures the slowest edits of 100 kB that were found: for each pass the text that costs it most."""
 
 import random
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ def worst() -> Iterator[tuple[str, float, float]]:
 
 
 def taken(case: Case) -> float:
-    """The least of three: what it costs when nothing else disturbs it."""
+    """Return the minimum of three runs: the cost without disturbance by other processes."""
     times = []
     for _ in range(3):
         started = process_time()

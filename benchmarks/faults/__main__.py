@@ -1,7 +1,8 @@
-"""The fault table: python -m benchmarks.faults [--only NAME …] [--json]. On Linux, alone on its machine if it can be.
+"""Prints the fault table: python -m benchmarks.faults [--only NAME …] [--json]. On Linux, best with nothing else
+running.
 
-Each fault has Postgres and a service of its own, which four clients write to and four read from, each one request after
-the other with a pause of 50 ms. At the end every page that was acknowledged is looked for.
+Each fault gets a new Postgres and a new service. Four clients write and four read, each one request after the other
+with a pause of 50 ms. At the end every acknowledged page is looked up.
 """
 
 import asyncio
@@ -25,13 +26,14 @@ from .load import Load
 from .stage import Stage, staged
 
 BEFORE, AFTER = 4.0, 8.0  # seconds of requests before a fault and after it
-FEWEST, WARMED = 20, 60.0  # writes that are acknowledged before a fault, and the seconds that they may take
-DRAINED = 90.0  # seconds that deliveries are given to arrive
+FEWEST, WARMED = 20, 60.0  # acknowledged writes before a fault, and the seconds they may take
+DRAINED = 90.0  # seconds until deliveries must have arrived
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one fault. Seconds, but for `acknowledged`, `lost` and `refused`."""
+    """The outcome of one fault. Figures are seconds, except the counts `acknowledged_before`, `acknowledged`, `lost`
+    and `refused`."""
 
     fault: str
     how: str
@@ -67,7 +69,7 @@ async def caused(fault: Fault) -> Row:
             if fault.wanted.webhooks:
                 undelivered, seconds = await undelivered_after(stage, load)
                 missing += undelivered
-                note = f"every delivery had arrived {seconds:.0f} s after the last write"
+                note = f"all deliveries arrived within {seconds:.0f} s after the last write"
             return Row(
                 fault.name, fault.how, before, len(load.acknowledged), missing, dict(load.refused(moment)),
                 waits[int(len(waits) * 0.99)] if waits else 0.0, waits[-1] if waits else 0.0,
@@ -78,7 +80,7 @@ async def caused(fault: Fault) -> Row:
 
 
 async def lost(stage: Stage, load: Load) -> int:
-    """Return how many pages that were acknowledged are not there."""
+    """Return how many acknowledged pages are missing."""
     connection = await asyncpg.connect(stage.dsn())
     try:
         rows = await connection.fetch("SELECT title FROM pages WHERE tenant_id = $1", stage.scope.tenant_id)
@@ -88,7 +90,7 @@ async def lost(stage: Stage, load: Load) -> int:
 
 
 async def dated_ahead(stage: Stage) -> int:
-    """Return how many pages were made by a clock that was ahead: without any the fault was none."""
+    """Return how many pages were created by a clock that was ahead. If there is none, the fault had no effect."""
     ahead = "SELECT count(*) FROM pages WHERE tenant_id = $1 AND created_at > now() + interval '30 minutes'"
     connection = await asyncpg.connect(stage.dsn())
     try:
@@ -99,7 +101,8 @@ async def dated_ahead(stage: Stage) -> int:
 
 
 async def undelivered_after(stage: Stage, load: Load) -> tuple[int, float]:
-    """Wait until all has been delivered, or for long enough; return how many writes were not, and how long it took."""
+    """Wait until all webhook deliveries have arrived, or for 90 seconds. Return the number of missing deliveries and
+    the seconds that it took."""
     began = time.monotonic()
     while True:
         arrived = {(one.get("pageId"), one.get("version")) for one in heard(stage.heard)}
@@ -110,7 +113,7 @@ async def undelivered_after(stage: Stage, load: Load) -> tuple[int, float]:
 
 
 def shown(rows: list[Row]) -> Table:
-    table = Table("fault", "how", "acknowledged", "lost", "refused", "p99 s", "longest s", "healed s", "")
+    table = Table("fault", "how", "acknowledged", "lost", "failed", "p99 s", "longest s", "recovered s", "")
     for row in rows:
         refused = ", ".join(f"{count} {status}" for status, count in sorted(row.refused.items())) or "0"
         table.add_row(
@@ -121,19 +124,21 @@ def shown(rows: list[Row]) -> Table:
 
 
 def main(
-    only: Annotated[list[str] | None, typer.Option(help="The faults to cause, by name; else all.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="The faults to cause, by name; default: all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Cause faults, one after the other, and print what was acknowledged, lost and refused, and how soon it healed."""
     unknown = set(only or ()) - {fault.name for fault in FAULTS}
     if unknown:
-        raise typer.BadParameter(f"{', '.join(sorted(unknown))}: there are {', '.join(one.name for one in FAULTS)}")
+        raise typer.BadParameter(
+            f"{', '.join(sorted(unknown))}: the faults are {', '.join(one.name for one in FAULTS)}"
+        )
     console, rows = Console(stderr=True), []
     for fault in FAULTS:
         if only and fault.name not in only:
             continue
         if lacking := fault.lacks():
-            console.print(f"{fault.name} is left out: it needs {lacking}")
+            console.print(f"{fault.name} is skipped: it needs {lacking}")
             continue
         console.print(f"{fault.name}: {fault.how}")
         rows.append(uvloop.run(caused(fault)))

@@ -1,4 +1,5 @@
-"""The faults: each is caused while clients write and read, ended after a while, and says when that was."""
+"""Defines the faults: each is caused while clients write and read, is ended after a while, and returns when it
+ended."""
 
 import asyncio
 import subprocess
@@ -12,16 +13,16 @@ import asyncpg
 from .load import Load
 from .stage import CLOCK, Stage, Wanted, kill_postgres, promote
 
-HELD = 12.0  # seconds of faults that last longer than a statement may take
+HELD = 12.0  # seconds of a fault that lasts longer than the statement timeout
 CUT = 8.0  # seconds without a network, or a disk
-CROWD = 640  # connections that ask as fast as they are answered: ten times those that keep a process busy
+CROWD = 640  # connections without a pause between requests: ten times those that keep a process busy
 ONLY_A_SERVICE = Wanted()
 Cause = Callable[[Stage, Load], Awaitable[float]]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault. `cause` causes it and returns the moment from which on the service may heal."""
+    """A fault. `cause` causes it and returns the moment from which on the service may recover."""
 
     name: str
     how: str
@@ -29,7 +30,7 @@ class Fault:
     wanted: Wanted = ONLY_A_SERVICE
 
     def lacks(self) -> str | None:
-        """Return what this machine lacks for it."""
+        """Return what this machine lacks for the fault, or None."""
         if self.wanted.clock and not CLOCK.exists():
             return "the package libfaketime"
         if self.wanted.small_disk and subprocess.run(["id", "-u"], capture_output=True).stdout.strip() != b"0":
@@ -146,12 +147,12 @@ FAULTS = (
     Fault("clock", f"the service's clock is an hour ahead for {CUT:g} s", clock_jumped, Wanted(clock=True)),
     Fault("network", f"no packet passes between service and Postgres for {CUT:g} s", network_cut, Wanted(network=True)),
     Fault("lock", f"another session holds ACCESS EXCLUSIVE on `pages` for {HELD:g} s", lock_held),
-    Fault("overload", f"{CROWD} connections of another tenant ask without a pause for {CUT:g} s", overloaded),
+    Fault("overload", f"{CROWD} connections of another tenant send requests without a pause for {CUT:g} s", overloaded),
 )  # fmt: skip
 
 
 def crowd_of(folder: Path) -> str:
-    """Return what the crowd says of its answers, where there was one."""
+    """Return what wrk printed about the responses to the crowd, or an empty text if there was no crowd."""
     place = folder / "crowd"
     lines = place.read_text().splitlines() if place.exists() else []
     return "; ".join(line.strip() for line in lines if "requests in" in line or "Non-2xx" in line)

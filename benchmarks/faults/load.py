@@ -1,4 +1,4 @@
-"""Clients that write and read all the while, and what they were answered."""
+"""Clients that write and read all the time, and the responses that they got."""
 
 import asyncio
 import time
@@ -16,11 +16,11 @@ MAKE = """mutation ($title: String!) {
 READ = "{ wikiPages(first: 20) { nodes { title } } }"
 PAUSE = 0.05  # seconds between two requests of a client
 LOST = "no answer"
-TIMEOUT = 20.0  # seconds that a client waits for an answer
+TIMEOUT = 20.0  # seconds that a client waits for a response
 
 
 class Answered(NamedTuple):
-    """One request: whose, when it was sent and answered, and how."""
+    """One request: its client, when it was sent and answered, and the status of the response."""
 
     client: int
     began: float
@@ -33,9 +33,9 @@ class Answered(NamedTuple):
 
 
 class Load:
-    """Clients that make pages and clients that read, one request after the other each.
+    """Clients that create pages and clients that read, each one request after the other.
 
-    `acknowledged` are the titles of the pages that the service said to be made, and `versions` their (id, version).
+    `acknowledged` are the titles of the pages that the service said it created, and `versions` their (id, version).
     """
 
     def __init__(self, url: str, token: str, *, writers: int = 4, readers: int = 4) -> None:
@@ -91,22 +91,22 @@ class Load:
                     await self.ask(http, client, {"query": READ}, brought)
                 await asyncio.sleep(PAUSE)
 
-    # -- what came of it
+    # -- results
 
     def since(self, moment: float) -> list[Answered]:
-        """Return what was answered after that."""
+        """Return the requests that were answered after a moment."""
         return [one for one in self.answers if one.ended >= moment]
 
     def refused(self, moment: float) -> Counter[str]:
         return Counter(one.status for one in self.since(moment) if not one.is_well)
 
     def waits(self, moment: float) -> list[float]:
-        """Return the seconds that answers have taken which were no refusals, the longest last."""
+        """Return the seconds that successful requests took, the longest last."""
         return sorted(one.ended - one.began for one in self.since(moment) if one.is_well)
 
     def healed(self, caused: float, ended: float) -> float:
-        """Return the seconds from the end of a fault until every client was answered again for good: 0 where nobody was
-        refused after it."""
+        """Return the seconds from the end of a fault until every client was served again for good: 0 if no request
+        failed after it."""
         return max((moment - ended for moment in self.recoveries(caused)), default=0.0)
 
     def recoveries(self, caused: float) -> Iterator[float]:

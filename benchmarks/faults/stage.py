@@ -1,4 +1,4 @@
-"""The servers of one fault: Postgres, a service, and where wanted a standby, a worker and a receiver."""
+"""Starts the servers that one fault needs: Postgres, a service, and optionally a standby, a worker and a receiver."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ CLOCK = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The parts that a fault needs besides Postgres and the service."""
+    """The servers and facilities that a fault needs besides Postgres and the service."""
 
     standby: bool = False
     synchronous: bool = False
@@ -45,7 +45,7 @@ class Wanted:
 
 @dataclass
 class Stage:
-    """What runs. `url` is the service's, `token` that of a member of the wiki that is written."""
+    """The running servers. `url` is the service's, and `token` belongs to a member of the wiki that is written."""
 
     folder: Path
     primary: EmbeddedServer
@@ -78,7 +78,7 @@ def dsn_of(*sockets: str) -> str:
 
 
 def kill_postgres(server: EmbeddedServer) -> None:
-    """End every process of a server with SIGKILL, as when its machine goes."""
+    """Kill every process of a server with SIGKILL, as when its machine fails."""
     for pid in reversed([*tree([int(server.postmaster()[0])])]):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -100,7 +100,7 @@ def follow(primary: EmbeddedServer, standby: EmbeddedServer) -> None:
 
 
 async def wait_for_copies(dsn: str) -> None:
-    """Let each COMMIT wait for the standby from now on."""
+    """Make each COMMIT wait for the standby from now on."""
     connection = await asyncpg.connect(dsn)
     try:
         await connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
@@ -112,7 +112,7 @@ async def wait_for_copies(dsn: str) -> None:
 
 
 async def furnish(dsn: str, receiver_url: str | None) -> tuple[Scope, str, str, str]:
-    """Make two tenants with a wiki each; return the first scope, the tokens of both, and the secret of a webhook."""
+    """Create two tenants with a wiki each. Return the first scope, the tokens of both, and the secret of a webhook."""
     database, secret, tokens, scopes = Database(dsn, size=2), "", [], []
     await database.open()
     try:
@@ -130,7 +130,7 @@ async def furnish(dsn: str, receiver_url: str | None) -> tuple[Scope, str, str, 
 
 @asynccontextmanager
 async def staged(folder: Path, wanted: Wanted) -> AsyncIterator[Stage]:
-    """Everything that a fault needs, until the block ends."""
+    """Start everything that a fault needs, and stop it when the block ends."""
     async with AsyncExitStack() as after:
         primary, standby = EmbeddedServer(folder / "primary"), EmbeddedServer(folder / "standby")
         primary.data_dir.mkdir()

@@ -1,16 +1,16 @@
-"""Brings the answers of all servers to one shape and compares them."""
+"""Converts the responses of all servers to one shape and compares them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 UNWRAPPED = {"wikiSearch", "sections", "aliases", "children", "nodes", "edges"}
-"""These fields are plain lists in Cairn, and connections with `nodes` in PostGraphile."""
+"""Fields that are plain lists in Cairn, and connections with `nodes` in PostGraphile."""
 
 Data = Mapping[str, Any]
 
 
 class Unequal(Exception):
-    """Two servers answered differently. The message shows both answers."""
+    """The responses of two servers differ. The message shows both."""
 
 
 def of_cairn(document: str, data: Data) -> Data:
@@ -18,7 +18,7 @@ def of_cairn(document: str, data: Data) -> Data:
 
 
 def of_baseline(document: str, data: Data) -> Data:
-    """Wrap the page that the baseline returns after a write, as a mutation does."""
+    """Wrap the page that the baseline returns after a write in a payload, as a mutation returns it."""
     return {f"{document}WikiPages": {"page": data}} if document in ("link", "unlink") else data
 
 
@@ -31,7 +31,7 @@ def of_postgraphile(document: str, data: Data) -> Data:
 
 
 def plain(value: Any) -> Any:
-    """Return the value with connections as plain lists and with the names of enums."""
+    """Return the value with connections as plain lists, aliases as strings, and kinds in upper case as in enums."""
     if isinstance(value, list):
         return [plain(one) for one in value]
     if not isinstance(value, dict):
@@ -54,7 +54,7 @@ SHAPES: Mapping[str, Callable[[str, Data], Data]] = {
 
 
 def compare(server: str, document: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
-    """Raise Unequal unless the server's answer equals Cairn's."""
+    """Raise Unequal unless the server's response equals Cairn's."""
     for name, answer in ((server, theirs), ("cairn", ours)):
         if "errors" in answer:
             raise Unequal(f"{document}: {name} answers with errors: {answer['errors']}")

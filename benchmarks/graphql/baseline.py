@@ -2,7 +2,7 @@
 
 Page, list and graph are one hand-written statement each (baseline.sql). Search and link replay the statements that
 Cairn sent for the same request, with the same values in the same order. The baseline parses no GraphQL, authenticates
-nobody, checks no limits and writes no log.
+no caller, checks no limits and writes no log.
 """
 
 import gc
@@ -88,7 +88,7 @@ async def clean(connection: asyncpg.Connection) -> None:
 
 
 async def run(connection: asyncpg.Connection, one: Sent) -> None:
-    """Send one statement; those without values, such as BEGIN, go over the simple protocol as in Cairn."""
+    """Send one statement. A statement without values, such as BEGIN, uses the simple protocol as in Cairn."""
     if one.values:
         await connection.fetch(one.sql, *one.arguments())
     else:
@@ -96,16 +96,16 @@ async def run(connection: asyncpg.Connection, one: Sent) -> None:
 
 
 def values(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables as asyncpg takes them."""
+    """Return the variables with ids as UUIDs, which asyncpg requires."""
     return given | {name: UUID(given[name]) for name in ("tenant", "owner", "page") if name in given}
 
 
 def main() -> None:
-    """Serve with the settings of the environment."""
+    """Serve with the settings in the environment."""
     app = create_baseline(
         os.environ["CAIRN_DATABASE_URL"], int(os.environ["CAIRN_POOL_SIZE"]), load(Path(os.environ[RECORDED]))
     )
-    gc.freeze()  # the collector need not look at the recorded statements again and again
+    gc.freeze()  # the garbage collector skips the recorded statements
     uvicorn.run(app, port=int(os.environ["CAIRN_PORT"]), log_config=None, access_log=False)
 
 

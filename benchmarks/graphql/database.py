@@ -1,7 +1,7 @@
-"""Creates the database that all servers read: 50,000 pages in 200 wikis, written once and kept.
+"""Creates the database that all servers read: 50,000 pages in 200 wikis, written once and stored.
 
-A run works on a copy, so that each run begins with the same rows. An interrupted creation resumes where it stopped.
-A database that was written by another version of this code is dropped and written again.
+A run works on a copy, so that each run begins with the same rows. An interrupted creation resumes where it stopped. A
+database that was written by another version of this code is dropped and written again.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MADE_BY = (HERE.parent / "wikis.py", HERE / "peers.sql")
 MIGRATIONS = HERE.parents[1] / "migrations" / "versions"
 OWNERS = 20  # wikis of one tenant
 MEMORY = {"shared_buffers": "512MB", "max_wal_size": "4GB", "maintenance_work_mem": "256MB"}
-WRITERS = 2  # while Postgres stores one wiki, Python makes another
+WRITERS = 2  # while Postgres stores one wiki, Python generates another
 COPY = "measured"
 notes = Console(stderr=True)
 
@@ -58,7 +58,7 @@ def served(folder: Path, wikis: Sequence[Wiki]) -> Iterator[str]:
 
 
 def fingerprint(wikis: Sequence[Wiki]) -> str:
-    """Return a hash of everything that decides the rows."""
+    """Return a hash of everything that determines the rows."""
     files = [*MADE_BY, *sorted(MIGRATIONS.glob("*.py"))]
     text = "\n".join([str(ANALYSER), *map(repr, wikis), *(file.read_text() for file in files)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -110,7 +110,7 @@ async def fill(dsn: str, wikis: Sequence[Wiki]) -> None:
         next(bar, None)
         await connection.execute("VACUUM ANALYZE")
         async with connection.transaction():
-            await connection.execute(PEERS)  # the last: where it is, all is
+            await connection.execute(PEERS)  # the last step: where it is done, all steps are
 
 
 async def write_tenants(connection: asyncpg.Connection, wikis: Sequence[Wiki]) -> None:
@@ -132,7 +132,7 @@ async def work(dsn: str, left: Iterator[Wiki], step: Callable[[], object]) -> No
 
 
 async def add(database: Database, connection: asyncpg.Connection, one: Wiki, is_first: bool) -> None:
-    """Write one wiki: its rows in one transaction, then their search index, which may be resumed."""
+    """Write one wiki: its rows in one transaction, then its search index. An interrupted index is resumed."""
     there = "SELECT EXISTS (SELECT FROM owners WHERE tenant_id = $1 AND id = $2)"
     if not await connection.fetchval(there, one.tenant_id, one.owner_id):
         async with connection.transaction():

@@ -1,4 +1,4 @@
-"""Runs the benchmark: compares the answers of all servers, then puts load on each server in turn."""
+"""Runs the benchmark: compares the responses of all servers, then puts load on each server in turn."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence
@@ -21,8 +21,8 @@ from .recording import Recorded, record
 from .report import Round
 from .requests import OURS, RECORDED, Asked, asked
 
-COMPARED = 2 * APART  # answers of each operation; of the write, each pair is linked and unlinked
-BATCH = 2 * APART  # requests: a round of the write begins with links that are not there
+COMPARED = 2 * APART  # responses per operation; of the write, each pair is linked and unlinked
+BATCH = 2 * APART  # requests: each round of the write begins with missing links
 WARM_UP = 1.0  # seconds
 TIMEOUT = 60.0
 UNLINKED = """
@@ -73,7 +73,7 @@ async def prepared(dsn: str, requests: Requests, servers: Collection[str]) -> di
 
 
 async def compared(place: Place, requests: Requests) -> None:
-    """Raise Unequal where the answer of a server differs from Cairn's."""
+    """Raise Unequal if the response of a server differs from Cairn's."""
     (ours,) = (server for server in place.servers if server.name == "cairn")
     for name, drawn in requests.items():
         some = drawn[:COMPARED]
@@ -86,7 +86,7 @@ async def compared(place: Place, requests: Requests) -> None:
 
 
 async def answers(dsn: str, server: Server, requests: Sequence[Asked]) -> list[dict[str, object]]:
-    """Send each request once, in order, and return the answers."""
+    """Send each request once, in order, and return the responses."""
     async with httpx.AsyncClient(base_url=server.url, timeout=TIMEOUT, trust_env=False) as client:
         headers = {"content-type": "application/json"}
         found = [await client.post(one.path, content=one.body, headers=headers | one.headers) for one in requests]

@@ -13,8 +13,8 @@ from .operations import Drawn
 from .requests import asked
 
 SLICE = 2  # seconds of load of one operation, then of the next
-WARM = 0.25  # of all requests, before growth is judged: caches fill up first
-FLAT = 10.0  # MB a million requests: less is the noise of an allocator
+WARM = 0.25  # the share of all requests before growth is judged: caches fill first
+FLAT = 10.0  # MB per million requests: less is noise of the memory allocator
 
 
 class Look(NamedTuple):
@@ -27,7 +27,7 @@ class Look(NamedTuple):
 async def watched(
     server: Server, folder: Path, drawn: Mapping[str, Sequence[Drawn]], requests: int, every: int, connections: int
 ) -> list[Look]:
-    """Put load on each operation in turn, and note the memory whenever `every` more requests are answered."""
+    """Put load on each operation in turn, and record the memory after every `every` requests."""
     sources = [wrk.Source(folder / f"{name}.requests") for name in drawn]
     for source, (name, some) in zip(sources, drawn.items(), strict=True):
         source.write(asked(server.name, name, some))
@@ -46,7 +46,7 @@ async def watched(
 
 
 def growth(looks: Sequence[Look]) -> float:
-    """Return the MB that a million requests add, by a line through the figures after warming up."""
+    """Return the MB that a million requests add: the slope of a line through the figures after the warm-up."""
     settled = [look for look in looks if look.requests >= WARM * looks[-1].requests]
     if len(settled) < 2:
         return 0.0

@@ -1,4 +1,4 @@
-"""Draws the requests of four reads and a write, so that no request of a round has the variables of another."""
+"""Draws the requests of four reads and a write, so that no two requests of a round have the same variables."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -10,8 +10,8 @@ from uuid import UUID
 
 from ..wikis import TYPES, VOCABULARY, Author, Wiki
 
-WORDS = VOCABULARY[20:400]  # neither on every page nor on hardly any
-APART = 64  # requests between a link and its removal: more than are under way at once
+WORDS = VOCABULARY[20:400]  # words that are on some pages, but not on nearly all
+APART = 64  # requests between a link and its removal: more than are in flight at once
 Variables = dict[str, Any]
 
 
@@ -73,8 +73,8 @@ def of_graphs(wiki: Wiki) -> list[Variables]:
 READS: dict[str, Callable[[Wiki], list[Variables]]] = {
     "page": of_pages, "search": of_searches, "list": of_lists, "graph": of_graphs,
 }  # fmt: skip
-"""All variables that each read may have in one wiki: every page, every word, every two types."""
-MOST = {"search": 12_000}  # requests: each question is prepared for the peers, and the others are drawn whole
+"""All variables that each read may have in one wiki: every page, every word, every pair of types."""
+MOST = {"search": 12_000}  # requests: each question is prepared for the peers; other reads have no maximum
 WRITE = "link"
 PAIRS = 4_096
 OPERATIONS = (*READS, WRITE)
@@ -88,7 +88,7 @@ def reads(name: str, wikis: Sequence[Wiki], seed: int = 1) -> list[Drawn]:
 
 
 def writes(pairs: Sequence[Pair]) -> list[Drawn]:
-    """Return requests that link each pair and remove the link 64 requests later, so that nothing grows but the log."""
+    """Return requests that link each pair and unlink it 64 requests later, so that only the activity log grows."""
     return [drawn for start in range(0, len(pairs), APART) for drawn in there_and_back(pairs[start : start + APART])]
 
 

@@ -1,7 +1,7 @@
-"""Provides Cairn's ranking as a function of SQL to the servers that have no search of their own.
+"""Provides Cairn's ranking as an SQL function to the servers that have no search of their own.
 
-The parameters of the ranking statement are stored for each question before the run: the peers look them up, where Cairn
-analyses the question. So all servers find the same pages, and what differs is how they serve them.
+The parameters of the ranking statement are stored for each question before the run. The peers look them up where Cairn
+analyses the question. So all servers find the same pages, and only the way of serving them differs.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
         await connection.execute(
             f"CREATE TABLE peers.questions (owner uuid, query text, {', '.join(types)}, PRIMARY KEY (owner, query))"
         )
-        # Planned once for all values, as in Cairn.
+        # The statement is planned once for all values, as in Cairn.
         await connection.execute(
             f"CREATE FUNCTION peers.ranked({', '.join(types)}) RETURNS TABLE ({', '.join(found)}) "
             "LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $ranked$\n"
@@ -57,7 +57,7 @@ async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
 
 
 async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str], list[Any]]:
-    """Return the parameters of the ranking by owner and question; questions without known words are left out."""
+    """Return the parameters of the ranking by owner and question. Questions without known words are left out."""
     database, found = Database(dsn, size=1), {}
     await database.open()
     try:
@@ -72,5 +72,5 @@ async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str],
 
 
 def type_name(one: asyncpg.Type) -> str:
-    """Return the name of a type for SQL: asyncpg names an array by its element."""
+    """Return the SQL name of a type: asyncpg gives an array the name of its element followed by []."""
     return f"{one.name.removesuffix('[]')}[]" if one.kind == "array" else str(one.name)

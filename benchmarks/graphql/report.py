@@ -15,7 +15,7 @@ Figure = Callable[["Round"], float | None]
 
 @dataclass(frozen=True)
 class Round:
-    """Some seconds of load of one operation on one server. Times are CPU time of one request in microseconds."""
+    """Some seconds of load of one operation on one server. Times are CPU microseconds per request."""
 
     operation: str
     server: str
@@ -26,18 +26,18 @@ class Round:
     p50_ms: float
     p99_ms: float
     bytes: float
-    """The size of the mean answer without its head."""
+    """The mean size of a response in bytes, without its head."""
     server_us: float
     postgres_us: float | None
-    """None when a process of Postgres ended during the round, as its time is lost then."""
+    """None if a process of Postgres ended during the round, because its CPU time is lost then."""
     before_mb: float
     after_mb: float
-    """The memory of the server's processes in MB, before and after."""
+    """The memory of the server's processes in MB, before and after the round."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """The ratio of two servers, taken within each round, as other work on the machine slows both alike."""
+    """The ratio of two servers, taken within each round, because other work on the machine slows both equally."""
 
     median: float
     least: float
@@ -49,7 +49,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Goal:
-    """The least or greatest ratio to another server that Cairn has to reach."""
+    """The minimum or maximum ratio to another server that Cairn has to reach."""
 
     operations: tuple[str, ...]
     other: str
@@ -81,7 +81,7 @@ GOALS = (
 
 
 def ratio(rounds: Sequence[Round], operation: str, server: str, other: str, figure: Figure) -> Ratio | None:
-    """Return the ratio of the first server to the second; None where they have no round in common."""
+    """Return the ratio of the first server to the second, or None if they have no round in common."""
     found = {(one.server, one.number): figure(one) for one in rounds if one.operation == operation}
     each = []
     for number in {number for _, number in found}:

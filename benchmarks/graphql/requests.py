@@ -1,4 +1,4 @@
-"""Builds the same requests for each server: whole HTTP requests, made before the load begins."""
+"""Builds the same requests for each server: complete HTTP requests, built before the load begins."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -75,7 +75,7 @@ def posted(document: str, variables: Mapping[str, Any], headers: dict[str, str])
 
 
 def stored(drawn: Drawn) -> dict[str, Any]:
-    """Return the variables with the scope among them and with the values of the tables: no enums, no nesting."""
+    """Return the variables as stored values together with the scope: no enums, no nesting."""
     given = dict(drawn.variables)
     pair = given.pop("input", {})
     found = {**given, "tenant": str(drawn.wiki.tenant_id), "owner": str(drawn.wiki.owner_id)}

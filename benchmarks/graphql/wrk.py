@@ -12,12 +12,12 @@ from .requests import Asked
 
 SCRIPT = Path(__file__).with_name("wrk.lua")
 FIGURES = re.compile(r"^figures (\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$", re.MULTILINE)
-LATE = 60  # seconds that wrk may take longer than it was told
+LATE = 60  # seconds that wrk may take longer than requested
 
 
 @dataclass(frozen=True)
 class Load:
-    """The result of a load. An error is an answer other than 200, one with `errors` in its body, or none at all."""
+    """The result of a load. An error is a status other than 200, a body with `errors`, or no response."""
 
     requests: int
     seconds: float
@@ -33,14 +33,14 @@ class LoadFailed(Exception):
 
 
 class Source:
-    """A file of requests that successive loads read on from where the last one ended, in whole batches."""
+    """A file of requests. Each load continues after the last one, at the beginning of a batch."""
 
     def __init__(self, path: Path, batch: int = 1) -> None:
         self.path, self.batch = path, batch
         self.batches = self.next = 0
 
     def write(self, asked: Sequence[Asked]) -> None:
-        """Replace the requests, and begin with the first one again."""
+        """Replace the requests, and begin with the first request again."""
         with self.path.open("wb") as file:
             for one in asked:
                 wire = one.wire()
@@ -58,7 +58,7 @@ class Source:
 
 
 async def load(url: str, source: Source, connections: int, seconds: float) -> Load:
-    """Send requests for a number of whole seconds, each with a traceparent of its own."""
+    """Send requests for a number of whole seconds, each with its own traceparent."""
     process = await asyncio.create_subprocess_exec(
         "wrk", "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "--timeout", "20s",
         "-s", str(SCRIPT), url, "--", str(source.path), str(source.start), secrets.token_hex(8),

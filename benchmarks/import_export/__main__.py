@@ -1,8 +1,8 @@
-"""Measures importing and exporting a wiki: python -m benchmarks.import_export, and with `memory` how much memory
-they take. On Linux only.
+"""Measures importing and exporting a wiki: python -m benchmarks.import_export, and with `memory` how much memory they
+take. On Linux only.
 
-A folder of notes is imported into an empty wiki, imported again as it is and with some notes edited, and exported as a
-folder, a zip and lines. Seconds depend on what else the machine does; the time of the processor hardly does.
+A folder of notes is imported into an empty wiki, imported again unchanged and with some notes edited, and exported as a
+folder, a zip file and JSON lines. Elapsed seconds depend on what else the machine does; CPU time hardly does.
 """
 
 import tempfile
@@ -29,7 +29,7 @@ from .author import PASSAGE, PASSAGES, Author
 from .scopes import new_scope
 
 GOALS = {"import": 300, "export": 2_000}  # pages a second
-EDITED = 10  # one note of so many is edited
+EDITED = 10  # one note in EDITED is edited
 WIDTH = 100
 notes = Console(stderr=True)
 app = typer.Typer(add_completion=False)
@@ -50,8 +50,8 @@ class Step:
 @app.callback(invoke_without_command=True)
 def main(
     context: typer.Context,
-    pages: Annotated[int, typer.Option(min=50, help="Notes of the folder.")] = 2_000,
-    rounds: Annotated[int, typer.Option(min=1, help="Times that all is done, each in a wiki of its own.")] = 3,
+    pages: Annotated[int, typer.Option(min=50, help="Notes in the folder.")] = 2_000,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds, each in a new wiki.")] = 3,
 ) -> None:
     """Measure imports and exports."""
     if context.invoked_subcommand:
@@ -65,7 +65,7 @@ def main(
 
 
 async def measured(dsn: str, folder: Path, pages: int, rounds: int) -> list[list[Step]]:
-    """The steps of each round, but for a first one, which warms what is kept."""
+    """Return the steps of each round, without a first round that warms the caches."""
     await migrate(dsn)
     found = []
     async with Backend(dsn) as backend:
@@ -76,7 +76,7 @@ async def measured(dsn: str, folder: Path, pages: int, rounds: int) -> list[list
 
 
 async def moved(backend: Backend, folder: Path, name: str, pages: int) -> Any:
-    """A folder into a wiki and out of it again."""
+    """Import a folder into a wiki and export it again."""
     author, source = Author(pages), folder / "notes"
     author.write(source, range(pages))
     scope = await new_scope(backend.database, name)
@@ -101,7 +101,7 @@ async def step(backend: Backend, name: str, pages: int, work: Awaitable[Any]) ->
 
 
 def table_of(found: list[list[Step]]) -> Table:
-    """Medians of the rounds; what misses its goal is marked."""
+    """Return a table of the medians of all rounds, in which a rate below its goal is marked with `!`."""
     table = Table("step", title=f"{found[0][0].pages:,} pages of {PASSAGE * PASSAGES} words: medians of {len(found)}")
     for column in ("pages/s", "Python, ms/page", "Postgres, ms/page", "goal, pages/s"):
         table.add_column(column, justify="right")

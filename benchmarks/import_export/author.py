@@ -1,4 +1,4 @@
-"""Notes as people keep them, in a folder."""
+"""Writes a folder of notes as people keep them."""
 
 import random
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ import orjson
 
 from ..wikis import SYLLABLES, TAGS, TYPES
 
-WORDS = 40_000  # different ones, as frequent as words are
+WORDS = 40_000  # different words, with the frequencies of a natural language
 PASSAGE, PASSAGES = 55, 3  # words of a passage, passages of a note, each with a link
-CHILDREN = 10  # one note of so many says which page is its parent
+CHILDREN = 10  # one note in CHILDREN names its parent page
 WRITTEN = {"author": {"kind": "user", "id": "mara"}, "created_at": "2026-02-15T10:00:00Z"}
 
 
@@ -20,7 +20,7 @@ def edited(body: str, version: int) -> str:
 
 
 class Author:
-    """Writes notes as people keep them: a header, a lead, two headings, links by name. The same for the same seed."""
+    """Writes notes with a header, a lead, two headings and links by name. The same seed gives the same notes."""
 
     def __init__(self, pages: int) -> None:
         self.pages, self.rng = pages, random.Random(pages)
@@ -36,7 +36,7 @@ class Author:
             path.write_text("\n".join([*self.header(number), "", edit + self.body(number)]) + "\n")
 
     def write_versions(self, file: Path, count: int) -> None:
-        """Lines of one page and of what it said before, an edit after the other."""
+        """Write the JSON lines of one page and of all its former versions, each with one more edit."""
         page = {"slug": "edited", "title": "Edited", "type": "topic", "tags": []}
         address, body = "/wiki/topic/edited", self.body(0)
         with file.open("wb") as lines:

@@ -1,6 +1,7 @@
 """Measures whether a larger import or export takes more memory.
 
-Each step runs in a process of its own, so that the memory of one says nothing about the next."""
+Each step runs in its own process, so that the memory of one step does not affect the next.
+"""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,9 +28,9 @@ from .author import Author
 from .scopes import new_scope
 from .ways import Way, downloading, exporting, exporting_histories, importing, uploading
 
-FLAT = 20  # bytes a note: more is a list of them somewhere
-STEPS = 2_000_000  # bytes: a megabyte of each temporary database is in memory, and few notes do not fill it
-FEW = 60  # of what is moved, before it is looked: so that all code is there
+FLAT = 20  # bytes per note: more means that a list of all notes is in memory
+STEPS = 2_000_000  # bytes: each temporary database holds a megabyte in memory, which few notes do not fill
+FEW = 60  # notes or versions that are moved before measuring, so that all code is loaded
 MB = 1_000_000
 notes = Console(stderr=True)
 
@@ -44,8 +45,10 @@ class Step(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What there may be more of, how so many are written into a folder, and what is done with them, one after the
-    other: the first step fills the wiki that exports are of."""
+    """A kind of item: the function that writes a number of them into a folder, and the steps that move them, in order.
+
+    The first step fills the wiki that the later steps export.
+    """
 
     name: str
     write: Callable[[Path, int], None]
@@ -62,7 +65,7 @@ def write_notes(folder: Path, count: int) -> None:
 
 
 def write_versions(folder: Path, count: int) -> None:
-    """One page that was edited so many times."""
+    """Write one page with that many former versions."""
     folder.mkdir(parents=True)
     Author(FEW).write_versions(folder / "versions.jsonl", count)
 
@@ -105,11 +108,11 @@ VERSIONS = Kind(
 
 
 def main(
-    sizes: Annotated[str, typer.Option(help="Numbers of notes, the smallest first.")] = "2000,20000",
-    versions: Annotated[str, typer.Option(help="Numbers of versions that one page has.")] = "1000,10000",
-    only: Annotated[str, typer.Option(help="A part of the name of the steps that are wanted.")] = "",
+    sizes: Annotated[str, typer.Option(help="Numbers of notes, separated by commas.")] = "2000,20000",
+    versions: Annotated[str, typer.Option(help="Numbers of versions of one page, separated by commas.")] = "1000,10000",
+    only: Annotated[str, typer.Option(help="Run only the steps whose name contains this text.")] = "",
 ) -> None:
-    """Memory at several sizes. Ends with an error when it grows by more than 20 bytes a note or a version, and 2 MB."""
+    """Measure memory at several sizes. Fails if it grows by more than 20 bytes per note or version, and 2 MB in all."""
     grown = False
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
@@ -124,12 +127,12 @@ def main(
                     Console(width=max(100, notes.width)).print(table_of(kind, steps, found))
                     grown |= any(map(grows, growth(found), spread(found)))
     if grown:
-        notes.print(f"Memory grows by more than {FLAT} bytes for each, and {STEPS // MB} MB in all.")
+        notes.print(f"Memory grows by more than {FLAT} bytes per item, and {STEPS // MB} MB in all.")
         raise typer.Exit(1)
 
 
 def measured(dsn: str, folder: Path, kind: Kind, count: int, steps: Sequence[Step]) -> Iterator[int]:
-    """Bytes that each step has taken at most, of so many."""
+    """Yield the bytes that each step takes at its peak for `count` items."""
     here = folder / f"{kind.name}-{count}"
     for name, size in (("few", FEW), ("many", count)):
         kind.write(here / name, size)
@@ -167,7 +170,7 @@ async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
 
 
 def remember(database: Database) -> None:
-    """All that a process keeps on purpose, as far as it ever goes: so that it is no growth."""
+    """Fill the bounded caches of a process, so that they do not count as growth."""
     for n in range(3 * REMEMBERED):
         words(f"{n}remembered")
     known, nobody = page_owners(database), uuid4()
@@ -181,11 +184,11 @@ def kilobytes(field: str) -> int:
 
 
 def table_of(kind: Kind, steps: Sequence[Step], found: Mapping[int, Sequence[int]]) -> Table:
-    """Megabytes of each step and size, and the bytes for each one that there is more of."""
-    table = Table("step", title="Memory beyond that of the process before, at most")
+    """Return a table of the megabytes of each step and size, and of the bytes per additional item."""
+    table = Table("step", title="Peak memory of a step beyond that before it")
     for count in found:
         table.add_column(f"{count:,} {kind.name}, MB", justify="right")
-    table.add_column("bytes for each", justify="right")
+    table.add_column("bytes per item", justify="right")
     for n, (step, rate, more) in enumerate(zip(steps, growth(found), spread(found), strict=True)):
         megabytes = (f"{taken[n] / MB:.1f}" for taken in found.values())
         table.add_row(step.name, *megabytes, f"{rate:,.0f}{' !' if grows(rate, more) else ''}")
@@ -198,7 +201,7 @@ def spread(found: Mapping[int, Sequence[int]]) -> list[int]:
 
 
 def growth(found: Mapping[int, Sequence[int]]) -> list[float]:
-    """Return the growth for each additional item."""
+    """Return the bytes per additional item of each step."""
     return [more / max(1, max(found) - min(found)) for more in spread(found)]
 
 

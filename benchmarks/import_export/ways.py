@@ -1,4 +1,4 @@
-"""The ways into a wiki and out of it: in this process, and over HTTP. Each is opened once and then used."""
+"""Imports and exports a wiki in this process and over HTTP. Each way is opened once and then used repeatedly."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -90,7 +90,7 @@ def signed(scope: Scope) -> dict[str, str]:
 
 @asynccontextmanager
 async def service(dsn: str) -> AsyncIterator[httpx.AsyncClient]:
-    """The service on a port of its own, in this process, and a client of it."""
+    """Start the service on a free port in this process, and yield a client of it."""
     settings = Settings(database_url=dsn, jwt_secret=SECRET, max_import=LARGEST, import_timeout=LONGEST)
     listening = bind("127.0.0.1", 0)
     server = uvicorn.Server(config_of(create_app(settings, dsn=dsn), settings))

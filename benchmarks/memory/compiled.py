@@ -1,4 +1,4 @@
-"""Measures what pages keep of the evidence: the sources that the best sections cite, and how much there is to read."""
+"""Measures how much evidence pages retain: the sources that the best sections cite, and the sections' length."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -41,11 +41,12 @@ SEARCH = """query ($query: String!, $first: Int!) {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Counts for one question: sessions judged to be evidence, those of them that raw search finds, and that are cited.
+    """Counts for one question.
 
-    `told` are those found that stand behind the lines of these sections that wikiContext gives. `sources` are all
-    sessions that the sections cite. Tokens are those of the sections, of those lines, of the first passages of raw
-    search, and of its sessions.
+    `judged` are the sessions that people judged to be evidence, `raw` those of them that raw search finds, `cited`
+    those that the best sections cite, and `kept` those that are both found and cited. `told` are those of `kept` that
+    the excerpts in wikiContext cite. `sources` are all sessions that the sections cite. Tokens are those of the
+    sections, of the excerpts, of the first passages of raw search, and of its sessions.
     """
 
     kind: str
@@ -63,8 +64,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """`kept` is the share of what raw search finds that is cited, `told` that which the lines cite that wikiContext
-    gives; `raw` and `cited` are shares of what was judged."""
+    """Means over several questions.
+
+    `kept` is the share of the sessions found by raw search that the sections cite, and `told` the share that the
+    excerpts in wikiContext cite. `raw` and `cited` are shares of the sessions judged to be evidence.
+    """
 
     kept: Interval
     told: Interval
@@ -87,10 +91,10 @@ class Figures:
 
 def compiled(
     data: Data = None,
-    conversations: Annotated[str, typer.Option(help="Names with commas between; all if none.")] = "",
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    conversations: Annotated[str, typer.Option(help="Names, separated by commas; default: all.")] = "",
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
-    """Compile conversations by rules, and ask their questions of the pages and of the sources.
+    """Compile conversations by rules, and search pages and sources for the answers to their questions.
 
     Measures how much of the evidence among the first ten sessions of raw search the ten best sections cite.
     """
@@ -198,6 +202,6 @@ def verdict(own: Figures) -> str:
     met = "met" if own.kept.mean >= KEPT_GOAL and own.line_ratio <= TOKENS_GOAL else "NOT met"
     return (
         f"{own.kept.mean:.3f} kept at {own.line_ratio:.3f} of the tokens in the lines that wikiContext gives, "
-        f"{own.ratio:.3f} in whole sections; {KEPT_GOAL} at {TOKENS_GOAL} is the goal: {met}. "
+        f"{own.ratio:.3f} in whole sections; the goal is {KEPT_GOAL} at {TOKENS_GOAL}: {met}. "
         f"The lines themselves cite {own.told.mean:.3f}."
     )

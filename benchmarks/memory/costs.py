@@ -1,4 +1,4 @@
-"""Measures what evidence costs: keeping generated passages, and searching pages and passages beside pages alone."""
+"""Measures the cost of retaining generated passages, and of searching pages and passages compared with pages."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -28,10 +28,10 @@ from ..wikis import Wiki as Corpus
 from .conversations import Session
 from .service import Service, Wiki, running, say
 
-TURNS = 200  # of a generated conversation
+TURNS = 200  # turns of a generated conversation
 SPEAKERS = ("Ines", "Joram", "Kaja", "Levin", "Mara", "Nuri")
 GOAL = 1.5  # times the cost of pages alone
-WARM = 20  # questions that are asked before those that count
+WARM = 20  # questions that are asked before measuring
 WIDTH = 110
 PAGES = """query ($query: String!) {
   wikiSearchResults(query: $query, first: 10) { edges { score node { slug title } } }
@@ -44,7 +44,7 @@ BOTH = """query ($query: String!) {
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Searches of one kind: milliseconds of the processor in the service and in its Postgres, and of waiting."""
+    """The cost of one kind of search in milliseconds: CPU of the service and its Postgres, and elapsed time."""
 
     cpu_p50: float
     cpu_p95: float
@@ -54,7 +54,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`before` is a search of pages before there are passages, `pages` the same afterwards, `both` of the two."""
+    """The result of a run. `before` is a search of pages before there are passages, `pages` the same search afterwards,
+    and `both` searches pages and passages."""
 
     pages_count: int
     passages: int
@@ -72,12 +73,12 @@ def costs(
     pages: Annotated[int, typer.Option(min=10, help="Pages of the wiki.")] = 2_000,
     passages: Annotated[int, typer.Option(min=TURNS, help="Turns of generated conversations.")] = 100_000,
     questions: Annotated[int, typer.Option(min=20, help="Different questions.")] = 200,
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
-    """Measure searches of pages and of evidence in one wiki. Fails when both cost over 1.5 times as much, at p95."""
+    """Measure searches of pages and of evidence in one wiki. Fails if both cost over 1.5 times as much as pages."""
     with running() as service:
         found = measured(service, pages, passages, questions)
-    Console(width=WIDTH).print(table(found), f"{found.ratio:.2f} times as much at p95; {GOAL} at most is the goal.")
+    Console(width=WIDTH).print(table(found), f"{found.ratio:.2f} times as much at p95; the goal is at most {GOAL}.")
     if json is not None:
         json.write_bytes(orjson.dumps(asdict(found) | {"ratio": found.ratio}, option=orjson.OPT_INDENT_2))
     raise typer.Exit(found.ratio > GOAL)
@@ -102,7 +103,7 @@ def measured(service: Service, pages: int, passages: int, count: int) -> Found:
 
 
 async def write(dsn: str, one: Corpus) -> None:
-    """The pages of the wiki, and the index of its sources, to which others are added."""
+    """Write the pages and sources of the wiki, and the search index of the sources."""
     await write_wikis(dsn, [one])
     database = Database(dsn, size=1)
     await database.open()
@@ -113,14 +114,14 @@ async def write(dsn: str, one: Corpus) -> None:
 
 
 def check(client: Wiki, asked: Sequence[str]) -> None:
-    """Raise RuntimeError when evidence is hardly found: to find nothing is cheap."""
+    """Raise RuntimeError if few questions find evidence, because a search that finds nothing is cheap."""
     found = sum(bool(client.search(text)) for text in asked)
     if found < 0.9 * len(asked):
         raise RuntimeError(f"Only {found} of {len(asked)} questions find any passage, so their cost says nothing.")
 
 
 def cost(service: Service, ways: Sequence[tuple[Wiki, str]], asked: Sequence[str]) -> list[Cost]:
-    """Ask each question in all ways in turn, so that other work on the machine slows all alike."""
+    """Send each question with all documents in turn, so that other work on the machine slows all equally."""
     spent: list[list[Spent]] = [[] for _ in ways]
     for text in asked[:WARM]:
         for client, document in ways:
@@ -135,12 +136,12 @@ def cost(service: Service, ways: Sequence[tuple[Wiki, str]], asked: Sequence[str
 
 
 def clock(service: Service) -> Callable[[], float]:
-    """Milliseconds of every process that serves: those of the service, and of Postgres for it."""
+    """Return a function that reads the CPU milliseconds of the service's processes and of Postgres' backends for it."""
     return processor_of(*tree([service.server.pid]), *uvloop.run(backends(service.dsn, NAME)))
 
 
 def conversations(passages: int) -> Iterator[Session]:
-    """Turns of made-up words, as frequent as those of the pages, each conversation an hour after the last."""
+    """Generate conversations of made-up words with the frequencies of the pages' words, each an hour after the last."""
     rng = random.Random(18)
     for number in range(passages // TURNS):
         speakers = rng.sample(SPEAKERS, 2)

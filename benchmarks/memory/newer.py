@@ -32,7 +32,7 @@ WIDTH = 110
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The places of the two statements among the first passages, from 0; None for one that is not there."""
+    """The positions of the two statements among the first passages, from 0, or None if a statement is missing."""
 
     earlier: int | None
     later: int | None
@@ -44,12 +44,12 @@ class Placed:
 
 def corrections(
     held_out: Annotated[bool, typer.Option("--held-out", help="Also show the cases that are held out.")] = False,
-    seed: Annotated[int, typer.Option(help="The same number, the same cases.")] = SEED,
-    count: Annotated[int, typer.Option(min=8, max=400, help="How many there are.")] = COUNT,
-    listed: Annotated[bool, typer.Option("--list", help="Print the cases as JSON lines, and ask nothing.")] = False,
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same cases.")] = SEED,
+    count: Annotated[int, typer.Option(min=8, max=400, help="Number of cases.")] = COUNT,
+    listed: Annotated[bool, typer.Option("--list", help="Print the cases as JSON lines without measuring.")] = False,
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
-    """Retain generated statements of which half were corrected later, and ask for what holds.
+    """Retain generated statements, of which half are corrected later, and ask what holds now.
 
     Measures how often the newer statement comes first: where it corrects the older one, and where it is unrelated.
     """
@@ -72,7 +72,7 @@ def corrections(
 
 
 def parts(chosen: Sequence[Case]) -> list[tuple[str, list[Case]]]:
-    """The cases that correct and those that are unrelated: those that rules may be fitted to, and those held out."""
+    """Group the correcting and the unrelated cases: those that rules may be fitted to, and those held out."""
     named = {
         f"{outcome.value}, {'held out' if held_out else 'open'}": [
             one for one in chosen if one.outcome is outcome and one.held_out is held_out
@@ -84,7 +84,7 @@ def parts(chosen: Sequence[Case]) -> list[tuple[str, list[Case]]]:
 
 
 def sessions(case: Case) -> list[Session]:
-    """Two conversations some weeks apart, each with one statement among small talk."""
+    """Return two conversations 40 days apart, each with one statement among small talk."""
     rng = random.Random(case.number)
     moment = BEGAN + timedelta(hours=7 * case.number)
     return [
@@ -101,7 +101,7 @@ def spoken(rng: random.Random, ref: str, statement: str, moment: datetime) -> Se
 
 
 def placed(wiki: Wiki, case: Case) -> Placed:
-    """Find where the two statements come among the first passages."""
+    """Return the positions of the two statements among the first passages."""
     hits = wiki.search(case.question)
     return Placed(*(place_of(hits, f"correction-{case.number}-{name}") for name in ("earlier", "later")))
 
@@ -112,12 +112,12 @@ def place_of(hits: Sequence[Hit], ref: str) -> int | None:
 
 
 def is_missed(case: Case, placed: Placed) -> bool:
-    """Return whether a correction does not come first, or something unrelated does."""
+    """Return whether a correction does not come first, or an unrelated statement does."""
     return placed.is_newer_first is not (case.outcome is Outcome.OVERRIDES)
 
 
 def table(figures: dict[str, Interval], chosen: Sequence[Case], found: Mapping[int, Placed]) -> Table:
-    table = Table("cases", "n", "newer above older", "met", "newer not found", "examples of others")
+    table = Table("cases", "n", "newer above older", "met", "newer not found", "examples of misses")
     for name, part in parts(chosen):
         own, lost = figures[name], sum(found[one.number].later is None for one in part)
         missed = [one.later for one in part if is_missed(one, found[one.number])][:EXAMPLES]

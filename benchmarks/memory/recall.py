@@ -1,4 +1,4 @@
-"""Measures which evidence a question finds: each conversation in a wiki of its own, and all of them in one."""
+"""Measures which evidence a question finds: with one wiki per conversation, and with all conversations in one wiki."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from .service import Hit, Service, running, say
 
 WIDTH = 165  # characters that the tables need
 ENOUGH = 10  # sessions and turns that are scored
-ALL_TURNS = 5_882  # of the whole set
+ALL_TURNS = 5_882  # turns of the whole set
 SECONDS_GOAL = 10.0
 OURS, DENSE = "Cairn", "dense"
 Data = Annotated[Path | None, typer.Option(help="The folder of conversations.", show_default="beside the checkout")]
@@ -28,9 +28,9 @@ Data = Annotated[Path | None, typer.Option(help="The folder of conversations.", 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """By system and setting, means of each kind of question; and by conversation, of all its questions.
+    """Means by system, setting and kind of question; and by system and conversation, over all questions.
 
-    `retained` is how many seconds it took to keep all turns, as sessions, in one wiki.
+    `retained` is how many seconds it took to retain all turns, as sessions, in one wiki.
     """
 
     figures: Mapping[str, Mapping[str, Mapping[str, Means]]]
@@ -40,20 +40,20 @@ class Found:
 
     @property
     def projected(self) -> float:
-        """Seconds for the whole set, at the pace of this part."""
+        """The seconds for the whole set, projected from the pace of this part."""
         return self.retained * ALL_TURNS / self.turns
 
 
 def recall(
     data: Data = None,
-    conversations: Annotated[str, typer.Option(help="Names with commas between; all if none.")] = "",
-    embeddings: Annotated[str, typer.Option(help="A server of embeddings, as in http://127.0.0.1:11434/v1.")] = "",
-    model: Annotated[str, typer.Option(help="The model to ask it for.")] = "",
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    conversations: Annotated[str, typer.Option(help="Names, separated by commas; default: all.")] = "",
+    embeddings: Annotated[str, typer.Option(help="An embedding server, such as http://127.0.0.1:11434/v1.")] = "",
+    model: Annotated[str, typer.Option(help="The model of the embedding server.")] = "",
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
-    """Ask each question of people about conversations, and score the sessions and the turns that are found.
+    """Ask the questions that people asked about conversations, and score the sessions and turns that are found.
 
-    A hit is the turn that its lines belong to; a session stands where its first hit does.
+    A hit counts as the turn that its lines belong to. A session has the rank of its first hit.
     """
     if bool(embeddings) != bool(model):
         raise typer.BadParameter("--embeddings and --model go together.")
@@ -69,7 +69,7 @@ def recall(
 
 
 def measured(service: Service, chosen: Sequence[Conversation], peers: Mapping[str, System]) -> Found:
-    """Leave out the peers whose library is not installed, and say so."""
+    """Score Cairn and its peers. A peer whose library is not installed is left out with a message."""
     one = together(chosen)
     took: dict[str, float] = {}
 
@@ -103,7 +103,7 @@ def measured(service: Service, chosen: Sequence[Conversation], peers: Mapping[st
 
 
 def scored(system: System, conversation: Conversation, bars: Progress, task: Any) -> Iterator[tuple[str, Score]]:
-    """The kind and the score of each question."""
+    """Yield the kind and the score of each question."""
     answer = system(conversation)
     for query in conversation.queries:
         sessions, turns = conversation.sessions.judged[query.id], conversation.turns.judged[query.id]
@@ -112,7 +112,7 @@ def scored(system: System, conversation: Conversation, bars: Progress, task: Any
 
 
 def ranked(turns: Mapping[str, Sequence[str]], hits: Sequence[Hit]) -> Ranked:
-    """Return the turns of the hits, and their sessions, each where it comes first."""
+    """Return the turns of the hits and their sessions, each at the position of its first hit."""
     said = (turn for hit in hits for turn in turns[hit.ref][hit.line_start - 1 : hit.line_end])
     return Ranked(list(dict.fromkeys(hit.ref for hit in hits)), list(dict.fromkeys(said)))
 
@@ -120,7 +120,7 @@ def ranked(turns: Mapping[str, Sequence[str]], hits: Sequence[Hit]) -> Ranked:
 def tables(found: Found) -> list[Table | str]:
     pace = (
         f"{found.turns:,} turns were retained in {found.retained:.1f} s: {found.projected:.1f} s for {ALL_TURNS:,}, "
-        f"{SECONDS_GOAL:g} at most is the goal."
+        f"the goal is at most {SECONDS_GOAL:g}."
     )
     return [against_goals(found), by_category(found), by_conversation(found), pace]
 

@@ -1,4 +1,4 @@
-"""A running service with wikis of its own, asked over GraphQL as any client asks it."""
+"""Starts a service, and sends requests to it over GraphQL as any client does."""
 
 import sys
 import tempfile
@@ -26,7 +26,7 @@ from .conversations import Session
 
 MEMORY = {"shared_buffers": "512MB", "max_wal_size": "4GB"}
 HOUR = 3600.0
-MOST = 50  # passages that are asked for at once
+MOST = 50  # passages per request
 say = Console(stderr=True)
 RETAIN = """mutation ($input: RetainWikiSourcesInput!) {
   retainWikiSources(input: $input) { items { sourceId } userErrors { message field } }
@@ -41,7 +41,7 @@ SEARCH = """query ($query: String!, $first: Int!, $after: String) {
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that was found: the source, by its ref, and its lines."""
+    """A passage that was found: the ref of its source, and its lines."""
 
     ref: str
     line_start: int
@@ -50,14 +50,14 @@ class Hit:
 
 @dataclass(frozen=True)
 class Service:
-    """The process, its Postgres, and a client that waits for each answer."""
+    """A running service, its Postgres, and a client that waits for each response."""
 
     server: Server
     dsn: str
     client: httpx.Client
 
     def wiki(self, name: str) -> "Wiki":
-        """A new wiki of a new tenant."""
+        """Create a tenant with a wiki."""
         return self.client_of(uvloop.run(made(self.dsn, name)))
 
     def client_of(self, scope: Scope) -> "Wiki":
@@ -74,7 +74,7 @@ class Wiki:
     scope: Scope
 
     def ask(self, document: str, **variables: Any) -> dict[str, Any]:
-        """Return the data of an answer. Raises RuntimeError for an error: figures of such a run mean nothing."""
+        """Return the data of the response. Raises RuntimeError for any error: figures with errors mean nothing."""
         answer = self.client.post("/graphql", headers=self.headers, json={"query": document, "variables": variables})
         body = answer.json()
         if answer.status_code != httpx.codes.OK or body.get("errors"):
@@ -83,7 +83,7 @@ class Wiki:
         return data
 
     def retain(self, sources: Sequence[Session], step: Callable[[int], object] = lambda _: None) -> None:
-        """Keep the sources, as many at once as the service takes. `step` hears how many more are kept."""
+        """Retain the sources in the largest allowed batches. `step` is called with the size of each batch."""
         for start in range(0, len(sources), BATCH_MAX):
             part = sources[start : start + BATCH_MAX]
             payload = self.ask(RETAIN, input={"sources": list(map(source, part))})["retainWikiSources"]
@@ -92,7 +92,7 @@ class Wiki:
             step(len(part))
 
     def search(self, text: str, is_enough: Callable[[Sequence[Hit]], bool] = lambda _: True) -> list[Hit]:
-        """Return passages, the best first: a page of them after the other until there are enough, or no more."""
+        """Return passages, the best first. Reads more pages of results until `is_enough` or the last page."""
         hits: list[Hit] = []
         after = None
         while True:
@@ -104,7 +104,7 @@ class Wiki:
 
 
 def source(session: Session) -> dict[str, str]:
-    """Return a session as the service takes it. Its time is when it took place."""
+    """Return a session as an input of the mutation. Its time is when the session took place."""
     moment = session.captured_at.isoformat()
     return {"kind": "MEMORY_UNIT", "ref": session.ref, "content": session.content, "capturedAt": moment}
 
@@ -115,7 +115,7 @@ def hit(node: dict[str, Any]) -> Hit:
 
 @contextmanager
 def running() -> Iterator[Service]:
-    """Start a service without rate limits on an empty database, both gone after the block."""
+    """Start a service without rate limits on an empty database, and remove both after the block."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Measures what the default planner finds and writes, in labelled journals and in notes and manuals of others."""
+"""Measures what the default planner finds and writes in labelled journals, and in notes and manuals."""
 
 import argparse
 import asyncio
@@ -16,17 +16,15 @@ from benchmarks.planner.scopes import JOURNALS, ScopeOfNotes, collection, journa
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.planner", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="counts as JSON, with missing and surplus pages")
     parser.add_argument(
-        "--json", action="store_true", help="counts as JSON, with what was missed and what was too much"
+        "--vault", type=Path, action="append", default=[], metavar="DIR", help="a folder of Markdown notes"
     )
     parser.add_argument(
-        "--vault", type=Path, action="append", default=[], metavar="DIR", help="a folder of markdown notes"
-    )
-    parser.add_argument(
-        "--collection", type=Path, action="append", default=[], metavar="DIR", help="holds docs.jsonl.gz"
+        "--collection", type=Path, action="append", default=[], metavar="DIR", help="a folder with docs.jsonl.gz"
     )
     parser.add_argument("--half", choices=["tune", "held"], help="only this half of the journals")
-    parser.add_argument("--batch", type=int, default=50, help="sources a batch (50)")
+    parser.add_argument("--batch", type=int, default=50, help="sources per batch (50)")
     parser.add_argument("--pages", action="store_true", help="print the pages instead")
     arguments = parser.parse_args()
     results = []

@@ -1,4 +1,4 @@
-"""Pages against gold, quotes against sources, and time."""
+"""Compares the pages of a compiled scope with labels and their quotes with sources, and measures time."""
 
 import time
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from compiler.quoting import mark
 
 @dataclass(slots=True)
 class Result:
-    """Counts of one scope. `given` and `found_given` are the pages that metadata name outright."""
+    """Counts of one scope. `given` and `found_given` count the pages that metadata name explicitly."""
 
     name: str
     notes: int
@@ -37,7 +37,7 @@ class Result:
 
 
 async def measure(scope: ScopeOfNotes, batch: int = 50) -> tuple[Result, MemoryWiki]:
-    """Compiles the scope and compares. Seconds are of this process's CPU, planning and writing."""
+    """Compile the scope and compare the result with its labels. Seconds are CPU time of this process."""
     wiki = MemoryWiki(ExtractivePlanner(), ExtractiveWriter())
     start = time.process_time()
     await wiki.compile(scope.sources, batch)

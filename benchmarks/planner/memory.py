@@ -1,4 +1,4 @@
-"""A wiki in memory that plans are applied to: the smallest thing that answers as `Knowledge`."""
+"""A wiki in memory that plans are applied to: the smallest implementation of `Knowledge`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,7 +40,7 @@ class Page:
     sections: dict[str, Section] = field(default_factory=dict)
 
     def markdown(self) -> str:
-        """The page as one would read it."""
+        """Return the page as Markdown."""
         card = self.card
         head = f"# {card.title}\n\n*{card.type}* — {card.summary or ''}\naliases: {', '.join(sorted(card.aliases))}"
         if card.tags:
@@ -49,7 +49,7 @@ class Page:
 
 
 class MemoryWiki:
-    """Applies plans as a compile does: pages and held names first, then the text of every section with news."""
+    """Applies plans as a compile job does: pages and mentions first, then the text of sections with new sources."""
 
     def __init__(self, planner: Planner, writer: SectionWriter) -> None:
         self.planner, self.writer = planner, writer

@@ -1,4 +1,4 @@
-"""Provides the texts that the planner is measured on: labelled journals, notes, collections of documentation."""
+"""Provides the texts that the planner is measured on: labelled journals, notes, and collections of documentation."""
 
 import gzip
 import json
@@ -24,9 +24,9 @@ DAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A page that should be there, by any of its names; `type` is None where either would do.
+    """A page that should exist, by any of its names. `type` is None where any type would be right.
 
-    `is_given` says that the metadata name it outright.
+    `is_given` is true if the metadata name it explicitly.
     """
 
     names: frozenset[str]
@@ -36,7 +36,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class ScopeOfNotes:
-    """Sources, the pages that should come of them, and the number of decisions in them, None where nobody counted."""
+    """Sources, the pages that should be made from them, and the number of decisions in them, None if not counted."""
 
     name: str
     sources: tuple[SourceText, ...]
@@ -45,7 +45,7 @@ class ScopeOfNotes:
 
 
 def journal(path: Path) -> ScopeOfNotes:
-    """Gold by hand, and what the metadata say outright: places, cities of two notes, tags of three."""
+    """Return a journal with the pages of its labels and of its metadata: places, cities of two notes, tags of three."""
     first, *rows = path.read_text(encoding="utf-8").splitlines()
     gold = json.loads(first)["gold"]
     sources = tuple(_entry(json.loads(row)) for row in rows)
@@ -77,7 +77,7 @@ def _given(sources: Iterable[SourceText]) -> list[Expected]:
 
 
 def vault(folder: Path, *, titled: bool) -> ScopeOfNotes:
-    """Markdown files. Gold: the titles that three or more of the other notes say."""
+    """Return the Markdown files of a folder. The expected pages are titles that at least three other notes mention."""
     rows: list[Row] = []
     for path in sorted(folder.rglob("*.md")):
         try:
@@ -89,7 +89,7 @@ def vault(folder: Path, *, titled: bool) -> ScopeOfNotes:
 
 
 def collection(folder: Path, *, titled: bool, limit: int = 200) -> ScopeOfNotes:
-    """The first documents of a collection of searches, `docs.jsonl.gz`."""
+    """Return the first documents of a search collection, from `docs.jsonl.gz`."""
     rows: list[Row] = []
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:

@@ -31,12 +31,12 @@ REPLAYED = "SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn"
 BY_SERVER = re.compile(r'^cairn_reads_total\{server="([\w-]+)"\} (\S+)$', re.MULTILINE)
 HEADER = "cairn-position"
 MAKE = 'mutation { createWikiPage(input: {type: TOPIC, title: "Newer", bodyMd: "Written now."}) { page { id } } }'
-SERVING_TIMEOUT = 30  # seconds for the replica to serve
+SERVING_TIMEOUT = 30  # seconds until the replica must serve reads
 WARMING = 1.0  # seconds
 
 
 class Way(NamedTuple):
-    """One way to read: a service, its servers of Postgres, and the headers that each request has besides."""
+    """One way to read: a service, its Postgres servers, and the headers that each request has in addition."""
 
     name: str
     server: Server
@@ -45,7 +45,7 @@ class Way(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The microseconds of CPU that one read takes on average, of the service and of Postgres."""
+    """The mean CPU microseconds of one read, of the service and of Postgres."""
 
     server: float
     postgres: float
@@ -53,7 +53,7 @@ class Cost(NamedTuple):
 
 @asynccontextmanager
 async def pair(folder: Path) -> AsyncIterator[tuple[str, str]]:
-    """The DSNs of a primary with a migrated database and of a standby that follows it, until the block ends."""
+    """Start a primary with a migrated database and a standby that follows it, and yield their DSNs."""
     primary, standby = EmbeddedServer(folder / "primary"), EmbeddedServer(folder / "standby")
     primary.data_dir.mkdir()
     try:
@@ -67,7 +67,7 @@ async def pair(folder: Path) -> AsyncIterator[tuple[str, str]]:
 
 
 async def caught_up(primary: str, standby: str) -> None:
-    """Wait until the standby has all that was written and analysed."""
+    """Wait until the standby has replayed all that was written and analysed."""
     first, second = await asyncpg.connect(primary), await asyncpg.connect(standby)
     try:
         await first.execute("VACUUM ANALYZE")
@@ -80,7 +80,7 @@ async def caught_up(primary: str, standby: str) -> None:
 
 
 async def written(server: Server, wiki: Wiki) -> str:
-    """Write a page, and return the position of that write once reads that bring it are answered by the replica."""
+    """Write a page. Return the position of that write once the replica answers reads that carry the position."""
     headers = {"authorization": f"Bearer {token(wiki)}"}
     async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=30, trust_env=False) as client:
         position = (await client.post("/graphql", json={"query": MAKE})).headers[HEADER]
@@ -96,7 +96,7 @@ async def written(server: Server, wiki: Wiki) -> str:
 
 
 async def answered(server: Server) -> dict[str, float]:
-    """Return how many reads each server of Postgres has answered for a service, so far."""
+    """Return how many reads of a service each Postgres server has answered so far."""
     async with httpx.AsyncClient(base_url=server.url, timeout=30, trust_env=False) as client:
         text = (await client.get("/metrics")).raise_for_status().text
     return {name: float(value) for name, value in BY_SERVER.findall(text)}
@@ -105,7 +105,7 @@ async def answered(server: Server) -> dict[str, float]:
 async def compared(
     folder: Path, ways: Sequence[Way], requests: Sequence[Asked], rounds: int, seconds: int
 ) -> dict[str, list[Cost]]:
-    """Put load on each way in turn, in random order, so many times. Return the costs by way and round."""
+    """Put load on the ways in turn, in random order, `rounds` times. Return the costs of each way by round."""
     sources, found = {}, {way.name: list[Cost]() for way in ways}
     for number, way in enumerate(ways):
         sources[way.name] = source = wrk.Source(folder / f"{number}.requests")
@@ -125,7 +125,7 @@ async def compared(
 
 
 def show(operation: str, found: Mapping[str, Sequence[Cost]]) -> None:
-    """Print the median of each way, and its ratio to the first way, with the least and the greatest of the rounds."""
+    """Print the median of each way, and its ratio to the first way with the minimum and maximum of the rounds."""
     first = next(iter(found.values()))
     for name, costs in found.items():
         ratios = sorted(one.server / other.server for one, other in zip(costs, first, strict=True))
@@ -166,16 +166,18 @@ async def run(folder: Path, operations: Sequence[str], rounds: int, seconds: int
 
 
 def main(
-    operations: Annotated[str, typer.Option(help=f"Of {', '.join(READS)}, with commas between.")] = ",".join(READS),
-    rounds: Annotated[int, typer.Option(min=1, help="Loads of each way.")] = 10,
-    seconds: Annotated[int, typer.Option(min=1, help="Of each load.")] = 2,
-    wikis: Annotated[int, typer.Option(min=1, help="How many wikis.")] = 40,
-    pages: Annotated[int, typer.Option(min=10, help="Pages of each.")] = 250,
+    operations: Annotated[str, typer.Option(help=f"Some of {', '.join(READS)}, separated by commas.")] = ",".join(
+        READS
+    ),
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of load for each way.")] = 10,
+    seconds: Annotated[int, typer.Option(min=1, help="Seconds of each round.")] = 2,
+    wikis: Annotated[int, typer.Option(min=1, help="Number of wikis.")] = 40,
+    pages: Annotated[int, typer.Option(min=10, help="Pages of each wiki.")] = 250,
 ) -> None:
-    """Compare the CPU of reads without a replica, with one, and with one that must have a position.
+    """Compare the CPU time of reads without a replica, with a replica, and with a replica that needs a position.
 
-    Needs wrk. Services on one primary take turns, and reads of the last are answered by a standby. Two have no replica:
-    how far they differ is the error of the measurement.
+    Needs wrk. Three services on one primary take turns. The reads of the third are answered by a standby. The first two
+    have no replica: the difference between them is the error of the measurement.
     """
     made = [wiki(number // 20 + 1, number + 1, pages) for number in range(wikis)]
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:

@@ -1,9 +1,4 @@
-"""This search beside others on the same wikis: what a question costs each, and whether it gets an answer.
-
-Cairn and the seed's SQL search one wiki among many in Postgres; SQLite FTS5 and tantivy have an index of that wiki
-alone, in this process. Every question is put to all of them in turn: what else the machine does falls on all alike.
-The first round is thrown away. On Linux only.
-"""
+"""Compares Cairn's search with others on the same wikis: the cost of a question, and whether it gets a result."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -45,7 +40,7 @@ notes = Console(stderr=True)
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """`ask` returns how many pages it found; `processor` tells the milliseconds that it has spent."""
+    """A search engine. `ask` returns how many pages it found, and `processor` its CPU milliseconds so far."""
 
     ask: Callable[[str], Awaitable[int]]
     processor: Callable[[], float]
@@ -60,10 +55,10 @@ def compare(
     data: Annotated[
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
-    pages_list: Annotated[str, typer.Option(help="Sizes of wikis with commas between.")] = "1000,10000",
+    pages_list: Annotated[str, typer.Option(help="Sizes of wikis, separated by commas.")] = "1000,10000",
     count: Annotated[int, typer.Option("--questions", min=1, help="Different questions of each kind.")] = 20,
-    rounds: Annotated[int, typer.Option(min=1, help="Times that each is asked, after the first.")] = 2,
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Measured rounds of each question.")] = 2,
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
     """Compare the cost of this search, the seed's, FTS5 and tantivy in the database that `corpus` writes."""
     made, sizes = stock(data), numbers(pages_list)
@@ -75,17 +70,17 @@ def compare(
 
 
 def numbers(text: str) -> list[int]:
-    """The smallest first, each once."""
+    """Parse numbers separated by commas. Returns them in ascending order without repetitions."""
     try:
         return sorted({int(number) for number in text.split(",")})
     except ValueError:
-        raise typer.BadParameter(f"{text} is not numbers with commas between, such as 1000,10000.") from None
+        raise typer.BadParameter(f"{text} is not a list of numbers such as 1000,10000.") from None
 
 
 async def measured(dsn: str, made: Stock, sizes: list[int], plan: Plan) -> Found:
     there = {one.pages: one for one in await present(dsn)}
     if missing := [size for size in sizes if size not in there]:
-        raise typer.BadParameter(f"The database has wikis of {list(there)} pages to measure, and none of {missing}.")
+        raise typer.BadParameter(f"The database has no wikis of {missing} pages. It has wikis of {list(there)} pages.")
     found: Found = {}
     async with AsyncExitStack() as stack:
         inside = await opened(stack, dsn)
@@ -99,7 +94,7 @@ async def measured(dsn: str, made: Stock, sizes: list[int], plan: Plan) -> Found
 
 
 async def opened(stack: AsyncExitStack, dsn: str) -> Opened:
-    """The searches inside Postgres, in the whole database and in the small one."""
+    """Open the searches inside Postgres, on the whole database and on the one with a tenth of the pages."""
     found: Opened = {}
     for database, names in ((WHOLE, SMALL.keys()), (TENTH, SMALL.values())):
         ours, origin = names
@@ -110,11 +105,11 @@ async def opened(stack: AsyncExitStack, dsn: str) -> Opened:
 
 
 async def seeded(stack: AsyncExitStack, dsn: str, database: str) -> asyncpg.Connection:
-    """A connection to the seed's copy of a database, which is made once."""
+    """Return a connection to the copy of a database in the seed's tables, which is made once."""
     connection = await seed.connect(dsn, f"{seed.DATABASE}_{database}")
     stack.push_async_callback(connection.close)
     async with connected(dsn_of(dsn, database)) as cairn:
-        with notes.status(f"The pages of {database} in the seed's tables"):
+        with notes.status(f"Copying the pages of {database} to the seed's tables"):
             await seed_tables.copy(cairn, connection)
     return connection
 
@@ -138,7 +133,7 @@ def of_seed(connection: asyncpg.Connection, one: Wiki) -> System:
 
 
 def alone(collection: Collection) -> Systems:
-    """The searches in this process, as far as they are installed."""
+    """Return the searches inside this process whose libraries are installed."""
     found = {}
     for name, made in (("FTS5", fts5), ("tantivy", tantivy)):
         try:
@@ -164,7 +159,7 @@ async def documents(dsn: str, one: Wiki) -> list[Document]:
 
 
 async def asked(systems: Systems, drawn: dict[str, list[str]], rounds: int, title: str) -> dict[str, Answers]:
-    """Return the answers by system and kind of question."""
+    """Return the measured answers by system and kind of question. The first round only warms the caches."""
     found: dict[str, Answers] = {name: {kind: [] for kind in drawn} for name in systems}
     with Progress(console=notes, disable=not notes.is_terminal) as bars:
         task = bars.add_task(title, total=len(drawn) * (rounds + 1))

@@ -1,8 +1,8 @@
-"""A large database to search in: wikis of 1,000, 10,000 and 100,000 pages among many tenants of 1,000 each.
+"""Writes a large database to search in: wikis of 1,000, 10,000 and 100,000 pages among many tenants of 1,000 each.
 
-Beside it stands one with a tenth of the pages, and the same wiki of 1,000 in it: what that wiki's searches cost there
-and here is how they grow with other tenants' pages. Every wiki has its own seed, and is written whole or not at all.
-Its search rows are the product's own; but the index of their words is made once, when all of them are there.
+A second database has a tenth of the pages, and the same wiki of 1,000 pages: comparing that wiki's searches in both
+shows how their cost grows with other tenants' pages. Every wiki has its own seed, and is written in one transaction.
+Its search rows are the product's own, but the index of their words is created once, after all wikis.
 """
 
 import asyncio
@@ -35,12 +35,12 @@ from .wiki import write
 MEMORY = {"shared_buffers": "3GB", "maintenance_work_mem": "512MB", "max_wal_size": "8GB", "autovacuum": "off"}
 MEASURED = (1_000, 10_000, 100_000)
 REST = 1_000
-SHARE = 10  # the small database has one page in so many
+SHARE = 10  # the small database has one page in SHARE
 WHOLE, TENTH = "cairn", "tenth"
 WORDS = next(one for one in metadata.tables["search_pages"].indexes if one.name == "search_pages_words_ix")
-WORKERS = 2  # wikis that are written at once: while Postgres stores the one, Python reads the other
+WORKERS = 2  # wikis that are written concurrently: while Postgres stores one, Python generates the other
 notes = Console(stderr=True)
-Folder = Annotated[Path, typer.Option(help="Where the database is, or is made.")]
+Folder = Annotated[Path, typer.Option(help="Folder of the database; created if missing.")]
 USUAL = user_cache_path("cairn-bench")
 
 
@@ -51,7 +51,7 @@ def corpus(
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
 ) -> None:
-    """Write the database that `latency` searches. Begun and interrupted, it goes on where it stopped."""
+    """Write the database that `latency` searches. An interrupted run continues where it stopped."""
     made = stock(data)
     with served(folder) as dsn, progress() as bars:
         for name, wikis in ((WHOLE, scopes(pages)), (TENTH, scopes(pages // SHARE, MEASURED[:1]))):
@@ -61,7 +61,7 @@ def corpus(
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The server of the large database, with more memory than a user's. A crash of the machine may lose it."""
+    """Start the server of the large database with extra memory. A crash of the machine may lose its data."""
     server = EmbeddedServer(folder, lambda step: notes.print(step), durable=False)
     server.settings = server.settings | MEMORY
     with server as dsn:
@@ -74,7 +74,7 @@ def progress() -> Progress:
 
 
 def scopes(pages: int, measured: Sequence[int] = MEASURED) -> list[Wiki]:
-    """The wikis to be measured, as far as they leave room for others, and the rest; each is a tenant's only one."""
+    """Return the measured wikis that take at most half of the pages, then the others; each tenant has one wiki."""
     large = [size for size in measured if size <= pages // 2]
     number = len(MEASURED) + 1
     rest = range(number, number + (pages - sum(large)) // REST)
@@ -82,7 +82,7 @@ def scopes(pages: int, measured: Sequence[int] = MEASURED) -> list[Wiki]:
 
 
 def other_wiki() -> Wiki:
-    """One that is in each database and is not measured."""
+    """Return a wiki that is in both databases and is not measured."""
     return scopes(REST, ())[0]
 
 
@@ -99,13 +99,13 @@ def dsn_of(dsn: str, name: str) -> str:
 
 
 async def fill(dsn: str, name: str, wikis: Sequence[Wiki], made: Stock, step: Callable[[int], None]) -> None:
-    """`step` hears how many pages more are there."""
+    """Create and fill a database. `step` is called with the number of pages that were added."""
     await create(dsn, name)
     await fill_database(dsn_of(dsn, name), name, wikis, made, step)
 
 
 async def fill_database(own: str, name: str, wikis: Sequence[Wiki], made: Stock, step: Callable[[int], None]) -> None:
-    """Stopped anywhere, even killed, it goes on where it was; wikis that were whole stay as they are."""
+    """Write the missing wikis and the index. An interrupted run continues; complete wikis stay unchanged."""
     await migrate(own)
     async with connected(own) as connection:
         sql = "SELECT owner_id FROM search_scopes WHERE state = 'ready' AND analyser = $1"
@@ -124,15 +124,16 @@ async def is_indexed(connection: asyncpg.Connection) -> bool:
 
 
 async def index(connection: asyncpg.Connection, name: str) -> None:
-    """Create the index of the words last, as filling it row by row takes as long as all the rest."""
+    """Create the index of the words last, because filling it row by row takes as long as all other work."""
     notes.print(f"Indexing the words of {name}")
     await connection.execute(str(CreateIndex(WORDS).compile(dialect=postgresql.dialect())))  # type: ignore[no-untyped-call]
-    await connection.execute("VACUUM FULL search_changes")  # empty, and without autovacuum as long as all that it had
+    # The table is empty, but without autovacuum its file still has the size of all its former rows.
+    await connection.execute("VACUUM FULL search_changes")
     await connection.execute("VACUUM ANALYZE")
 
 
 async def work(dsn: str, left: Iterator[Wiki], made: Stock, step: Callable[[int], None]) -> None:
-    """Wikis one after the other, until none is left."""
+    """Write wikis one after the other until none is left."""
     database = Database(dsn, size=1, statement_timeout=3_600)
     await database.open()
     try:
@@ -148,7 +149,7 @@ async def work(dsn: str, left: Iterator[Wiki], made: Stock, step: Callable[[int]
 async def add(
     database: Database, connection: asyncpg.Connection, one: Wiki, made: Stock, step: Callable[[int], None]
 ) -> None:
-    """One wiki: its pages in one transaction, then their index, which may be begun again."""
+    """Write one wiki: its pages in one transaction, then their index. An interrupted index is written again."""
     there = "SELECT EXISTS (SELECT FROM owners WHERE tenant_id = $1 AND id = $2)"
     if not await connection.fetchval(there, one.tenant_id, one.owner_id):
         await write(connection, one, "english", Author(one, made).articles())

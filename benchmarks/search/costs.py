@@ -1,4 +1,4 @@
-"""The figures of `latency`, for people and as JSON."""
+"""Formats the figures of `latency` as tables and as JSON."""
 
 from dataclasses import asdict, dataclass
 from statistics import fmean
@@ -11,17 +11,17 @@ from .questions import TYPOS
 from .sizes import Bytes
 from .writes import Writing
 
-GOALS = {1_000: (4.0, 6.0), 10_000: (7.0, 9.0), 100_000: (12.0, 25.0)}  # ms of processor, p50 and p95
+GOALS = {1_000: (4.0, 6.0), 10_000: (7.0, 9.0), 100_000: (12.0, 25.0)}  # ms of CPU, p50 and p95
 TYPO_GOAL = 40.0  # ms, p95, in every wiki
 GROWTH_GOAL, BYTES_GOAL, WRITE_GOAL = 1.2, 2_500, 1.0
 
 Times = dict[str, list[Spent]]
-"""By kind of question."""
+"""The costs by kind of question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All that is measured. `growth` is of one wiki in a tenth of the pages and in all: both were asked in turn."""
+    """The result of a run. `growth` has the costs of one wiki in a tenth of the pages and in all, asked in turn."""
 
     pages: int
     by_size: dict[int, Times]
@@ -47,7 +47,7 @@ def figures(spent: list[Spent]) -> dict[str, float]:
 
 
 def by_kind(found: Found) -> Table:
-    """Return a table of the figures; those that miss their goal are marked."""
+    """Return a table of the figures, in which those that miss their goal are marked with `!`."""
     table = Table("question", title=f"one search inside {found.pages:,} pages: ms, p50 / p95")
     for size in found.by_size:
         goals = " / ".join(f"{goal:g}" for goal in GOALS[size])
@@ -72,7 +72,7 @@ def is_met(kind: str, size: int, own: dict[str, float]) -> bool:
 
 
 def growth(found: Found) -> Table:
-    """Return a table of the smallest wiki's mean in the whole database and in a tenth of it."""
+    """Return a table of the smallest wiki's mean costs in a tenth of the pages and in the whole database."""
     small, large = found.growth
     table = Table(
         "question", "in a tenth", "in the whole", "ratio", title="the same small wiki: ms of Postgres CPU, mean"
@@ -90,7 +90,7 @@ def ratio(small: list[Spent], large: list[Spent]) -> tuple[str, str, str]:
 
 
 def space(found: Found) -> Table:
-    table = Table("table", "rows", "indexes", title=f"bytes a page: indexes ≤ {BYTES_GOAL:,}")
+    table = Table("table", "rows", "indexes", title=f"bytes per page: indexes ≤ {BYTES_GOAL:,}")
     for name, own in found.bytes_per_page.items():
         table.add_row(name, f"{own.rows:,.0f}", f"{own.indexes:,.0f}")
     each = found.bytes_per_page.values()
@@ -102,7 +102,7 @@ def writing(found: Found) -> Table:
     own = found.writing
     table = Table("write of a page", "Postgres CPU", "waited", title=f"ms, mean: for search ≤ {WRITE_GOAL:g}")
     table.add_row("whole", f"{own.page.processor:.2f}", f"{own.page.wall:.2f}")
-    table.add_row("of that for search", f"{own.search.processor:.2f}", f"{own.search.wall:.2f}")
+    table.add_row("of it, for search", f"{own.search.processor:.2f}", f"{own.search.wall:.2f}")
     table.add_row("words of the text, in Python", "", f"{own.reading:.2f}")
     return table
 

@@ -1,7 +1,7 @@
-"""Measures a search in a large database, by kind of question and size of the wiki; how that grows with other
-tenants' pages; and what the index takes in space and in the time of a write. On Linux only.
+"""Measures searches in a large database, by kind of question and size of the wiki; how their cost grows with other
+tenants' pages; and what the index costs in space and in the time of a write. On Linux only.
 
-All statements of one call of the product's own resolver count. The first round is thrown away: it warms what is kept.
+All statements of one call of the product's own resolver count. The first round is discarded, because it fills caches.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ Drawn = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The number of questions of each kind, and of repetitions."""
+    """The number of questions of each kind, and of rounds."""
 
     questions: int
     rounds: int
@@ -49,10 +49,10 @@ def latency(
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
     count: Annotated[int, typer.Option("--questions", min=1, help="Different questions of each kind.")] = 40,
-    rounds: Annotated[int, typer.Option(min=1, help="Times that each is asked, after the first.")] = 3,
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Measured rounds of each question.")] = 3,
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
-    """Measure a search in the database that `corpus` writes."""
+    """Measure searches in the database that `corpus` writes."""
     made = stock(data)
     with served(folder) as dsn:
         found = uvloop.run(measured(dsn, made, Plan(count, rounds)))
@@ -78,16 +78,16 @@ async def measured(dsn: str, made: Stock, plan: Plan) -> Found:
 
 
 async def present(dsn: str) -> list[Wiki]:
-    """The wikis to be measured; the first is in both databases."""
+    """Return the measured wikis; the first is in both databases. Raises BadParameter if the database is incomplete."""
     whole, tenth = [await ready(dsn_of(dsn, name)) for name in (WHOLE, TENTH)]
     found = [one for one in map(measured_wiki, MEASURED) if one.owner_id in whole]
     if found and found[0].owner_id in tenth:
         return found
-    raise typer.BadParameter("The database is not there, or not whole. Write it: python -m benchmarks.search corpus")
+    raise typer.BadParameter("The database is missing or incomplete. Write it: python -m benchmarks.search corpus")
 
 
 async def ready(dsn: str) -> set[UUID]:
-    """The owners whose wikis `corpus` has finished."""
+    """Return the owners of the wikis that `corpus` has finished."""
     try:
         async with connected(dsn) as connection:
             if not await is_indexed(connection):
@@ -105,7 +105,7 @@ def drawn_from(one: Wiki, made: Stock, count: int) -> Drawn:
 
 
 async def times(backends: Sequence[Backend], one: Wiki, drawn: Drawn, plan: Plan) -> list[Times]:
-    """Measure the databases in turn, so that other work on the machine slows all alike."""
+    """Measure the databases in turn, so that other work on the machine slows all equally."""
     found: list[Times] = [{kind: [] for kind in drawn} for _ in backends]
     scope = scope_of(one)
     with Progress(console=notes, disable=not notes.is_terminal) as bars:

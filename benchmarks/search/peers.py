@@ -1,7 +1,7 @@
-"""Other searches over the same documents: SQLite FTS5, bm25s and tantivy, each as well as it does without a program
-around it. All match any of the words; fields weigh what was best on these collections.
+"""Other searches over the same documents: SQLite FTS5, bm25s and tantivy, each configured as well as its library
+allows. All match any of the words. The weights of fields are those that were best on these collections.
 
-Their libraries are the extra `benchmarks`. FTS5 comes with Python where its SQLite has it.
+The libraries are in the extra `benchmarks`. FTS5 comes with Python if its SQLite has it.
 """
 
 import re
@@ -16,7 +16,7 @@ Search = Callable[[str], Sequence[str]]
 MOST = 50
 LETTERS = re.compile(r"\w+")
 WORD = r"(?u)\b\w\w+\b"
-# Every two neighbours of a script without spaces; whole words of what stands among them in ASCII.
+# Every two adjacent characters of a script without spaces, and whole words of ASCII text among them.
 PAIR = r"(?u)(?=([^\W\x00-\x7f]{2}|(?<![a-z0-9])[a-z0-9]{2,}))"
 STOPPED = {
     "danish", "dutch", "english", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish",
@@ -25,17 +25,18 @@ STOPPED = {
 FIELDS = ("title", "aliases", "summary", "body")
 FTS5_WEIGHTS = (10.0, 8.0, 3.0, 1.0)
 TANTIVY_WEIGHTS = (1.0, 1.0, 1.0, 1.0)
-TITLES = 3  # times that a title stands in the one field of bm25s
+TITLES = 3  # times that a title is repeated in the only field of bm25s
 
 
 def fields(document: Document) -> tuple[str, str, str, str]:
-    """A slug is a name like any other: what Cairn is given, its peers are given."""
+    """Return a document's title, names, summary and text. The slug counts as a name, as it does for Cairn."""
     names = [*document.aliases, re.sub(r"[-_/]+", " ", document.slug)]
     return document.title, "\n".join(names), document.summary, document.text
 
 
 def fts5(collection: Collection, most: int = MOST) -> Search:
-    """SQLite's own search: Porter's stemmer for English, three letters at a time for scripts without spaces."""
+    """Search with SQLite FTS5: stems of English, trigrams for scripts without spaces. Raises ImportError without
+    FTS5."""
     stems = "porter " if collection.language == "english" else ""
     tokenizer = "trigram" if collection.is_spaceless else f"{stems}unicode61 remove_diacritics 2"
     database = sqlite3.connect(":memory:")
@@ -59,7 +60,7 @@ def fts5(collection: Collection, most: int = MOST) -> Search:
 
 
 def bm25s(collection: Collection) -> Search:
-    """Lucene's BM25 in NumPy, with the Snowball stemmer and the stop words of the language. It has one field."""
+    """Search with Lucene's BM25 in NumPy, with the language's Snowball stemmer and stop words. It has one field."""
     library, snowball = import_module("bm25s"), import_module("Stemmer")
     language = collection.language
     options: dict[str, Any] = {
@@ -82,7 +83,7 @@ def bm25s(collection: Collection) -> Search:
 
 
 def tantivy(collection: Collection, most: int = MOST) -> Search:
-    """Lucene's likeness in Rust: accents folded, the stemmer of the language, pairs for scripts without spaces."""
+    """Search with Lucene's ranking in Rust: folded accents, stems of the language, bigrams if it has no spaces."""
     library = import_module("tantivy")
     schema = library.SchemaBuilder()
     schema.add_integer_field("number", stored=True)

@@ -1,6 +1,6 @@
-"""Pages as people might have written them: whole sentences, titles and headings of real ones, put together anew.
+"""Generates pages by recombining sentences, titles and headings of real documents.
 
-So words are as frequent, and stand as often beside each other, as in the collections. The same pages for the same seed.
+So words are as frequent, and occur together as often, as in the collections. The same seed gives the same pages.
 """
 
 import random
@@ -22,14 +22,14 @@ from .wiki import Article
 
 LATIN = ("cacm", "cisi", "cppdocs", "cran", "hugo", "obs_en")
 SPACELESS = ("obs_ko", "obs_th", "obs_zh")
-EVERY = 50  # one page of so many is in a script without spaces
-PASSAGE = 42  # words of a passage, or so: four of them make a page of 170
+EVERY = 50  # one page in EVERY is in a script without spaces
+PASSAGE = 42  # words of a passage, approximately: four passages make a page of 170 words
 PASSAGES = 4
-LETTERS = 120  # of a passage without spaces
+LETTERS = 120  # characters of a passage without spaces
 LINKS = 3
 SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
 PLAIN = re.compile(r"\w[\w ,'-]*\??")
-MARKS = re.compile(r"^[#>\-*+|`~\s]+|[`<|]")  # what would be code, a heading or HTML in the middle of a text
+MARKS = re.compile(r"^[#>\-*+|`~\s]+|[`<|]")  # marks that would be code, a heading or HTML in the middle of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """The texts that pages are made of. Documents of one collection stay together, as their pages share a topic."""
+    """The texts that pages are made of. Documents of one collection stay together: their pages share a topic."""
 
     latin: tuple[tuple[Text, ...], ...]
     spaceless: tuple[tuple[Text, ...], ...]
@@ -54,7 +54,7 @@ def stock(data: Path | None) -> Stock:
 
 
 def texts(collection: Collection) -> tuple[Text, ...]:
-    """Return the texts of a collection, without documents that have no title or nothing to quote."""
+    """Return the texts of a collection, without documents that have no title or no passages."""
     found = []
     for document in filter(lambda one: one.title.strip(), collection.documents):
         lines = document.text.split("\n")
@@ -65,7 +65,7 @@ def texts(collection: Collection) -> tuple[Text, ...]:
 
 
 def passages(text: str) -> Iterator[str]:
-    """Sentences that follow each other, some forty words each time."""
+    """Yield passages of consecutive sentences, about 42 words each."""
     held: list[str] = []
     size = 0.0
     for sentence in SENTENCE.split(text):
@@ -80,7 +80,7 @@ def passages(text: str) -> Iterator[str]:
 
 
 class Author:
-    """Writes one wiki."""
+    """Writes the pages of one wiki."""
 
     def __init__(self, wiki: Wiki, stock: Stock) -> None:
         self.wiki, self.stock, self.rng = wiki, stock, random.Random(wiki.owner_id.int)
@@ -110,7 +110,7 @@ class Author:
         return Article(page, aliases, linked, LINKS, START + timedelta(minutes=number))
 
     def subject(self, collections: Sequence[Sequence[Text]]) -> Sequence[Text]:
-        """Draw a collection by the root of its size, so that neither large nor small ones dominate."""
+        """Draw a collection with the square root of its size as weight, so that large ones do not dominate."""
         return self.rng.choices(collections, [sqrt(len(one)) for one in collections])[0]
 
     def slug(self, title: str) -> str:
@@ -125,7 +125,7 @@ class Author:
 
 
 def joined(rng: random.Random, one: str, other: str) -> str:
-    """The beginning of a title and the end of another; of titles without spaces, half of each."""
+    """Join the beginning of a title to the end of another. Titles without spaces are joined whole."""
     before, after = one.split(), other.split()
     if len(before) + len(after) <= 2:
         return f"{one} {other}"
@@ -137,7 +137,7 @@ def heading(rng: random.Random, text: Text) -> str:
 
 
 def sections(passages: Sequence[str], headings: Sequence[str]) -> tuple[Section, ...]:
-    """A lead, and a section under each heading."""
+    """Return a lead without a heading, and a section under each heading."""
     named = ["", *headings]
     bodies = [*passages[: len(headings)], "\n\n".join(passages[len(headings) :])]
     return tuple(map(Section, slugs(named), named, bodies))

@@ -29,7 +29,7 @@ SHOWN = {
 NAMES = {"ndcg10": "nDCG@10", "recall10": "recall@10", "success1": "first", "answered": "answered"}
 Systems = dict[str, Callable[[Collection], Search]]
 Found = dict[str, dict[str, dict[str, Score]]]
-"""By search, collection and kind."""
+"""The scores by search, collection and kind of query."""
 WIDTH = 110  # characters that the tables need
 notes = Console(stderr=True)
 
@@ -38,10 +38,10 @@ def quality(
     data: Annotated[
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
-    collections: Annotated[str, typer.Option(help="Names with commas between; all if none.")] = "",
-    kinds: Annotated[str, typer.Option(help="Kinds of query with commas between; all if none.")] = "",
-    cap: Annotated[int | None, typer.Option(min=1, help="Queries of each kind at most, drawn by lot.")] = None,
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    collections: Annotated[str, typer.Option(help="Names, separated by commas; default: all.")] = "",
+    kinds: Annotated[str, typer.Option(help="Kinds of query, separated by commas; default: all.")] = "",
+    cap: Annotated[int | None, typer.Option(min=1, help="Maximum of queries of each kind, drawn at random.")] = None,
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
     """Measure the quality of search in Cairn and its peers, against the goals and for each collection."""
     chosen = asked(list(read_all(data, names(collections))), names(kinds), cap)
@@ -53,7 +53,7 @@ def quality(
 
 
 def asked(collections: list[Collection], kinds: list[str], cap: int | None) -> list[Collection]:
-    """Return the collections with some of their queries. Raises NoCollections for kinds that none of them has."""
+    """Return the collections with the chosen queries. Raises NoCollections for kinds that no collection has."""
     known = {kind for one in collections for kind in one.kinds}
     if missing := [kind for kind in kinds if kind not in known]:
         raise NoCollections(
@@ -68,7 +68,7 @@ def names(text: str) -> list[str]:
 
 @contextmanager
 def migrated() -> Iterator[str]:
-    """An empty database for as long as the block lasts."""
+    """Start a server with a migrated, empty database until the block ends."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as folder:
         Path(folder).chmod(0o755)
         with EmbeddedServer(Path(folder) / "data", durable=False) as dsn:
@@ -77,7 +77,7 @@ def migrated() -> Iterator[str]:
 
 
 def measured(systems: Systems, chosen: list[Collection]) -> Found:
-    """Leave out the peers whose library is not installed, and print their names."""
+    """Score all searches on all collections. A peer whose library is not installed is left out with a message."""
     found: Found = {name: {} for name in systems}
     with Progress(console=notes, disable=not notes.is_terminal) as bars:
         task = bars.add_task("", total=sum(len(one.queries) for one in chosen) * len(systems))

@@ -1,4 +1,4 @@
-"""Makes questions to a wiki from its own words; the same questions for the same seed."""
+"""Generates questions to a wiki from its own words. The same seed gives the same questions."""
 
 import random
 import re
@@ -13,26 +13,26 @@ from .wiki import Article
 WORD = re.compile(r"[a-z]{3,}")
 RUN = re.compile(r"\w{2,}")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-# They are dropped from every question, so they would be no common words but none.
+# Stop words: search drops them from every question, so they must not count as common words.
 SMALL = WORD.findall("""
     about after all also and any are because been before being between both but can did does doing down during each
     few for from further had has have having here how into its itself just more most not now off once only other our
     out over own same should some such than that the their them then there these they this those through too under
     until very was were what when where which while who whom why will with you your
 """)
-KEPT = 2_000  # pages that are quoted
+KEPT = 2_000  # pages from which words are taken
 LONG, QUESTION = 5, 8
 
 
 class Saying(NamedTuple):
-    """A page that is quoted."""
+    """A page from which words are taken."""
 
     title: str
     text: str
 
 
 class Vocabulary:
-    """The number of pages with each word, the words by frequency, and some pages of a wiki."""
+    """The words of a wiki by frequency, and some of its pages."""
 
     def __init__(self, articles: Iterable[Article]) -> None:
         self.latin: list[Saying] = []
@@ -78,7 +78,7 @@ def middling(rng: random.Random, said: Vocabulary) -> str:
 
 
 def question(rng: random.Random, said: Vocabulary) -> str:
-    """Words that follow each other in a text, with the small ones among them."""
+    """Return adjacent words of a text, including its stop words."""
     return " ".join(quoted(rng, said, QUESTION))
 
 
@@ -92,7 +92,7 @@ def prefix(rng: random.Random, said: Vocabulary) -> str:
 
 
 def prefixes(rng: random.Random, said: Vocabulary) -> str:
-    """A title while it is being typed: its last word has begun."""
+    """Return a title while it is being typed: its last word is incomplete."""
     words = next(words for _ in range(KEPT) if len(words := title(rng, said).split()) > 2)
     return " ".join([*words[:-1], words[-1][: max(1, len(words[-1]) // 2)]])
 
@@ -118,7 +118,7 @@ def two_typos(rng: random.Random, said: Vocabulary) -> str:
 
 
 def wrong_word(rng: random.Random, said: Vocabulary) -> str:
-    """A title, with a word in it that no page says."""
+    """Insert a word that no page contains into a title."""
     words = title(rng, said).split()
     words.insert(rng.randint(0, len(words)), nonsense(rng, said))
     return " ".join(words)
@@ -129,7 +129,7 @@ def nonsense(rng: random.Random, said: Vocabulary) -> str:
 
 
 def spaceless(rng: random.Random, said: Vocabulary) -> str:
-    """A few characters out of a text without spaces."""
+    """Return a few characters of a text without spaces."""
     text = rng.choice(said.spaceless)
     run: str = rng.choice([run for run in RUN.findall(text) if not run.isascii()] or [text])
     at = rng.randrange(max(1, len(run) - 4))
@@ -158,7 +158,7 @@ TYPOS = ("one typo", "two typos")
 
 
 def quoted(rng: random.Random, said: Vocabulary, count: int) -> list[str]:
-    """Return a number of adjacent words of a random text."""
+    """Return `count` adjacent words of a random text."""
     texts = (WORD.findall(rng.choice(said.latin).text.lower()) for _ in range(KEPT))
     words = next(words for words in texts if len(words) >= count)
     at = rng.randint(0, len(words) - count)
@@ -166,7 +166,7 @@ def quoted(rng: random.Random, said: Vocabulary, count: int) -> list[str]:
 
 
 def typable(rng: random.Random, said: Vocabulary) -> str:
-    """A title in which a slip leaves something to go by."""
+    """Return a title with a word that is long enough to be recognised after a typo."""
     return next(text for _ in range(KEPT) if any(map(is_long, (text := title(rng, said)).split())))
 
 
@@ -179,7 +179,7 @@ def is_long(word: str) -> bool:
 
 
 def mistyped(rng: random.Random, text: str) -> str:
-    """A letter left out, doubled, changed or swapped with the next, in a long word; its initial as often as others."""
+    """Leave out, double, change or swap a letter of a long word. The first letter is as likely as the others."""
     words = text.split()
     place = rng.choice([place for place, word in enumerate(words) if len(word) >= LONG - 1] or [0])
     word = words[place]
@@ -195,5 +195,5 @@ def mistyped(rng: random.Random, text: str) -> str:
 
 
 def questions(said: Vocabulary, count: int) -> dict[str, list[str]]:
-    """Return a number of questions of each kind."""
+    """Return `count` questions of each kind."""
     return {kind: [make(random.Random(f"{kind} {n}"), said) for n in range(count)] for kind, make in KINDS.items()}

@@ -38,11 +38,11 @@ JOBS = "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')
 SAMPLE = 10.0
 FILES = 15.0
 """Seconds between two samples, and between two edits of a file of the synced folder."""
-MANY = 36_000  # requests for which growth is told: those of two hours at five a second
+MANY = 36_000  # requests per which memory growth is reported: two hours at five requests a second
 
 
 async def furnished(dsn: str, wikis: list[Wiki], receiver: str) -> tuple[list[Known], str]:
-    """Make wikis and a webhook. Return the pages, each with a token, and the secret of the webhook."""
+    """Create wikis and a webhook. Return the pages, each with a token, and the secret of the webhook."""
     await write_wikis(dsn, wikis)
     database, look, known = Database(dsn, size=2), await asyncpg.connect(dsn), []
     await database.open()
@@ -59,7 +59,7 @@ async def furnished(dsn: str, wikis: list[Wiki], receiver: str) -> tuple[list[Kn
 
 
 async def compiled(dsn: str) -> None:
-    """Wait until no job waits."""
+    """Wait until no compile job is pending or running."""
     connection = await asyncpg.connect(dsn)
     try:
         while await connection.fetchval(JOBS):
@@ -71,7 +71,7 @@ async def compiled(dsn: str) -> None:
 async def run(
     dsn: str, folder: Path, minutes: float, rate: float, at_once: int, evidence: int, wikis: list[Wiki], seed: int
 ) -> dict[str, Any]:
-    """Serve, load and sample for so many minutes. Return the series by minute, the trends and what went wrong."""
+    """Serve, load and sample for `minutes`. Return the series by minute, the trends and the errors."""
     chance, port, vault = random.Random(seed), free_port(), folder / "vault"
     pages, secret = await furnished(dsn, wikis, f"http://127.0.0.1:{port}/hooks")
     settings = {
@@ -128,7 +128,7 @@ def show(found: dict[str, Any]) -> None:
     print(", ".join(f"{count:,} {kind}" for kind, count in found["sent"].items()))
     for error, count in found["errors"].items():
         print(f"error, {count} times: {error}")
-    print("| measurement | first | median | last | change an hour | verdict |\n|---|---|---|---|---|---|")
+    print("| measurement | first | median | last | change per hour | verdict |\n|---|---|---|---|---|---|")
     one: Trend
     for one in found["trends"]:
         print(
@@ -136,7 +136,7 @@ def show(found: dict[str, Any]) -> None:
             f"{one.verdict} |"
         )
     if found["grown"] is not None:
-        print(f"\nIn its second half the service grew by {found['grown']:+.1f} MB for {MANY:,} requests.")
+        print(f"\nIn the second half the service's memory grew by {found['grown']:+.1f} MB per {MANY:,} requests.")
     print("\n| table | rows | dead | heap, MB | indexes, MB |\n|---|---|---|---|---|")
     largest = sorted(found["tables"], key=lambda row: row["heap"] + row["indexes"], reverse=True)
     for row in largest[:12]:
@@ -147,18 +147,20 @@ def show(found: dict[str, Any]) -> None:
 
 
 def main(
-    minutes: Annotated[float, typer.Option(min=0.1, help="How long.")] = 60,
-    rate: Annotated[float, typer.Option(min=0.1, help="Requests a second.")] = 10,
-    at_once: Annotated[int, typer.Option(min=0, help="So many at once without a pause, instead of a rate.")] = 0,
-    evidence: Annotated[int, typer.Option(min=0, help="Sources that are compiled before: caches are full.")] = 0,
-    wikis: Annotated[int, typer.Option(min=1, help="How many wikis.")] = 8,
-    pages: Annotated[int, typer.Option(min=10, help="Pages of each.")] = 250,
-    seed: Annotated[int, typer.Option(help="The same number, the same requests.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything, minute by minute, as JSON.")] = False,
+    minutes: Annotated[float, typer.Option(min=0.1, help="Duration of the load.")] = 60,
+    rate: Annotated[float, typer.Option(min=0.1, help="Requests per second.")] = 10,
+    at_once: Annotated[int, typer.Option(min=0, help="Concurrent clients without a pause, instead of a rate.")] = 0,
+    evidence: Annotated[
+        int, typer.Option(min=0, help="Sources that are compiled before the load, to fill caches.")
+    ] = 0,
+    wikis: Annotated[int, typer.Option(min=1, help="Number of wikis.")] = 8,
+    pages: Annotated[int, typer.Option(min=10, help="Pages of each wiki.")] = 250,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same requests.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures by minute as JSON.")] = False,
 ) -> None:
     """Load a service with reads, searches, edits, evidence to compile, webhooks and a synced folder.
 
-    Prints for memory, connections, tables and latencies whether they stay flat after the first fifth of the time.
+    Prints whether memory, connections, tables and latencies stay flat after the first fifth of the time.
     """
     made = [wiki(1, number, pages) for number in range(wikis)]
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:

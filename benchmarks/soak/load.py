@@ -1,4 +1,4 @@
-"""The load: reads, searches, lists, edits and evidence to compile, at random moments, in several wikis."""
+"""Sends reads, searches, lists, edits and evidence to compile, at random moments, to several wikis."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ RETAIN = """mutation ($input: RetainWikiSourcesInput!) {
   retainWikiSources(input: $input) { compileJobId userErrors { message } }
 }"""
 REFS = 20
-"""Evidence has so many names in each wiki: what comes under one again is its next version."""
+"""The number of refs of evidence in each wiki: evidence with an existing ref becomes its next version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Known:
 
 @dataclass(slots=True)
 class Load:
-    """What is sent, and what came of it: latencies in milliseconds by kind and minute, and the errors."""
+    """A load and its results: latencies in milliseconds by kind and minute, and the errors."""
 
     url: str
     pages: Sequence[Known]
@@ -58,7 +58,7 @@ class Load:
     errors: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     async def run(self, seconds: float) -> None:
-        """Send at random moments, so many a second on average, whatever answers take; or `at_once` without a pause."""
+        """Send requests at random moments, `rate` per second on average, or with `at_once` clients without a pause."""
         kinds: dict[str, tuple[int, Callable[[httpx.AsyncClient], Awaitable[None]]]] = {
             "read": (50, self.read), "search": (22, self.search), "list": (8, self.list), "edit": (18, self.edit),
             "retain": (2, self.retain),
@@ -132,7 +132,7 @@ class Load:
         await self.send(client, self.chance.choice(self.pages), RETAIN, input={"sources": [source]})
 
     async def retain_many(self, count: int) -> None:
-        """Retain so many pieces of evidence, REFS at a time."""
+        """Retain `count` pieces of evidence, REFS at a time."""
         async with httpx.AsyncClient(base_url=self.url, timeout=120, trust_env=False) as client:
             for _ in range(0, count, REFS):
                 sources = [*map(self.source, range(REFS))]
@@ -149,7 +149,7 @@ class Load:
 
 
 async def edit_files(root: Path, chance: random.Random, every: float) -> None:
-    """Edit a note of a synced folder now and then, as a person does."""
+    """Edit a random note of a synced folder at intervals, as a person does."""
     while True:
         await asyncio.sleep(every)
         if notes := await asyncio.to_thread(notes_in, root):
@@ -158,7 +158,7 @@ async def edit_files(root: Path, chance: random.Random, every: float) -> None:
 
 
 def notes_in(root: Path) -> list[Path]:
-    """Return the notes of a folder, in which others make and remove folders meanwhile."""
+    """Return the notes of a folder, in which other processes create and remove folders meanwhile."""
     found = []
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if name != ".cairn"]

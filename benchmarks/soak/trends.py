@@ -1,4 +1,4 @@
-"""Whether a series of measurements has a trend: the slope of Theil and Sen, and the test of Mann and Kendall."""
+"""Tests whether a series of measurements has a trend, by the Theil–Sen slope and the Mann–Kendall test."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,16 +7,16 @@ from itertools import accumulate, combinations
 from statistics import linear_regression, median
 
 WARMING = 0.2
-"""The share of a run that is left out at its beginning: caches and pools fill then."""
+"""The share of the run that is left out at its beginning, when caches and pools fill."""
 CERTAIN = 2.58
-"""Standard deviations from which on a trend is taken for real: 1 of 100 flat series goes so far by chance."""
+"""The standard deviations from which a trend counts as real: 1 of 100 flat series exceeds them by chance."""
 TOLERANCE = 0.1
 """The change over the whole run, as a share of the median, that still counts as flat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The trend of one series: its slope an hour, and its change over the minutes that were looked at."""
+    """The trend of one series: its slope per hour, and its change over the minutes that count."""
 
     name: str
     first: float
@@ -36,7 +36,7 @@ class Trend:
 
 
 def trend(name: str, minutes: Sequence[float | None]) -> Trend | None:
-    """Return the trend of a series with one value a minute, or none; None where too few are left."""
+    """Return the trend of a series with one value or None per minute, or None if fewer than four values remain."""
     told = [(at, value) for at, value in enumerate(minutes) if value is not None and at >= WARMING * len(minutes)]
     if len(told) < 4:
         return None
@@ -50,7 +50,7 @@ def trend(name: str, minutes: Sequence[float | None]) -> Trend | None:
 
 
 def score(values: Sequence[float]) -> float:
-    """Return by how many standard deviations more pairs of values rise than fall."""
+    """Return how many more pairs of values rise than fall, in standard deviations."""
     rising = sum((later > earlier) - (later < earlier) for earlier, later in combinations(values, 2))
     count = len(values)
     deviation = math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
@@ -62,7 +62,7 @@ def trends(series: Mapping[str, Sequence[float | None]]) -> list[Trend]:
 
 
 def growth(values: Sequence[float | None], sent: Sequence[int], requests: int) -> float | None:
-    """Return by how much a value grows with so many requests, by a line through the second half of all requests."""
+    """Return a value's growth per `requests` requests: the slope of a line through the second half of all requests."""
     so_far = [*accumulate(sent)]
     told = [(at, value) for at, value in zip(so_far, values, strict=True) if value is not None and at >= so_far[-1] / 2]
     if len({at for at, _ in told}) < 2:
@@ -71,5 +71,5 @@ def growth(values: Sequence[float | None], sent: Sequence[int], requests: int) -
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """Return the value below which that share of the values lies."""
+    """Return the value below which that share of the values lies, or None if there are no values."""
     return sorted(values)[min(int(share * len(values)), len(values) - 1)] if values else None

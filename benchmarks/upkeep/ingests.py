@@ -1,4 +1,4 @@
-"""Ingests by processes that are killed again and again: nothing acknowledged is lost, and nothing is there by half."""
+"""Ingests files with processes that are killed: no acknowledged ingest may be lost, and none may be stored in part."""
 
 import asyncio
 import random
@@ -23,7 +23,7 @@ from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rul
 
 from ..compiler.database import new_wiki, opened, served
 
-FILES = 40  # addresses: every further ingest from one is its next version
+FILES = 40  # addresses: each further ingest from the same address is its next version
 BY_HALF = {
     "sources without their file": """
         SELECT count(*) FROM sources AS s LEFT JOIN source_originals AS o ON o.source_id = s.id WHERE o.hash IS NULL""",
@@ -42,12 +42,12 @@ KEPT = """
 
 
 def ingests(
-    number: Annotated[int, typer.Option(min=1, help="Ingests that are acknowledged.")] = 1_000,
-    kills: Annotated[int, typer.Option(min=0, help="Processes that are killed meanwhile, at least.")] = 100,
-    policy: Annotated[Policy, typer.Option(help="Whether pages are made or proposed.")] = Policy.OPEN,
-    seed: Annotated[int, typer.Option(help="The same number, the same moments.")] = 1,
+    number: Annotated[int, typer.Option(min=1, help="Acknowledged ingests.")] = 1_000,
+    kills: Annotated[int, typer.Option(min=0, help="Minimum of processes that are killed.")] = 100,
+    policy: Annotated[Policy, typer.Option(help="Whether pages are created or proposed.")] = Policy.OPEN,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same moments.")] = 1,
 ) -> None:
-    """Ingest so many files by processes that are killed with SIGKILL; look for what is lost or there by half."""
+    """Ingest files with processes that are killed with SIGKILL, and look for lost and for partial ingests."""
     with served() as dsn, tempfile.TemporaryDirectory(prefix="cairn-bench-") as folder:
         uvloop.run(struck(dsn, Path(folder) / "told", number, kills, policy, random.Random(seed)))
 
@@ -78,7 +78,7 @@ async def struck(dsn: str, log: Path, number: int, kills: int, policy: Policy, c
     lost = await count_lost(look, told(log), policy)
     print(
         f"{number:,} ingests acknowledged, {killed} processes killed, {at_work} between a write and its answer: "
-        f"{lost} lost or changed, 0 by half, {await look.fetchval('SELECT count(*) FROM sources'):,} sources, "
+        f"{lost} lost or changed, 0 stored in part, {await look.fetchval('SELECT count(*) FROM sources'):,} sources, "
         f"{await look.fetchval('SELECT count(*) FROM pages')} pages, "
         f"{await look.fetchval('SELECT count(*) FROM proposals'):,} proposals, in {time.monotonic() - begun:.0f} s"
     )
@@ -94,7 +94,7 @@ async def by_half(look: asyncpg.Connection) -> dict[str, int]:
 
 
 async def count_lost(look: asyncpg.Connection, said: list[tuple[int, str, str]], policy: Policy) -> int:
-    """Return how many of the acknowledged are gone, or differ by a byte."""
+    """Return how many of the acknowledged ingests are missing, or differ by a byte."""
     rows = await look.fetch(KEPT)
     data = {str(row["id"]): row["data"] for row in rows if sha256(row["data"]).digest() == row["hash"]}
     table = "pages" if policy is Policy.OPEN else "proposals"
@@ -104,13 +104,13 @@ async def count_lost(look: asyncpg.Connection, said: list[tuple[int, str, str]],
 
 
 def told(log: Path) -> list[tuple[int, str, str]]:
-    """The ingests that were acknowledged, in whole lines: a number, the source, and the page or the proposal."""
+    """Read the acknowledged ingests from complete lines: a number, the source, and the page or the proposal."""
     lines = log.read_text(encoding="ascii").splitlines(keepends=True)
     return [(int(n), source, place) for n, source, place in (line.split() for line in lines if line.endswith("\n"))]
 
 
 def file(number: int) -> bytes:
-    """A note of its own; every seventh address is a web page, which another process parses."""
+    """Generate a note. Every seventh address is a web page, which another process parses."""
     place, version = number % FILES, number // FILES + 1
     text = f"Kiln {place} was fired {version} times. It holds {place * 7} bowls."
     if place % 7 == 0:
@@ -119,7 +119,7 @@ def file(number: int) -> bytes:
 
 
 async def ingest(dsn: str, tenant_id: str, owner_id: str, log: str, first: str, last: str) -> None:
-    """Ingest one file after the other, and tell of each that is acknowledged. This is the process that is killed."""
+    """Ingest one file after the other, and log each acknowledged one. This is the process that is killed."""
     owner = UUID(owner_id)
     scope = Scope(UUID(tenant_id), owner, Role.MEMBER, Actor(ActorKind.SERVICE, "bench"), (owner,))
     database = Database(dsn, size=2)

@@ -1,4 +1,4 @@
-"""The lint of a large wiki: seconds of Postgres for each check and for all of them, and the memory of this process."""
+"""Measures the lint of a large wiki: CPU seconds of Postgres for all checks, and the memory of this process."""
 
 import tempfile
 import time
@@ -27,7 +27,7 @@ from ..import_export.memory import kilobytes
 from ..processes import TICK, cpu_seconds
 from ..wikis import Wiki, wiki, write_wikis
 
-GOAL = 10.0  # seconds of all checks
+GOAL = 10.0  # CPU seconds of Postgres for all checks
 FIELDS = """
     UPDATE pages SET metadata = jsonb_strip_nulls(jsonb_build_object(
         'confidence', (ARRAY['low', 'medium', 'high', 'certain'])[1 + number % 4],
@@ -47,11 +47,13 @@ say = Console(stderr=True)
 
 
 def linted(
-    pages: Annotated[int, typer.Option(min=10, help="Of the wiki.")] = 100_000,
-    rounds: Annotated[int, typer.Option(min=1, help="How often all checks are run.")] = 3,
-    folder: Annotated[Path | None, typer.Option(help="Where the database is kept for the next run.")] = None,
+    pages: Annotated[int, typer.Option(min=10, help="Pages of the wiki.")] = 100_000,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of all checks.")] = 3,
+    folder: Annotated[
+        Path | None, typer.Option(help="Folder in which the database is stored for the next run.")
+    ] = None,
 ) -> None:
-    """Lint a wiki of so many pages. Ends with an error where all checks together take more than ten seconds of CPU."""
+    """Lint a wiki of this size. Fails if all checks together take more than ten seconds of Postgres' CPU."""
     with served(folder) as dsn:
         if uvloop.run(measured(dsn, wiki(1, 1, pages, hub=pages // 4), rounds)) > GOAL:
             raise typer.Exit(1)
@@ -70,7 +72,7 @@ def served(folder: Path | None) -> Iterator[str]:
 
 
 async def measured(dsn: str, one: Wiki, rounds: int) -> float:
-    """Return the seconds of Postgres's CPU that all checks take, for the wiki's own people or for a member by grant."""
+    """Return the CPU seconds that all checks take in Postgres: the worse of the wiki's owner and a member by grant."""
     worst = 0.0
     await migrate(dsn)
     database = Database(dsn, size=2, statement_timeout=600)
@@ -93,7 +95,7 @@ async def measured(dsn: str, one: Wiki, rounds: int) -> float:
             print(
                 f"{one.pages:,} pages, {name}: {median(spent):.2f} s of Postgres's CPU "
                 f"[{min(spent):.2f}-{max(spent):.2f}], in {median(taken):.2f} s [{min(taken):.2f}-{max(taken):.2f}], "
-                f"{sum(report.total for report in reports):,} findings, {grown:.1f} MB more in this process",
+                f"{sum(report.total for report in reports):,} findings, peak memory {grown:.1f} MB higher",
                 flush=True,
             )
             for seconds, check, total in sorted([await alone(view, scope, check.name) for check in CHECKS])[::-1][:8]:
@@ -105,14 +107,14 @@ async def measured(dsn: str, one: Wiki, rounds: int) -> float:
 
 
 async def find_postmaster(database: Database) -> int:
-    """Return the process of Postgres, whose child serves this connection."""
+    """Return the pid of the postmaster, whose child serves this connection."""
     async with database.connection() as connection:
         backend = await connection.raw.fetchval("SELECT pg_backend_pid()")
     return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def spent_by(postmaster: int) -> float:
-    """Return the seconds that Postgres has computed so far, in processes that run and in those that have ended."""
+    """Return the CPU seconds that Postgres has used so far, in running and in ended processes."""
     ended = Path(f"/proc/{postmaster}/stat").read_text().rpartition(")")[2].split()[13:15]
     return cpu_seconds([postmaster]) + sum(map(int, ended)) / TICK
 
@@ -124,7 +126,7 @@ async def alone(database: Database, scope: Scope, check: str) -> tuple[float, st
 
 
 async def furnish(dsn: str, one: Wiki) -> None:
-    """Write the wiki, with frontmatter, unless an earlier run has."""
+    """Write the wiki with frontmatter, unless an earlier run has written it."""
     look = await asyncpg.connect(dsn)
     try:
         if await look.fetchval("SELECT count(*) FROM pages") == one.pages:
@@ -138,7 +140,7 @@ async def furnish(dsn: str, one: Wiki) -> None:
 
 
 async def guest_of(database: Database, own: Scope) -> Scope:
-    """Return the scope of somebody who may write in the wiki, up to the ceiling of its members."""
+    """Return the scope of a guest who may write in the wiki, and read up to the sensitivity ceiling of members."""
     slug = f"guest-{time.time_ns()}"
     guest = await create_owner(database, own.tenant_id, OwnerKind.USER, slug, "Guest")
     await grant(database, own.tenant_id, owner_id=own.owner_id, grantee_id=guest.id, role=Grant.MEMBER)

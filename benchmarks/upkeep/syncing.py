@@ -1,4 +1,4 @@
-"""The cost of `cairn sync` for a large vault: the first one, one without changes, and one with few."""
+"""Measures `cairn sync` of a large vault: the first sync, one without changes, and one with few changes."""
 
 import os
 import random
@@ -20,7 +20,7 @@ from ..wikis import VOCABULARY
 COMMAND = [sys.executable, "-c", "from app.cli import main; main()", "sync"]
 EDITED = 10
 SETTLED = 2.5
-"""Seconds after which a file that was written is known by its time and size."""
+"""The seconds after which sync identifies a written file by its time and size."""
 
 
 class Cost(NamedTuple):
@@ -33,8 +33,8 @@ class Cost(NamedTuple):
 
 
 def syncs(
-    notes: Annotated[int, typer.Option(min=EDITED, help="Notes of the vault.")] = 10_000,
-    words: Annotated[int, typer.Option(min=1, help="Words of each.")] = 150,
+    notes: Annotated[int, typer.Option(min=EDITED, help="Notes in the vault.")] = 10_000,
+    words: Annotated[int, typer.Option(min=1, help="Words of each note.")] = 150,
 ) -> None:
     """Sync a vault with an empty wiki, again without a change, with few edits, and into a new folder."""
     with served() as dsn, tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
@@ -80,7 +80,7 @@ def edited(vault: Path) -> Path:
 
 
 def sync(dsn: str, folder: Path) -> Cost:
-    """Sync in a process of its own."""
+    """Run one sync in its own process."""
     server, began = uvloop.run(postmaster(dsn)), time.monotonic()
     before = cluster_cpu_seconds(server)
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Kill a service that sends webhooks and a receiver of them again and again, and count what is lost."""
+"""Kills a service that sends webhooks and their receiver in turn, and counts lost deliveries."""
 
 import asyncio
 import random
@@ -36,18 +36,18 @@ UPDATE = """mutation ($input: UpdateWikiPageInput!) {
 HELD = "SELECT count(*) FROM webhook_queues WHERE split_part(claimed_by, ':', 2) = $1 AND due_at > now()"
 WAITING = "SELECT count(*) FROM webhook_deliveries WHERE status = 'pending'"
 QUEUED = "SELECT id, owner_id, page_id, version, position, status FROM webhook_deliveries ORDER BY owner_id, position"
-DRAINED = 900.0  # seconds that may pass after the last kill
+DRAINED = 900.0  # seconds after the last kill within which all must be delivered
 
 
 class Written:
-    """What the service has acknowledged: versions of pages."""
+    """The page versions whose writes the service has acknowledged."""
 
     def __init__(self) -> None:
         self.versions: set[tuple[str, int]] = set()
         self.is_over = False
 
     async def write(self, url: str, tokens: dict[str, str], chance: random.Random) -> None:
-        """Update pages, one after the other, until that is over. What is not acknowledged is not counted."""
+        """Update random pages until `is_over`. Writes that are not acknowledged are not counted."""
         number = 0
         async with httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client:
             while not self.is_over:
@@ -64,7 +64,7 @@ class Written:
 
 
 async def furnished(dsn: str, url: str, wikis: int) -> tuple[dict[str, str], str]:
-    """Make the wikis with a page each, and a webhook; return a token for each page, and the secret."""
+    """Create the wikis with a page each, and a webhook. Return a token for each page, and the secret."""
     database, tokens = Database(dsn, size=4), dict[str, str]()
     await database.open()
     try:
@@ -83,16 +83,16 @@ async def furnished(dsn: str, url: str, wikis: int) -> tuple[dict[str, str], str
 async def killing(
     service: Killed, receiver: Killed, kills: int, look: asyncpg.Connection, chance: random.Random
 ) -> int:
-    """Kill one of the two at random moments; return how many kills left queues in the hands of a dead sender."""
+    """Kill one of the two at random moments. Return how many kills left queues claimed by a killed sender."""
     at_work = 0
     for number in range(kills):
-        await asyncio.sleep(0.1 + 5 * chance.random())  # long enough for a sender to begin again after an outage
+        await asyncio.sleep(0.1 + 5 * chance.random())  # long enough for a sender to resume after an outage
         struck = (service, receiver)[number % 2]
         pid = await asyncio.to_thread(struck.kill)
         at_work += struck is service and await look.fetchval(HELD, str(pid)) > 0
         await asyncio.to_thread(struck.start)
         if (number + 1) % 20 == 0:
-            print(f"{number + 1} kills, {await look.fetchval(WAITING):,} deliveries wait", flush=True)
+            print(f"{number + 1} kills, {await look.fetchval(WAITING):,} deliveries pending", flush=True)
     return at_work
 
 
@@ -132,7 +132,7 @@ async def run(dsn: str, folder: Path, kills: int, wikis: int, writers: int, seed
 
 
 def compared(rows: Sequence[Any], heard: Sequence[dict[str, Any]], written: Written, drained: float) -> bool:
-    """Print what was lost, repeated or out of order; return whether nothing was lost and nothing out of order."""
+    """Print what was lost, repeated or out of order. Return whether nothing was lost and nothing was out of order."""
     queued = {(str(row["page_id"]), row["version"]) for row in rows}
     arrived = {one["id"] for one in heard}
     lost = sum(str(row["id"]) not in arrived for row in rows)
@@ -141,13 +141,13 @@ def compared(rows: Sequence[Any], heard: Sequence[dict[str, Any]], written: Writ
     print(
         f"acknowledged {len(written.versions):,}, queued {len(rows):,}, arrived {len(arrived):,}, "
         f"lost {lost + unqueued}, out of order {disordered}, sent again {len(heard) - len(arrived):,}, "
-        f"all there {drained:.0f} s after the last kill"
+        f"all delivered {drained:.0f} s after the last kill"
     )
     return bool(written.versions) and lost + unqueued + disordered == 0
 
 
 def out_of_order(rows: Sequence[Any], heard: Sequence[dict[str, Any]]) -> Iterator[bool]:
-    """Yield for each first arrival whether something of its wiki that follows it had arrived before."""
+    """Yield for each first arrival whether a later change of the same wiki had arrived before it."""
     places = {str(row["id"]): (row["owner_id"], row["position"]) for row in rows}
     furthest: dict[Any, int] = {}
     for id in dict.fromkeys(one["id"] for one in heard):
@@ -157,12 +157,12 @@ def out_of_order(rows: Sequence[Any], heard: Sequence[dict[str, Any]]) -> Iterat
 
 
 def main(
-    kills: Annotated[int, typer.Option(min=2, help="Of the service and of the receiver, in turn.")] = 200,
-    wikis: Annotated[int, typer.Option(min=1, help="Wikis that are written in.")] = 100,
-    writers: Annotated[int, typer.Option(min=1, help="Clients that write at once.")] = 4,
-    seed: Annotated[int, typer.Option(help="The same number, the same moments.")] = 1,
+    kills: Annotated[int, typer.Option(min=2, help="Kills of the service and of the receiver, in turn.")] = 200,
+    wikis: Annotated[int, typer.Option(min=1, help="Wikis that are written to.")] = 100,
+    writers: Annotated[int, typer.Option(min=1, help="Concurrent writers.")] = 4,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same moments.")] = 1,
 ) -> None:
-    """Kill with SIGKILL a service that is written to and sends webhooks, and their receiver; nothing may be lost."""
+    """Kill a service that receives writes and sends webhooks, and their receiver, with SIGKILL: nothing may be lost."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""A receiver of webhooks that is made to be killed: what it has taken is on disk before it answers.
+"""A webhook receiver that may be killed: it writes each delivery to disk before it responds.
 
 `python -m benchmarks.webhooks.receiver PORT FILE SECRET` adds a line of JSON to the file for each delivery.
 """
@@ -21,7 +21,7 @@ def signature(secret: str, id: str, timestamp: str, body: bytes) -> str:
 
 
 def heard(place: Path) -> list[dict[str, Any]]:
-    """Return what was taken. A line that a kill has cut short was not answered, and is left out."""
+    """Return the received deliveries. A line that a kill has cut short was not acknowledged, and is left out."""
     found = []
     for line in place.read_text(errors="replace").splitlines():
         with suppress(json.JSONDecodeError):
