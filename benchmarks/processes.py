@@ -32,12 +32,14 @@ class Server:
 
 
 @contextmanager
-def started(name: str, command: Sequence[str | Path], settings: Mapping[str, str], log: Path) -> Iterator[Server]:
+def running_server(
+    name: str, command: Sequence[str | Path], settings: Mapping[str, str], log: Path
+) -> Iterator[Server]:
     """Run a server until the block ends. Its output goes to `log`."""
     port = free_port()
     environment = {**os.environ, **settings, "CAIRN_PORT": str(port)}
-    with log.open("wb") as said:
-        process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
         try:
             wait_for(port, process, log)
             yield Server(name, port, process.pid)
@@ -54,7 +56,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-class Killed:
+class RestartableProcess:
     """A process that can be killed and started again."""
 
     def __init__(self, command: Sequence[str], port: int, log: Path, settings: dict[str, str]) -> None:
@@ -62,10 +64,10 @@ class Killed:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        with self.log.open("ab") as said:
+        with self.log.open("ab") as output:
             environment = {**os.environ, **self.settings}
             self.process = subprocess.Popen(
-                self.command, env=environment, stdout=said, stderr=said, start_new_session=True
+                self.command, env=environment, stdout=output, stderr=output, start_new_session=True
             )
         wait_for(self.port, self.process, self.log)
 
@@ -78,24 +80,24 @@ class Killed:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
         return port
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    last = time.monotonic() + START
-    while process.poll() is None and time.monotonic() < last:
+    deadline = time.monotonic() + START
+    while process.poll() is None and time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.05)
-    said = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
-    raise RuntimeError(f"{process.args!r} does not listen:\n{said}")
+    output = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+    raise RuntimeError(f"{process.args!r} does not listen:\n{output}")
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
     """Return the user and system time of the processes and their children so far."""
-    return sum(ticks(pid) for pid in tree(pids)) / TICK
+    return sum(ticks(pid) for pid in process_tree(pids)) / TICK
 
 
 def scheduled_ms(pids: Iterable[int]) -> float:
@@ -104,7 +106,7 @@ def scheduled_ms(pids: Iterable[int]) -> float:
     The time of a child is lost when it ends.
     """
     spent = 0
-    for pid in list(tree(pids)):
+    for pid in list(process_tree(pids)):
         for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
             with suppress(OSError):
                 spent += int(task.read_text().split()[0])
@@ -113,7 +115,7 @@ def scheduled_ms(pids: Iterable[int]) -> float:
 
 def resident_mb(pids: Iterable[int]) -> float:
     """Return the memory of the processes and their children, in MB."""
-    pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in tree(pids)]
+    pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in process_tree(pids)]
     return sum(pages) * PAGE / 1e6
 
 
@@ -126,11 +128,11 @@ def peak_mb(pid: int) -> float:
     return 0.0
 
 
-def tree(pids: Iterable[int]) -> Iterator[int]:
+def process_tree(pids: Iterable[int]) -> Iterator[int]:
     for pid in pids:
         yield pid
         for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            yield from tree(map(int, task.read_text().split()))
+            yield from process_tree(map(int, task.read_text().split()))
 
 
 def ticks(pid: int) -> int:
@@ -150,9 +152,9 @@ async def postmaster(dsn: str) -> int:
 def cluster_cpu_seconds(pid: int) -> float:
     """Return the user and system time of a Postgres so far, including its running and its ended backends."""
     running = 0
-    for one in list(tree([pid])):
+    for child in list(process_tree([pid])):
         with suppress(OSError):  # a child that ends meanwhile is counted with the ended children
-            running += ticks(one)
+            running += ticks(child)
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (running + int(fields[13]) + int(fields[14])) / TICK
 

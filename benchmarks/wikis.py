@@ -58,18 +58,18 @@ async def write_wikis(dsn: str, wikis: Sequence[Wiki], step: Callable[[Wiki], ob
     connection, database = await asyncpg.connect(dsn), Database(dsn, size=1)
     await database.open()
     try:
-        for number, one in enumerate(wikis):
-            rows = Author(one).rows(is_new_tenant=one.tenant_id not in {other.tenant_id for other in wikis[:number]})
-            await write(connection, one, rows, is_first=number == 0)
-            await reindex(database, one.tenant_id, one.owner_id)
-            step(one)
+        for number, wiki in enumerate(wikis):
+            rows = Author(wiki).rows(is_new_tenant=wiki.tenant_id not in {other.tenant_id for other in wikis[:number]})
+            await write(connection, wiki, rows, is_first=number == 0)
+            await reindex(database, wiki.tenant_id, wiki.owner_id)
+            step(wiki)
         await connection.execute("VACUUM ANALYZE")
     finally:
         await connection.close()
         await database.close()
 
 
-async def write(connection: asyncpg.Connection, one: Wiki, rows: dict[str, list[Row]], is_first: bool) -> None:
+async def write(connection: asyncpg.Connection, wiki: Wiki, rows: dict[str, list[Row]], is_first: bool) -> None:
     for table in metadata.sorted_tables:
         if own := rows.get(table.name):
             records = [tuple(row.values()) for row in own]
@@ -95,11 +95,11 @@ WEIGHTS = list(accumulate(1 / (rank + 2) for rank in range(WORDS)))
 class Author:
     """Generates the rows of one wiki."""
 
-    def __init__(self, one: Wiki) -> None:
-        self.wiki, self.rng = one, random.Random(one.owner_id.int)
-        self.scope = {"tenant_id": one.tenant_id, "owner_id": one.owner_id}
+    def __init__(self, wiki: Wiki) -> None:
+        self.wiki, self.rng = wiki, random.Random(wiki.owner_id.int)
+        self.scope = {"tenant_id": wiki.tenant_id, "owner_id": wiki.owner_id}
         self.tables: dict[str, list[Row]] = {}
-        self.titles = [self.title(number) for number in range(one.pages)]
+        self.titles = [self.title(number) for number in range(wiki.pages)]
 
     def rows(self, is_new_tenant: bool) -> dict[str, list[Row]]:
         tenant, owner = self.wiki.tenant_id, self.wiki.owner_id

@@ -37,7 +37,7 @@ class Proxy(Network):
         account = self.upstream.netloc.rpartition("@")[0] or "postgres"
         return f"postgresql://{account}@127.0.0.1:{self.port}{self.upstream.path}?sslmode=disable"
 
-    async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await Link(self, reader, writer).run()
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -13,13 +13,13 @@ from typing import Any
 import orjson
 import uvloop
 
-from .wire import Target, answer_of, connected, frame, post, upgraded
+from .wire import Target, connected, frame, post, read_response, upgraded
 
 FAILURES = (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError)
 MARKS = "a" + "\u0301\u0316" * 100_000
 CREATE = "mutation ($i: CreateWikiPageInput!) { createWikiPage(input: $i) { page { id } } }"
-TAGGED = "query ($v: String!) { wikiPages(filter: {tags: [$v]}) { nodes { id } } }"
-NAMED = "query ($v: String!) { wikiPages(filter: {titlePrefix: $v}) { nodes { id } } }"
+QUERY_BY_TAG = "query ($v: String!) { wikiPages(filter: {tags: [$v]}) { nodes { id } } }"
+QUERY_BY_PREFIX = "query ($v: String!) { wikiPages(filter: {titlePrefix: $v}) { nodes { id } } }"
 SEARCH = "query ($v: String!) { wikiSearchResults(query: $v) { totalCount edges { snippet { text } } } }"
 BODIES = '{ wikiPages(first: 40, filter: {titlePrefix: "Large"}) { nodes { bodyMd } } }'
 READ = "{ wikiPages(first: 20) { nodes { title summary tags } } }"
@@ -121,12 +121,12 @@ async def hammer(target: Target, n: int) -> object:
     page."""
     async with connected(target) as (reader, writer):
         for number in range(5):
-            asked: dict[str, Any] = {"query": READ}
+            request: dict[str, Any] = {"query": READ}
             if (number, n % 4) == (4, 0):  # one request in twenty
-                asked = {"query": CREATE, "variables": page(n, "H")}
-            body = orjson.dumps(asked)
+                request = {"query": CREATE, "variables": page(n, "H")}
+            body = orjson.dumps(request)
             writer.write(target.head("/graphql", len(body)) + body)
-            await answer_of(reader)
+            await read_response(reader)
     return None
 
 
@@ -148,13 +148,13 @@ async def make_pages(target: Target, n: int) -> object:
 
 
 def phrase(n: int) -> dict[str, Any]:
-    said = " ".join(f'"{WORDS[(n + k) % 8]} {WORDS[(n * 3 + k * 5) % 8]}"' for k in range(700))
-    return {"v": f"{n} {said}"[:10_000]}
+    phrases = " ".join(f'"{WORDS[(n + k) % 8]} {WORDS[(n * 3 + k * 5) % 8]}"' for k in range(700))
+    return {"v": f"{n} {phrases}"[:10_000]}
 
 
 ATTACKS: dict[str, Attack] = {
-    "marks-filter": Attack("200,000 combining marks as a tag to filter by", graphql(TAGGED, lambda n: {"v": MARKS}), 2),
-    "marks-prefix": Attack("200,000 combining marks as a prefix", graphql(NAMED, lambda n: {"v": MARKS}), 2),
+    "marks-filter": Attack("200,000 combining marks as a tag", graphql(QUERY_BY_TAG, lambda n: {"v": MARKS}), 2),
+    "marks-prefix": Attack("200,000 combining marks as a prefix", graphql(QUERY_BY_PREFIX, lambda n: {"v": MARKS}), 2),
     "marks-search": Attack("10,000 combining marks as a query", graphql(SEARCH, lambda n: {"v": MARKS[:9_999]}), 4),
     "marks-body": Attack("a page full of links made of marks", graphql(
         CREATE, lambda n: page(n, "M", bodyMd=f"[[{MARKS[:480]}]] " * 400)), 2),
@@ -204,7 +204,7 @@ async def attack(name: str, target: Target, seconds: float) -> int:
 
     clients = [asyncio.create_task(client(number)) for number in range(chosen.clients)]
     await asyncio.wait(clients, timeout=seconds)
-    for one in clients:
-        one.cancel()
+    for task in clients:
+        task.cancel()
     await asyncio.gather(*clients, return_exceptions=True)
     return sum(counts)

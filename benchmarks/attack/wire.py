@@ -60,10 +60,10 @@ async def post(target: Target, path: str, body: bytes, kind: str = "application/
     """Send a request on a new connection, and return the status and the body of the response."""
     async with connected(target) as (reader, writer):
         writer.write(target.head(path, len(body), kind) + body)
-        return await answer_of(reader)
+        return await read_response(reader)
 
 
-async def answer_of(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+async def read_response(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     status, length = int(head.split(" ", 2)[1]), int(head.partition("content-length: ")[2].partition("\r\n")[0])
     return status, await reader.readexactly(length)

@@ -15,7 +15,7 @@ from db.database import Database
 
 from ..processes import backends, cpu_seconds, resident_mb
 
-NAME = "cairn"  # the application name of the product's connections in Postgres
+CONNECTION_NAME = "cairn"  # the application name of the product's connections in Postgres
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Watch:
     statements: int = 0
     began: Cost = field(default_factory=Cost)
 
-    def look(self) -> Cost:
+    def read(self) -> Cost:
         return Cost(
             wall=time.perf_counter(),
             python=time.process_time(),
@@ -66,25 +66,25 @@ class Watch:
         )
 
     def start(self) -> None:
-        self.began = self.look()
+        self.began = self.read()
 
     def stop(self, sources: int, jobs: int = 0) -> Cost:
         """Return the cost since the start."""
-        now, then = self.look(), self.began
+        now, began = self.read(), self.began
         return Cost(
             sources,
             jobs,
-            now.wall - then.wall,
-            now.python - then.python,
-            now.postgres - then.postgres,
-            now.statements - then.statements,
+            now.wall - began.wall,
+            now.python - began.python,
+            now.postgres - began.postgres,
+            now.statements - began.statements,
             now.resident,
         )
 
 
-async def watching(database: Database) -> Watch:
+async def watch_database(database: Database) -> Watch:
     """Return a watch that counts the statements of all connections that the database's pools have now."""
-    watch = Watch(await backends(database.dsn, NAME))
+    watch = Watch(await backends(database.dsn, CONNECTION_NAME))
 
     def count(_: object) -> None:
         watch.statements += 1
@@ -95,12 +95,12 @@ async def watching(database: Database) -> Watch:
     return watch
 
 
-def usual(told: Callable[[Metrics], None] = lambda _: None, caps: Caps = CAPS) -> Compiler:
+def default_compiler(told: Callable[[Metrics], None] = lambda _: None, caps: Caps = CAPS) -> Compiler:
     """Return a compiler with the default settings."""
     return Compiler(ExtractivePlanner(), ExtractiveWriter(), caps, told=told)
 
 
-async def compiled(database: Database, compiler: Compiler) -> int:
+async def run_jobs(database: Database, compiler: Compiler) -> int:
     """Run all pending jobs one after the other, and return how many there were."""
     jobs = 0
     while await work_once(database, compiler, "bench"):
@@ -108,7 +108,7 @@ async def compiled(database: Database, compiler: Compiler) -> int:
     return jobs
 
 
-async def look_at_tables(dsn: str) -> None:
+async def analyse_tables(dsn: str) -> None:
     """Run ANALYZE on all tables: autovacuum does so only once a minute, which is too slow for a benchmark."""
     connection = await asyncpg.connect(dsn)
     try:

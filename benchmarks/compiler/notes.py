@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 from resolvers.sources.sources import SourceDraft
 
 from .lives import LANGUAGES, Life, life
-from .writings import Writing, quotable
+from .writings import Writing, first_quotes
 
 BEGAN = datetime(2024, 11, 1, tzinfo=UTC)
 DAYS = 730
-DOCUMENTS = 0.22  # the share of documents among all sources, if there are enough texts
+DOCUMENT_SHARE = 0.22  # the share of documents among all sources, if there are enough texts
 KINDS = {"daily_note": 0.50, "memory_unit": 0.32, "journal_idea": 0.10, "reading": 0.08}
-TONGUES = {"en": 8.0, "de": 3.0, "fr": 2.0, "pt": 2.0, "zh": 1.0, "ja": 1.0}
-TALK = 6  # memories per thread
+LANGUAGE_WEIGHTS = {"en": 8.0, "de": 3.0, "fr": 2.0, "pt": 2.0, "zh": 1.0, "ja": 1.0}
+MEMORIES_PER_THREAD = 6  # memories per thread
 SLOT = re.compile(r"\{(\w+)\}")
 T = TypeVar("T")
 
@@ -32,20 +32,20 @@ def notes(
 ) -> list[SourceDraft]:
     """Return `count` sources, the oldest first."""
     author = Author(seed, texts, languages)
-    read = author.rng.sample(texts, min(len(texts), int(count * DOCUMENTS)))
-    made = [*map(author.document, read), *(author.note(number) for number in range(count - len(read)))]
-    return sorted(made, key=lambda draft: (draft.captured_at or BEGAN, draft.ref))
+    read = author.rng.sample(texts, min(len(texts), int(count * DOCUMENT_SHARE)))
+    drafts = [*map(author.document, read), *(author.note(number) for number in range(count - len(read)))]
+    return sorted(drafts, key=lambda draft: (draft.captured_at or BEGAN, draft.ref))
 
 
-def load(sources: int, scopes: int, seed: int = 1) -> Iterator[tuple[int, list[SourceDraft]]]:
+def sources_by_scope(sources: int, scopes: int, seed: int = 1) -> Iterator[tuple[int, list[SourceDraft]]]:
     """Yield the number and the sources of each scope. Each scope has one language, and the first scopes have more
     sources."""
     weights = [1 + 4 / (scope + 1) for scope in range(scopes)]
-    whole, before = sum(weights), 0
+    total, start = sum(weights), 0
     for scope, reached in enumerate(accumulate(weights)):
-        upto = round(sources * reached / whole)
-        yield scope, notes(upto - before, seed * 100_000 + scope, (), (LANGUAGES[scope % len(LANGUAGES)],))
-        before = upto
+        end = round(sources * reached / total)
+        yield scope, notes(end - start, seed * 100_000 + scope, (), (LANGUAGES[scope % len(LANGUAGES)],))
+        start = end
 
 
 class Author:
@@ -54,12 +54,12 @@ class Author:
     def __init__(self, seed: int, texts: Sequence[Writing], languages: Sequence[str]) -> None:
         self.rng = random.Random(seed)
         self.languages = list(languages)
-        self.quotes = quotable(texts)
+        self.quotes = first_quotes(texts)
 
     def note(self, number: int) -> SourceDraft:
         kinds = list(KINDS)[: len(KINDS) if self.quotes else -1]
         kind = self.rng.choices(kinds, [KINDS[kind] for kind in kinds])[0]
-        language = self.rng.choices(self.languages, [TONGUES[one] for one in self.languages])[0]
+        language = self.rng.choices(self.languages, [LANGUAGE_WEIGHTS[language] for language in self.languages])[0]
         at = self.moment()
         said = Saying(self.rng, life(language), self.rng.choice(self.quotes) if self.quotes else ("", ""))
         return getattr(self, kind)(said, at, number)  # type: ignore[no-any-return]
@@ -74,7 +74,7 @@ class Author:
         return draft("daily_note", f"{at:%Y-%m-%d}-{number}", content, at, said.metadata(city=0.9, place=0.5))
 
     def memory_unit(self, said: "Saying", at: datetime, number: int) -> SourceDraft:
-        thread = {"thread_id": f"thread-{number // TALK}"}
+        thread = {"thread_id": f"thread-{number // MEMORIES_PER_THREAD}"}
         content = said.some_of(said.life.memories)
         return draft("memory_unit", f"memory-{number}", content, at, thread | said.metadata(city=0.3, person=0.4))
 
@@ -100,14 +100,14 @@ class Saying:
 
     def __init__(self, rng: random.Random, of: Life, read: tuple[str, str]) -> None:
         self.rng, self.life = rng, of
-        place, city = often(rng, of.places)
-        person, other = often(rng, of.people), rng.choice(of.people)
+        place, city = draw_early_ones(rng, of.places)
+        person, other = draw_early_ones(rng, of.people), rng.choice(of.people)
         self.names: Mapping[str, str] = {
             "person": person,
-            "other": other if other != person else rng.choice([one for one in of.people if one != person]),
+            "other": other if other != person else rng.choice([name for name in of.people if name != person]),
             "place": place,
             "city": city,
-            "project": often(rng, of.projects),
+            "project": draw_early_ones(rng, of.projects),
             "tool": rng.choice(of.tools),
             "thing": rng.choice(of.things),
             "rare": f"{rng.choice(of.first)}{'' if not of.first[0].isascii() else ' '}{rng.choice(of.last)}",
@@ -132,6 +132,6 @@ class Saying:
         return found
 
 
-def often(rng: random.Random, among: Sequence[T]) -> T:
+def draw_early_ones(rng: random.Random, among: Sequence[T]) -> T:
     """Draw an item; the first items are drawn more often than the last."""
     return among[int(len(among) * rng.random() ** 1.6)]

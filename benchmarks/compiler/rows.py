@@ -75,13 +75,13 @@ async def rows(dsn: str, scope: Scope) -> Rows:
         await connection.close()
 
 
-def differences(one: Rows, other: Rows) -> list[str]:
+def differences(first: Rows, second: Rows) -> list[str]:
     """Return a message for each table that differs, with the first row that only one of the wikis has."""
     found = []
-    for name in one:
-        if one[name] != other[name]:
-            only = [row for row in one[name] if row not in other[name]] or [
-                row for row in other[name] if row not in one[name]
+    for name in first:
+        if first[name] != second[name]:
+            only = [row for row in first[name] if row not in second[name]] or [
+                row for row in second[name] if row not in first[name]
             ]
-            found.append(f"{name}: {len(one[name])} and {len(other[name])} rows; {str(only[:1])[:300]}")
+            found.append(f"{name}: {len(first[name])} and {len(second[name])} rows; {str(only[:1])[:300]}")
     return found

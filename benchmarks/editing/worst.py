@@ -73,12 +73,12 @@ def cases() -> Iterator[Case]:
 def worst() -> Iterator[tuple[str, float, float]]:
     """Yield the name of each case, the milliseconds of CPU that it took, and its limit."""
     target = "\n".join(f"- {LINE} {n}" for n in range(2_900))
-    yield "one place, exact", taken(Case("", target, f"{LINE} 2899", "x")), EXACT
+    yield "one place, exact", cpu_ms(Case("", target, f"{LINE} 2899", "x")), EXACT
     for case in cases():
-        yield case.name, taken(case), TOLERANT
+        yield case.name, cpu_ms(case), TOLERANT
 
 
-def taken(case: Case) -> float:
+def cpu_ms(case: Case) -> float:
     """Return the minimum of three runs: the cost without disturbance by other processes."""
     times = []
     for _ in range(3):

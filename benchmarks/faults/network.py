@@ -34,9 +34,9 @@ class Network:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         with suppress(OSError):
-            await self.lead(reader, writer)
+            await self.forward(reader, writer)
 
-    async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Forward one connection of a client to the server, for as long as both are open."""
         answers, requests = await asyncio.open_unix_connection(self.target)
         try:

@@ -30,14 +30,14 @@ SEARCH = """
 """
 
 
-async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
+async def store_questions(dsn: str, drawn: Sequence[Drawn]) -> None:
     """Create the table of questions and the function that answers them."""
-    rows = await understood(dsn, drawn)
+    rows = await ranking_parameters(dsn, drawn)
     async with connected(dsn) as connection:
         statement = await connection.prepare(RANK.sql)
-        types = [f"a{number} {type_name(one)}" for number, one in enumerate(statement.get_parameters(), 1)]
-        found = [f"{one.name} {type_name(one.type)}" for one in statement.get_attributes()]
-        columns = [one.split()[0] for one in types]
+        types = [f"a{number} {type_name(parameter)}" for number, parameter in enumerate(statement.get_parameters(), 1)]
+        found = [f"{attribute.name} {type_name(attribute.type)}" for attribute in statement.get_attributes()]
+        columns = [column.split()[0] for column in types]
         await connection.execute(
             f"CREATE TABLE peers.questions (owner uuid, query text, {', '.join(types)}, PRIMARY KEY (owner, query))"
         )
@@ -56,21 +56,21 @@ async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
         await connection.execute("ANALYZE peers.questions")
 
 
-async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str], list[Any]]:
+async def ranking_parameters(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str], list[Any]]:
     """Return the parameters of the ranking by owner and question. Questions without known words are left out."""
     database, found = Database(dsn, size=1), {}
     await database.open()
     try:
-        for one in drawn:
-            asked = SearchRequest(one.variables["query"], first=FIRST)
-            known = await cached_values(database, scope_of(one.wiki), asked, again=False)
+        for request in drawn:
+            asked = SearchRequest(request.variables["query"], first=FIRST)
+            known = await cached_values(database, scope_of(request.wiki), asked, again=False)
             if known is not None:
-                found[one.wiki.owner_id, asked.text] = RANK.arguments(known)
+                found[request.wiki.owner_id, asked.text] = RANK.arguments(known)
     finally:
         await database.close()
     return found
 
 
-def type_name(one: asyncpg.Type) -> str:
+def type_name(type_: asyncpg.Type) -> str:
     """Return the SQL name of a type: asyncpg gives an array the name of its element followed by []."""
-    return f"{one.name.removesuffix('[]')}[]" if one.kind == "array" else str(one.name)
+    return f"{type_.name.removesuffix('[]')}[]" if type_.kind == "array" else str(type_.name)

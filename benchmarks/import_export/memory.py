@@ -28,11 +28,11 @@ from .author import Author
 from .scopes import new_scope
 from .ways import Way, downloading, exporting, exporting_histories, importing, uploading
 
-FLAT = 20  # bytes per note: more means that a list of all notes is in memory
-STEPS = 2_000_000  # bytes: each temporary database holds a megabyte in memory, which few notes do not fill
-FEW = 60  # notes or versions that are moved before measuring, so that all code is loaded
+MAX_BYTES_PER_ITEM = 20  # bytes per note: more means that a list of all notes is in memory
+TOLERATED_BYTES = 2_000_000  # bytes: each temporary database holds a megabyte in memory, which few notes do not fill
+WARM_UP_ITEMS = 60  # notes or versions that are moved before measuring, so that all code is loaded
 MB = 1_000_000
-notes = Console(stderr=True)
+stderr = Console(stderr=True)
 
 
 class Step(NamedTuple):
@@ -67,7 +67,7 @@ def write_notes(folder: Path, count: int) -> None:
 def write_versions(folder: Path, count: int) -> None:
     """Write one page with that many former versions."""
     folder.mkdir(parents=True)
-    Author(FEW).write_versions(folder / "versions.jsonl", count)
+    Author(WARM_UP_ITEMS).write_versions(folder / "versions.jsonl", count)
 
 
 NOTES = Kind(
@@ -117,43 +117,45 @@ def main(
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        with EmbeddedServer(folder / "data", lambda step: notes.print(step), durable=False) as dsn:
+        with EmbeddedServer(folder / "data", lambda step: stderr.print(step), durable=False) as dsn:
             uvloop.run(migrate(dsn))
             for kind, wanted in ((NOTES, sizes), (VERSIONS, versions)):
                 steps = [step for step in kind.steps if only in step.name]
                 counts = sorted(map(int, wanted.split(","))) if steps else []
-                found = {count: list(measured(dsn, folder, kind, count, steps)) for count in counts}
+                found = {count: list(measure_steps(dsn, folder, kind, count, steps)) for count in counts}
                 if found:
-                    Console(width=max(100, notes.width)).print(table_of(kind, steps, found))
+                    Console(width=max(100, stderr.width)).print(table_of(kind, steps, found))
                     grown |= any(map(grows, growth(found), spread(found)))
     if grown:
-        notes.print(f"Memory grows by more than {FLAT} bytes per item, and {STEPS // MB} MB in all.")
+        stderr.print(
+            f"Memory grows by more than {MAX_BYTES_PER_ITEM} bytes per item, and {TOLERATED_BYTES // MB} MB in all."
+        )
         raise typer.Exit(1)
 
 
-def measured(dsn: str, folder: Path, kind: Kind, count: int, steps: Sequence[Step]) -> Iterator[int]:
+def measure_steps(dsn: str, folder: Path, kind: Kind, count: int, steps: Sequence[Step]) -> Iterator[int]:
     """Yield the bytes that each step takes at its peak for `count` items."""
     here = folder / f"{kind.name}-{count}"
-    for name, size in (("few", FEW), ("many", count)):
+    for name, size in (("few", WARM_UP_ITEMS), ("many", count)):
         kind.write(here / name, size)
     for step in steps:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            taken = process.submit(taken_by, kind.name, step.name, dsn, here).result()
-        notes.print(f"{count:>9,} {kind.name} {step.name:<34} {taken / MB:8.1f} MB", highlight=False)
-        yield taken
+            peak = process.submit(run_step, kind.name, step.name, dsn, here).result()
+        stderr.print(f"{count:>9,} {kind.name} {step.name:<34} {peak / MB:8.1f} MB", highlight=False)
+        yield peak
 
 
-def taken_by(kind: str, name: str, dsn: str, folder: Path) -> int:
-    found = {each.name: each for each in (NOTES, VERSIONS)}[kind]
+def run_step(kind: str, name: str, dsn: str, folder: Path) -> int:
+    found = {known_kind.name: known_kind for known_kind in (NOTES, VERSIONS)}[kind]
     step = next(step for step in found.steps if step.name == name)
-    return uvloop.run(watched(found, step, dsn, folder))
+    return uvloop.run(peak_growth(found, step, dsn, folder))
 
 
-async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
+async def peak_growth(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
     """Return the growth of the process's peak memory in bytes."""
     database = Database(dsn, statement_timeout=600)
     await database.open()
-    remember(database)
+    fill_caches(database)
     try:
         few = await new_scope(database, f"few-{folder.name}")
         many = await new_scope(database, f"{step.wiki}-{folder.name}")
@@ -169,7 +171,7 @@ async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
         await database.close()
 
 
-def remember(database: Database) -> None:
+def fill_caches(database: Database) -> None:
     """Fill the bounded caches of a process, so that they do not count as growth."""
     for n in range(3 * REMEMBERED):
         words(f"{n}remembered")
@@ -190,7 +192,7 @@ def table_of(kind: Kind, steps: Sequence[Step], found: Mapping[int, Sequence[int
         table.add_column(f"{count:,} {kind.name}, MB", justify="right")
     table.add_column("bytes per item", justify="right")
     for n, (step, rate, more) in enumerate(zip(steps, growth(found), spread(found), strict=True)):
-        megabytes = (f"{taken[n] / MB:.1f}" for taken in found.values())
+        megabytes = (f"{peak[n] / MB:.1f}" for peak in found.values())
         table.add_row(step.name, *megabytes, f"{rate:,.0f}{' !' if grows(rate, more) else ''}")
     return table
 
@@ -206,4 +208,4 @@ def growth(found: Mapping[int, Sequence[int]]) -> list[float]:
 
 
 def grows(rate: float, more: int) -> bool:
-    return rate > FLAT and more > STEPS
+    return rate > MAX_BYTES_PER_ITEM and more > TOLERATED_BYTES

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..search.collection import Collection, Document, NoCollections, Query, lines
 
 HERE = Path(__file__).resolve().parents[2]
-USUAL = HERE.parent / "shared" / "data" / "memory"
+DEFAULT_FOLDER = HERE.parent / "shared" / "data" / "memory"
 Judged = Mapping[str, Mapping[str, int]]
 
 
@@ -56,56 +56,56 @@ def read(folder: Path) -> Conversation:
     """Return a conversation. Raises NoCollections if the text of a session differs from that of its turns."""
     documents = [Document(row["id"], row["title"], row["text"]) for row in rows(folder / "docs.jsonl.gz")]
     turns = rows(folder / "turns.jsonl.gz")
-    said: dict[str, list[dict[str, str]]] = {}
+    turns_by_session: dict[str, list[dict[str, str]]] = {}
     for turn in turns:
-        said.setdefault(turn["session"], []).append(turn)
-    sources = [session(row, said.get(row["ref"], [])) for row in rows(folder / "sources.jsonl.gz")]
+        turns_by_session.setdefault(turn["session"], []).append(turn)
+    sources = [session(row, turns_by_session.get(row["ref"], [])) for row in rows(folder / "sources.jsonl.gz")]
     of_sessions, of_turns = judged(folder / "qrels.tsv.gz"), judged(folder / "qrels_turns.tsv.gz")
     queries = [
         Query(row["id"], row["text"], row["kind"])
         for row in rows(folder / "queries.jsonl.gz")
         if row["id"] in of_sessions and row["id"] in of_turns
     ]
-    each = [Document(turn["id"], "", turn["text"]) for turn in turns]
+    turn_documents = [Document(turn["id"], "", turn["text"]) for turn in turns]
     return Conversation(
         folder.name,
         sources,
         Collection(folder.name, documents, queries, of_sessions),
-        Collection(folder.name, each, queries, of_turns),
+        Collection(folder.name, turn_documents, queries, of_turns),
     )
 
 
 def session(row: dict[str, str], turns: Sequence[dict[str, str]]) -> Session:
     """Return a session with the turn of each of its lines, as a turn may have several lines."""
-    spoken = [(line, turn["id"]) for turn in turns for line in turn["text"].split("\n")]
-    if [line for line, _ in spoken] != row["content"].split("\n"):
+    lines_with_turns = [(line, turn["id"]) for turn in turns for line in turn["text"].split("\n")]
+    if [line for line, _ in lines_with_turns] != row["content"].split("\n"):
         raise NoCollections(f"The session {row['ref']} is not made of the turns in turns.jsonl.gz.")
     moment = datetime.fromisoformat(row["captured_at"])
-    return Session(row["ref"], row["content"], moment, tuple(turn for _, turn in spoken))
+    return Session(row["ref"], row["content"], moment, tuple(turn for _, turn in lines_with_turns))
 
 
-def together(conversations: Sequence[Conversation], name: str = "all") -> Conversation:
+def combined(conversations: Sequence[Conversation], name: str = "all") -> Conversation:
     """Return several conversations as one, for measurements in which one wiki contains all of them."""
     return Conversation(
         name,
-        [source for one in conversations for source in one.sources],
-        joined(name, [one.sessions for one in conversations]),
-        joined(name, [one.turns for one in conversations]),
+        [source for conversation in conversations for source in conversation.sources],
+        join_collections(name, [conversation.sessions for conversation in conversations]),
+        join_collections(name, [conversation.turns for conversation in conversations]),
     )
 
 
-def joined(name: str, several: Sequence[Collection]) -> Collection:
+def join_collections(name: str, collections: Sequence[Collection]) -> Collection:
     return Collection(
         name,
-        [document for one in several for document in one.documents],
-        [query for one in several for query in one.queries],
-        {query: gains for one in several for query, gains in one.judged.items()},
+        [document for conversation in collections for document in conversation.documents],
+        [query for conversation in collections for query in conversation.queries],
+        {query: gains for conversation in collections for query, gains in conversation.judged.items()},
     )
 
 
 def read_all(data: Path | None, names: Sequence[str]) -> list[Conversation]:
     """Return the named conversations, or every conversation in the folder. Raises NoCollections."""
-    folder = data or USUAL
+    folder = data or DEFAULT_FOLDER
     present = {path.parent.name: path.parent for path in sorted(folder.glob("*/turns.jsonl.gz"))}
     if not present:
         raise NoCollections(

@@ -201,11 +201,11 @@ FAMILY = (
 def cases(seed: int = SEED, count: int = COUNT) -> list[Case]:
     """Return `count` cases, half of them overriding and half held out. No two have the same subject."""
     rng = random.Random(seed)
-    things = rng.sample([f"{one} {other}" for one in FIRST for other in SECOND], count)
-    people = rng.sample([f"{one} {other}" for one in GIVEN for other in FAMILY], count)
+    things = rng.sample([f"{first} {second}" for first in FIRST for second in SECOND], count)
+    people = rng.sample([f"{first} {second}" for first in GIVEN for second in FAMILY], count)
     hidden = {way for ways in WAYS.values() for way in rng.sample(ways, len(ways) // 2)}
     drawn = [outcome for outcome, share in SHARES.items() for _ in range(share)]
-    made: list[Case] = []
+    cases_made: list[Case] = []
     turns = dict.fromkeys([(outcome, held) for outcome in Outcome for held in (False, True)], 0)
     for number in range(count):
         outcome, held_out = drawn[number // 2 % len(drawn)], number % 2 == 1
@@ -213,14 +213,14 @@ def cases(seed: int = SEED, count: int = COUNT) -> list[Case]:
         way = ways[turns[outcome, held_out] % len(ways)]
         turns[outcome, held_out] += 1
         subjects, facts = (things, OF_THINGS) if rng.random() < 0.5 else (people, OF_PEOPLE)
-        words = said(rng, rng.choice(facts), subjects[number], subjects[number - 1])
+        words = template_values(rng, rng.choice(facts), subjects[number], subjects[number - 1])
         earlier, later = rng.choice(EARLIER).format(**words), way.format(**words)
         question = words["question"]
-        made.append(Case(number, words["S"], capital(earlier), capital(later), question, outcome, way, held_out))
-    return made
+        cases_made.append(Case(number, words["S"], capital(earlier), capital(later), question, outcome, way, held_out))
+    return cases_made
 
 
-def said(rng: random.Random, fact: Fact, subject: str, other: str) -> dict[str, str]:
+def template_values(rng: random.Random, fact: Fact, subject: str, other: str) -> dict[str, str]:
     """Return the values of the templates' placeholders, with an old and a new value of the fact."""
     old, new = rng.sample(fact.values, 2)
     return {

@@ -42,8 +42,8 @@ class Dense:
 
     def nearest(self, collection: Collection) -> Callable[[str], list[str]]:
         """Return the search by cosine similarity."""
-        ids = [one.id for one in collection.documents]
-        texts = [f"{one.title}\n{one.text}".strip() for one in collection.documents]
+        ids = [document.id for document in collection.documents]
+        texts = [f"{document.title}\n{document.text}".strip() for document in collection.documents]
         self.embed(texts)
         matrix = self.unit([self.known[text] for text in texts])
 
@@ -59,8 +59,8 @@ class Dense:
             part = lacking[start : start + BATCH]
             answer = self.client.post(self.url, json={"model": self.model, "input": part})
             answer.raise_for_status()
-            found = sorted(answer.json()["data"], key=lambda one: one["index"])
-            self.known.update(zip(part, (one["embedding"] for one in found), strict=True))
+            found = sorted(answer.json()["data"], key=lambda item: item["index"])
+            self.known.update(zip(part, (item["embedding"] for item in found), strict=True))
 
     def unit(self, vectors: Sequence[Sequence[float]]) -> Any:
         rows = self.numpy.asarray(vectors, dtype="float32")

@@ -49,10 +49,10 @@ MEASURES = {
 
 def score(ranked: Ranked, sessions: Iterable[str], turns: Iterable[str]) -> Score:
     """Score a ranking. The recall counts all judged evidence, even if there is more of it than ranks."""
-    wanted, said = set(sessions), set(turns)
-    first = next((place for place, one in enumerate(ranked.sessions, 1) if one in wanted), None)
+    wanted, wanted_turns = set(sessions), set(turns)
+    first = next((place for place, session in enumerate(ranked.sessions, 1) if session in wanted), None)
     return Score(
-        turns10=recall(ranked.turns[:10], said),
+        turns10=recall(ranked.turns[:10], wanted_turns),
         sessions5=recall(ranked.sessions[:5], wanted),
         sessions10=recall(ranked.sessions[:10], wanted),
         hit1=float(first == 1),
@@ -65,7 +65,7 @@ def recall(found: Iterable[str], wanted: set[str]) -> float:
 
 
 def means(scores: Sequence[Score]) -> dict[str, Interval]:
-    return {name: interval([getattr(one, name) for one in scores]) for name in MEASURES}
+    return {name: interval([getattr(query_score, name) for query_score in scores]) for name in MEASURES}
 
 
 def interval(values: Sequence[float]) -> Interval:
@@ -82,9 +82,9 @@ def interval(values: Sequence[float]) -> Interval:
 def by_kind(scored: Iterable[tuple[str, Score]]) -> dict[str, Means]:
     """Return the means of all questions, and of each kind."""
     kinds: dict[str, list[Score]] = {"all": []}
-    for kind, one in scored:
-        kinds["all"].append(one)
-        kinds.setdefault(kind, []).append(one)
+    for kind, query_score in scored:
+        kinds["all"].append(query_score)
+        kinds.setdefault(kind, []).append(query_score)
     return {kind: means(each) for kind, each in kinds.items()}
 
 
@@ -95,7 +95,7 @@ class Goal:
     what: str
     setting: str
     measure: str
-    least: float
+    minimum: float
 
 
 APART, TOGETHER = "apart", "together"

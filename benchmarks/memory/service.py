@@ -21,13 +21,13 @@ from resolvers.sources.retain import BATCH_MAX
 
 from ..graphql.servers import SECRET, UNTHROTTLED
 from ..import_export.scopes import new_scope
-from ..processes import Server, started
+from ..processes import Server, running_server
 from .conversations import Session
 
 MEMORY = {"shared_buffers": "512MB", "max_wal_size": "4GB"}
 HOUR = 3600.0
-MOST = 50  # passages per request
-say = Console(stderr=True)
+PAGE_SIZE = 50  # passages per request
+stderr = Console(stderr=True)
 RETAIN = """mutation ($input: RetainWikiSourcesInput!) {
   retainWikiSources(input: $input) { items { sourceId } userErrors { message field } }
 }"""
@@ -58,7 +58,7 @@ class Service:
 
     def wiki(self, name: str) -> "Wiki":
         """Create a tenant with a wiki."""
-        return self.client_of(uvloop.run(made(self.dsn, name)))
+        return self.client_of(uvloop.run(create_scope(self.dsn, name)))
 
     def client_of(self, scope: Scope) -> "Wiki":
         token = mint(SECRET, tenant_id=scope.tenant_id, owner_id=scope.owner_id, role=scope.role, ttl=24 * HOUR)
@@ -96,8 +96,8 @@ class Wiki:
         hits: list[Hit] = []
         after = None
         while True:
-            found = self.ask(SEARCH, query=text, first=MOST, after=after)["wikiSearchSources"]
-            hits += [hit(one) for one in found["nodes"]]
+            found = self.ask(SEARCH, query=text, first=PAGE_SIZE, after=after)["wikiSearchSources"]
+            hits += [hit(node) for node in found["nodes"]]
             if is_enough(hits) or not found["pageInfo"]["hasNextPage"]:
                 return hits
             after = found["pageInfo"]["endCursor"]
@@ -133,13 +133,13 @@ def running() -> Iterator[Service]:
             }
             command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
             with (
-                started("cairn", command, settings, folder / "log") as server,
+                running_server("cairn", command, settings, folder / "log") as server,
                 httpx.Client(base_url=server.url, timeout=600, trust_env=False) as client,
             ):
                 yield Service(server, dsn, client)
 
 
-async def made(dsn: str, name: str) -> Scope:
+async def create_scope(dsn: str, name: str) -> Scope:
     database = Database(dsn, size=1)
     await database.open()
     try:

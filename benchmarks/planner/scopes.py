@@ -49,11 +49,11 @@ def journal(path: Path) -> ScopeOfNotes:
     first, *rows = path.read_text(encoding="utf-8").splitlines()
     gold = json.loads(first)["gold"]
     sources = tuple(_entry(json.loads(row)) for row in rows)
-    given = {names for one in _given(sources) for names in one.names}
+    given = {names for page in _given(sources) for names in page.names}
     pages = [Expected(frozenset(map(normalise, page["names"])), page["type"]) for page in gold["pages"]]
     pages = [Expected(page.names, page.type, not given.isdisjoint(page.names)) for page in pages]
     named = {name for page in pages for name in page.names}
-    pages += [one for one in _given(sources) if named.isdisjoint(one.names)]
+    pages += [page for page in _given(sources) if named.isdisjoint(page.names)]
     return ScopeOfNotes(path.stem, sources, tuple(pages), gold["decisions"])
 
 
@@ -66,12 +66,12 @@ def _entry(row: dict[str, object]) -> SourceText:
 
 def _given(sources: Iterable[SourceText]) -> list[Expected]:
     found: list[Expected] = []
-    for type, least, values in (
-        ("entity", 1, [set(texts(one.metadata, "place")) for one in sources]),
-        ("topic", 2, [set(texts(one.metadata, "city")) for one in sources]),
-        ("topic", SEEN_MIN, [set(tags(one)) for one in sources]),
+    for type, minimum, values in (
+        ("entity", 1, [set(texts(source.metadata, "place")) for source in sources]),
+        ("topic", 2, [set(texts(source.metadata, "city")) for source in sources]),
+        ("topic", SEEN_MIN, [set(tags(source)) for source in sources]),
     ):
-        named = (name for name in sorted(set().union(*values)) if sum(name in one for one in values) >= least)
+        named = (name for name in sorted(set().union(*values)) if sum(name in source for source in values) >= minimum)
         found += [Expected(frozenset({normalise(name)}), type, is_given=True) for name in named]
     return found
 
@@ -94,8 +94,8 @@ def collection(folder: Path, *, titled: bool, limit: int = 200) -> ScopeOfNotes:
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             if len(rows) < limit:
-                one = json.loads(line)
-                rows.append((f"{folder.name}/{one['id']}", one["title"], one["text"], {}))
+                row = json.loads(line)
+                rows.append((f"{folder.name}/{row['id']}", row["title"], row["text"], {}))
     return _documents(f"{folder.name}{' +titles' if titled else ''}", rows, titled=titled)
 
 

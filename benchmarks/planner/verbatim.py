@@ -77,7 +77,7 @@ def _stands(wanted: str, start: int, read: Letters, unseen: dict[int, frozenset[
     for number, letter in enumerate(wanted):
         if number:
             positions = _beyond(positions, unseen)
-        positions = {one + 1 for one in positions if read.letters[one : one + 1] == letter}
+        positions = {position + 1 for position in positions if read.letters[position : position + 1] == letter}
         if not positions:
             return False
     return True
@@ -86,6 +86,6 @@ def _stands(wanted: str, start: int, read: Letters, unseen: dict[int, frozenset[
 def _beyond(positions: set[int], unseen: dict[int, frozenset[int]]) -> set[int]:
     """Return the positions, and those after any markup that begins there or follows it."""
     found, fresh = set(positions), positions
-    while fresh := {other for one in fresh for other in unseen.get(one, ())} - found:
+    while fresh := {further for position in fresh for further in unseen.get(position, ())} - found:
         found |= fresh
     return found

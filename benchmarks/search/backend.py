@@ -56,8 +56,8 @@ class Backend:
 
     async def __aenter__(self) -> "Backend":
         await self.database.open()
-        async with self.database.connection() as one, self.database.searching() as other:
-            self.processor = processor_of(one.raw.get_server_pid(), other.raw.get_server_pid())
+        async with self.database.connection() as writes, self.database.searching() as reads:
+            self.processor = processor_of(writes.raw.get_server_pid(), reads.raw.get_server_pid())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,

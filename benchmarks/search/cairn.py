@@ -76,7 +76,7 @@ def number_of(own: Wiki, page_id: int) -> int:
 def articles(own: Wiki, collection: Collection) -> Iterator[Article]:
     """Yield the documents as pages, with the fields that the documents have and no others."""
     places = {document.id: place for place, document in enumerate(collection.documents)}
-    linked = [tuple(places[one] for one in each.links if one in places) for each in collection.documents]
+    linked = [tuple(places[link] for link in each.links if link in places) for each in collection.documents]
     inbound = Counter(place for each in linked for place in each)
     taken: set[str] = set()
     for place, document in enumerate(collection.documents):
@@ -89,13 +89,17 @@ def articles(own: Wiki, collection: Collection) -> Iterator[Article]:
 
 def slug_of(document: Document, taken: set[str]) -> str:
     """Return the document's slug, or one made from its title, with a number if another page has it."""
-    slug = slugged(document.slug) or slugged(document.title) or "page"
-    unique = slug if slug not in taken else next(one for n in count(2) if (one := numbered_slug(slug, n)) not in taken)
+    slug = try_slugify(document.slug) or try_slugify(document.title) or "page"
+    unique = (
+        slug
+        if slug not in taken
+        else next(candidate for n in count(2) if (candidate := numbered_slug(slug, n)) not in taken)
+    )
     taken.add(unique)
     return unique
 
 
-def slugged(text: str) -> str | None:
+def try_slugify(text: str) -> str | None:
     try:
         return slugify(text)
     except NoSlug:

@@ -21,7 +21,7 @@ from typing import Any
 from content.languages import CODES
 
 HERE = Path(__file__).resolve().parents[2]
-USUAL = HERE.parent / "shared" / "data" / "search"
+DEFAULT_FOLDER = HERE.parent / "shared" / "data" / "search"
 NONSENSE = "gibberish.txt"
 SPACELESS = ("ja", "km", "ko", "lo", "my", "th", "zh")  # Korean has spaces, but its words take suffixes
 HEADING_WORDS, HEADING_LETTERS = 12, 100
@@ -104,20 +104,22 @@ class Collection:
 def read(folder: Path) -> Collection:
     """Return the collection, with additional queries if it is a wiki."""
     documents = [document(json.loads(line)) for line in lines(folder / "docs.jsonl.gz")]
-    given = (json.loads(line) for line in lines(folder / "queries.jsonl.gz"))
+    rows = (json.loads(line) for line in lines(folder / "queries.jsonl.gz"))
     judged: dict[str, dict[str, int]] = defaultdict(dict)
     for line in lines(folder / "qrels.tsv.gz"):
         query_id, document_id, gain = line.rstrip("\n").split("\t")
         judged[query_id][document_id] = int(gain)
-    queries = [Query(row["id"], row["text"], row.get("kind", "topic")) for row in given if row["id"] in judged]
-    return Collection(folder.name, documents, [*queries, *made(queries, judged, folder.parent / NONSENSE)], judged)
+    queries = [Query(row["id"], row["text"], row.get("kind", "topic")) for row in rows if row["id"] in judged]
+    return Collection(
+        folder.name, documents, [*queries, *extra_queries(queries, judged, folder.parent / NONSENSE)], judged
+    )
 
 
-def made(queries: Sequence[Query], judged: dict[str, dict[str, int]], nonsense: Path) -> Iterator[Query]:
+def extra_queries(queries: Sequence[Query], judged: dict[str, dict[str, int]], nonsense: Path) -> Iterator[Query]:
     """Yield the additional queries of a wiki: titles whose first letter is wrong, and strings without meaning."""
     titles = [query for query in queries if query.kind == "title"]
     for query in titles:
-        if (text := with_first_letter_wrong(query.text)) is not None:
+        if (text := misspell_first_letter(query.text)) is not None:
             judged[f"{query.id}/first"] = judged[query.id]
             yield Query(f"{query.id}/first", text, "typo_first")
     if titles and nonsense.exists():
@@ -127,16 +129,16 @@ def made(queries: Sequence[Query], judged: dict[str, dict[str, int]], nonsense: 
 
 def read_all(data: Path | None, names: Sequence[str]) -> Iterator[Collection]:
     """Yield the named collections, or every collection in the folder."""
-    folder = found(data)
+    folder = find_folder(data)
     present = {path.parent.name: path.parent for path in sorted(folder.glob("*/docs.jsonl.gz"))}
     if missing := [name for name in names if name not in present]:
         raise NoCollections(f"{folder} has no {', '.join(missing)}. It has {', '.join(present)}.")
     yield from (read(present[name]) for name in names or present)
 
 
-def found(data: Path | None) -> Path:
+def find_folder(data: Path | None) -> Path:
     """Return the folder of collections: the given one or the default. Raises NoCollections."""
-    folder = data or USUAL
+    folder = data or DEFAULT_FOLDER
     if any(folder.glob("*/docs.jsonl.gz")):
         return folder
     raise NoCollections(
@@ -161,7 +163,7 @@ def was_heading(line: str) -> bool:
     return len(line.split()) <= HEADING_WORDS and len(line.strip()) <= HEADING_LETTERS
 
 
-def with_first_letter_wrong(title: str) -> str | None:
+def misspell_first_letter(title: str) -> str | None:
     """Return the title with another first letter in its first long Latin word, or None if it has no such word."""
     match = FIRST_WORD.search(title)
     if match is None:

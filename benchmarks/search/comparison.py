@@ -66,11 +66,11 @@ def growth(systems: dict[str, Answers]) -> Table:
 
 
 def spent(answers: list[Answer]) -> list[Spent]:
-    return [one.spent for one in answers]
+    return [answer.spent for answer in answers]
 
 
 def summary(answers: list[Answer]) -> dict[str, float]:
-    return {**figures(spent(answers)), "answered": fmean(one.is_any for one in answers)}
+    return {**figures(spent(answers)), "answered": fmean(answer.is_any for answer in answers)}
 
 
 def as_json(found: Found) -> dict[str, Any]:

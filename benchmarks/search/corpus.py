@@ -35,34 +35,34 @@ from .wiki import write
 MEMORY = {"shared_buffers": "3GB", "maintenance_work_mem": "512MB", "max_wal_size": "8GB", "autovacuum": "off"}
 MEASURED = (1_000, 10_000, 100_000)
 REST = 1_000
-SHARE = 10  # the small database has one page in SHARE
+SMALL_DATABASE_SHARE = 10  # the small database has one page in this many
 WHOLE, TENTH = "cairn", "tenth"
-WORDS = next(one for one in metadata.tables["search_pages"].indexes if one.name == "search_pages_words_ix")
+WORDS = next(index for index in metadata.tables["search_pages"].indexes if index.name == "search_pages_words_ix")
 WORKERS = 2  # wikis that are written concurrently: while Postgres stores one, Python generates the other
-notes = Console(stderr=True)
+stderr = Console(stderr=True)
 Folder = Annotated[Path, typer.Option(help="Folder of the database; created if missing.")]
-USUAL = user_cache_path("cairn-bench")
+DEFAULT_FOLDER = user_cache_path("cairn-bench")
 
 
 def corpus(
     pages: Annotated[int, typer.Option(min=40_000, help="Pages of the whole database.")] = 1_000_000,
-    folder: Folder = USUAL,
+    folder: Folder = DEFAULT_FOLDER,
     data: Annotated[
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
 ) -> None:
     """Write the database that `latency` searches. An interrupted run continues where it stopped."""
-    made = stock(data)
+    material = stock(data)
     with served(folder) as dsn, progress() as bars:
-        for name, wikis in ((WHOLE, scopes(pages)), (TENTH, scopes(pages // SHARE, MEASURED[:1]))):
-            task = bars.add_task(name, total=sum(one.pages for one in wikis))
-            uvloop.run(fill(dsn, name, wikis, made, partial(bars.advance, task)))
+        for name, wikis in ((WHOLE, scopes(pages)), (TENTH, scopes(pages // SMALL_DATABASE_SHARE, MEASURED[:1]))):
+            task = bars.add_task(name, total=sum(wiki.pages for wiki in wikis))
+            uvloop.run(fill(dsn, name, wikis, material, partial(bars.advance, task)))
 
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Start the server of the large database with extra memory. A crash of the machine may lose its data."""
-    server = EmbeddedServer(folder, lambda step: notes.print(step), durable=False)
+    server = EmbeddedServer(folder, lambda step: stderr.print(step), durable=False)
     server.settings = server.settings | MEMORY
     with server as dsn:
         yield dsn
@@ -70,7 +70,7 @@ def served(folder: Path) -> Iterator[str]:
 
 def progress() -> Progress:
     columns = TextColumn("{task.description:<6}"), BarColumn(), MofNCompleteColumn()
-    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=notes)
+    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=stderr)
 
 
 def scopes(pages: int, measured: Sequence[int] = MEASURED) -> list[Wiki]:
@@ -98,23 +98,25 @@ def dsn_of(dsn: str, name: str) -> str:
     return dsn.replace(f"/{WHOLE}?", f"/{name}?")
 
 
-async def fill(dsn: str, name: str, wikis: Sequence[Wiki], made: Stock, step: Callable[[int], None]) -> None:
+async def fill(dsn: str, name: str, wikis: Sequence[Wiki], material: Stock, step: Callable[[int], None]) -> None:
     """Create and fill a database. `step` is called with the number of pages that were added."""
     await create(dsn, name)
-    await fill_database(dsn_of(dsn, name), name, wikis, made, step)
+    await fill_database(dsn_of(dsn, name), name, wikis, material, step)
 
 
-async def fill_database(own: str, name: str, wikis: Sequence[Wiki], made: Stock, step: Callable[[int], None]) -> None:
+async def fill_database(
+    own: str, name: str, wikis: Sequence[Wiki], material: Stock, step: Callable[[int], None]
+) -> None:
     """Write the missing wikis and the index. An interrupted run continues; complete wikis stay unchanged."""
     await migrate(own)
     async with connected(own) as connection:
         sql = "SELECT owner_id FROM search_scopes WHERE state = 'ready' AND analyser = $1"
         ready = {row["owner_id"] for row in await connection.fetch(sql, ANALYSER)}
-        step(sum(one.pages for one in wikis if one.owner_id in ready))
-        if lacking := [one for one in wikis if one.owner_id not in ready]:
+        step(sum(wiki.pages for wiki in wikis if wiki.owner_id in ready))
+        if missing := [wiki for wiki in wikis if wiki.owner_id not in ready]:
             await connection.execute(f"DROP INDEX IF EXISTS {WORDS.name}")
-            left = iter(lacking)
-            await asyncio.gather(*(work(own, left, made, step) for _ in range(WORKERS)))
+            remaining = iter(missing)
+            await asyncio.gather(*(write_remaining(own, remaining, material, step) for _ in range(WORKERS)))
         if not await is_indexed(connection):
             await index(connection, name)
 
@@ -125,36 +127,36 @@ async def is_indexed(connection: asyncpg.Connection) -> bool:
 
 async def index(connection: asyncpg.Connection, name: str) -> None:
     """Create the index of the words last, because filling it row by row takes as long as all other work."""
-    notes.print(f"Indexing the words of {name}")
+    stderr.print(f"Indexing the words of {name}")
     await connection.execute(str(CreateIndex(WORDS).compile(dialect=postgresql.dialect())))  # type: ignore[no-untyped-call]
     # The table is empty, but without autovacuum its file still has the size of all its former rows.
     await connection.execute("VACUUM FULL search_changes")
     await connection.execute("VACUUM ANALYZE")
 
 
-async def work(dsn: str, left: Iterator[Wiki], made: Stock, step: Callable[[int], None]) -> None:
+async def write_remaining(dsn: str, remaining: Iterator[Wiki], material: Stock, step: Callable[[int], None]) -> None:
     """Write wikis one after the other until none is left."""
     database = Database(dsn, size=1, statement_timeout=3_600)
     await database.open()
     try:
         async with connected(dsn) as connection:
-            for one in left:
-                await add(database, connection, one, made, step)
-                if one.owner_id in LARGE:
+            for wiki in remaining:
+                await add_wiki(database, connection, wiki, material, step)
+                if wiki.owner_id in LARGE:
                     await connection.execute("ANALYZE")
     finally:
         await database.close()
 
 
-async def add(
-    database: Database, connection: asyncpg.Connection, one: Wiki, made: Stock, step: Callable[[int], None]
+async def add_wiki(
+    database: Database, connection: asyncpg.Connection, wiki: Wiki, material: Stock, step: Callable[[int], None]
 ) -> None:
     """Write one wiki: its pages in one transaction, then their index. An interrupted index is written again."""
-    there = "SELECT EXISTS (SELECT FROM owners WHERE tenant_id = $1 AND id = $2)"
-    if not await connection.fetchval(there, one.tenant_id, one.owner_id):
-        await write(connection, one, "english", Author(one, made).articles())
-    read = await reindex(database, one.tenant_id, one.owner_id, step)
-    step(one.pages - read)
+    existing = "SELECT EXISTS (SELECT FROM owners WHERE tenant_id = $1 AND id = $2)"
+    if not await connection.fetchval(existing, wiki.tenant_id, wiki.owner_id):
+        await write(connection, wiki, "english", Author(wiki, material).articles())
+    read = await reindex(database, wiki.tenant_id, wiki.owner_id, step)
+    step(wiki.pages - read)
 
 
 @asynccontextmanager

@@ -24,8 +24,8 @@ from ..wikis import VOCABULARY, wiki, write_wikis
 from .cairn import scope_of
 from .quality import migrated
 
-notes = Console(stderr=True)
-ASKED_IN = wiki(1, 1, 400, hub=40)
+stderr = Console(stderr=True)
+WIKI = wiki(1, 1, 400, hub=40)
 ANY_COST = 10**9
 LONGEST = 10_000  # bytes of a question
 FEW, SHOWN = 10, 400  # failures that are printed, and characters of their questions
@@ -52,7 +52,7 @@ SCRIPTS = (
 
 
 @dataclass(slots=True)
-class Seen:
+class FuzzResult:
     """The failures, and the longest time of a request in milliseconds."""
 
     failures: list[str] = field(default_factory=list)
@@ -65,37 +65,37 @@ def fuzz(
 ) -> None:
     """Ask strange questions of up to 10 kB. Fails if any of them causes an error."""
     rng = random.Random(seed)
-    texts = [strange(rng) for _ in range(runs)]
+    texts = [strange_question(rng) for _ in range(runs)]
     with migrated() as dsn:
-        seen = uvloop.run(asked(dsn, texts))
+        result = uvloop.run(ask_all(dsn, texts))
     longest = max(len(text.encode()) for text in texts)
-    typer.echo(f"{runs:,} questions of up to {longest:,} bytes, seed {seed}: {len(seen.failures)} errors; "
-               f"the slowest took {seen.slowest:,.0f} ms.")  # fmt: skip
-    for failure in seen.failures[:FEW]:
+    typer.echo(f"{runs:,} questions of up to {longest:,} bytes, seed {seed}: {len(result.failures)} errors; "
+               f"the slowest took {result.slowest:,.0f} ms.")  # fmt: skip
+    for failure in result.failures[:FEW]:
         typer.echo(failure)
-    if seen.failures:
+    if result.failures:
         raise typer.Exit(1)
 
 
-async def asked(dsn: str, texts: Sequence[str]) -> Seen:
-    await write_wikis(dsn, [ASKED_IN])
-    database, engine, seen = Database(dsn, size=2), make_engine(), Seen()
+async def ask_all(dsn: str, texts: Sequence[str]) -> FuzzResult:
+    await write_wikis(dsn, [WIKI])
+    database, engine, result = Database(dsn, size=2), make_engine(), FuzzResult()
     await database.open()
     try:
-        for text in track(texts, "Asking", console=notes, disable=not notes.is_terminal):
+        for text in track(texts, "Asking", console=stderr, disable=not stderr.is_terminal):
             for document in DOCUMENTS:
                 started = time.perf_counter()
-                context = Context(database, scope_of(ASKED_IN), ANY_COST)
+                context = Context(database, scope_of(WIKI), ANY_COST)
                 answer = orjson.loads((await engine.execute(document, {"q": text}, None, context)).body)
-                seen.slowest = max(seen.slowest, (time.perf_counter() - started) * 1000)
+                result.slowest = max(result.slowest, (time.perf_counter() - started) * 1000)
                 if "errors" in answer:
-                    seen.failures.append(f"{answer['errors'][0]['message']} {text[:SHOWN]!r}")
+                    result.failures.append(f"{answer['errors'][0]['message']} {text[:SHOWN]!r}")
     finally:
         await database.close()
-    return seen
+    return result
 
 
-def strange(rng: random.Random) -> str:
+def strange_question(rng: random.Random) -> str:
     """Generate a question of up to LONGEST bytes. Short questions are the most frequent: their pieces stay whole."""
     size, pieces = int(LONGEST ** rng.random()), list[str]()
     while size > 0:

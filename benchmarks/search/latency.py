@@ -24,14 +24,14 @@ from ..wikis import Wiki
 from . import costs, sizes, writes
 from .backend import Backend
 from .cairn import scope_of
-from .corpus import MEASURED, TENTH, USUAL, WHOLE, Folder, connected, dsn_of, is_indexed, measured_wiki, served
-from .costs import Found, Times
+from .corpus import DEFAULT_FOLDER, MEASURED, TENTH, WHOLE, Folder, connected, dsn_of, is_indexed, measured_wiki, served
+from .costs import Result, Times
 from .prose import Author, Stock, stock
 from .questions import Vocabulary, questions
 
 FIRST = 10
 WIDTH = 110  # characters that the tables need
-notes = Console(stderr=True)
+stderr = Console(stderr=True)
 Drawn = dict[str, list[str]]
 
 
@@ -44,7 +44,7 @@ class Plan:
 
 
 def latency(
-    folder: Folder = USUAL,
+    folder: Folder = DEFAULT_FOLDER,
     data: Annotated[
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
@@ -53,40 +53,42 @@ def latency(
     json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
     """Measure searches in the database that `corpus` writes."""
-    made = stock(data)
+    material = stock(data)
     with served(folder) as dsn:
-        found = uvloop.run(measured(dsn, made, Plan(count, rounds)))
-    Console(width=max(WIDTH, Console().width)).print(*costs.tables(found), sep="\n")
+        result = uvloop.run(measure(dsn, material, Plan(count, rounds)))
+    Console(width=max(WIDTH, Console().width)).print(*costs.tables(result), sep="\n")
     if json is not None:
-        json.write_bytes(orjson.dumps(costs.as_json(found), option=orjson.OPT_INDENT_2))
+        json.write_bytes(orjson.dumps(costs.as_json(result), option=orjson.OPT_INDENT_2))
 
 
-async def measured(dsn: str, made: Stock, plan: Plan) -> Found:
-    there = await present(dsn)
-    drawn = {one.pages: drawn_from(one, made, plan.questions) for one in there}
-    smallest = there[0]
+async def measure(dsn: str, material: Stock, plan: Plan) -> Result:
+    wikis_found = await measured_wikis(dsn)
+    drawn = {wiki.pages: draw_questions(wiki, material, plan.questions) for wiki in wikis_found}
+    smallest = wikis_found[0]
     async with Backend(dsn_of(dsn, TENTH)) as tenth, Backend(dsn_of(dsn, WHOLE)) as whole:
-        growth = await times([tenth, whole], smallest, drawn[smallest.pages], plan)
+        growth = await measure_times([tenth, whole], smallest, drawn[smallest.pages], plan)
     async with Backend(dsn_of(dsn, WHOLE)) as whole:
-        return Found(
+        return Result(
             pages=await sizes.pages(whole.database),
-            by_size={one.pages: (await times([whole], one, drawn[one.pages], plan))[0] for one in there},
+            by_size={
+                wiki.pages: (await measure_times([whole], wiki, drawn[wiki.pages], plan))[0] for wiki in wikis_found
+            },
             growth=growth,
             bytes_per_page=await sizes.bytes_per_page(whole.database),
-            writing=await writes.measured(whole, made),
+            writing=await writes.measure_writes(whole, material),
         )
 
 
-async def present(dsn: str) -> list[Wiki]:
+async def measured_wikis(dsn: str) -> list[Wiki]:
     """Return the measured wikis; the first is in both databases. Raises BadParameter if the database is incomplete."""
-    whole, tenth = [await ready(dsn_of(dsn, name)) for name in (WHOLE, TENTH)]
-    found = [one for one in map(measured_wiki, MEASURED) if one.owner_id in whole]
-    if found and found[0].owner_id in tenth:
-        return found
+    whole, tenth = [await finished_owners(dsn_of(dsn, name)) for name in (WHOLE, TENTH)]
+    result = [wiki for wiki in map(measured_wiki, MEASURED) if wiki.owner_id in whole]
+    if result and result[0].owner_id in tenth:
+        return result
     raise typer.BadParameter("The database is missing or incomplete. Write it: python -m benchmarks.search corpus")
 
 
-async def ready(dsn: str) -> set[UUID]:
+async def finished_owners(dsn: str) -> set[UUID]:
     """Return the owners of the wikis that `corpus` has finished."""
     try:
         async with connected(dsn) as connection:
@@ -98,25 +100,25 @@ async def ready(dsn: str) -> set[UUID]:
     return {row["owner_id"] for row in rows}
 
 
-def drawn_from(one: Wiki, made: Stock, count: int) -> Drawn:
-    articles = track(Author(one, made).articles(), f"Reading {one.pages:,} pages", one.pages, console=notes,
-                     disable=not notes.is_terminal)  # fmt: skip
+def draw_questions(wiki: Wiki, material: Stock, count: int) -> Drawn:
+    articles = track(Author(wiki, material).articles(), f"Reading {wiki.pages:,} pages", wiki.pages, console=stderr,
+                     disable=not stderr.is_terminal)  # fmt: skip
     return questions(Vocabulary(articles), count)
 
 
-async def times(backends: Sequence[Backend], one: Wiki, drawn: Drawn, plan: Plan) -> list[Times]:
+async def measure_times(backends: Sequence[Backend], wiki: Wiki, drawn: Drawn, plan: Plan) -> list[Times]:
     """Measure the databases in turn, so that other work on the machine slows all equally."""
-    found: list[Times] = [{kind: [] for kind in drawn} for _ in backends]
-    scope = scope_of(one)
-    with Progress(console=notes, disable=not notes.is_terminal) as bars:
-        task = bars.add_task(f"{one.pages:,} pages", total=len(drawn) * (plan.rounds + 1))
+    result: list[Times] = [{kind: [] for kind in drawn} for _ in backends]
+    scope = scope_of(wiki)
+    with Progress(console=stderr, disable=not stderr.is_terminal) as bars:
+        task = bars.add_task(f"{wiki.pages:,} pages", total=len(drawn) * (plan.rounds + 1))
         for kind, texts in drawn.items():
             for number in range(plan.rounds + 1):
                 for text in texts:
-                    for backend, own in zip(backends, found, strict=True):
+                    for backend, own in zip(backends, result, strict=True):
                         with backend.watched() as spent:
                             await search(backend.database, scope, SearchRequest(text, first=FIRST))
                         if number:
                             own[kind].append(spent)
                 bars.advance(task)
-    return found
+    return result

@@ -13,12 +13,12 @@ from typing import Any
 from .collection import Collection, Document
 
 Search = Callable[[str], Sequence[str]]
-MOST = 50
+MAX_HITS = 50
 LETTERS = re.compile(r"\w+")
 WORD = r"(?u)\b\w\w+\b"
 # Every two adjacent characters of a script without spaces, and whole words of ASCII text among them.
 PAIR = r"(?u)(?=([^\W\x00-\x7f]{2}|(?<![a-z0-9])[a-z0-9]{2,}))"
-STOPPED = {
+LANGUAGES_WITH_STOP_WORDS = {
     "danish", "dutch", "english", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish",
     "swedish", "turkish",
 }  # fmt: skip
@@ -34,7 +34,7 @@ def fields(document: Document) -> tuple[str, str, str, str]:
     return document.title, "\n".join(names), document.summary, document.text
 
 
-def fts5(collection: Collection, most: int = MOST) -> Search:
+def fts5(collection: Collection, max_hits: int = MAX_HITS) -> Search:
     """Search with SQLite FTS5: stems of English, trigrams for scripts without spaces. Raises ImportError without
     FTS5."""
     stems = "porter " if collection.language == "english" else ""
@@ -47,7 +47,7 @@ def fts5(collection: Collection, most: int = MOST) -> Search:
     rows = [(number, *fields(document)) for number, document in enumerate(collection.documents)]
     database.executemany(f"INSERT INTO pages (rowid, {', '.join(FIELDS)}) VALUES (?, ?, ?, ?, ?)", rows)
     weights = ", ".join(map(str, FTS5_WEIGHTS))
-    sql = f"SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, {weights}) LIMIT {most}"
+    sql = f"SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, {weights}) LIMIT {max_hits}"
 
     def search(text: str) -> list[str]:
         words = LETTERS.findall(text)
@@ -65,7 +65,7 @@ def bm25s(collection: Collection) -> Search:
     language = collection.language
     options: dict[str, Any] = {
         "token_pattern": PAIR if collection.is_spaceless else WORD,
-        "stopwords": language if language in STOPPED and not collection.is_spaceless else [],
+        "stopwords": language if language in LANGUAGES_WITH_STOP_WORDS and not collection.is_spaceless else [],
         "stemmer": snowball.Stemmer(language),
         "show_progress": False,
     }
@@ -76,13 +76,13 @@ def bm25s(collection: Collection) -> Search:
 
     def search(text: str) -> list[str]:
         words = library.tokenize([text], **options, return_ids=False)
-        found, scores = index.retrieve(words, k=min(MOST, len(ids)), show_progress=False)
+        found, scores = index.retrieve(words, k=min(MAX_HITS, len(ids)), show_progress=False)
         return [ids[number] for number, score in zip(found[0], scores[0], strict=True) if score > 0]
 
     return search
 
 
-def tantivy(collection: Collection, most: int = MOST) -> Search:
+def tantivy(collection: Collection, max_hits: int = MAX_HITS) -> Search:
     """Search with Lucene's ranking in Rust: folded accents, stems of the language, bigrams if it has no spaces."""
     library = import_module("tantivy")
     schema = library.SchemaBuilder()
@@ -105,7 +105,7 @@ def tantivy(collection: Collection, most: int = MOST) -> Search:
         if not words:
             return []
         query, _ = index.parse_query_lenient(words, list(FIELDS), field_boosts=boosts)
-        hits = searcher.search(query, most).hits
+        hits = searcher.search(query, max_hits).hits
         return [collection.documents[searcher.doc(address)["number"][0]].id for _, address in hits]
 
     return search

@@ -39,12 +39,12 @@ def scores(search: Search, collection: Collection, step: Callable[[], object]) -
     """Return the mean of each kind of query. `step` is called after each query."""
     found: dict[str, list[Score]] = {}
     for query in collection.queries:
-        found.setdefault(query.kind, []).append(asked(search, query, collection.judged.get(query.id, {})))
+        found.setdefault(query.kind, []).append(score_query(search, query, collection.judged.get(query.id, {})))
         step()
     return {kind: mean(each) for kind, each in found.items()}
 
 
-def asked(search: Search, query: Query, relevant: Mapping[str, int]) -> Score:
+def score_query(search: Search, query: Query, relevant: Mapping[str, int]) -> Score:
     try:
         return score(search(query.text), relevant)
     except Exception as error:  # every exception counts as an error
@@ -57,8 +57,8 @@ def score(results: Sequence[str], relevant: Mapping[str, int]) -> Score:
     once = list(dict.fromkeys(results))
     best = sorted(relevant.values(), reverse=True)
     return Score(
-        ndcg10=gained(relevant.get(one, 0) for one in once) / (gained(best) or 1),
-        recall10=sum(one in relevant for one in once[:DEPTH]) / (min(len(relevant), DEPTH) or 1),
+        ndcg10=gained(relevant.get(document, 0) for document in once) / (gained(best) or 1),
+        recall10=sum(document in relevant for document in once[:DEPTH]) / (min(len(relevant), DEPTH) or 1),
         success1=float(once[:1] != [] and once[0] in relevant),
         empty=float(not once),
         repeated=float(len(once) < len(results)),
@@ -70,4 +70,4 @@ def gained(gains: Iterable[int]) -> float:
 
 
 def mean(several: Sequence[Score]) -> Score:
-    return Score(*(fmean(getattr(one, name) for one in several) for name in Score.__slots__))
+    return Score(*(fmean(getattr(query_score, name) for query_score in several) for name in Score.__slots__))

@@ -22,7 +22,7 @@ from . import seed_tables
 from .cairn import articles, number_of, scope_of
 from .collection import Collection
 from .corpus import create, dsn_of
-from .peers import MOST, Search
+from .peers import MAX_HITS, Search
 from .wiki import rows
 
 DATABASE = "seed"
@@ -51,10 +51,10 @@ SEARCH = """
 
 async def search(connection: asyncpg.Connection, scope: Scope, text: str, first: int) -> list[UUID]:
     """Return pages, the best first; returns none without a statement if the question has no Latin word."""
-    begun = beginnings(text)
-    if not begun:
+    prefixes = beginnings(text)
+    if not prefixes:
         return []
-    found = await connection.fetch(SEARCH, scope.tenant_id, scope.owner_id, text, begun, first)
+    found = await connection.fetch(SEARCH, scope.tenant_id, scope.owner_id, text, prefixes, first)
     return [row["id"] for row in found]
 
 
@@ -86,7 +86,7 @@ class Seed:
         scope, ids = scope_of(own), [document.id for document in collection.documents]
 
         def ask(text: str) -> list[str]:
-            found = self.runner.run(search(self.connection, scope, text, MOST))
+            found = self.runner.run(search(self.connection, scope, text, MAX_HITS))
             return [ids[number_of(own, page_id.int)] for page_id in found]
 
         return ask

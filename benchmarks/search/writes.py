@@ -35,14 +35,14 @@ class Writing:
     reading: float
 
 
-async def measured(backend: Backend, made: Stock) -> Writing:
+async def measure_writes(backend: Backend, material: Stock) -> Writing:
     """Measure the creation of pages through the product's own resolver."""
     scope = scope_of(other_wiki())
     whole: list[Spent] = []
     ids = []
     reading = 0.0
-    with watched_search(backend) as parts:
-        for article in islice(Author(OTHER, made).articles(), PAGES + UNMEASURED):
+    with measuring_search(backend) as parts:
+        for article in islice(Author(OTHER, material).articles(), PAGES + UNMEASURED):
             started = perf_counter()
             searchable(article.page.body)
             reading += perf_counter() - started
@@ -55,7 +55,7 @@ async def measured(backend: Backend, made: Stock) -> Writing:
 
 
 @contextmanager
-def watched_search(backend: Backend) -> Iterator[list[Spent]]:
+def measuring_search(backend: Backend) -> Iterator[list[Spent]]:
     """Measure the writing of search rows in each page write, including the occasional counting of words."""
     found: list[Spent] = []
 
@@ -77,4 +77,4 @@ def draft(article: Article) -> PageDraft:
 def mean(several: list[Spent]) -> Spent:
     """Return the mean without the first 20 writes, for which statements are still prepared."""
     counted = several[UNMEASURED:]
-    return Spent(fmean(one.processor for one in counted), fmean(one.wall for one in counted))
+    return Spent(fmean(spent.processor for spent in counted), fmean(spent.wall for spent in counted))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations
 from statistics import linear_regression, median
 
-WARMING = 0.2
+WARM_UP_SHARE = 0.2
 """The share of the run that is left out at its beginning, when caches and pools fill."""
-CERTAIN = 2.58
+CERTAIN_DEVIATIONS = 2.58
 """The standard deviations from which a trend counts as real: 1 of 100 flat series exceeds them by chance."""
 TOLERANCE = 0.1
 """The change over the whole run, as a share of the median, that still counts as flat."""
@@ -37,15 +37,17 @@ class Trend:
 
 def trend(name: str, minutes: Sequence[float | None]) -> Trend | None:
     """Return the trend of a series with one value or None per minute, or None if fewer than four values remain."""
-    told = [(at, value) for at, value in enumerate(minutes) if value is not None and at >= WARMING * len(minutes)]
-    if len(told) < 4:
+    points = [
+        (at, value) for at, value in enumerate(minutes) if value is not None and at >= WARM_UP_SHARE * len(minutes)
+    ]
+    if len(points) < 4:
         return None
-    slopes = [(later - earlier) / (then - at) for (at, earlier), (then, later) in combinations(told, 2)]
-    values = [value for _, value in told]
+    slopes = [(later - earlier) / (then - at) for (at, earlier), (then, later) in combinations(points, 2)]
+    values = [value for _, value in points]
     slope = median(slopes)
     return Trend(
-        name, values[0], median(values), values[-1], slope * 60, slope * (told[-1][0] - told[0][0]),
-        abs(score(values)) >= CERTAIN,
+        name, values[0], median(values), values[-1], slope * 60, slope * (points[-1][0] - points[0][0]),
+        abs(score(values)) >= CERTAIN_DEVIATIONS,
     )  # fmt: skip
 
 
@@ -58,16 +60,18 @@ def score(values: Sequence[float]) -> float:
 
 
 def trends(series: Mapping[str, Sequence[float | None]]) -> list[Trend]:
-    return [one for name, minutes in series.items() if (one := trend(name, minutes))]
+    return [found for name, minutes in series.items() if (found := trend(name, minutes))]
 
 
 def growth(values: Sequence[float | None], sent: Sequence[int], requests: int) -> float | None:
     """Return a value's growth per `requests` requests: the slope of a line through the second half of all requests."""
     so_far = [*accumulate(sent)]
-    told = [(at, value) for at, value in zip(so_far, values, strict=True) if value is not None and at >= so_far[-1] / 2]
-    if len({at for at, _ in told}) < 2:
+    points = [
+        (at, value) for at, value in zip(so_far, values, strict=True) if value is not None and at >= so_far[-1] / 2
+    ]
+    if len({at for at, _ in points}) < 2:
         return None
-    return linear_regression([at for at, _ in told], [value for _, value in told]).slope * requests
+    return linear_regression([at for at, _ in points], [value for _, value in points]).slope * requests
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:

@@ -87,9 +87,9 @@ def wikis(half: str | None = None, seed: int = SEED, folder: Path = HERE) -> lis
 
 def held_out(kinds: set[str], seed: int = SEED) -> set[str]:
     """Return the names of the wikis that are held out, one of each kind."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     return {
-        f"{kind}_{chance.choice('ab')}" for kind in sorted(kinds, key=lambda one: (one in LATEST, one in LATER, one))
+        f"{kind}_{rng.choice('ab')}" for kind in sorted(kinds, key=lambda kind: (kind in LATEST, kind in LATER, kind))
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from benchmarks.compiler.contents import contents
+from benchmarks.compiler.contents import read_contents
 from resolvers.context import Context
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
@@ -148,8 +148,8 @@ async def test_a_trajectory_rests_on_the_sources_of_its_claims(wiki: Wiki, page_
     await wiki.add_source()
     for number in range(2):
         await supersede(wiki, page_id, number, overridden_by=SourceRef("document", "doc-1"))
-    found = await contents(dsn, wiki.scope)
+    found = await read_contents(dsn, wiki.scope)
     assert (found.figures["sections"], found.figures["sourced_claims"]) == (1, 2)
     assert found.faults == []
     await supersede(wiki, page_id, 2)
-    assert "1 superseded claims have no source" in (await contents(dsn, wiki.scope)).faults
+    assert "1 superseded claims have no source" in (await read_contents(dsn, wiki.scope)).faults
