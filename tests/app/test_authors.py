@@ -1,4 +1,4 @@
-"""Who wrote a version: the kind and the name of the author, by every API."""
+"""The author of a version: its kind and name, in every API."""
 
 from typing import Any
 

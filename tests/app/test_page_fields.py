@@ -1,4 +1,4 @@
-"""Fields that a page has in frontmatter, too: written and read by GraphQL, REST, tools and files alike."""
+"""Page fields that frontmatter also has are written and read by GraphQL, REST, tools and files alike."""
 
 import io
 import zipfile

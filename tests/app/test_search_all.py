@@ -1,4 +1,4 @@
-"""Search over pages and evidence, and context packs, by REST, by the tools of agents and by the command line."""
+"""Search over pages and evidence, and context packs, over REST, the tools of agents and the command line."""
 
 import json
 

@@ -1,7 +1,7 @@
-"""A walk through every door for somebody whose ceiling is below secret: no answer has a word or an id of a secret.
+"""A caller whose ceiling is below secret gets no word and no id of a secret in any API.
 
-The paths, tools and pages that it asks for come from the contract, the catalogue of tools and the table of routes, so
-that a new door is walked by itself. GraphQL is walked by tests/schema/access/test_sensitivity.py.
+The paths, tools and pages are taken from the contract, the catalogue of tools and the table of routes, so that new ones
+are included. GraphQL is covered by tests/schema/access/test_sensitivity.py.
 """
 
 import io

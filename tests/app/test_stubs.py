@@ -1,4 +1,4 @@
-"""Stubs through every door: the sections of a type, one source, and what a concept has to say."""
+"""Stubs in every API: the sections of a type, one source, and the required fields of a concept."""
 
 from typing import Any
 

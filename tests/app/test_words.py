@@ -1,4 +1,4 @@
-"""No message of any door speaks Python or pydantic: who sends JSON reads JSON's words."""
+"""No error message of any API uses words of Python or pydantic: clients that send JSON read JSON's words."""
 
 import re
 from collections.abc import Iterator

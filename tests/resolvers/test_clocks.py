@@ -1,4 +1,4 @@
-"""Moments that Postgres compares are moments of its own clock, however wrong the clock of a process is."""
+"""Times that Postgres compares are from its own clock, however wrong the clock of a process is."""
 
 import time
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the command line says, and what it refuses and how."""
+"""The command line: its output, and how it refuses invalid commands."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`cairn attachments move`: the bytes of files go to the folder and back, whenever it is killed."""
+"""`cairn attachments move` moves the bytes of files to the folder and back, even if it is killed at any moment."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Evidence in, a compile asked for, pages out: from the terminal."""
+"""Retaining evidence, requesting a compile and reading the pages from the terminal."""
 
 import asyncio
 import json

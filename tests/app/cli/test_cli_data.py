@@ -1,4 +1,4 @@
-"""Commands that copy, move, erase and keep data, as an operator types them."""
+"""Commands that copy, move, erase and retain data, as an operator types them."""
 
 import asyncio
 from pathlib import Path

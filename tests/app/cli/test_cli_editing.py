@@ -1,4 +1,4 @@
-"""Pages edited from a terminal, and what they said before."""
+"""Editing pages and reading their earlier versions from a terminal."""
 
 import io
 import json

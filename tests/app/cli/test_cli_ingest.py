@@ -1,4 +1,4 @@
-"""`cairn wiki ingest` and `cairn sources original`: files into a wiki, and back to the byte."""
+"""`cairn wiki ingest` and `cairn sources original`: files are ingested and returned byte for byte."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Commands as processes of their own: what they share, what they leave behind, how they end."""
+"""Commands in their own processes: what they share, what they leave behind, and how they end."""
 
 import asyncio
 import json

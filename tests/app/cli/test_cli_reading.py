@@ -1,4 +1,4 @@
-"""Reading a wiki from the command line: lists, what is loaded for it, what is followed, and what is set."""
+"""Reading a wiki from the command line: lists, loaded modules, followed changes, and settings."""
 
 import asyncio
 import json

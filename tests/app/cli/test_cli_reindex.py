@@ -1,4 +1,4 @@
-"""`cairn reindex`, what `cairn migrate` does of it, and the language by which search takes words."""
+"""`cairn reindex`, the part of it that `cairn migrate` does, and the language of a search index."""
 
 import asyncio
 import json

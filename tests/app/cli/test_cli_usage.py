@@ -1,4 +1,4 @@
-"""The help of every command, and how wrong usage is told."""
+"""The help of every command, and the messages for wrong usage."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""`cairn doctor` finds what is wrong, when it is made wrong, and says what to do."""
+"""`cairn doctor` finds each fault that a test causes, and says what to do."""
 
 import asyncio
 import os

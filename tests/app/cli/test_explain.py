@@ -1,4 +1,4 @@
-"""`cairn explain`: what a query costs, which SQL it sends, and how Postgres runs it."""
+"""`cairn explain` shows the cost of a query, the SQL that it sends, and how Postgres runs it."""
 
 import asyncio
 import json

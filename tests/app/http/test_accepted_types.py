@@ -1,4 +1,4 @@
-"""What a client accepts, and what it prefers: RFC 9110, section 12.5.1."""
+"""Content negotiation: what a client accepts and prefers (RFC 9110, section 12.5.1)."""
 
 import pytest
 from starlette.types import Scope

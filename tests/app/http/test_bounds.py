@@ -1,4 +1,4 @@
-"""What one door takes every door gives: the longest and strangest values, written and exported by each of them."""
+"""Every API accepts, returns and exports the longest and most unusual values that any other API accepts."""
 
 import asyncio
 from dataclasses import replace

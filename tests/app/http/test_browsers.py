@@ -1,4 +1,4 @@
-"""The service as a real browser meets it: GraphiQL at work in it, and what pages of other origins may do."""
+"""The service in a real browser: GraphiQL works, and pages of other origins are restricted."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Requests that do not come whole, on the connection of the real service."""
+"""Requests that arrive incomplete, in pieces or malformed on a connection of the real service."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What runs out of time is stopped and told so; who is cancelled by somebody else is cancelled."""
+"""An operation that runs out of time is stopped with an error; a cancellation by another task stays a cancellation."""
 
 import asyncio
 

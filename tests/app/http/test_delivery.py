@@ -1,4 +1,4 @@
-"""How answers travel: again only when they have changed, and compressed for those who take it."""
+"""Delivery of responses: conditional requests, and compression for clients that accept it."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""Documents by their id: registered ones, trusted ones, and what a server that trusts only its own refuses."""
+"""Documents by id: registered and trusted documents, and what a server refuses that accepts only trusted ones."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""docs/reference/errors.md: every code that a client can meet is there, with the status that it has, and no other."""
+"""docs/reference/errors.md lists every code that a client can get, with its status, and no other code."""
 
 import ast
 import re

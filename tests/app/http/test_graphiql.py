@@ -1,4 +1,4 @@
-"""GraphiQL's page: what it may load, that its files are the right ones, and that it works with no other server."""
+"""GraphiQL's page: its content security policy, the hashes of its files, and that it needs no other server."""
 
 import base64
 import hashlib

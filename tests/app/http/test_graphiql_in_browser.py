@@ -1,4 +1,4 @@
-"""GraphiQL in a real browser, where one is installed: it runs queries, carries the token, and asks no other server."""
+"""GraphiQL in a real browser: it runs queries, sends the token, and requests nothing from other servers."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP: what a client may send, and what it is told when it sends something else."""
+"""GraphQL over HTTP: which requests are accepted, and the errors of those that are not."""
 
 import asyncio
 import gzip

@@ -1,9 +1,10 @@
-"""No string argument of any way in takes longer than it grows: GraphQL and its older contract, subscriptions too, REST
-and that of operators, MCP, and the forms of the reader. A command can keep nobody waiting but the one who types it.
+"""No string argument of any API takes more than linear time.
 
-Arguments are found in the contracts themselves, so a new one is tried without being named here. Each gets texts that
-are hard for naive readers, short and eight times as long; time is that of the process, and says so more than once. Here
-each is tried with a third of the kinds of texts, and by `make test-nightly` with all of them.
+The APIs are GraphQL with its older contract and subscriptions, REST, the admin API, MCP, and the forms of the reader.
+Commands are left out, because a slow one delays only the person who typed it. Arguments are found in the contracts, so
+new ones are included. Each gets texts that are hard for naive parsers, short and eight times as long; CPU time of the
+process is compared, several times. Here each argument gets a third of the kinds of texts, and all of them in `make
+test-nightly`.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""What answers tell a browser, which hosts are answered for, and what pages of others may do."""
+"""Security headers of responses, the allowed hosts, and what pages of other origins may do."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether the service can serve, and what it lacks when it cannot."""
+"""The health endpoints say whether the service can serve, and what it lacks if it cannot."""
 
 from pathlib import Path
 from urllib.parse import urlsplit

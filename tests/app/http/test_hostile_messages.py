@@ -1,4 +1,4 @@
-"""WebSocket messages made to hurt: each ends its operation or its connection, and holds up nobody else."""
+"""Malicious WebSocket messages: each ends its operation or its connection, and delays no other client."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Queries made to hurt: each is refused before any SQL, and holds up nobody else's."""
+"""Malicious queries: each is refused before any SQL, and delays no other client."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""What a client should not send: each gets a clear answer, and the next request is served as if nothing had been."""
+"""Malicious requests: each gets a clear error, and the next request is served normally."""
 
 import asyncio
 import base64

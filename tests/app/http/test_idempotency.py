@@ -1,4 +1,4 @@
-"""Idempotency-Key: whatever becomes of a request or its answer, it may be sent again, and is done once."""
+"""Idempotency-Key: a request whose response was lost may be sent again, and is executed once."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Postgres goes in the middle of a request: whatever it was doing, and whoever asked, the answer is UNAVAILABLE."""
+"""If Postgres is lost in the middle of a request, the error is UNAVAILABLE in every API and at every step."""
 
 import asyncio
 import os

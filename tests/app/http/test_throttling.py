@@ -1,4 +1,4 @@
-"""Limits as a client meets them: 429 and when to come back, before any SQL of the operation."""
+"""Rate limits as a client sees them: 429 with Retry-After, before any SQL of the operation."""
 
 import asyncio
 from pathlib import Path

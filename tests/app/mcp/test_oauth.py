@@ -1,4 +1,4 @@
-"""Programs that are let in by OAuth: the SDK's own client, a person in the reader, and what is refused."""
+"""Programs that are authorised by OAuth: the SDK's own client, a person in the reader, and refusals."""
 
 import re
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Tools for agents over HTTP: what each does, what it refuses, and how much it says."""
+"""Tools for agents over HTTP: their effects, their errors, and the size of their results."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What tools are listed: the names and schemas that agents know."""
+"""The list of tools: names and schemas that agents rely on."""
 
 import json
 from collections.abc import Sequence

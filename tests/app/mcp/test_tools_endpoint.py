@@ -1,4 +1,4 @@
-"""POST /mcp as HTTP: who is let in, and what is no request."""
+"""POST /mcp as HTTP: authentication, and malformed requests."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""wiki_ingest: not listed to every agent, answered to all who may write."""
+"""wiki_ingest is not listed to every agent, but may be called by all that may write."""
 
 from tests.app.clients.agents import Agent
 from tests.wiki import Wiki

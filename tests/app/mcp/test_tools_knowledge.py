@@ -1,4 +1,4 @@
-"""Knowledge entries by tools, from files, and the hot index: a view on pages."""
+"""Knowledge entries by tools and from files, and the hot index, which is a view of pages."""
 
 import asyncio
 import json

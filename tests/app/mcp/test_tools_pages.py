@@ -1,4 +1,4 @@
-"""Pages by tools: what a read shows, how a page is named, what a write refuses, versions, and who sees which tool."""
+"""Page tools: results of reads, names of pages, refused writes, versions, and which agent sees which tool."""
 
 from datetime import UTC, datetime
 from pathlib import Path

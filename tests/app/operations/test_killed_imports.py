@@ -1,4 +1,4 @@
-"""An import that is killed, wherever it is, and begun again comes to what an undisturbed one comes to."""
+"""An import that is killed at any moment and started again has the same result as an undisturbed one."""
 
 import asyncio
 import os

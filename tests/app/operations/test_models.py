@@ -1,4 +1,4 @@
-"""The models of the compiler, as an operator sets them: from the environment to a provider."""
+"""The models of the compiler, as an operator configures them: from the environment to a provider."""
 
 import json
 import sys

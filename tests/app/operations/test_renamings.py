@@ -1,4 +1,4 @@
-"""Hubs under other names: who asks is told how far it has come, and the service does what is left."""
+"""Renamed hubs: clients can read the progress of the rewriting, and the service finishes it."""
 
 import asyncio
 

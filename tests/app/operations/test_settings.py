@@ -1,4 +1,4 @@
-"""Settings: each is documented, and wrong ones are refused before anything starts."""
+"""Settings: each is documented, and invalid ones are refused before anything starts."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""/api/admin: operators make tenants, owners, keys and tokens; nobody else does, and no secret is kept."""
+"""/api/admin: only operators create tenants, owners, keys and tokens, and no secret is stored."""
 
 import asyncio
 import json

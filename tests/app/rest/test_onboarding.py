@@ -1,4 +1,4 @@
-"""Owners, grants and API keys over GraphQL: for the admins of a tenant, in their own tenant, without a leaked key."""
+"""Owners, grants and API keys over GraphQL: for admins, in their own tenant, without leaking keys."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

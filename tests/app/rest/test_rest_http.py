@@ -1,4 +1,4 @@
-"""REST as HTTP has it: conditions, repetitions, refusals, hostile requests, and the contract."""
+"""REST over HTTP: conditional requests, repetitions, errors, malicious requests, and the contract."""
 
 import asyncio
 import io

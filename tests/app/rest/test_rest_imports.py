@@ -1,4 +1,4 @@
-"""Notes that come over REST, and what is refused of them."""
+"""Importing notes over REST, and which notes are refused."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""Names of pages over REST: where merged pages went, what a version said, and aliases that are gone."""
+"""Names of pages over REST: merged pages, names in earlier versions, and removed aliases."""
 
 import pytest
 

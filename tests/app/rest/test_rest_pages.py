@@ -1,4 +1,4 @@
-"""Pages over REST: what a client sees of them, and who may."""
+"""Pages over REST: their representation, and permissions."""
 
 import httpx
 import pytest

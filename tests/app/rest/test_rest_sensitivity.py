@@ -1,4 +1,4 @@
-"""A secret page, and a secret section, come through no door to who reads or writes by grant."""
+"""A secret page or section is shown in no API to callers who read or write by grant."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Webhooks over GraphQL and /api/admin: for admins, without a leaked secret, and sent by a service that works."""
+"""Webhooks over GraphQL and /api/admin: for admins, without leaking secrets, and delivered by the service."""
 
 import asyncio
 from collections.abc import AsyncIterator

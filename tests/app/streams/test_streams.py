@@ -1,4 +1,4 @@
-"""Streams of a whole service: several processes, a lost database connection, slow clients, and the end."""
+"""Streams of a whole service: several processes, a lost database connection, slow clients, and shutdown."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""GraphQL over a WebSocket: what is told, to whom, and how the protocol is kept."""
+"""GraphQL over a WebSocket: events, permissions, and the protocol."""
 
 import asyncio
 from contextlib import nullcontext

@@ -1,4 +1,4 @@
-"""The reader over HTTP: signing in, reading, finding, and what keeps other sites out. None of it needs a script."""
+"""The reader over HTTP, without scripts: signing in, reading, searching, and protection from other sites."""
 
 import gzip
 import re

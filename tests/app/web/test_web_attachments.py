@@ -1,4 +1,4 @@
-"""Attachments of a vault in the reader: shown where they stand, and sent in a way that runs nothing."""
+"""Attachments in the reader: shown in place, and sent in a way that executes nothing."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The error pages of the reader: what is wrong, said once, and a way on."""
+"""The error pages of the reader say once what is wrong, and offer a next step."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Evidence and work in the reader: what a page rests on, what goes with a source, and what waits for a decision."""
+"""Evidence and work in the reader: a page's sources, what forgetting a source removes, and open decisions."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Texts that try to run scripts in the reader: none does, wherever it is stored and wherever it is shown."""
+"""Texts that try to run scripts in the reader run none, wherever they are stored and shown."""
 
 import asyncio
 import json

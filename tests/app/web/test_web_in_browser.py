@@ -1,4 +1,4 @@
-"""The reader in a real browser, where one is installed: journeys of a person, and whether everybody can take them."""
+"""The reader in a real browser: journeys of a person, and their accessibility."""
 
 import asyncio
 import json

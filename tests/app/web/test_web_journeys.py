@@ -1,6 +1,6 @@
-"""Journeys of a person through a whole wiki in a real browser: an imported vault, and the wiki of the demo.
+"""Journeys through a whole wiki in a real browser: an imported vault, and the wiki of the demo.
 
-With CAIRN_SCREENSHOTS naming a folder, `make screenshots` keeps what they see there.
+If CAIRN_SCREENSHOTS names a folder, as in `make screenshots`, the pictures of the pages are stored there.
 """
 
 import asyncio

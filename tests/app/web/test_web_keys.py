@@ -1,4 +1,4 @@
-"""API keys in the reader: admins make them for a wiki, see them once, rotate them, and revoke them."""
+"""API keys in the reader: admins create them for a wiki, see them once, rotate them, and revoke them."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Signing in through an OpenID Connect provider: what it says is checked, and whose wiki a person gets."""
+"""Signing in through an OpenID Connect provider: its tokens are verified, and a person gets the right wiki."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Work in the reader: proposals are made, read and decided by forms, names are put away, pages merged and moved."""
+"""Work in the reader's forms: proposals are created, read and decided; mentions ignored; pages merged and moved."""
 
 import re
 from collections.abc import AsyncIterator

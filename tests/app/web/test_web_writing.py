@@ -1,4 +1,4 @@
-"""Writing with the reader: forms alone do it, two people who edit at once lose nothing, and every version stays."""
+"""Writing in the reader's forms: concurrent editors lose nothing, and every version is stored."""
 
 import re
 

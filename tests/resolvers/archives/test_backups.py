@@ -1,4 +1,4 @@
-"""Backups: whole at one moment, checked, restored into an empty database or in place of another."""
+"""Backups: complete at one moment, checked, restored into an empty database or in place of another."""
 
 import asyncio
 import gzip

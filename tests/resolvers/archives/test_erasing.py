@@ -1,4 +1,4 @@
-"""Erasure: nothing of a tenant, or of an owner, is left in any table but the record that it was erased."""
+"""Erasure leaves nothing of a tenant or an owner in any table except the record of the erasure."""
 
 import asyncio
 from dataclasses import replace

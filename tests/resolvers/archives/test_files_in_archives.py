@@ -1,4 +1,4 @@
-"""Files of the folder of attachments in backups and in archives of tenants: every one, and compared by its hash."""
+"""Files of the attachments folder in backups and tenant archives: all of them, each compared by its hash."""
 
 from hashlib import sha256
 from pathlib import Path

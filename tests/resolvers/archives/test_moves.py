@@ -1,4 +1,4 @@
-"""Tenants that move to another database: whole, or not at all."""
+"""Moving tenants to another database, completely or not at all."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Cairn's own server restored to a point in time, by its files and its write-ahead log."""
+"""Restoring the embedded server to a point in time, from its files and its write-ahead log."""
 
 import asyncio
 import shutil

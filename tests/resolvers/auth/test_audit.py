@@ -1,4 +1,4 @@
-"""The audit log: what is written of whom, and how little a flood of refusals leaves."""
+"""The audit log: which events are recorded for whom, and that a flood of refusals adds few rows."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

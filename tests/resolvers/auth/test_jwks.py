@@ -1,4 +1,4 @@
-"""Tokens of an issuer that publishes its keys: served here by a real, small HTTP server."""
+"""Tokens of an issuer that publishes its keys, served here by a small HTTP server."""
 
 import asyncio
 import json

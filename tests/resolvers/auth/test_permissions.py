@@ -1,4 +1,4 @@
-"""The table of rules, and the one function that asks it."""
+"""The table of permission rules, and the function that reads it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

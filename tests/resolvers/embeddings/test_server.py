@@ -1,4 +1,4 @@
-"""A server of embeddings over real HTTP: what it is asked, and what becomes of each of its answers."""
+"""An embedding server over real HTTP: the requests that it gets, and how each of its responses is handled."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Vectors of pages and passages: made by a job, gone with what they are of, and used where meaning helps."""
+"""Vectors of pages and passages: created by a job, deleted with their texts, and used for search by meaning."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime

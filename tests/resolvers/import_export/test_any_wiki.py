@@ -1,4 +1,4 @@
-"""Whatever a wiki holds, what is written out and read in again is the same wiki."""
+"""Any wiki that is exported and imported again is the same wiki."""
 
 from contextlib import suppress
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Attachments of a folder of notes: kept beside its pages, bounded in size and kind, and written out byte for byte."""
+"""Attachments in a folder of notes: stored with its pages, limited in size and type, and exported byte for byte."""
 
 import os
 import struct

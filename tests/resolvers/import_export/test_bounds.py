@@ -1,4 +1,4 @@
-"""What is stored can be taken away, and brought into another wiki, however long and strange it is."""
+"""Everything that is stored can be exported and imported into another wiki, however long and unusual it is."""
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""A wiki written out and read in again is the same wiki, to the byte."""
+"""A wiki that is exported and imported again is the same wiki, byte for byte."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""An export to a folder: what it touches, what it leaves alone, who gets one."""
+"""An export to a folder: which files it writes, which it leaves alone, and who may export."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""A folder of notes comes out of a wiki as it went in: every file whose page nobody has changed, to the byte."""
+"""Notes whose pages were not changed are exported byte for byte as they were imported."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,4 +1,4 @@
-"""A disk without room: said as what it is, by each form of an export."""
+"""A full disk is reported as such, by each form of an export."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""Names that are held without a page, written out and read in again."""
+"""Mentions in exports and imports."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What pages were before, written out and read in again."""
+"""Revisions of pages in exports and imports."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Zips that were made to do harm: what is wrong with one entry is told of it, and the rest goes in."""
+"""Malicious zips: a faulty entry is reported, and the other entries are imported."""
 
 import struct
 import zipfile

@@ -1,4 +1,4 @@
-"""Importing notes: a vault becomes a wiki, the same again changes nothing, and one bad file stops no other."""
+"""Importing notes: a vault becomes a wiki, a second import changes nothing, and a bad file stops no other."""
 
 import os
 from dataclasses import replace

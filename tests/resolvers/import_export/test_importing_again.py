@@ -1,4 +1,4 @@
-"""An import of sources that the wiki has already: they are recognised many at a time, and only what is new is kept."""
+"""Importing sources that the wiki already has: they are recognised in batches, and only new ones are stored."""
 
 from base64 import b64encode
 from pathlib import Path

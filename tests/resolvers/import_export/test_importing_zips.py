@@ -1,4 +1,4 @@
-"""What an import says of a zip that means harm."""
+"""Messages of an import about malicious zips."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files of an agent's memory, and of its insights, as pages that cite them."""
+"""Files of an agent's memory, and of its insights, become pages that cite them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Folders of other tools: recognised by what they hold, read as the tool reads them, and written out as they came."""
+"""Folders of other tools: recognised by their content, read as the tool reads them, and exported unchanged."""
 
 import unicodedata
 from pathlib import Path

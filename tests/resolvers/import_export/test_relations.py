@@ -1,4 +1,4 @@
-"""Relations of files to pages that are not there: remembered, healed when the page comes, and exported."""
+"""Relations of files to missing pages: stored, resolved when the page is created, and exported."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an import knows of many files takes no more memory than of few."""
+"""An import of many files takes no more memory than one of few files."""
 
 import sys
 import tracemalloc

@@ -1,4 +1,4 @@
-"""Rows that wait on the disk, and the statements on them."""
+"""Rows that are stored temporarily on disk, and the statements on them."""
 
 from collections import defaultdict
 from collections.abc import Iterator

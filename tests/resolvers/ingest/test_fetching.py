@@ -1,4 +1,4 @@
-"""Addresses fetched for ingest: from allowed hosts on public addresses, bounded, and pinned to what was looked up."""
+"""Fetching addresses for ingest: allowed hosts on public addresses, within limits, pinned to the resolved address."""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Ingest: the file stays as it was, its text becomes a source, and a page of the category says what is in it."""
+"""Ingest: the file is stored unchanged, its text becomes a source, and a page of the category summarises it."""
 
 from hashlib import sha256
 from pathlib import Path

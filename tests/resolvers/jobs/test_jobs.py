@@ -1,4 +1,4 @@
-"""The queue of compiles: nothing is lost, nothing is run twice, and a wiki is compiled by one worker at a time."""
+"""The queue of compile jobs: no job is lost or run twice, and one worker at a time compiles a wiki."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Counting of tool calls: bounded, by the day, and right when many count at once."""
+"""Counting tool calls: bounded, by day, and correct with concurrent counts."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Links that follow from evidence alone, taken back by their kind."""
+"""Links that are derived from evidence, and removed by their kind."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pages that a draft is said to be related to, and what a slug alone means."""
+"""Pages that a draft names as related, and how a slug without a type resolves."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The same change to many pages: each by itself."""
+"""The same change to many pages, each of which succeeds or fails separately."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How a write ends: what follows from all of it is written once."""
+"""The end of a write transaction writes each derived row once."""
 
 from uuid import UUID
 

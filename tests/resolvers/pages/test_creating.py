@@ -1,4 +1,4 @@
-"""Many new pages at once are what they would have been one by one, for as many statements as one."""
+"""Creating many pages together has the result of creating them one by one, with the statements of one."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Edits of pages, what is appended to them, and many editors at once."""
+"""Edits of pages, appended texts, and concurrent editors."""
 
 import asyncio
 

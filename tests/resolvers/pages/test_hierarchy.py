@@ -1,4 +1,4 @@
-"""Where pages hang."""
+"""Parents and children of pages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The states of a page: kept in little room, compared, and restored."""
+"""Revisions of a page: stored in little space, compared, and restored."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What is too much is refused before it is looked at, and what is long is read beside the event loop."""
+"""Texts that are too large are refused before they are parsed, and long ones are parsed outside the event loop."""
 
 import asyncio
 import threading

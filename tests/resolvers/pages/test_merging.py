@@ -1,4 +1,4 @@
-"""Two pages made one: what belonged to the one belongs to the other, and its names lead there."""
+"""Merging two pages: everything of the merged page moves to the other, and its names resolve there."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Making pages, bringing them up to date, putting them away."""
+"""Creating, updating and archiving pages."""
 
 from datetime import UTC, datetime
 

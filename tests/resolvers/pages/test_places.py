@@ -1,4 +1,4 @@
-"""Where a page lies is asked once; whether it is still there, and who may write there, each time."""
+"""The owner of a page is looked up once; whether it still exists, and who may write, each time."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""Following a wiki by the positions of its changes: nothing is missed, nothing comes twice."""
+"""Following a wiki by the positions of its changes misses nothing and repeats nothing."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Pages under other names, and the texts that call them by the old ones."""
+"""Renaming pages, and rewriting the texts that link to them by their old names."""
 
 from collections.abc import Awaitable
 from typing import Any

@@ -1,4 +1,4 @@
-"""How often a write waits for Postgres: what does not depend on an answer goes together."""
+"""The number of round trips of a write: statements that do not depend on a result are sent together."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import NamedTuple

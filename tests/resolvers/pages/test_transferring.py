@@ -1,4 +1,4 @@
-"""A page given to another wiki: all that belongs to it goes along, and nothing of it is left where it was."""
+"""Transferring a page to another wiki: everything that belongs to it moves, and nothing stays behind."""
 
 import asyncio
 from datetime import UTC, datetime

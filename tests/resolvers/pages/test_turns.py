@@ -1,4 +1,4 @@
-"""Writers of one wiki take turns before they take a connection, so that a busy wiki starves no other."""
+"""Writers of one wiki take turns before they acquire a connection, so that a busy wiki starves no other."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""One transaction for each write, one writer at a time in a wiki, and a fixed number of statements."""
+"""Each write has one transaction, one writer at a time in a wiki, and a fixed number of statements."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The gate before memory: under no policy but `open` does any door write a page."""
+"""Only the write policy `open` lets a write change pages directly: no mutation bypasses a review or a closed wiki."""
 
 import ast
 from pathlib import Path

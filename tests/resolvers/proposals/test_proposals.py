@@ -1,4 +1,4 @@
-"""Writes that wait for a reviewer: nothing of them is there before, and what becomes of them."""
+"""Writes that wait for a reviewer change nothing before they are accepted, and can be declined or expire."""
 
 import asyncio
 from dataclasses import replace

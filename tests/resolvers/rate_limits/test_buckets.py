@@ -1,4 +1,4 @@
-"""Token buckets never give more than they were given."""
+"""Token buckets never give out more tokens than they got."""
 
 from hypothesis import given
 from hypothesis import strategies as st

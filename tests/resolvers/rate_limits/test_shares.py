@@ -1,4 +1,4 @@
-"""A process's share of a bucket: it runs ahead by one portion, asks once at a time, and never waits for long."""
+"""A process's share of a bucket: it runs ahead by one portion, refills once at a time, and never waits for long."""
 
 import asyncio
 

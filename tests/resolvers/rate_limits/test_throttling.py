@@ -1,4 +1,4 @@
-"""What may be asked for holds for a credential, for its tenant, and for all processes together."""
+"""Rate limits hold for a credential, for its tenant, and for all processes together."""
 
 import asyncio
 import json

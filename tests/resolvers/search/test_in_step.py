@@ -1,4 +1,4 @@
-"""Whatever is written in whatever order, everything beside the pages agrees with them; each write is logged once."""
+"""After any writes in any order all derived rows agree with the pages, and each write is logged once."""
 
 import asyncio
 from collections.abc import Awaitable

@@ -1,4 +1,4 @@
-"""A release with another analyser: its index is made beside the older one, while others write and ask."""
+"""A release with a newer analyser builds its index beside the older one, during writes and searches."""
 
 import asyncio
 from collections.abc import Callable, Iterator

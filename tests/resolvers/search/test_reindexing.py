@@ -1,4 +1,4 @@
-"""An index that is read, read again, stopped anywhere, and goes on."""
+"""Reindexing can be repeated, interrupted anywhere, and continued."""
 
 import asyncio
 from typing import Any

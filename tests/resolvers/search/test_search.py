@@ -1,4 +1,4 @@
-"""Search: what finds a page, in which order, and that no input harms it."""
+"""Search: what finds a page, in which order, and that no input breaks it."""
 
 import asyncio
 

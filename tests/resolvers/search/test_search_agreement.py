@@ -1,4 +1,4 @@
-"""Pages that say nothing of a question, but to which those that do link: found, shown, counted, and filtered."""
+"""Pages without the words of a question, to which matching pages link: found, shown, counted, and filtered."""
 
 from typing import Any
 from uuid import UUID

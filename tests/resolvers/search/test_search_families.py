@@ -1,4 +1,4 @@
-"""Codes that no page says, which belong to the page that has those around them."""
+"""Codes that no page contains are found on the page that has the neighbouring codes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the first pages link to goes before its equals."""
+"""Pages to which the first hits link rank above pages of equal score."""
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page

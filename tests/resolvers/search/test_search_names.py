@@ -1,4 +1,4 @@
-"""Names among the words of a question, and words that most pages say."""
+"""Names among the words of a question, and words that most pages contain."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The work of a search before its answer: how Postgres plans it, and where its question is read."""
+"""The work of a search before its result: how Postgres plans it, and where the question is parsed."""
 
 import threading
 

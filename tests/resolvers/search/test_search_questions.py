@@ -1,4 +1,4 @@
-"""What people type, and what they find: names, questions, beginnings, mistakes, operators, any script."""
+"""Questions that people type, and their hits: names, questions, prefixes, typos, operators, any script."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from random import Random

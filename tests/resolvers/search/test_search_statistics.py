@@ -1,4 +1,4 @@
-"""What is counted of a wiki's words is what its pages have, and never far behind them."""
+"""The word statistics of a wiki match its pages, and are never far behind."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

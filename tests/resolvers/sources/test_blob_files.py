@@ -1,4 +1,4 @@
-"""Attachments and originals whose bytes lie in a folder: read, exported, moved, deleted and missed."""
+"""Attachments and originals whose bytes are in a folder: read, exported, moved, deleted and missing."""
 
 import asyncio
 from hashlib import sha256

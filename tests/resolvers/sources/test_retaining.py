@@ -1,4 +1,4 @@
-"""Evidence by the batch: kept once, and a compile asked for with it."""
+"""Retaining evidence in batches: stored once, and a compile queued with it."""
 
 import json
 from datetime import UTC, datetime

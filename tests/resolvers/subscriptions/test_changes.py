@@ -1,4 +1,4 @@
-"""What writes announce."""
+"""The notifications that writes send."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What waits for a subscriber: bounded, coalesced, in order."""
+"""Events that wait for a subscriber: bounded, coalesced, in order."""
 
 import asyncio
 from datetime import UTC, datetime

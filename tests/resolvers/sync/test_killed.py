@@ -1,4 +1,4 @@
-"""A sync that is killed at any step, or loses its database, is begun again and loses nothing."""
+"""A sync that is killed at any step, or loses its database, can be started again and loses nothing."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The plan of a sync: whatever both sides do, they come to the same, and no text is lost."""
+"""The plan of a sync: after any changes of both sides they become equal, and no text is lost."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""A folder that is synced with a wiki whose writes are reviewed: its edits become proposals, each once."""
+"""Syncing a folder with a wiki whose writes are reviewed: each edit becomes one proposal."""
 
 from dataclasses import replace
 from pathlib import Path

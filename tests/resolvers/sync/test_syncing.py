@@ -1,4 +1,4 @@
-"""A folder and a wiki that are kept the same: edits, deletions and renames on either side."""
+"""Keeping a folder and a wiki equal: edits, deletions and renames on either side."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Deliveries that fail: tried again with growing pauses, dead after a time, and no burden to other webhooks."""
+"""Failed deliveries are retried with growing pauses, given up after a time, and delay no other webhook."""
 
 import asyncio
 from dataclasses import replace

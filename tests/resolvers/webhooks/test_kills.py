@@ -1,4 +1,4 @@
-"""What is written arrives, each wiki in its order, whatever is killed meanwhile; `benchmarks.webhooks` kills more."""
+"""Deliveries arrive in order for each wiki although processes are killed; `benchmarks.webhooks` kills more."""
 
 import asyncio
 import random

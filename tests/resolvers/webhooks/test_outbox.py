@@ -1,4 +1,4 @@
-"""What writes queue for webhooks: in their own transaction, filtered, in the order of commits."""
+"""Writes queue deliveries for webhooks: in their own transaction, filtered, in the order of commits."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What becomes of proposals, sent to the webhooks that name such events: in order, and never above their ceiling."""
+"""Events of proposals for the webhooks that name them: in order, and never above their ceiling."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The sender: signed, in order, each delivery by one sender, and kept for a while."""
+"""The webhook sender: signed deliveries, in order, each by one sender, and stored for a while."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""After a newer release has migrated the database: the older one works beside it within the window, and says so."""
+"""An older release works on a database that a newer one has migrated, within the window, and reports it."""
 
 import json
 import shutil

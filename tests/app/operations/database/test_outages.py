@@ -1,4 +1,4 @@
-"""What is wrong with the database is told: at /readyz, in the log, in the metrics, and fast."""
+"""Database faults are reported quickly: at /readyz, in the log and in the metrics."""
 
 import asyncio
 import json

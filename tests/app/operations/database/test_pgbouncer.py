@@ -1,4 +1,4 @@
-"""Behind PgBouncer in transaction mode, where each transaction may get another connection to Postgres."""
+"""The service behind PgBouncer in transaction mode, where each transaction may get another connection."""
 
 import asyncio
 import os

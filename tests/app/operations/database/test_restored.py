@@ -1,4 +1,4 @@
-"""Clients that follow the changes of a wiki, and a backup of the database that is restored under them."""
+"""Clients that follow the change feed of a wiki while the database is restored from a backup."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""A primary, a replica and PgBouncer, with the settings of the compose file's profile of that name."""
+"""A primary, a replica and PgBouncer, with the settings of that profile of the compose file."""
 
 import asyncio
 import os

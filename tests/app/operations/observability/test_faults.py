@@ -1,4 +1,4 @@
-"""Errors outside of operations: the common form everywhere, and one record for each fault of ours."""
+"""Errors outside of operations have the common form, and each server fault is logged once."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is logged: one line a request, with an id, and nothing of what a client has sent."""
+"""The log has one line per request, with an id, and nothing that a client has sent."""
 
 import json
 import logging

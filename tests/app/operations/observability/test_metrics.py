@@ -1,4 +1,4 @@
-"""Metrics: what is counted, that processes add up, and who may read them."""
+"""Metrics: what is counted, that counts of processes are added, and who may read them."""
 
 import asyncio
 import os

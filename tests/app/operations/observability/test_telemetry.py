@@ -1,4 +1,4 @@
-"""OpenTelemetry: a request as spans, its numbers as metrics, and no value that a client has sent in either."""
+"""OpenTelemetry: spans and metrics of a request, neither of which has a value that a client sent."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The watchdog says what holds the event loop."""
+"""The watchdog reports which code holds the event loop."""
 
 import asyncio
 import sys

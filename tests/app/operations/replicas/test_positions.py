@@ -1,4 +1,4 @@
-"""Positions: a client that brings the position of a write reads what was written, by every transport."""
+"""A client that sends the position of a write reads what was written, over every transport."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Replicas answer reads: clients see what they have written, and do not notice when one is behind, fails or is gone."""
+"""Replicas answer reads: clients see their own writes, and do not notice a replica that is behind, fails or is gone."""
 
 import asyncio
 import itertools

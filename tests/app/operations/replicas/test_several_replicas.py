@@ -1,4 +1,4 @@
-"""Two replicas share the reads: each takes over what the other cannot answer, and the primary what neither can."""
+"""Two replicas share the reads: each takes over reads of the other, and the primary those of both."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

@@ -1,4 +1,4 @@
-"""Services as processes come back by themselves: workers, their parent, and the Postgres that comes with Cairn."""
+"""Services recover by themselves: workers, their parent process, and the embedded Postgres."""
 
 import asyncio
 import os

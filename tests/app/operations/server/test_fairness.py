@@ -1,4 +1,4 @@
-"""One tenant does not starve the others: whoever has a thousand requests waits for them, and nobody else does."""
+"""One tenant does not starve others: a tenant with a thousand requests waits for them, and other tenants do not."""
 
 import asyncio
 import random

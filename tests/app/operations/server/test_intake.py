@@ -1,4 +1,4 @@
-"""A thousand connections that ask at once are taken in by and by, and each of them is answered."""
+"""A thousand connections that send requests at once are accepted gradually, and all are answered."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Memory that large answers took is given back."""
+"""Memory of large responses is returned to the operating system."""
 
 import subprocess
 import sys

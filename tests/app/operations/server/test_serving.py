@@ -1,4 +1,4 @@
-"""How the server is set up: whom it believes, and what it tells."""
+"""The server's configuration: which proxies it trusts, and what it discloses."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Services as processes: how they stop, and that several on one socket stand in for each other."""
+"""Services in their own processes: how they stop, and how several on one socket replace each other."""
 
 import asyncio
 import json

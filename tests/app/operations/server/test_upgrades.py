@@ -1,4 +1,4 @@
-"""Clients that offer another protocol are answered in HTTP/1.1, whole requests as any."""
+"""Clients that offer another protocol get complete HTTP/1.1 responses."""
 
 import json
 from itertools import repeat

@@ -1,4 +1,4 @@
-"""Decisions that are asked for and recorded: as pages that are never edited, or in the log alone."""
+"""Recording decisions: as pages that are never edited, or only in the log."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Trajectories: pages that list what others used to say, kept with their claims."""
+"""Trajectories: pages that list superseded claims are kept in step with them."""
 
 from datetime import UTC, datetime
 from typing import Any
