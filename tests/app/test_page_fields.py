@@ -158,7 +158,7 @@ async def test_files_say_the_fields_as_they_came_and_as_they_were_written(
         assert line in files["plan.md"]
 
 
-async def test_nobody_marks_a_page_beyond_what_they_read(service: Service, wiki: Wiki, rest: Rest) -> None:
+async def test_no_caller_marks_a_page_above_its_own_ceiling(service: Service, wiki: Wiki, rest: Rest) -> None:
     """A member by grant reads up to confidential: so far a page may be raised, and lowered again."""
     tenant_id = wiki.scope.tenant_id
     guest = await create_owner(wiki.database, tenant_id, OwnerKind.USER, "guest", "Guest")

@@ -289,7 +289,7 @@ async def test_the_reader_shows_no_secret(
 # -- what is sent, and what is copied
 
 
-async def test_a_webhook_with_the_usual_ceiling_is_told_of_no_secret(secrets: Secrets) -> None:
+async def test_a_webhook_with_the_default_ceiling_gets_no_secret(secrets: Secrets) -> None:
     rows = await secrets.wiki.rows("webhook_deliveries")
     assert {row["slug"] for row in rows} >= {"near", "open"}
     assert leaked(secrets, "", " ".join(map(str, rows))) == []

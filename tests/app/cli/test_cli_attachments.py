@@ -69,7 +69,7 @@ def test_files_go_to_the_folder_and_back(cairn: Cairn, dsn: str, tmp_path: Path)
     assert exported(cairn, tmp_path / "two") == FILES
 
 
-def test_a_file_that_the_folder_lacks_is_told_and_stays(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
+def test_a_file_that_the_folder_lacks_is_reported_and_stays(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
     assert cairn("attachments", "move", "--to", "folder").code == 0
     first, second, *_ = sorted(path for path in (tmp_path / "files").rglob("*") if path.is_file())
     first.unlink()
@@ -93,7 +93,9 @@ def test_without_a_folder_it_says_what_to_set(cairn: Cairn, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("to", ["folder", "database"])
-def test_killed_at_any_moment_no_file_is_lost_and_it_goes_on(cairn: Cairn, dsn: str, tmp_path: Path, to: str) -> None:
+def test_a_move_killed_at_any_moment_loses_no_file_and_continues(
+    cairn: Cairn, dsn: str, tmp_path: Path, to: str
+) -> None:
     if to == "database":
         assert cairn("attachments", "move", "--to", "folder").code == 0
     moved = (to == "folder", 0 if to == "folder" else 5_004)

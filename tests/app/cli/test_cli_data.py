@@ -100,7 +100,7 @@ def test_keys_are_rotated_and_the_log_says_so(acme: Cairn) -> None:
     assert refused.error["code"] == "BAD_USER_INPUT"
 
 
-def test_a_program_that_was_let_in_is_listed_until_it_is_disconnected(acme: Cairn, dsn: str) -> None:
+def test_an_authorised_program_is_listed_until_it_is_disconnected(acme: Cairn, dsn: str) -> None:
     (mara, team) = orjson.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
     assert (mara["slug"], team["slug"]) == ("mara", "team")
 
@@ -130,7 +130,7 @@ def test_a_program_that_was_let_in_is_listed_until_it_is_disconnected(acme: Cair
     assert acme("programs", "disconnect", program["id"], *MARA, "--json").error["code"] == "NOT_FOUND"
 
 
-def test_an_address_that_nobody_answers_is_named_without_its_password(acme: Cairn, tmp_path: Path) -> None:
+def test_an_unreachable_address_is_named_without_its_password(acme: Cairn, tmp_path: Path) -> None:
     wrong = "postgresql://nobody:secret@127.0.0.1:1/cairn"
     ran = acme("tenants", "transfer", "acme", "--to", wrong)
     assert ran.code == 1

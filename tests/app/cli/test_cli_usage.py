@@ -75,7 +75,7 @@ def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
         (["keys", "revoke", "cairn_x", "--tenant", "a"], "must be an id: a UUID"),
     ],
 )
-def test_wrong_usage_is_told_on_one_line(cairn: Cairn, words: list[str], message: str) -> None:
+def test_wrong_usage_is_reported_on_one_line(cairn: Cairn, words: list[str], message: str) -> None:
     ran = cairn(*words)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert message in ran.err

@@ -80,7 +80,7 @@ def without_ids(text: str) -> str:
     return re.sub(r"[0-9a-f-]{36}", "ID", text)
 
 
-def test_programs_are_told_the_same(wiki: Cairn, write: Write) -> None:
+def test_json_output_has_the_same_explanation(wiki: Cairn, write: Write) -> None:
     found = explained(wiki, write(PAGE), *SLUG)
     assert found["operation"] == "query Page"
     assert found["cost"] == {"requested": 4, "limit": 20000}
@@ -194,7 +194,7 @@ def test_the_role_decides_who_may_ask(wiki: Cairn, write: Write) -> None:
     assert len(explained(wiki, file, "--role", "admin")["statements"]) == 1
 
 
-def test_one_of_several_operations_is_named(wiki: Cairn, write: Write) -> None:
+def test_one_of_several_operations_may_be_named(wiki: Cairn, write: Write) -> None:
     file = write("query A { viewer { role } } query B { recentWikiPages { id } }")
     ran = wiki("explain", file, *MARA, "--json")
     assert (ran.code, ran.error["code"]) == (1, "OPERATION_RESOLUTION_FAILURE")
@@ -210,7 +210,7 @@ def test_one_of_several_operations_is_named(wiki: Cairn, write: Write) -> None:
         ("{ wikiPages(first: -1) { nodes { id } } }", "BAD_USER_INPUT", "A list cannot have a negative size."),
     ],
 )
-def test_what_is_wrong_with_a_document_is_told_with_its_line(
+def test_an_invalid_document_is_reported_with_its_line(
     wiki: Cairn, write: Write, text: str, code: str, message: str
 ) -> None:
     file = write(text)

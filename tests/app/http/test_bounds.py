@@ -130,7 +130,7 @@ async def command(dsn: str, data_dir: Path, *arguments: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["\x01", 'e\u0301", '])
-async def test_what_every_door_takes_comes_out_of_every_door(
+async def test_what_any_api_accepts_every_api_returns(
     service: Service, token: str, wiki: Wiki, mara: Agent, dsn: str, tmp_path: Path, piece: str
 ) -> None:
     rest = Rest(service.http, token)

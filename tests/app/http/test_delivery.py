@@ -63,9 +63,7 @@ async def test_the_tag_of_a_compressed_answer_is_weak_and_matches_all_the_same(s
             assert response.status_code == 304
 
 
-async def test_nobody_is_told_that_what_he_may_not_read_has_not_changed(
-    service: Service, token: str, page: str
-) -> None:
+async def test_a_caller_without_permission_never_gets_not_modified(service: Service, token: str, page: str) -> None:
     tag = (await get(service, token)).headers["etag"]
     response = await get(service, "no token", **{"if-none-match": tag})
     assert (response.status_code, response.headers["cache-control"]) == (401, "no-store")
@@ -162,13 +160,13 @@ async def test_a_large_answer_is_sent_in_pieces_and_comes_whole() -> None:
     assert max(len(message["body"]) for message in sent) <= PIECE
 
 
-async def test_who_takes_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_reads_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(responses, "STALLED", 0.05)
     with pytest.raises(TimeoutError):
         await send_pieces(lambda message: asyncio.sleep(60), b"x" * (PIECE + 1))
 
 
-async def test_one_tenant_leaves_so_much_unread_and_others_are_answered(
+async def test_unread_responses_of_one_tenant_do_not_block_others(
     service: Service, wiki: Wiki, token: str, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(responses, "UNREAD_MAX", 10_000_000)

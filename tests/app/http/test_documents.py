@@ -103,7 +103,9 @@ async def test_a_name_that_is_none_is_refused(service: Service, token: str, body
     assert (code == "BAD_USER_INPUT") == (said.get("field") in {"documentId", "extensions.persistedQuery"})
 
 
-async def test_where_hashes_are_not_registered_a_client_is_told_to_stop(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_without_registered_hashes_persisted_queries_are_not_supported(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
     async with serving(dsn, tmp_path, documents="any") as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
         assert (await post(service, token, automatic(VIEWER, query=VIEWER))).json()["data"] == ADMIN

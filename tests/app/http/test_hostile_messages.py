@@ -92,7 +92,7 @@ async def raw_socket(service: Service) -> AsyncIterator[RawSocket]:
         writer.close()
 
 
-async def test_many_small_frames_leave_turns_for_others(service: Service) -> None:
+async def test_many_small_frames_leave_the_loop_to_other_clients(service: Service) -> None:
     async with raw_socket(service) as socket, heartbeat() as held:
         socket.writer.write(socket.frame(0x9) * 40_000 + socket.frame(0x9, b"last"))
         async with asyncio.timeout(60):

@@ -190,7 +190,7 @@ async def test_hostile_query_strings(service: Service, token: str, statements: l
     assert statements == []
 
 
-async def test_introspection_holds_up_nobody(service: Service, token: str) -> None:
+async def test_introspection_delays_no_other_client(service: Service, token: str) -> None:
     body = json.dumps({"query": get_introspection_query()}).encode()
     async with heartbeat() as held:
         answer = await asyncio.to_thread(posted, service.url, token, body)
@@ -198,7 +198,7 @@ async def test_introspection_holds_up_nobody(service: Service, token: str) -> No
     assert held.longest < LONGEST
 
 
-async def test_many_at_once_leave_turns_for_others(service: Service, token: str) -> None:
+async def test_many_queries_at_once_leave_the_loop_to_other_clients(service: Service, token: str) -> None:
     names = ["ten thousand aliases", "a wide bomb of fragments", "fields that are not there", "lists in lists"]
     bodies = [json.dumps({"query": DOCUMENTS[name]}).encode() for name in names]
     async with heartbeat() as held:

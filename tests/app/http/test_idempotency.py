@@ -108,7 +108,7 @@ async def test_of_sixteen_clients_with_one_key_one_writes(service: Service, toke
     await check(wiki)
 
 
-async def test_many_keys_at_once_are_many_writes(service: Service, token: str, wiki: Wiki) -> None:
+async def test_requests_with_different_keys_are_separate_writes(service: Service, token: str, wiki: Wiki) -> None:
     plain = [service.ask(NUMBERED, token) for _ in range(8)]
     keyed = [persist(service, token, NUMBERED, f"k-{n % 8}") for n in range(24)]
     await asyncio.gather(*plain, *keyed)
@@ -116,7 +116,7 @@ async def test_many_keys_at_once_are_many_writes(service: Service, token: str, w
     await check(wiki)
 
 
-async def test_while_it_runs_a_repetition_is_told_to_come_back(
+async def test_a_repetition_of_a_running_request_is_told_to_retry(
     service: Service, token: str, wiki: Wiki, dsn: str, tmp_path: Path
 ) -> None:
     async with serving(dsn, tmp_path) as another, blocked(wiki):
@@ -198,7 +198,7 @@ async def test_what_is_not_found_does_not_undo_the_rest(service: Service, token:
     assert len(await wiki.rows("pages")) == 1
 
 
-async def test_a_failure_of_ours_undoes_all_of_it(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_a_server_fault_undoes_the_whole_request(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, statement_timeout=0.3) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         async with wiki.look.transaction():

@@ -197,9 +197,7 @@ async def test_under_load_no_acknowledged_write_is_lost_while_backends_are_kille
     assert acknowledged <= stored
 
 
-async def test_an_immediate_stop_of_postgres_is_told_as_unavailable_and_ends_with_its_return(
-    tmp_path: Path, made_server: Path
-) -> None:
+async def test_an_immediate_stop_of_postgres_is_unavailable_until_it_returns(tmp_path: Path, made_server: Path) -> None:
     folder = Path(new_folder())
     copy_server(made_server, folder)
     server = EmbeddedServer(folder)

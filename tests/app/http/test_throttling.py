@@ -37,7 +37,7 @@ async def until_throttled(service: Service, token: str, query: str = PAGES, most
     raise AssertionError("never throttled")
 
 
-async def test_a_credential_that_asks_for_too_much_is_told_when_to_come_back(
+async def test_a_credential_over_its_limit_is_told_when_to_retry(
     statements: list[str], dsn: str, tmp_path: Path, wiki: Wiki
 ) -> None:
     async with serving(dsn, tmp_path, credential_rate=0.5, credential_burst=210, tenant_rate=0) as service:
@@ -53,9 +53,7 @@ async def test_a_credential_that_asks_for_too_much_is_told_when_to_come_back(
         assert not is_throttled(await service.post(PAGES, other))
 
 
-async def test_a_tenant_that_asks_for_too_much_stops_all_its_credentials_and_nobody_else(
-    dsn: str, tmp_path: Path, wiki: Wiki
-) -> None:
+async def test_a_tenant_over_its_limit_stops_only_its_own_credentials(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     elsewhere = await open_wiki(dsn)
     async with serving(dsn, tmp_path, credential_rate=0, tenant_rate=0.5, tenant_burst=210) as service:
         tokens = [service.token(wiki.scope.tenant_id, (await wiki.neighbour()).scope.owner_id) for _ in range(12)]
@@ -166,7 +164,7 @@ async def test_a_write_that_takes_too_long_is_not_done(
     assert made["data"]["createWikiPage"]["page"]
 
 
-async def test_of_several_writes_those_that_were_done_are_told(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_of_several_writes_the_executed_ones_are_returned(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     """The second waits for the first wiki's lock, which somebody else holds."""
     other = await wiki.neighbour()
     text = """mutation($o: ID!) {

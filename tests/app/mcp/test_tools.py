@@ -77,13 +77,13 @@ async def test_a_source_for_a_section_that_is_not_there_is_not_kept(mara: Agent,
     assert await wiki.look.fetchval("SELECT count(*) FROM sources") == 0
 
 
-async def test_what_is_wrong_with_an_argument_is_told_with_its_name(mara: Agent) -> None:
+async def test_an_invalid_argument_is_reported_with_its_name(mara: Agent) -> None:
     for argument, wrong in (("kind", "rumour"), ("captured_at", "yesterday")):
         _, text = await mara.refused("wiki_remember", content="Cold.", **{argument: wrong})
         assert text.startswith(f"BAD_USER_INPUT: {argument}: ")
 
 
-async def test_a_slug_that_is_taken_is_told_with_what_to_do(mara: Agent) -> None:
+async def test_a_slug_that_is_taken_is_reported_with_what_to_do(mara: Agent) -> None:
     await mara.call("wiki_create", title="Austin", type="topic", content="Text.", slug="austin")
     error, text = await mara.refused("wiki_create", title="Other", type="topic", content="Text.", slug="austin")
     assert (error["code"], error["field"]) == ("SLUG_TAKEN", "slug")

@@ -250,7 +250,7 @@ async def test_a_page_is_merged_into_another_about_the_same_thing(mara: Agent) -
     assert "austin" in str(await mara.refused("wiki_merge", page="austen", into="topic/austin"))
 
 
-async def test_a_read_shows_what_nobody_decided(mara: Agent, wiki: Wiki) -> None:
+async def test_a_read_shows_open_contradictions(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_create", title="Ledger", type="project", content="On Postgres.\n\n## Later\n\nOn MySQL.")
     (page,) = await wiki.rows("pages")
     older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())

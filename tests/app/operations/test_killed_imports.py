@@ -42,7 +42,7 @@ async def a_wiki(wiki: Wiki) -> None:
         before = page
 
 
-async def test_it_goes_on_where_it_was(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+async def test_a_killed_import_continues_where_it_stopped(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     await a_wiki(wiki)
     for form in sorted(set(FORMS)):
         await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)

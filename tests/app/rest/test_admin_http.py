@@ -134,7 +134,7 @@ async def test_no_token_is_signed_where_another_issuer_does(dsn: str, tmp_path: 
     assert "CAIRN_JWT_SECRET" in answer.json()["detail"]
 
 
-async def test_it_is_off_unless_a_token_is_set(dsn: str, tmp_path: Path) -> None:
+async def test_the_admin_api_is_off_unless_a_token_is_set(dsn: str, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path) as service:
         for path in ("/tenants", "/openapi.json"):
             answer = await service.http.get(PATH + path, headers={"authorization": f"Bearer {TOKEN}"})
@@ -147,7 +147,7 @@ def test_a_weak_token_stops_the_start(token: str) -> None:
         Settings.model_validate({"admin_token": token})
 
 
-async def test_nobody_gets_in_without_the_operators_token(operator: Operator, wiki: Wiki) -> None:
+async def test_the_admin_api_requires_the_operators_token(operator: Operator, wiki: Wiki) -> None:
     service = operator.service
     key = await create_api_key(wiki.database, wiki.scope.tenant_id, "k", Role.ADMIN, [wiki.scope.owner_id])
     signed = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)

@@ -157,7 +157,7 @@ ANYTHING = [
 
 
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.ADMIN])
-async def test_nobody_but_an_admin_may_do_or_see_any_of_it(
+async def test_only_an_admin_may_manage_and_see_owners_and_keys(
     service: Service, token: str, wiki: Wiki, role: Role
 ) -> None:
     for slug in ("ada", "team"):

@@ -159,7 +159,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_a_hostile_zip_is_told_and_harms_nothing(rest: Rest, wiki: Wiki, name: str) -> None:
+async def test_a_malicious_zip_is_reported_and_harms_nothing(rest: Rest, wiki: Wiki, name: str) -> None:
     answer = await rest.ask("POST", "/import", content=HOSTILE[name], headers=ZIP)
     assert answer.status_code in (200, 422)
     if answer.status_code == 200:

@@ -224,9 +224,7 @@ async def test_an_edit_that_does_not_find_its_text_says_what_is_most_like_it(res
     assert both.json()["content"].endswith("Once. Once.")
 
 
-async def test_another_wiki_answers_as_one_that_is_not_there(
-    rest: Rest, service: Service, wiki: Wiki, dsn: str
-) -> None:
+async def test_another_wiki_answers_like_a_missing_one(rest: Rest, service: Service, wiki: Wiki, dsn: str) -> None:
     """A reader of one owner meets the wiki of another, and a stranger that of another tenant."""
     await rest.page("Austin", content="Secret.")
     source = (await rest.post("/sources", {"kind": "document", "ref": "a", "content": "Secret."})).json()["id"]

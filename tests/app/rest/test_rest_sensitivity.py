@@ -34,7 +34,7 @@ async def guest(request: pytest.FixtureRequest, service: Service, wiki: Wiki) ->
     return service.http, {"Authorization": f"Bearer {key.key}", "X-Cairn-Owner": str(wiki.scope.owner_id)}
 
 
-async def test_no_door_shows_a_secret(guest: Any, service: Service, token: str, wiki: Wiki) -> None:
+async def test_no_api_shows_a_secret(guest: Any, service: Service, token: str, wiki: Wiki) -> None:
     secret = {"sensitivity": "secret"}
     for title, body, metadata in (("Zanzibar", "The quux salary.", secret), ("Open", PARTLY, {})):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata=metadata))

@@ -23,7 +23,7 @@ POLICY = "content-security-policy"
 # -- signing in
 
 
-async def test_who_is_not_signed_in_is_asked_to_and_comes_back_to_the_page(service: Service, token: str) -> None:
+async def test_a_person_who_is_not_signed_in_signs_in_and_returns_to_the_page(service: Service, token: str) -> None:
     async with httpx.AsyncClient(base_url=service.url) as browser:
         asked = await browser.get("/pages/mara?tag=x")
         assert (asked.status_code, asked.headers["location"]) == (303, "/sign-in?next=%2Fpages%2Fmara%3Ftag%3Dx")
@@ -60,7 +60,7 @@ async def test_over_plain_http_from_elsewhere_no_credential_is_kept(service: Ser
     assert "Sign in over HTTPS" in answer.text
 
 
-async def test_a_wrong_token_is_told_what_is_wrong(service: Service) -> None:
+async def test_a_wrong_token_is_refused_with_the_reason(service: Service) -> None:
     answer = await service.http.post("/sign-in", data={"token": "abc"}, headers=SAME)
     assert (answer.status_code, "The token is malformed." in answer.text) == (401, True)
 
@@ -269,7 +269,7 @@ async def test_the_list_of_pages_offers_the_types_that_it_may_show(
     assert {"project", "topic"} < set(await offered("?status=archived"))
 
 
-async def test_one_statement_reads_each_page(
+async def test_each_page_is_read_by_one_statement(
     statements: list[str], person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     slug = await written(wiki, "Austin", "Hot. [[Barton]]\n\n## Water\n\nCold.")
@@ -336,7 +336,7 @@ async def test_the_scripts_of_a_page_are_small(person: httpx.AsyncClient, owner:
         assert sum([len(gzip.compress((await person.get(script)).content)) for script in scripts]) < 60_000
 
 
-async def test_names_that_begin_as_somebody_types_are_suggested_first(
+async def test_names_that_begin_with_the_typed_text_are_suggested_first(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await written(wiki, "The bats", "They live under a bridge.", aliases=["Aus bats", "Austin bats"])

@@ -102,7 +102,7 @@ async def test_what_was_not_imported_is_not_there(vault: Service, owner: str, pa
     assert answer.status_code == 404
 
 
-async def test_who_may_not_read_the_wiki_gets_no_file_of_it(
+async def test_a_caller_who_may_not_read_the_wiki_gets_no_file_of_it(
     vault: Service, dsn: str, tmp_path: Path, wiki: Wiki, owner: str
 ) -> None:
     stranger = await wiki.neighbour()

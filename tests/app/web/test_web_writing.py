@@ -132,7 +132,7 @@ async def test_the_preview_is_as_safe_as_the_page(person: httpx.AsyncClient, own
     assert '<a class="wiki-link">Page</a>' in shown
 
 
-async def test_who_may_only_read_is_told_so(service: Service, wiki: Wiki, owner: str) -> None:
+async def test_a_person_who_may_only_read_sees_that(service: Service, wiki: Wiki, owner: str) -> None:
     path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reader:
@@ -154,7 +154,7 @@ def body(texts: dict[str, str]) -> str:
 
 
 @given(TEXTS, TEXTS)
-def test_who_edits_alone_gets_what_they_wrote(base: dict[str, str], yours: dict[str, str]) -> None:
+def test_a_single_editor_gets_what_they_wrote(base: dict[str, str], yours: dict[str, str]) -> None:
     assert merge(body(base), body(yours), body(base)) == body(yours)
     assert merge(body(base), body(base), body(yours)) == body(yours)
 

@@ -126,7 +126,7 @@ async def test_nothing_of_an_erased_owner_is_left_in_any_wiki(wiki: Wiki, dsn: s
     await create_page(team.database, team.scope, PageDraft("topic", "After", body="After [[Boat]]."))
 
 
-async def test_webhooks_are_told_nothing_of_an_erased_owner_and_not_more_of_others(wiki: Wiki, dsn: str) -> None:
+async def test_webhooks_of_an_erased_owner_are_deleted_and_others_not_widened(wiki: Wiki, dsn: str) -> None:
     tenant_id, team = wiki.scope.tenant_id, await wiki.neighbour()
     person, others = wiki.scope.owner_id, team.scope.owner_id
     wanted: list[list[UUID]] = [[person], [person, others], [others], []]

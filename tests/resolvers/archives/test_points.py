@@ -153,7 +153,7 @@ def test_files_and_their_log_are_verified_in_a_server_of_their_own(folder: Path,
     assert tenants(data_dir) == ["first", "second"]
 
 
-def test_a_log_with_a_gap_is_told(folder: Path, data_dir: Path) -> None:
+def test_a_log_with_a_gap_is_reported(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     ended = []
@@ -213,7 +213,7 @@ def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Pa
     assert tenants(folder / "other") == ["first", "second", "third"]
 
 
-def test_the_log_goes_on_after_its_server_was_restored(folder: Path, data_dir: Path) -> None:
+def test_the_log_continues_after_its_server_was_restored(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
         done(data_dir, "backup", str(files), "--wal", str(log))

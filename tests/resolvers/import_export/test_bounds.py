@@ -124,7 +124,7 @@ async def test_a_page_with_thousands_of_citations_and_former_slugs_comes_back(wi
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_a_page_that_cannot_be_written_is_told_and_stops_no_other(
+async def test_a_page_that_cannot_be_written_is_reported_and_stops_no_other(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     for title in ("Austin", "Boston", "Chicago"):

@@ -60,7 +60,7 @@ async def test_a_score_boost_comes_back(wiki: Wiki, tmp_path: Path, form: str) -
     assert (await find_owner(wiki.database, tenant_id, copy.scope.owner_id)).score_boost == 1.25
 
 
-async def test_a_score_boost_out_of_bounds_is_told(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_score_boost_out_of_bounds_is_reported(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path, {".cairn/wiki.json": '{"score_boost": 11}', "a.md": "A."})
     (told,) = (await run(wiki, tmp_path)).errors
     assert (told.path, told.code) == (".cairn/wiki.json", "BAD_USER_INPUT")

@@ -94,14 +94,14 @@ async def test_other_bytes_of_the_same_words_are_another_version(wiki: Wiki, tmp
     assert (await run(wiki, path)).sources == 0
 
 
-async def test_what_cannot_be_kept_is_told_though_its_words_are_there(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_source_that_cannot_be_stored_is_reported_even_if_its_text_exists(wiki: Wiki, tmp_path: Path) -> None:
     path = tmp_path / "wiki.jsonl"
     await run(wiki, lines(path, note("One.", original=file(b"<p>One."))))
     bad = lines(path, note("One.", title="a" * 100_000), note("One.", original=file(b"<p>One.", "text/none")))
     assert told(await run(wiki, bad)) == [("wiki.jsonl:1", "BAD_USER_INPUT"), ("wiki.jsonl:2", "BAD_USER_INPUT")]
 
 
-async def test_who_may_not_write_does_not_learn_what_is_there(wiki: Wiki) -> None:
+async def test_a_caller_who_may_not_write_does_not_learn_which_sources_exist(wiki: Wiki) -> None:
     await wiki.add_source(ref="a.md", content="One.")
     with pytest.raises(Forbidden):
         await find_stored(wiki.database, wiki.acting(Role.READER).scope, {0: SourceDraft("document", "a.md", "One.")})

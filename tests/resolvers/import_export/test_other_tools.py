@@ -208,7 +208,7 @@ async def test_markdown_links_to_files_are_links(wiki: Wiki, tmp_path: Path) -> 
     await unchanged(wiki, tmp_path / "out", given)
 
 
-async def test_the_folder_gives_the_type_and_an_unknown_type_is_told(wiki: Wiki, tmp_path: Path) -> None:
+async def test_the_folder_gives_the_type_and_an_unknown_type_is_reported(wiki: Wiki, tmp_path: Path) -> None:
     given = {
         "standards/style.md": "S.", "notes/Decisions/2026/why.md": "W.",
         "context/goals.md": "---\ntype: concept\n---\nG.",

@@ -56,7 +56,7 @@ def taken(root: Path) -> int:
             tracemalloc.stop()
 
 
-async def test_names_of_notes_are_not_told_to_the_interpreter(
+async def test_names_of_notes_are_not_interned_by_the_interpreter(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would put them into its table of known strings for a while, and a table that comes and goes is made anew."""
@@ -91,7 +91,7 @@ def test_lines_of_histories_are_read_by_the_names_of_their_files(tmp_path: Path)
     assert read == [*(name for name in wanted for _ in range(2)), "a/c.md", "b.md"]
 
 
-async def test_all_that_is_wrong_is_counted_and_the_first_of_it_told(
+async def test_all_errors_are_counted_and_the_first_ones_reported(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(results, "TOLD", 5)

@@ -59,7 +59,7 @@ def test_rows_are_added_while_others_are_read(temp: TempDatabase) -> None:
     assert read == temp.count(COUNTING) == 2_000
 
 
-def test_another_thread_may_go_on(temp: TempDatabase) -> None:
+def test_another_thread_may_continue(temp: TempDatabase) -> None:
     thread = Thread(target=temp.put_all, args=(ADDING, list(named(range(3)))))
     thread.start()
     thread.join()

@@ -48,7 +48,7 @@ async def ready(drafts: list[PageDraft]) -> list[Prepared]:
     return [await prepare_draft(draft) for draft in drafts]
 
 
-async def test_many_at_once_are_what_they_are_one_by_one(wiki: Wiki) -> None:
+async def test_pages_created_together_are_as_if_created_one_by_one(wiki: Wiki) -> None:
     other = await wiki.neighbour()
     for draft in DRAFTS:
         await upsert_page(wiki.database, wiki.scope, draft)

@@ -63,7 +63,7 @@ async def test_two_states_are_compared_in_either_order(wiki: Wiki) -> None:
     assert "-Bats and owls." in back.unified
 
 
-async def test_who_may_not_read_the_page_compares_nothing(wiki: Wiki) -> None:
+async def test_a_caller_who_may_not_read_the_page_compares_nothing(wiki: Wiki) -> None:
     page_id, other = await create(wiki, "Hot."), await wiki.neighbour(Role.MEMBER)
     for scope, versions in (
         (other.scope, (1, 1)),

@@ -143,7 +143,7 @@ async def test_a_body_is_read_before_its_wiki_is_locked(wiki: Wiki, monkeypatch)
         assert not read.is_set()
 
 
-async def test_the_loop_goes_on_while_a_megabyte_of_links_is_written(wiki: Wiki) -> None:
+async def test_the_event_loop_is_free_while_a_megabyte_of_links_is_written(wiki: Wiki) -> None:
     """Seconds of the loop's own processor time are the fault; a busy machine is not."""
     async with heartbeat() as held:
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body=LINKS))

@@ -45,7 +45,7 @@ async def test_what_both_say_is_said_once(wiki: Wiki) -> None:
     assert (await wiki.page(into))["body_md"] == "Lead.\n\n## Food\n\nTacos.\n\nBrisket."
 
 
-async def test_what_is_left_is_archived_with_its_history_and_its_names_lead_to_the_other(wiki: Wiki) -> None:
+async def test_a_merged_page_is_archived_with_its_history_and_its_names_lead_to_the_other(wiki: Wiki) -> None:
     into, gone = await create(wiki, "Austin"), await create(wiki, "Old Austin", "Text.", aliases=["ATX"])
     await update_page(wiki.database, wiki.scope, gone, slug="older")
     linking = await create(wiki, "Linking", "[[Old Austin]] [[ATX]] [x](wiki:old-austin) [y](/wiki/topic/older)")

@@ -130,7 +130,7 @@ async def test_a_wiki_that_is_put_away_by_a_reset_is_heard_of(wiki: Wiki, follow
     assert {status for _, _, status in follower.copy.values()} == {"archived"}
 
 
-async def test_who_follows_while_many_write_misses_nothing(wiki: Wiki, follower: Follower) -> None:
+async def test_a_client_that_follows_during_many_writes_misses_nothing(wiki: Wiki, follower: Follower) -> None:
     rng = random.Random(5)
     ids = [await create(wiki, f"Page {n}") for n in range(8)]
     writing = True

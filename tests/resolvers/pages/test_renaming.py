@@ -137,7 +137,7 @@ async def hub(wiki: Wiki, number: int = 5) -> tuple[UUID, list[UUID]]:
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_all_texts_say_the_new_name_however_many_there_are(wiki: Wiki) -> None:
+async def test_all_texts_get_the_new_name_however_many_there_are(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     done = await rename_page(wiki.database, wiki.scope, old, title="New Town")
     assert (done.rewritten, done.left) == (tuple(linking), 0)
@@ -159,7 +159,7 @@ async def test_what_a_caller_is_not_kept_waiting_for_the_service_does(wiki: Wiki
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_the_same_rename_again_goes_on_where_it_was(wiki: Wiki) -> None:
+async def test_repeating_a_rename_continues_where_it_stopped(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     again = await rename_page(wiki.database, wiki.scope, old, title="New Town")
@@ -168,7 +168,7 @@ async def test_the_same_rename_again_goes_on_where_it_was(wiki: Wiki) -> None:
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_a_page_that_is_renamed_meanwhile_is_called_by_its_last_name(wiki: Wiki) -> None:
+async def test_a_page_renamed_twice_gets_its_last_name_in_all_texts(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     await rename_page(wiki.database, wiki.scope, old, title="Newest Town", time_limit=0)
@@ -177,7 +177,7 @@ async def test_a_page_that_is_renamed_meanwhile_is_called_by_its_last_name(wiki:
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_what_is_left_of_a_rename_goes_with_its_page(wiki: Wiki) -> None:
+async def test_the_rest_of_a_rename_is_deleted_with_its_page(wiki: Wiki) -> None:
     old, _ = await hub(wiki)
     await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     await delete_page(wiki.database, wiki.scope, old)

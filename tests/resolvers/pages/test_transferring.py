@@ -272,7 +272,7 @@ async def test_an_older_version_that_comes_later_takes_its_place_in_the_chain(mi
     await check(team)
 
 
-async def test_who_may_not_write_in_both_wikis_is_refused(mine: Wiki, team: Wiki) -> None:
+async def test_a_caller_who_may_not_write_in_both_wikis_is_refused(mine: Wiki, team: Wiki) -> None:
     ada, page_id = mine.acting(Role.MEMBER), await create(mine, "Austin")
     await refused(ada, page_id, team, NotFound, "no space")
     own = {"owner_id": team.scope.owner_id, "grantee_id": mine.scope.owner_id}

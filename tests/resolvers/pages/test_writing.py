@@ -205,7 +205,7 @@ def test_a_constraint_is_known_on_citus_too() -> None:
     assert "(pages_slug_uq)" in ours.message
 
 
-async def test_nobody_writes_across_tenants_or_without_a_grant(wiki: Wiki) -> None:
+async def test_no_caller_writes_across_tenants_or_without_a_grant(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin", "Text.")
     source = await add_source(wiki.database, wiki.scope, SourceDraft("url", "r", "c"))
     stranger = (await wiki.neighbour()).acting(Role.MEMBER)

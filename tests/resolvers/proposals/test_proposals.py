@@ -190,7 +190,7 @@ async def test_only_admins_of_the_wiki_accept_and_only_authors_withdraw(wiki: Wi
         await accept_proposal(wiki.database, wiki.scope, proposal_id)
 
 
-async def test_nobody_who_is_reviewed_accepts_the_own_proposal(wiki: Wiki, page_id: UUID) -> None:
+async def test_a_reviewed_caller_may_not_accept_their_own_proposal(wiki: Wiki, page_id: UUID) -> None:
     await set_policy(wiki, PolicyRule(WriterRole.ADMIN, Policy.REVIEW))
     proposal_id = await propose_edit(wiki, wiki.scope, page_id, "six", "seven")
     with pytest.raises(Forbidden):

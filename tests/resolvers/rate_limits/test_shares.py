@@ -69,7 +69,7 @@ async def test_requests_that_come_together_ask_once(common: Common) -> None:
     assert len(common.asked) == 1
 
 
-async def test_all_that_is_there_is_served_and_one_portion_of_each_process_more(common: Common) -> None:
+async def test_a_full_bucket_and_one_more_portion_per_process_are_served(common: Common) -> None:
     processes = [common.share() for _ in range(4)]
     served = 0
     for _ in range(200):

@@ -113,7 +113,7 @@ async def test_the_older_index_may_stay_for_servers_of_the_release_before(
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_what_is_written_meanwhile_is_in_both_indexes(wiki: Wiki, newer: Callable[[], None]) -> None:
+async def test_writes_during_the_indexing_are_in_both_indexes(wiki: Wiki, newer: Callable[[], None]) -> None:
     ids = await fill(wiki)
     newer()
     await stopped_after_a_batch(wiki)

@@ -61,7 +61,7 @@ async def test_postgres_looks_at_a_wiki_that_it_knows_nothing_of_before_it_is_re
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_a_reindexing_that_is_stopped_goes_on_and_ends_like_one_that_was_not(wiki: Wiki) -> None:
+async def test_an_interrupted_reindexing_continues_and_ends_like_an_undisturbed_one(wiki: Wiki) -> None:
     await fill(wiki)
     written = await wiki.rows("search_pages", "page_id")
     await forget(wiki)
@@ -83,7 +83,7 @@ async def test_a_reindexing_that_is_stopped_goes_on_and_ends_like_one_that_was_n
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_reading_again_that_is_stopped_goes_on_and_changes_nothing(wiki: Wiki) -> None:
+async def test_an_interrupted_second_reindexing_continues_and_changes_nothing(wiki: Wiki) -> None:
     await fill(wiki)
     assert await reindexed(wiki, again=True) == 10
     whole = await held(wiki)
@@ -146,7 +146,7 @@ async def test_an_empty_wiki_is_ready_at_once(wiki: Wiki) -> None:
     assert await indexes(wiki) == {ANALYSER: "ready"}
 
 
-async def test_each_wiki_is_read_by_itself(wiki: Wiki) -> None:
+async def test_each_wiki_is_indexed_separately(wiki: Wiki) -> None:
     other = await wiki.neighbour()
     await fill(wiki, 2)
     await fill(other, 3)
@@ -205,7 +205,7 @@ async def test_reading_again_counts_anew_whatever_was_counted_wrong(wiki: Wiki) 
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_counting_anew_ends_exact_whoever_writes_meanwhile(wiki: Wiki) -> None:
+async def test_recounting_during_writes_ends_with_exact_counts(wiki: Wiki) -> None:
     crews = [Crew(wiki, seed) for seed in range(3)]
     for crew in crews:
         for step in range(9):

@@ -88,7 +88,7 @@ async def test_it_has_to_be_what_the_question_demands(vault: Wiki) -> None:
         assert "Properties" not in await titles(vault, f"frontmatter {demand}"), demand
 
 
-async def test_one_page_alone_agrees_with_nobody(vault: Wiki) -> None:
+async def test_a_single_matching_page_adds_no_linked_page(vault: Wiki) -> None:
     assert await titles(vault, "frontmatter -glossary") == ["Bases syntax"]
 
 

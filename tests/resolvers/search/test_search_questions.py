@@ -334,7 +334,7 @@ async def test_an_explanation_adds_up(library: Wiki) -> None:
             assert hit.explanation["terms"]
 
 
-async def test_a_word_that_nobody_says_does_not_hide_the_common_ones(library: Wiki, monkeypatch) -> None:
+async def test_a_word_that_no_page_has_does_not_hide_the_common_ones(library: Wiki, monkeypatch) -> None:
     monkeypatch.setattr("resolvers.search.ranking_query.BUDGET", 1)  # as if "barbecue" were in too many pages
     assert set(await titles(library, "barbecue qzxvwk jkwqzz")) == {"Franklin Barbecue", "Austin restaurants"}
 

@@ -154,7 +154,7 @@ def test_how_far_behind_counting_may_be(pages: int, waiting: int) -> None:
 
 
 @pytest.mark.parametrize(("waiting", "folded"), [(2, 0), (3, 1)])
-async def test_one_more_than_is_tolerated_is_folded(
+async def test_one_change_beyond_the_tolerated_number_is_folded(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch, waiting: int, folded: int
 ) -> None:
     folds: list[Any] = []

@@ -74,7 +74,7 @@ async def ear(wiki: Wiki, dsn: str) -> AsyncIterator[Ear]:
     await connection.close()
 
 
-async def test_each_thing_that_can_happen_to_a_page_has_its_kind(wiki: Wiki, ear: Ear) -> None:
+async def test_each_kind_of_change_has_its_event_kind(wiki: Wiki, ear: Ear) -> None:
     database, scope = wiki.database, wiki.scope
     page = (await create_page(database, scope, PageDraft("topic", "Austin", aliases=["atx"]))).page_id
     other = (await create_page(database, scope, PageDraft("topic", "Texas"))).page_id

@@ -160,7 +160,7 @@ async def test_a_test_delivery_says_what_was_answered(wiki: Wiki, receiver: Rece
         await send_test(wiki.database, tenant_id, UUID(int=1), WebhookClient(INSIDE))
 
 
-async def test_one_webhook_takes_a_part_of_the_slots(wiki: Wiki, receiver: Receiver) -> None:
+async def test_one_webhook_takes_only_part_of_the_slots(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     await create(wiki, "Austin")
     busy = Sender(wiki.database, WebhookClient(INSIDE), "busy")

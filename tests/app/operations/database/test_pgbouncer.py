@@ -143,7 +143,7 @@ async def test_the_statement_timeout_is_the_roles_there(pooled: str, wiki: Wiki,
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
 
 
-async def test_a_pooler_that_refuses_the_settings_of_sessions_is_told_what_to_ignore(
+async def test_for_a_pooler_that_refuses_session_settings_the_error_says_what_to_ignore(
     dsn: str, unused_port: int
 ) -> None:
     with running(dsn, unused_port, ignoring="") as pooled, pytest.raises(PoolerUnfit, match=IGNORING):

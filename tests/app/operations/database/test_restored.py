@@ -69,9 +69,7 @@ async def follow(service: Service, token: str, after: str | None) -> Any:
     return [node["position"] for node in found["nodes"]], found["pageInfo"]["endCursor"]
 
 
-async def test_who_is_ahead_of_a_restored_backup_is_told_to_start_again(
-    dsn: str, backups: Backups, tmp_path: Path
-) -> None:
+async def test_a_client_ahead_of_a_restored_backup_must_start_again(dsn: str, backups: Backups, tmp_path: Path) -> None:
     made = await open_wiki(dsn)
     tenant, owner = made.scope.tenant_id, made.scope.owner_id
     async with serving(dsn, tmp_path) as service:

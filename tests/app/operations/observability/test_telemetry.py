@@ -161,7 +161,7 @@ def test_the_standard_variables_say_what_is_sent(
     assert telemetry_wanted() == wanted
 
 
-def test_libraries_that_are_not_there_are_told_and_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_reported_and_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http", None)
     with structlog.testing.capture_logs() as records:
         assert telemetry(frozenset({"traces"}), None).observers == []

@@ -39,7 +39,7 @@ async def test_it_reports_the_stack_and_the_time_of_what_holds_the_loop() -> Non
     assert any("test_watchdog.py" in frame and frame.endswith(" compute") for frame in holds[0].stack)
 
 
-def test_a_stack_that_was_left_meanwhile_is_told_as_far_as_it_can_be_followed() -> None:
+def test_a_stack_that_changed_is_reported_as_far_as_it_can_be_followed() -> None:
     """Python has been seen to name False as the caller of a frame whose thread went on."""
     assert tuple(format_frames(cast(FrameType, False))) == ()
     assert next(format_frames(sys._getframe())).endswith("it_can_be_followed")

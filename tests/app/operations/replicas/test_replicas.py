@@ -100,7 +100,7 @@ async def test_a_read_that_recovery_cancels_is_answered_by_the_primary(
         await wiki.look.execute("DROP TABLE IF EXISTS vacuumed")
 
 
-async def test_nobody_notices_that_a_replica_is_killed_and_comes_again(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
+async def test_no_client_notices_that_a_replica_is_killed_and_returns(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
     async with replicated(pair, tmp_path) as service:
         token = token_of(service, wiki)
         await titles(service, token, await make(service, token, "Ash"))

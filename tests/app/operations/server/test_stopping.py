@@ -82,7 +82,7 @@ def listens(pid: int, service: Serving) -> bool:
     return False
 
 
-async def test_told_to_stop_it_says_so_serves_on_for_the_delay_and_loses_no_request(
+async def test_a_stopping_service_reports_it_serves_on_for_the_delay_and_loses_no_request(
     dsn: str, tmp_path: Path, token: str
 ) -> None:
     """To clients that reuse a connection, to clients that open one each time, and to its load balancer."""
@@ -141,7 +141,7 @@ async def test_several_processes_add_up_stand_in_for_each_other_and_lose_no_requ
 
 
 @pytest.mark.parametrize("moments", [0.0, 0.5])
-async def test_told_to_stop_while_a_worker_is_replaced_it_waits_for_none_and_starts_none(
+async def test_stopped_while_a_worker_is_replaced_the_service_starts_no_other(
     dsn: str, tmp_path: Path, moments: float
 ) -> None:
     """The new one is not asked for its health for half a minute, nor is another made, who would have no socket."""
