@@ -82,7 +82,7 @@ async def test_graphql_writes_the_fields_and_reads_them(service: Service, token:
     ("field", "value"),
     [("supersedes", ["nobody"]), ("contradicts", ["plan"]), ("related", ["nobody"]), ("ownerRole", "x" * 101)],
 )
-async def test_what_no_page_can_say_is_refused(
+async def test_an_invalid_value_of_a_page_field_is_refused(
     service: Service, token: str, rest: Rest, wiki: Wiki, field: str, value: Any
 ) -> None:
     made = await mutated(service, token, "createWikiPage", type="TOPIC", title="Plan")

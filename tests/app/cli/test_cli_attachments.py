@@ -83,7 +83,7 @@ def test_a_file_that_the_folder_lacks_is_reported_and_stays(cairn: Cairn, dsn: s
     assert "cairn: 2 files are missing from the folder or were changed there: " in ran.err
 
 
-def test_without_a_folder_it_says_what_to_set(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_the_command_says_which_setting_to_set(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAIRN_ATTACHMENTS_DIR")
     ran = cairn("attachments", "move", "--to", "folder")
     assert (ran.code, ran.err) == (

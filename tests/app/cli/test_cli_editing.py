@@ -251,7 +251,7 @@ def test_the_pages_of_shared_spaces_are_listed_as_far_as_they_may_be_read(acme: 
     assert acme("wiki", "list", "--shared", "--after", "x", *MARA, "--json").error["code"] == "USAGE"
 
 
-def test_the_diary_says_in_words_what_was_done(acme: Cairn) -> None:
+def test_the_diary_describes_changes_in_words(acme: Cairn) -> None:
     told = acme("wiki", "diary", *MARA).out
     assert told.startswith("# Diary, ")
     assert "Created [**Trip**](/wiki/entity/trip)" in told

@@ -21,7 +21,7 @@ def acme(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Path
     return cairn
 
 
-def test_a_file_is_ingested_and_comes_back(acme: Cairn) -> None:
+def test_a_file_is_ingested_and_returned_byte_for_byte(acme: Cairn) -> None:
     done = acme("wiki", "ingest", "kiln.md", "--category", "reference", *MARA)
     assert done.code == 0
     assert done.out.startswith("Stored the source ")

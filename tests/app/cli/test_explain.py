@@ -68,7 +68,7 @@ def test_sql_cost_parameters_and_plan_are_printed(wiki: Cairn, write: Write) -> 
     assert "austin" not in sql.partition("\nSELECT")[2] + plan, "no value is in the SQL, or in a plan for all values"
 
 
-def test_the_guide_shows_what_is_printed(wiki: Cairn, write: Write) -> None:
+def test_the_guide_shows_the_printed_output(wiki: Cairn, write: Write) -> None:
     """But for the ids and the plan, which are those of another database."""
     guide = (ROOT / "docs" / "how-to" / "reading-sql.md").read_text()
     (document,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", guide, re.DOTALL) for kind in ("graphql", "sql"))
@@ -93,7 +93,7 @@ def test_json_output_has_the_same_explanation(wiki: Cairn, write: Write) -> None
     assert statement["plan"][0]["Plan"]["Node Type"] == "Subquery Scan"
 
 
-def test_the_formatted_sql_is_what_postgres_takes(wiki: Cairn, write: Write, dsn: str) -> None:
+def test_postgres_accepts_the_formatted_sql(wiki: Cairn, write: Write, dsn: str) -> None:
     (statement,) = explained(wiki, write(PAGE), *SLUG)["statements"]
 
     async def prepare() -> int:
@@ -140,7 +140,7 @@ def test_a_long_question_is_explained_by_the_statement_that_it_sends(wiki: Cairn
     assert found["statementsSent"] > 2
 
 
-def test_what_is_planned_for_its_values_is_explained_for_them(wiki: Cairn, write: Write) -> None:
+def test_a_query_with_a_custom_plan_is_explained_with_its_values(wiki: Cairn, write: Write) -> None:
     file = write("query ($t: DateTime!) { wikiPages(filter: {updatedSince: $t}, orderBy: UPDATED) { nodes { id } } }")
     for more in ((), ("--analyze",)):
         (statement,) = explained(wiki, file, "--variables", '{"t": "2999-01-01T00:00:00Z"}', *more)["statements"]
@@ -178,7 +178,7 @@ def test_an_operation_without_a_statement_costs_what_it_costs(wiki: Cairn, write
     )
 
 
-def test_what_is_too_expensive_is_explained_and_not_run(wiki: Cairn, write: Write) -> None:
+def test_a_query_that_is_too_expensive_is_explained_and_not_run(wiki: Cairn, write: Write) -> None:
     file = write(
         "{ wikiPages(first: 100) { nodes { backlinks(first: 100) { nodes { id children(limit: 9) { id } } } } } }"
     )
@@ -249,7 +249,7 @@ def test_only_queries_are_explained(wiki: Cairn, write: Write, text: str, more: 
         (("bytes.graphql",), "BAD_USER_INPUT", "bytes.graphql: a document is text in UTF-8."),
     ],
 )
-def test_what_cannot_be_read_is_named(
+def test_an_unreadable_file_is_named(
     wiki: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...], code: str, message: str,
 ) -> None:  # fmt: skip

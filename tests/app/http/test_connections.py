@@ -38,7 +38,7 @@ async def sent_until_closed(client: Client, pieces: Iterator[bytes]) -> int:
 
 
 @pytest.mark.parametrize("kind", HEADS)
-async def test_what_is_no_body_is_read_only_so_far(service: Service, kind: str) -> None:
+async def test_bytes_after_a_request_without_a_body_are_read_up_to_a_limit(service: Service, kind: str) -> None:
     start, pieces = HEADS[kind]
     async with connected(service) as client:
         await client.say(start)
@@ -66,7 +66,7 @@ async def test_heads_of_the_usual_size_come_in_any_pieces_and_one_after_the_othe
             assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
 
 
-async def test_requests_in_one_packet_are_answered_and_so_is_what_comes_after(service: Service) -> None:
+async def test_requests_in_one_packet_and_later_ones_are_answered(service: Service) -> None:
     request = START + b"\r\n"
     async with connected(service) as client:
         for _ in range(3):

@@ -11,7 +11,7 @@ async def answer() -> str:
     return "done"
 
 
-async def test_what_is_done_in_time_is_returned() -> None:
+async def test_an_operation_that_ends_in_time_is_returned() -> None:
     deadline = Deadline(60)
     assert await deadline.within(answer()) == "done"
     assert not deadline.running

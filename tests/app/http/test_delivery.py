@@ -37,7 +37,7 @@ async def get(service: Service, token: str, query: str = TITLES, **headers: str)
     return await service.http.get("/graphql", params={"query": query}, headers=given)
 
 
-async def test_what_a_client_has_is_not_sent_again(service: Service, token: str, page: str) -> None:
+async def test_an_unchanged_response_is_not_sent_again(service: Service, token: str, page: str) -> None:
     first = await get(service, token)
     assert first.headers["cache-control"] == "private, no-cache"
     assert first.headers["vary"] == "Authorization, Accept, Accept-Encoding, X-Cairn-Owner"

@@ -68,7 +68,9 @@ async def test_nothing_is_registered_under_a_hash_that_is_not_its_own(service: S
     assert refusal(await post(service, token, automatic(VIEWER)))[1] == "PERSISTED_QUERY_NOT_FOUND"
 
 
-async def test_what_one_tenant_registers_no_other_can_see(service: Service, token: str, dsn: str, wiki: Wiki) -> None:
+async def test_a_document_registered_by_one_tenant_is_invisible_to_others(
+    service: Service, token: str, dsn: str, wiki: Wiki
+) -> None:
     await post(service, token, automatic(VIEWER, query=VIEWER))
     stranger = service.token(uuid4(), uuid4())
     assert refusal(await post(service, stranger, automatic(VIEWER)))[1] == "PERSISTED_QUERY_NOT_FOUND"
@@ -113,7 +115,7 @@ async def test_without_registered_hashes_persisted_queries_are_not_supported(
         assert refusal(unknown) == (200, "PERSISTED_QUERY_NOT_SUPPORTED", "PersistedQueryNotSupported")
 
 
-async def test_only_what_is_trusted_is_executed(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_only_trusted_documents_are_executed(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()
     (folder / "me.graphql").write_text(VIEWER)
@@ -183,7 +185,7 @@ def test_a_folder_that_is_wrong_says_where(tmp_path: Path, name: str, text: str,
         Documents("any", tmp_path)
 
 
-def test_a_server_without_what_it_shall_trust_does_not_start(tmp_path: Path) -> None:
+def test_a_server_without_its_trusted_documents_does_not_start(tmp_path: Path) -> None:
     with pytest.raises(DocumentsBroken, match="CAIRN_DOCUMENTS_DIR"):
         Documents("trusted")
     with pytest.raises(DocumentsBroken, match="no such folder"):

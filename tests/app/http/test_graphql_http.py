@@ -92,7 +92,7 @@ BAD_BODIES: list[tuple[bytes, str, int]] = [
 ]
 
 
-async def test_a_packed_body_is_refused_as_what_it_is(service: Service, token: str) -> None:
+async def test_a_compressed_body_is_refused_as_such(service: Service, token: str) -> None:
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json", "content-encoding": "gzip"}
     packed = gzip.compress(b'{"query": "{ __typename }"}')
     response = await service.http.post("/graphql", content=packed, headers=headers)

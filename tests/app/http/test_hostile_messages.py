@@ -101,7 +101,7 @@ async def test_many_small_frames_leave_the_loop_to_other_clients(service: Servic
     assert held.longest < LONGEST
 
 
-async def test_what_comes_in_small_pieces_is_read_whole(service: Service, token: str) -> None:
+async def test_a_message_in_small_pieces_is_read_completely(service: Service, token: str) -> None:
     query = "{ viewer { role } } #" + "x" * 60_000
     async with initialised(service, token) as socket:
         await socket.connection.send(

@@ -217,7 +217,7 @@ async def test_questions_made_to_hurt(service: Service, token: str, wiki: Wiki) 
             assert held.longest < LONGEST, name
 
 
-async def test_what_is_refused_keeps_nothing_of_each_request(service: Service, token: str) -> None:
+async def test_refused_requests_leave_no_tracebacks_in_memory(service: Service, token: str) -> None:
     """An error that is known of a document and raised again and again would hold the frames of all who sent it."""
     depths = []
     for _ in range(3):

@@ -26,7 +26,7 @@ async def test_a_document_longer_than_any_is_refused_unread(service: Service, to
     assert len(answer["errors"][0]["message"]) < 200
 
 
-async def test_an_error_does_not_echo_what_was_sent(service: Service, token: str) -> None:
+async def test_an_error_does_not_echo_the_request(service: Service, token: str) -> None:
     answer = await service.ask("{ " + "n" * 90_000 + " }", token)
     assert len(answer["errors"][0]["message"]) <= 1000
 

@@ -159,7 +159,7 @@ async def test_a_process_that_is_killed_leaves_neither_the_write_nor_the_key(
     await check(wiki)
 
 
-async def test_what_was_refused_may_be_mended_under_the_same_key(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_refused_request_may_be_corrected_under_the_same_key(service: Service, token: str, wiki: Wiki) -> None:
     refused = await send(service, token, CREATE, "k-1", title=" ")
     assert refused.json()["data"]["createWikiPage"]["userErrors"] == [{"field": ["title"]}]
     for query in ("mutation { nothingLikeThat }", "mutation {"):
@@ -183,14 +183,14 @@ TWO = """mutation($ref: String!) {
 }"""
 
 
-async def test_what_a_client_got_wrong_does_not_undo_the_rest(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_client_error_in_one_field_does_not_undo_the_others(service: Service, token: str, wiki: Wiki) -> None:
     responses = [await send(service, token, TWO, "k-1", ref=" ") for _ in range(2)]
     assert responses[0].json()["data"]["addWikiSource"]["userErrors"] == [{"field": ["ref"]}]
     assert responses[1].content == responses[0].content
     assert (len(await wiki.rows("pages")), len(await wiki.rows("sources"))) == (1, 0)
 
 
-async def test_what_is_not_found_does_not_undo_the_rest(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_missing_object_in_one_field_does_not_undo_the_others(service: Service, token: str, wiki: Wiki) -> None:
     text = """mutation { createWikiPage(input: {type: TOPIC, title: "T"}) { page { id } }
         archiveWikiPage(input: {pageId: "01234567-0000-7000-8000-000000000000"}) { changed } }"""
     for _ in range(2):
@@ -269,7 +269,7 @@ async def test_after_a_day_an_answer_is_forgotten(service: Service, token: str, 
     assert await wiki.look.fetchval("SELECT count(*) FROM idempotency_keys") == 2
 
 
-async def test_a_process_that_starts_sweeps_what_is_old(
+async def test_a_starting_process_deletes_old_keys(
     service: Service, token: str, wiki: Wiki, dsn: str, tmp_path: Path
 ) -> None:
     for key in ("k-1", "k-2"):

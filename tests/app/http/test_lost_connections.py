@@ -257,7 +257,7 @@ async def test_an_immediate_stop_of_postgres_is_unavailable_until_it_returns(tmp
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_what_a_dead_connection_raises_is_unavailable(error: Exception) -> None:
+def test_errors_of_a_dead_connection_are_unavailable(error: Exception) -> None:
     told = refusal(error)
     assert told is not None
     assert told.code == "UNAVAILABLE"

@@ -64,7 +64,7 @@ async def test_a_tenant_over_its_limit_stops_only_its_own_credentials(dsn: str, 
     await close_wiki(elsewhere)
 
 
-async def test_a_client_reads_what_is_left_and_what_it_cost(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_a_client_reads_its_remaining_limit_and_the_cost(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, credential_rate=0.01, credential_burst=1000) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         answers = [(await service.post(ASKED, token)).json() for _ in range(3)]
@@ -102,7 +102,7 @@ async def test_leases_are_few_and_of_nobodys_operation(
     assert leases <= 1 + (40 * 10) / 50  # one for each half of a portion, which is 100
 
 
-async def test_what_is_refused_costs_something_too(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_refused_requests_are_charged_too(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, credential_rate=0.1, credential_burst=10) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         assert 10 <= await until_throttled(service, token, "{ nothing }") <= 12

@@ -182,7 +182,7 @@ async def test_the_longest_titles_can_be_passed_by_cursor(mara: Agent) -> None:
     assert seen == ["topic/duck-0", "topic/duck-1", "topic/duck-2"]
 
 
-async def test_a_list_may_begin_with_what_changed_since(mara: Agent, wiki: Wiki) -> None:
+async def test_a_list_may_begin_with_recent_changes(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_create", title="Old", type="topic", content="Quack.")
     await wiki.look.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
     await mara.call("wiki_create", title="New", type="topic", content="Quack.")

@@ -77,7 +77,7 @@ async def test_allowed_hosts_hold_here_as_everywhere(dsn: str, tmp_path: Path, w
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff", b'{"jsonrpc":"2.0","id":1}'])
-async def test_what_is_no_request_is_refused_and_nothing_breaks(service: Service, token: str, body: bytes) -> None:
+async def test_a_malformed_request_is_refused_and_nothing_breaks(service: Service, token: str, body: bytes) -> None:
     headers = {**ACCEPT, "authorization": f"Bearer {token}", "content-type": "application/json"}
     for version in ({}, {"mcp-protocol-version": "2026-07-28"}):
         response = await service.http.post("/mcp", content=body, headers=headers | version)

@@ -182,7 +182,7 @@ async def test_the_score_boost_of_an_owner_is_set(operator: Operator) -> None:
     assert refused(nobody) == (404, "NOT_FOUND")
 
 
-async def test_what_is_wrong_has_its_code_and_field(operator: Operator) -> None:
+async def test_each_error_has_a_code_and_a_field(operator: Operator) -> None:
     for path, given, code, field in (
         ("/tenants", {"slug": "acme"}, (409, "SLUG_TAKEN"), "slug"),
         ("/tenants", {"slug": "Not A Slug"}, (422, "BAD_USER_INPUT"), "slug"),
@@ -207,7 +207,7 @@ async def test_what_is_wrong_has_its_code_and_field(operator: Operator) -> None:
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET, HEAD, POST")
 
 
-async def test_a_tenant_in_the_path_bounds_what_is_touched(operator: Operator, wiki: Wiki) -> None:
+async def test_an_admin_request_reaches_only_the_tenant_in_its_path(operator: Operator, wiki: Wiki) -> None:
     await operator.make("/tenants", slug="rival")
     eve = await operator.make("/tenants/rival/owners", kind="user", slug="eve")
     theirs = await operator.make("/tenants/rival/keys", name="k", role="admin", owners=["eve"])

@@ -73,7 +73,7 @@ async def test_an_admin_onboards_an_owner_whose_key_works(service: Service, toke
     assert viewer == {"role": "MEMBER", "owner": {"slug": "crawler"}, "actorName": "nightly"}
 
 
-async def test_a_slug_is_taken_once_and_what_is_wrong_names_its_field(service: Service, token: str) -> None:
+async def test_a_slug_is_taken_once_and_errors_name_their_field(service: Service, token: str) -> None:
     await do(service, token, OWNER, kind="USER", slug="ada")
     assert await faults(service, token, OWNER, kind="AGENT", slug="ada") == [("SLUG_TAKEN", ["slug"])]
     assert await faults(service, token, OWNER, kind="USER", slug="Not A Slug") == [("BAD_USER_INPUT", ["slug"])]

@@ -104,7 +104,7 @@ async def test_a_write_with_a_key_is_done_once(rest: Rest, wiki: Wiki) -> None:
     assert len(await wiki.rows("pages")) == 1
 
 
-async def test_what_failed_under_a_key_was_not_done(rest: Rest, wiki: Wiki) -> None:
+async def test_a_request_that_failed_under_a_key_was_not_executed(rest: Rest, wiki: Wiki) -> None:
     key = {"idempotency-key": "01a3"}
     missing = await rest.post("/pages", PAGE | {"related": ["b"]}, headers=key)
     assert refused(missing) == (422, "BAD_USER_INPUT")
@@ -133,7 +133,7 @@ async def test_evidence_is_kept_once_and_listed_and_read(rest: Rest, wiki: Wiki)
     assert refused(await rest.get(f"/sources/{page}")) == (404, "NOT_FOUND")
 
 
-async def test_a_search_finds_pages_by_what_they_say(rest: Rest) -> None:
+async def test_a_search_finds_pages_by_their_text(rest: Rest) -> None:
     await rest.page("Austin", content="Brisket is smoked here.", tags=["food"])
     await rest.page("Lisbon", content="No brisket at all.")
     await rest.page("Smoke", "concept", content="Of brisket.")
@@ -340,7 +340,7 @@ async def test_health_has_no_parameters(service: Service) -> None:
     assert answer.json()["detail"] == 'There is no query parameter "deep" here. This path has none.'
 
 
-async def test_head_is_get_without_what_it_says(service: Service, token: str, rest: Rest) -> None:
+async def test_head_is_get_without_a_body(service: Service, token: str, rest: Rest) -> None:
     await rest.page("Austin")
     bearer = {"authorization": f"Bearer {token}"}
     for path in ("/pages/austin", "/pages", "/openapi.json", "/health"):

@@ -60,7 +60,7 @@ async def test_no_api_shows_a_secret(guest: Any, service: Service, token: str, w
     assert any("Seen by all." in text for text in files.values())
 
 
-async def test_what_is_hidden_is_not_written_either(guest: Any, wiki: Wiki) -> None:
+async def test_a_hidden_section_cannot_be_written_either(guest: Any, wiki: Wiki) -> None:
     http, headers = guest
     ids = [
         (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata=metadata))).page_id

@@ -24,7 +24,7 @@ INITIAL = WIKI_CHANGED.replace("Changed", "Changed(initial: true)")
 JOBS = "subscription { wikiCompileJobChanged { kind jobId job { status trigger } } }"
 
 
-async def test_what_one_process_writes_is_heard_in_another(
+async def test_a_write_in_one_process_sends_events_in_another(
     service: Service, dsn: str, wiki: Wiki, token: str, tmp_path: Path
 ) -> None:
     async with serving(dsn, tmp_path) as other, initialised(service, token) as here, initialised(other, token) as there:

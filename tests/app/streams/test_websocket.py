@@ -245,7 +245,7 @@ NO_MESSAGES = [
 ]  # fmt: skip
 
 
-async def test_what_is_no_message_ends_the_connection(service: Service, token: str) -> None:
+async def test_a_malformed_message_ends_the_connection(service: Service, token: str) -> None:
     for text in NO_MESSAGES:
         async with initialised(service, token) as socket:
             await socket.connection.send(text)

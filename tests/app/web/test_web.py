@@ -152,7 +152,7 @@ async def test_a_former_slug_and_the_address_in_texts_lead_to_the_page(
         assert (answer.status_code, answer.headers["location"]) == (301, f"/wiki/{owner}/topic/austin-texas")
 
 
-async def test_what_is_not_there_is_a_page_that_says_what_to_do(person: httpx.AsyncClient, owner: str) -> None:
+async def test_a_missing_page_is_shown_as_a_page_with_next_steps(person: httpx.AsyncClient, owner: str) -> None:
     for path in (
         f"/wiki/{owner}/topic/nothing",
         f"/wiki/{owner}/nothing/at",
@@ -202,7 +202,7 @@ async def test_a_page_with_one_version_has_nothing_to_compare(
     assert ("has not been changed" in second, second.count('type="radio"')) == (False, 4)
 
 
-async def test_programs_get_json_for_what_is_not_there(service: Service) -> None:
+async def test_programs_get_json_for_a_missing_page(service: Service) -> None:
     for accept in ("application/json", "*/*"):
         answer = await service.http.get("/nothing", headers={"accept": accept})
         assert answer.json()["errors"][0]["extensions"]["code"] == "NOT_FOUND"

@@ -97,7 +97,7 @@ async def test_a_file_is_sent_byte_for_byte_and_as_what_it_is(vault: Service, ow
 
 
 @pytest.mark.parametrize("path", ["Nothing.png", "map.png", "%2e%2e/Map.png", "Trips/", ""])
-async def test_what_was_not_imported_is_not_there(vault: Service, owner: str, path: str) -> None:
+async def test_a_file_that_was_not_imported_is_not_found(vault: Service, owner: str, path: str) -> None:
     answer = await vault.http.get(f"/attachment/{owner}/{path}", headers={"accept": "text/html"})
     assert answer.status_code == 404
 

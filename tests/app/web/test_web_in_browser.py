@@ -156,7 +156,7 @@ RICH = (
 )
 
 
-async def test_what_is_pasted_keeps_its_form_as_markdown(reader: Reader, tmp_path: Path) -> None:
+async def test_pasted_text_keeps_its_form_as_markdown(reader: Reader, tmp_path: Path) -> None:
     def paste(browser: Tab, kinds: dict[str, str]) -> None:
         script = "{const given = new DataTransfer();"
         script += f"for (const [kind, text] of Object.entries({json.dumps(kinds)})) given.setData(kind, text);"

@@ -38,7 +38,7 @@ async def test_a_new_page_is_made_by_a_form(person: httpx.AsyncClient, owner: st
     assert all(f"?tag={tag}" in shown for tag in ("river", "stone"))
 
 
-async def test_a_form_with_a_mistake_comes_back_with_what_was_written(person: httpx.AsyncClient, owner: str) -> None:
+async def test_a_form_with_a_mistake_is_shown_again_with_its_values(person: httpx.AsyncClient, owner: str) -> None:
     given = {"type": "topic", "title": "!!!", "slug": "", "summary": "", "tags": "", "body": "Long <b>text</b>."}
     answer = await person.post(f"/new/{owner}", data=given, headers=SAME)
     assert answer.status_code == 422
@@ -99,7 +99,9 @@ async def test_renaming_says_how_many_texts_change_and_changes_them(
     assert "See [[Austin, Texas]]." in (await person.get(f"/wiki/{owner}/topic/{other}.md")).text
 
 
-async def test_an_archived_page_leaves_lists_and_comes_back(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_an_archived_page_leaves_lists_and_can_be_unarchived(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
     path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
     id = form_of(await person.get(f"/archive/{path}"))
     assert (await person.post(f"/archive/{path}", data=id, headers=SAME)).status_code == 303

@@ -73,7 +73,7 @@ async def test_a_tenant_arrives_as_it_was_and_others_stay(wiki: Wiki, dsn: str, 
         await close_wiki(resident)
 
 
-async def test_what_does_not_fit_is_refused_and_nothing_is_left(
+async def test_an_archive_that_does_not_fit_is_refused_and_leaves_no_rows(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
     with pytest.raises(NotFound, match="cairn tenants list"):

@@ -76,7 +76,7 @@ def done(data_dir: Path, *arguments: str) -> Ran:
     return ran
 
 
-def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(folder: Path, data_dir: Path) -> None:
+def test_the_server_is_restored_to_a_moment_and_to_the_end_of_its_log(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     with EmbeddedServer(data_dir):

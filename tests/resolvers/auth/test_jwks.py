@@ -159,7 +159,7 @@ async def test_an_issuer_that_cannot_be_reached_is_unavailable() -> None:
     assert isinstance(await refusal(Jwks("http://127.0.0.1:9/keys"), token("rsa")), Unavailable)
 
 
-async def test_what_is_no_public_signing_key_is_passed_over(issuer: Issuer) -> None:
+async def test_keys_that_are_not_public_signing_keys_are_skipped(issuer: Issuer) -> None:
     symmetric = {"kty": "oct", "kid": "oct", "alg": "HS256", "k": "c2VjcmV0" * 8}
     private = jwt.get_algorithm_by_name("ES256").to_jwk(private_key("ec-open"), as_dict=True)
     broken = [

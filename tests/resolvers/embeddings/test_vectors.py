@@ -281,7 +281,7 @@ async def test_passages_that_go_on_show_nothing_twice(wiki: Wiki, embedder: Embe
     assert len(shown) == len(set(shown)) == 10
 
 
-async def test_without_an_embedding_server_a_worker_says_so(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_without_an_embedding_server_a_worker_reports_it(wiki: Wiki, embedder: EmbeddingServer) -> None:
     await page(wiki, "Orders", "Refunds are paid.")
     await vectors.ask_where_lacking(wiki.database, embedder)
     await vectors.ask_where_lacking(wiki.database, embedder)

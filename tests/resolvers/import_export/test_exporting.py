@@ -17,7 +17,7 @@ from tests.resolvers.import_export.exports import a_wiki, exported, files
 from tests.wiki import Wiki
 
 
-async def test_an_export_again_touches_only_what_changed(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_second_export_writes_only_changed_files(wiki: Wiki, tmp_path: Path) -> None:
     await a_wiki(wiki)
     folder = tmp_path / "wiki"
     await exported(wiki, folder)

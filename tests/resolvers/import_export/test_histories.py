@@ -48,7 +48,7 @@ async def histories(wiki: Wiki) -> dict[tuple[str, int], tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
-async def test_histories_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+async def test_revisions_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
     await revised(wiki)
     before = await histories(wiki)
     assert len(before) > 70

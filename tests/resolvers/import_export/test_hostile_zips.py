@@ -113,7 +113,7 @@ def test_an_unknown_compression_method_is_reported(tmp_path: Path) -> None:
     assert list(problems) == ["bad.md"]
 
 
-def test_a_size_that_lies_is_not_believed(tmp_path: Path) -> None:
+def test_a_false_size_in_a_zip_is_not_trusted(tmp_path: Path) -> None:
     """A note that says it has ten bytes and unpacks to ten million."""
     path = zipped(tmp_path / "x.zip", [("bomb.md", b"x" * 10_000_000), GOOD])
     path.write_bytes(path.read_bytes().replace(struct.pack("<L", 10_000_000), struct.pack("<L", 10)))
@@ -205,7 +205,7 @@ def test_a_zip_whose_end_is_gone_is_refused(tmp_path: Path, cut: int) -> None:
         pass
 
 
-async def test_what_is_sound_of_a_hostile_zip_becomes_pages(wiki: Wiki, tmp_path: Path) -> None:
+async def test_valid_entries_of_a_malicious_zip_become_pages(wiki: Wiki, tmp_path: Path) -> None:
     entries = [
         ("bom.md", b"\xef\xbb\xbf---\ntitle: Marked\n---\nText."),
         ("latin.md", "café".encode("latin-1")),

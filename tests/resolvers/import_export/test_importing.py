@@ -92,7 +92,7 @@ async def test_a_note_without_a_type_is_a_reference(wiki: Wiki, tmp_path: Path) 
     assert page["metadata"]["category"] == "recipe"
 
 
-async def test_what_changed_in_a_file_changes_on_its_page(wiki: Wiki, tmp_path: Path) -> None:
+async def test_changes_of_a_file_change_its_page(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"a.md": "One.", "b.md": "Two."})
     assert counts(await imported(wiki, tmp_path, {"a.md": "Other."})) == (0, 1, 1, 0)
     assert counts(await imported(wiki, tmp_path, {"b.md": "---\nrelated: a\n---\nTwo."})) == (0, 1, 1, 0)

@@ -53,7 +53,7 @@ async def test_sources_that_are_there_cost_a_statement_for_each_batch(wiki: Wiki
     assert (batch, three) == (one, one + 2)
 
 
-async def test_only_what_is_new_is_kept(wiki: Wiki, tmp_path: Path) -> None:
+async def test_only_new_sources_are_stored(wiki: Wiki, tmp_path: Path) -> None:
     await run(wiki, lines(tmp_path / "first.jsonl", note("One."), note("Two.", "b.md")))
     more = lines(tmp_path / "more.jsonl", note("One."), note("Two, again.", "b.md"), note("Three.", "c.md"))
     assert (await run(wiki, more)).sources == 2
@@ -77,7 +77,7 @@ async def test_a_source_that_follows_a_new_one_of_its_name_is_a_version_after_it
     assert await contents(wiki) == ["Open.", "Closed.", "Open.", "Closed.", "Open."]
 
 
-async def test_what_was_forgotten_is_refused_again(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_forgotten_source_is_refused_again(wiki: Wiki, tmp_path: Path) -> None:
     path = lines(tmp_path / "wiki.jsonl", note("Secret."), note("Known.", "b.md"))
     await run(wiki, path)
     await forget_source(wiki.database, wiki.scope, (await wiki.row("sources", ref="a.md"))["id"])

@@ -181,7 +181,7 @@ async def test_a_changed_page_of_logseq_keeps_what_logseq_reads(wiki: Wiki, tmp_
     ],
 )
 @pytest.mark.parametrize("form", ["folder", "zip"])
-async def test_a_folder_is_recognised_by_what_it_holds(
+async def test_a_folder_is_recognised_by_its_content(
     wiki: Wiki, tmp_path: Path, given: dict[str, str], format: Format, form: str
 ) -> None:
     path = write(tmp_path / "x", given) if form == "folder" else zipped(tmp_path / "x.zip", given)

@@ -137,7 +137,7 @@ async def test_a_relation_breaks_with_its_page_and_heals_with_the_next(wiki: Wik
     await check(wiki)
 
 
-async def test_what_a_person_decides_stays_decided(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_relation_that_a_person_changed_stays_changed(wiki: Wiki, tmp_path: Path) -> None:
     where = wiki.database, wiki.scope
     await imported(wiki, tmp_path, NOTES)
     (trip,) = await wiki.rows("pages")

@@ -34,7 +34,7 @@ def histories(root: Path, number: int) -> Path:
 
 
 @pytest.mark.parametrize("place", [flat, in_folders, histories])
-def test_what_waits_to_be_read_waits_on_the_disk(tmp_path: Path, place: Callable[[Path, int], Path]) -> None:
+def test_the_list_of_files_to_read_is_on_the_disk(tmp_path: Path, place: Callable[[Path, int], Path]) -> None:
     """A list of all would take a hundred bytes for each of them, and more."""
     for number in range(MANY):
         path = place(tmp_path, number)

@@ -40,7 +40,7 @@ def test_every_statement_goes_by_the_tables() -> None:
         assert all(temp.connection.execute(f"EXPLAIN {sql}", nothing).fetchall() for sql in found)
 
 
-def test_rows_come_back_some_at_once(temp: TempDatabase) -> None:
+def test_rows_are_read_in_batches(temp: TempDatabase) -> None:
     temp.put_all(ADDING, named(range(5)))
     assert temp.put(ADDING, id=5, name="the last") == 1
     assert temp.count(COUNTING) == 6

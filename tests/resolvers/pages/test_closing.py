@@ -54,7 +54,7 @@ async def test_a_page_may_be_touched_and_counted_by_one_write(
     await put_right(wiki)
 
 
-async def test_what_is_counted_is_what_the_write_leaves(wiki: Wiki) -> None:
+async def test_counts_are_those_at_the_end_of_the_write(wiki: Wiki) -> None:
     """However early in it somebody asked."""
     hub, parent = await create(wiki, "Hub"), await create(wiki, "Parent")
 

@@ -22,7 +22,7 @@ async def create(wiki: Wiki, body: str, **more: object):
     return (await create_page(wiki.database, wiki.scope, draft)).page_id
 
 
-async def test_every_state_comes_back_as_it_was_and_takes_little_room(wiki: Wiki) -> None:
+async def test_every_revision_is_read_unchanged_and_takes_little_space(wiki: Wiki) -> None:
     rng = random.Random(1)
     text = " ".join(f"{rng.choice(WORDS)}{n}" for n in range(1_000))
     page_id = await create(wiki, text)
@@ -107,7 +107,7 @@ async def test_a_version_from_before_metadata_was_kept_leaves_it(wiki: Wiki) -> 
     assert (page["body_md"], page["metadata"]) == ("Hot.", {"a": 2})
 
 
-async def test_what_did_not_change_is_kept_once(wiki: Wiki) -> None:
+async def test_unchanged_fields_of_revisions_are_stored_once(wiki: Wiki) -> None:
     page_id = await create(wiki, "A line that stays.\n" * 100, metadata={"long": "x" * 1_000})
     for number in range(5):
         await update_page(wiki.database, wiki.scope, page_id, summary=f"{number}")

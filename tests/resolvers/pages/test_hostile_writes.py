@@ -198,7 +198,7 @@ async def test_metadata_is_thirty_two_deep_at_most(wiki: Wiki) -> None:
         assert refused.value.field == "metadata"
 
 
-async def test_what_is_too_long_is_not_repeated_to_the_caller(wiki: Wiki) -> None:
+async def test_a_text_that_is_too_long_is_not_echoed_to_the_caller(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body="x"))).page_id
     source_id = await wiki.add_source()
     here, long = (wiki.database, wiki.scope), "x" * MEGABYTE

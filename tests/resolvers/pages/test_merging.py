@@ -38,7 +38,7 @@ async def test_texts_under_the_same_heading_are_put_together(wiki: Wiki) -> None
     assert (await wiki.rows("revisions", "version", page_id=into))[-1]["edit_summary"] == "Merged with ATX"
 
 
-async def test_what_both_say_is_said_once(wiki: Wiki) -> None:
+async def test_text_that_both_pages_have_is_kept_once(wiki: Wiki) -> None:
     into = await create(wiki, "Austin", "## Food\n\nTacos.\n\nBrisket.")
     gone = await create(wiki, "ATX", "Lead.\n\n## Food\n\nBrisket.")
     await merge(wiki, gone, into)
@@ -183,7 +183,7 @@ async def test_a_page_that_hangs_below_the_one_that_goes_comes_up(wiki: Wiki) ->
     assert (await wiki.page(between))["parent_page_id"] == into
 
 
-async def test_what_was_merged_can_come_back_as_a_page_of_its_own(wiki: Wiki) -> None:
+async def test_a_merged_page_can_be_unarchived_as_its_own_page(wiki: Wiki) -> None:
     into, gone = await create(wiki, "Austin"), await create(wiki, "ATX", "Text.")
     await merge(wiki, gone, into)
     await unarchive_page(wiki.database, wiki.scope, gone)

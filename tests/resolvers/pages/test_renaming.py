@@ -61,7 +61,7 @@ async def test_a_link_in_a_heading_is_renamed_and_the_section_stays_what_it_was(
     assert await body(wiki, linking) == "## About [[New Town]]\n\nText."
 
 
-async def test_only_what_was_renamed_is_written_anew(wiki: Wiki) -> None:
+async def test_only_texts_with_the_renamed_link_are_rewritten(wiki: Wiki) -> None:
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "[[Old Town]] [[old-town]]")
     await rename_page(wiki.database, wiki.scope, old, slug="new-town")

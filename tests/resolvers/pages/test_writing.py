@@ -186,7 +186,7 @@ async def test_a_database_that_is_gone_is_unavailable(wiki: Wiki) -> None:
         ("SET LOCAL statement_timeout = 20; SELECT pg_sleep(1)", Unavailable, "in a moment"),
     ],
 )
-async def test_what_postgres_refuses_is_said_in_our_words(wiki: Wiki, statement, refused, said) -> None:
+async def test_errors_of_postgres_are_translated(wiki: Wiki, statement, refused, said) -> None:
     with pytest.raises(refused, match=said):
         async with writing(wiki.database, wiki.scope) as writer:
             await writer.raw.execute(statement, *([wiki.scope.tenant_id] if "$1" in statement else []))

@@ -97,7 +97,7 @@ async def test_a_new_page_is_nowhere_until_it_is_accepted(wiki: Wiki, ada: Scope
     assert (page["title"], page["body_md"], page["version"]) == ("Lighthouse", "It blinks twice.", 1)
 
 
-async def test_what_was_written_since_in_other_sections_stays(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_later_changes_of_other_sections_stay(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     proposal_id = await propose_edit(wiki, ada, page_id, "Low at six.", "Low at seven.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
     await accept_proposal(wiki.database, wiki.scope, proposal_id)
@@ -115,7 +115,7 @@ async def test_a_section_that_both_change_is_a_conflict_until_the_text_is_amende
     assert "Low at eight." in await body(wiki, page_id)
 
 
-async def test_a_page_that_was_changed_since_is_not_put_away(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_a_page_that_was_changed_since_is_not_archived(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     proposal_id = await held(archive_page(wiki.database, ada, page_id))
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at eight.")
     with pytest.raises(Conflict):

@@ -91,7 +91,7 @@ async def test_an_empty_bucket_is_not_asked_again_and_again(common: Common) -> N
     assert len(common.asked) == asked + 1
 
 
-async def test_what_was_run_ahead_is_paid_back(common: Common) -> None:
+async def test_tokens_taken_ahead_are_paid_back(common: Common) -> None:
     share = common.share()
     share.spend(40)
     await settled(share)
@@ -99,7 +99,7 @@ async def test_what_was_run_ahead_is_paid_back(common: Common) -> None:
     assert common.bucket.level(0) == RATE.burst - 40 - RATE.portion()
 
 
-async def test_what_is_dearer_than_a_full_bucket_needs_a_full_one(common: Common) -> None:
+async def test_a_request_that_costs_more_than_a_bucket_needs_a_full_one(common: Common) -> None:
     share = common.share()
     assert await paid(share, 1000)
     await settled(share)

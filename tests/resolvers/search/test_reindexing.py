@@ -101,7 +101,7 @@ async def test_a_wiki_that_is_read_is_left_as_it_is(wiki: Wiki) -> None:
     assert len(await found(wiki, "harbourly")) == 3
 
 
-async def test_reading_again_finds_what_the_rows_had_lost(wiki: Wiki) -> None:
+async def test_reindexing_restores_lost_search_rows(wiki: Wiki) -> None:
     ids = await fill(wiki, 3)
     await wiki.look.execute("UPDATE search_pages SET tsv = '', name_tsv = '' WHERE page_id = $1", ids[0])
     await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1", wiki.scope.tenant_id)

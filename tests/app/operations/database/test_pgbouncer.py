@@ -186,7 +186,7 @@ async def test_the_doctor_names_each_setting_that_is_missing(dsn: str, unused_po
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
 
 
-def test_a_service_that_the_pooler_does_not_fit_says_so_and_ends(
+def test_a_service_behind_an_unsuitable_pooler_reports_it_and_ends(
     pooled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.app.command_line.environment", lambda folder: environment(folder) | {URL: pooled})

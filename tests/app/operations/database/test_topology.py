@@ -160,7 +160,7 @@ def test_a_replica_copies_the_primary_once(copied: Callable[[], Path]) -> None:
     assert [one.name for one in data.parent.iterdir()] == [data.name]
 
 
-def test_a_copy_that_was_interrupted_is_made_anew(copied: Callable[[], Path]) -> None:
+def test_an_interrupted_copy_is_made_again(copied: Callable[[], Path]) -> None:
     data = copied()
     whole = data.parent / f"{data.name}.part"
     data.rename(whole)

@@ -42,7 +42,7 @@ def codes(response: httpx.Response) -> set[str]:
         ("GET", "/graphiql/assets/../../settings.py", 404, "NOT_FOUND"),
     ],
 )
-async def test_what_is_not_served_is_refused_in_the_common_form(
+async def test_an_unknown_path_is_refused_in_the_common_form(
     service: Service, method: str, path: str, status: int, code: str
 ) -> None:
     response = await service.http.request(method, path)

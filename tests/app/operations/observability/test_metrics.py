@@ -162,7 +162,9 @@ def test_a_token_that_is_not_there_or_short_is_refused_at_the_start() -> None:
             Settings.model_validate({"metrics": "token", "metrics_token": token})
 
 
-def test_processes_add_up_and_what_a_dead_one_counted_stays(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_counts_of_processes_are_added_and_those_of_dead_ones_stay(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     count = """if True:
         from pathlib import Path
         from app.observability import metrics

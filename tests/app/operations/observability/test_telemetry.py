@@ -105,7 +105,7 @@ async def test_errors_are_marked_where_they_are(traced: Service, exported: InMem
     assert spans["GET"].parent is None
 
 
-async def test_what_was_not_sampled_costs_no_spans(
+async def test_a_request_that_is_not_sampled_creates_no_spans(
     exported: InMemorySpanExporter, dsn: str, tmp_path: Path, wiki: Wiki
 ) -> None:
     async with serving(dsn, tmp_path) as service:

@@ -27,7 +27,7 @@ def compute(seconds: float) -> None:
         pass
 
 
-async def test_it_reports_the_stack_and_the_time_of_what_holds_the_loop() -> None:
+async def test_the_stack_and_the_time_of_a_hold_are_reported() -> None:
     holds: list[Hold] = []
     watchdog = Watchdog(THRESHOLD, holds.append)
     compute(4 * THRESHOLD)
@@ -70,7 +70,7 @@ async def test_a_threshold_of_nothing_watches_nothing(monkeypatch: pytest.Monkey
         pass
 
 
-async def test_a_service_logs_what_held_it(
+async def test_a_service_logs_the_code_that_held_the_loop(
     dsn: str, wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[Hold] = []

@@ -117,7 +117,7 @@ async def test_one_pass_of_the_loop_begins_a_bounded_number_of_requests(monkeypa
                 await answers(one, 1)
 
 
-async def test_what_comes_while_a_request_waits_to_begin_is_read_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_requests_behind_a_waiting_one_are_read_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     app = Slow()
     app.may_answer.set()
     async with serving(app, monkeypatch) as server:

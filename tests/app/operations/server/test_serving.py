@@ -49,7 +49,7 @@ async def test_only_proxies_that_are_set_are_believed(
         assert (await http.get("/", headers=FORWARDED)).json() == told
 
 
-def test_the_server_does_not_say_what_it_is() -> None:
+def test_the_server_does_not_disclose_its_software() -> None:
     assert config_of(echo, Settings()).server_header is False
 
 

@@ -159,7 +159,7 @@ async def test_stopped_while_a_worker_is_replaced_the_service_starts_no_other(
 
 
 @pytest.mark.parametrize(("timeout", "frees"), [("30", True), ("0.3", False)])
-async def test_what_is_in_flight_is_waited_for_but_not_for_ever(
+async def test_requests_in_flight_are_waited_for_up_to_a_limit(
     dsn: str, tmp_path: Path, token: str, wiki: Wiki, timeout: str, frees: bool
 ) -> None:
     async with served(dsn, tmp_path, drain_timeout=timeout) as service, asking(service, token) as http:
