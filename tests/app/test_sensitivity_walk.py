@@ -127,7 +127,7 @@ async def secrets(request: pytest.FixtureRequest, wiki: Wiki) -> Secrets:
 
 
 def leaked(secrets: Secrets, asked: str, answer: str) -> list[str]:
-    """What is in an answer and was not in what was asked for."""
+    """Return the secret words in a response that were not in its request."""
     asked, answer = asked.lower(), re.sub(r"[?&]q=zan\b", "", answer.lower())
     return [one for one in secrets.never if one in answer and one not in asked]
 

@@ -32,7 +32,7 @@ def cairn(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Pat
 
 
 def rows(dsn: str) -> list[tuple[bool, int]]:
-    """Of each file whether the folder has it, and how many bytes Postgres has."""
+    """Return for each file whether the folder has it, and how many bytes Postgres has."""
 
     async def read() -> list[Any]:
         connection = await asyncpg.connect(dsn)

@@ -19,7 +19,7 @@ from tests.resolvers.embeddings.embedding_server import Model, serving
 
 @pytest.fixture
 def telling(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> Cairn:
-    """With the planner of the stories."""
+    """Use the scripted planner of the stories."""
     monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.story:Story")
     monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Scribe")
     return acme

@@ -47,7 +47,7 @@ def execute(dsn: str, *statements: str) -> None:
 
 @pytest.fixture
 def upgraded(acme: Cairn, dsn: str) -> Cairn:
-    """The same after an upgrade from a release that had no such search."""
+    """The same database after an upgrade from a release without this search."""
     execute(dsn, *(f"DELETE FROM {table}" for table in TABLES))
     return acme
 
@@ -119,7 +119,7 @@ def test_a_migration_leaves_the_index_of_the_older_release_to_its_servers(acme: 
 
 
 def counted(dsn: str) -> dict[tuple[str, int], int]:
-    """How many pages each index has."""
+    """Return how many pages each index has."""
 
     async def run() -> dict[tuple[str, int], int]:
         connection = await asyncpg.connect(dsn)
@@ -145,7 +145,7 @@ def test_an_error_says_how_to_go_on(upgraded: Cairn, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("words", [[], ["--again"]], ids=str)
 def test_ctrl_c_stops_a_reindexing_that_can_go_on(upgraded: Cairn, dsn: str, words: list[str]) -> None:
-    """It waits for a wiki that another session holds."""
+    """The command waits for a wiki that another session has locked."""
 
     async def stopped() -> tuple[int, str]:
         connection = await asyncpg.connect(dsn)

@@ -27,7 +27,7 @@ Write = Callable[[str], str]
 
 @pytest.fixture
 def wiki(acme: Cairn) -> Cairn:
-    """With two pages."""
+    """A wiki with two pages."""
     assert acme("create", "entity", "Austin", "A city with [[water]].", *MARA).code == 0
     assert acme("create", "topic", "Water", "It flows in [[Austin]].", *MARA).code == 0
     return acme
@@ -45,7 +45,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def explained(wiki: Cairn, *arguments: str) -> dict[str, Any]:
-    """What programs are told."""
+    """Return the JSON output."""
     ran = wiki("explain", *arguments, *MARA, "--json")
     assert ran.code == 0, ran.err
     found: dict[str, Any] = json.loads(ran.out)
@@ -69,7 +69,7 @@ def test_sql_cost_parameters_and_plan_are_printed(wiki: Cairn, write: Write) -> 
 
 
 def test_the_guide_shows_the_printed_output(wiki: Cairn, write: Write) -> None:
-    """But for the ids and the plan, which are those of another database."""
+    """The ids and the plan are left out, because they are those of another database."""
     guide = (ROOT / "docs" / "how-to" / "reading-sql.md").read_text()
     (document,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", guide, re.DOTALL) for kind in ("graphql", "sql"))
     printed = wiki("explain", write(document), *MARA).out
@@ -132,7 +132,7 @@ def test_a_search_names_the_parameters_that_its_steps_find(wiki: Cairn, write: W
 
 
 def test_a_long_question_is_explained_by_the_statement_that_it_sends(wiki: Cairn, write: Write) -> None:
-    """It is ranked by another statement first, whose pages are parameters of the compiled one."""
+    """Another statement ranks first; the pages that it finds are parameters of the compiled one."""
     question = "which city is it that has more water than " + " or ".join(f"word{n}" for n in range(12))
     found = explained(wiki, write(SEARCH.replace('"austin"', f'"{question}"')), "--analyze")
     (statement,) = found["statements"]
@@ -269,7 +269,7 @@ def test_only_one_of_both_comes_from_stdin(wiki: Cairn) -> None:
 
 @pytest.mark.parametrize("way", ["document", "variables", "file"])
 def test_a_document_or_its_variables_come_from_elsewhere(wiki: Cairn, write: Write, tmp_path: Path, way: str) -> None:
-    """In a process of its own, as a terminal runs it."""
+    """The command runs in its own process, as a terminal runs it."""
     file, values = write(PAGE), tmp_path / "page.json"
     values.write_text('{"slug": "austin"}')
     arguments, given = {

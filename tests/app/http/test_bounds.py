@@ -104,7 +104,7 @@ async def by_import(rest: Rest, piece: str) -> None:
 
 
 async def by_model(wiki: Wiki, piece: str) -> None:
-    """What a planner and a writer answer, of a source whose metadata is full."""
+    """Return the answers of a planner and a writer for a source whose metadata is full."""
     (source,) = await retain(wiki, "page entity Momofuku\nFood.", tags=several(limits.TAGS, limits.TAG, piece)[:20])
     page = NewPage(
         "entity",

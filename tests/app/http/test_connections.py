@@ -27,7 +27,7 @@ ENOUGH = 40
 
 
 async def sent_until_closed(client: Client, pieces: Iterator[bytes]) -> int:
-    """How many pieces went out; a little between them, as over a network."""
+    """Return how many pieces were sent, with short pauses between them, as over a network."""
     for sent in range(ENOUGH):
         try:
             await client.say(next(pieces))

@@ -106,7 +106,7 @@ def browser() -> Iterator[Tab]:
 
 
 def editors(browser: Tab) -> list[str]:
-    """What the four editors hold: query, variables, headers, result."""
+    """Return the texts of the four editors: query, variables, headers, result."""
     return list(browser.wait_for(f"(all => all.length === 4 && all)({EDITORS})"))
 
 

@@ -30,7 +30,7 @@ async def send(service: Service, token: str, query: str, key: str, **variables: 
 
 
 async def persist(service: Service, token: str, query: str, key: str, **variables: Any) -> httpx.Response:
-    """As a client does that has read the documentation."""
+    """Repeat a request as a client does that follows the documentation."""
     async with within("the request was still refused"):
         while (response := await send(service, token, query, key, **variables)).status_code in (409, 503):
             assert int(response.headers["retry-after"]) >= 1

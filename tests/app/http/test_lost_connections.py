@@ -76,7 +76,7 @@ def told(answer: httpx.Response) -> set[str]:
 
 
 def was_done(answer: httpx.Response) -> bool:
-    """Whether it was; if not, the answer says to come again, and when."""
+    """Return whether the write was executed; if not, the response says that and when to retry."""
     if codes := told(answer):
         assert codes == {"UNAVAILABLE"}, answer.text
         assert answer.headers["retry-after"] == "1"

@@ -125,7 +125,7 @@ async def test_only_so_many_requests_of_a_credential_run_at_once(dsn: str, tmp_p
 
 
 async def blocked(wiki: Wiki) -> int:
-    """How many statements of this database wait for a lock."""
+    """Return how many statements of this database wait for a lock."""
     sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     # Statistics are kept for the length of a transaction unless they are asked for anew.
     await wiki.look.execute("SELECT pg_stat_clear_snapshot()")

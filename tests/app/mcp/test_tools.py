@@ -140,7 +140,7 @@ async def test_a_long_text_comes_in_parts_that_make_the_whole(mara: Agent) -> No
 
 
 async def test_no_answer_is_longer_than_was_asked_for(mara: Agent) -> None:
-    """Also where all around the text is as long as it may be; and what is told in parts is told whole."""
+    """The limit holds even if everything around the text has its maximum length; parts together give the whole text."""
     tags = [f"{n} {'tag ' * 20}" for n in range(20)]
     for n in range(12):
         about = {

@@ -67,5 +67,5 @@ async def test_a_killed_import_continues_where_it_stopped(wiki: Wiki, dsn: str, 
 
 
 async def rows(wiki: Wiki) -> int:
-    """How much of the import stands."""
+    """Return how many rows of the import are stored so far."""
     return sum([len(await wiki.rows(table, "1")) for table in WRITES])

@@ -26,7 +26,7 @@ PATHS = (
 
 @pytest.fixture(params=[Grant.READER, Grant.MEMBER])
 async def guest(request: pytest.FixtureRequest, service: Service, wiki: Wiki) -> Any:
-    """Somebody else's credential, which may read the wiki, or write in it too."""
+    """The credential of another owner, who may read the wiki, or also write in it."""
     tenant_id = wiki.scope.tenant_id
     owner = await create_owner(wiki.database, tenant_id, OwnerKind.USER, "guest", "Guest")
     await grant(wiki.database, tenant_id, owner_id=wiki.scope.owner_id, grantee_id=owner.id, role=request.param)

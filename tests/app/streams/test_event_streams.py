@@ -60,7 +60,7 @@ async def test_a_caller_without_permission_gets_an_error_status(service: Service
 
 
 async def test_a_subscription_is_not_answered_at_once(service: Service, token: str) -> None:
-    """Those who accept JSON, or JSON before events, or refuse events, are told how to connect."""
+    """Clients that accept JSON, prefer JSON to events, or refuse events, are told how to connect."""
     for accept in (
         "application/json",
         "application/graphql-response+json, application/json, text/event-stream",

@@ -319,7 +319,7 @@ async def test_operations_connections_and_messages_are_bounded(dsn: str, wiki: W
 
 
 async def opens(service: Service, token: str) -> bool:
-    """Whether there is room again."""
+    """Return whether another connection is accepted again."""
     async with open_socket(service) as socket:
         await socket.say(type="connection_init", payload={"authorization": f"Bearer {token}"})
         try:

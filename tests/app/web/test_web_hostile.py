@@ -125,7 +125,8 @@ def in_line(payload: str) -> str:
 
 
 def found_on(browser: Tab, url: str) -> list[str]:
-    """What the page of an address ran, or tried to, also when everything on it is opened and pointed at."""
+    """Return the scripts that the page of an address ran, or tried to, also when everything on it is opened and
+    hovered."""
     opened(browser, url)
     browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
     browser.run("document.querySelectorAll('main *').forEach(one => one.dispatchEvent(new MouseEvent('mouseover')))")

@@ -33,7 +33,7 @@ PAGE_FORMS = ("wiki", "edit", "rename", "archive", "history", "merge", "move", "
 
 @dataclass
 class Filled:
-    """What the pages of work, keys and sharing show once there is something: addresses to open, signed in and not."""
+    """The pages of work, keys and sharing with content: addresses to open, signed in and not."""
 
     signed_in: list[str]
     signed_out: list[str]
@@ -322,7 +322,7 @@ async def test_a_person_finds_reads_edits_compares_and_restores_by_keyboard_alon
 
 
 def pages_of(reader: Reader) -> list[str]:
-    """One address of each page that there is."""
+    """Return one address of each kind of page."""
     of_page = [reader.path(kind) for kind in PAGE_FORMS]
     of_wiki = [
         f"{reader.url}/{kind}/{reader.owner}"

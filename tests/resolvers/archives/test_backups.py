@@ -56,7 +56,7 @@ async def count(dsn: str, table: str) -> int:
 
 
 async def opened(dsn: str, wiki: Wiki) -> Wiki:
-    """The same wiki in another database."""
+    """Yield the same wiki in another database."""
     database = Database(dsn, size=2, statement_timeout=STATEMENT_TIMEOUT)
     await database.open()
     look = await asyncpg.connect(dsn)

@@ -99,7 +99,7 @@ async def test_nothing_of_an_erased_tenant_is_left(wiki: Wiki, dsn: str) -> None
 
 
 async def test_nothing_of_an_erased_owner_is_left_in_any_wiki(wiki: Wiki, dsn: str) -> None:
-    """Not the ids under which it wrote in a space that others go on using."""
+    """This includes the ids under which the owner wrote in a space that others still use."""
     tenant_id = wiki.scope.tenant_id
     team = await wiki.neighbour()
     await furnish(wiki)

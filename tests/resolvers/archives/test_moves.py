@@ -114,7 +114,7 @@ async def test_a_transfer_that_is_killed_is_run_again(wiki: Wiki, dsn: str, othe
 
 
 async def is_there(folder: Path, name: str, wanted: str, target: str) -> bool:
-    """Whether a transfer has come so far: a file that it has begun, or the connection by which it loads."""
+    """Return whether a transfer has reached a stage: a file that it has begun, or the connection by which it loads."""
     if wanted != "loading":
         return any((place / wanted).exists() for place in (folder / name, folder / f".{name}.partial"))
     connection = await asyncpg.connect(target)

@@ -23,7 +23,7 @@ from tests.waiting import SOON
 
 @contextmanager
 def outside() -> Iterator[Path]:
-    """Not below pytest's own folder: that is closed to the account which Postgres runs as when we are root."""
+    """A folder outside pytest's own, which the account that runs Postgres cannot enter if tests run as root."""
     made = Path(tempfile.mkdtemp(prefix="cairn-test-"))
     made.chmod(0o755)
     yield made
@@ -172,7 +172,7 @@ def test_a_log_with_a_gap_is_reported(folder: Path, data_dir: Path) -> None:
 
 
 def test_a_backup_whose_log_is_lost_is_restored_to_the_moment_of_its_files(folder: Path, data_dir: Path) -> None:
-    """Nothing of the log can be read, so that no commit in it tells what came before that moment."""
+    """The log cannot be read, so no commit in it shows what precedes that moment."""
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
         done(data_dir, "backup", str(files), "--wal", str(log))

@@ -78,7 +78,7 @@ async def issuer(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Issuer]:
 
 
 async def scope(jwks: Jwks, shown: str, **settings: Any) -> Scope:
-    """As seen by a process that has not met the token before."""
+    """Return the scope of a token in a process that has not seen it before."""
     return await Tokens(jwks=jwks, **settings).scope(shown)
 
 

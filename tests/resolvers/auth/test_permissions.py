@@ -38,7 +38,7 @@ admin    RWMA     RWMA     RWMA     RWMA     RWMA
 
 @dataclass(frozen=True)
 class Wikis:
-    """For each relation a wiki of one tenant to which the owner of the OWN one has it."""
+    """A wiki of one tenant for each relation that the owner of the OWN one has to it."""
 
     tenant_id: UUID
     by: Mapping[WikiRelation, UUID]

@@ -29,7 +29,8 @@ FORMS = ("folder", "wiki.zip", "wiki.jsonl")
 
 
 async def check_round_trip(wiki: Wiki, folder: Path, forms: Sequence[str] = FORMS) -> None:
-    """In each form with its history: into the same wiki nothing changes, and into an empty one it is the same."""
+    """Check each form with histories: an import into the same wiki changes nothing, one into an empty wiki gives the
+    same."""
     folder.mkdir()
     for form in forms:
         first, second = folder / f"first-{form}", folder / f"second-{form}"

@@ -81,7 +81,7 @@ async def test_an_empty_wiki_is_imported_as_one(wiki: Wiki, tmp_path: Path, form
 async def test_a_wiki_comes_back_from_the_folder_in_which_one_is(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What says where histories are does not depend on how the folder is called."""
+    """The marker of the folder with histories does not depend on the folder's name."""
     await a_wiki(wiki)
     await export_path(wiki.database, wiki.scope, tmp_path, history=True)
     monkeypatch.chdir(tmp_path)
@@ -288,7 +288,7 @@ async def test_links_from_evidence_go_with_their_source_after_they_came_back(
 
 
 async def test_a_reason_of_a_source_that_is_not_there_is_left_out(wiki: Wiki, tmp_path: Path) -> None:
-    """As an export of an older release has it: with the id of the wiki that it came from."""
+    """An export of an older release has such a reason: it has the id of the wiki that it came from."""
     reasons = f"co_mention:{wiki.scope.owner_id}: co_mention:7".split(": ")
     lines = "".join(f"      - {reason}\n" for reason in reasons)
     write(tmp_path, {

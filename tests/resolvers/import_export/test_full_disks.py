@@ -26,7 +26,7 @@ def reuses_connections() -> Iterator[None]:
 
 @pytest.fixture
 def unraised(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """What Python could only print."""
+    """The exceptions that Python could only print."""
     told: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", told.append)
     yield told

@@ -34,7 +34,7 @@ async def revised(wiki: Wiki) -> None:
 
 
 async def histories(wiki: Wiki) -> dict[tuple[str, int], tuple[Any, ...]]:
-    """What the states of all pages are, by slug and version, but for their ids."""
+    """Return the states of all pages, by slug and version, without their ids."""
     found = {}
     for page in await wiki.rows("pages"):
         rows = await wiki.rows("revisions", "version", page_id=page["id"])

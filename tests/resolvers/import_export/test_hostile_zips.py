@@ -27,7 +27,7 @@ def zipped(path: Path, entries: Iterable[tuple[str | ZipInfo, bytes]], method: i
 
 
 def told(path: Path) -> tuple[set[str], dict[str, str]]:
-    """What is laid out, and what is not and why."""
+    """Return which entries are extracted, and which are not and why."""
     problems = Problems()
     with unpack_zip(path, problems) as folder:
         laid = {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}
@@ -169,7 +169,7 @@ def test_more_entries_than_may_be_are_refused_before_anything_is_unpacked(
 def test_a_zip_is_read_in_parts_like_in_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, before: bytes
 ) -> None:
-    """Also one with a comment, and with something before it."""
+    """The zip may have a comment, and bytes before its start."""
     monkeypatch.setattr(zips, "ENTRIES", size)
     path = tmp_path / "x.zip"
     with ZipFile(path, "w") as zip:

@@ -76,7 +76,7 @@ async def test_tags_may_stand_in_the_text(wiki: Wiki, tmp_path: Path) -> None:
 
 
 async def test_what_an_export_does_not_have_as_a_tag_is_none(wiki: Wiki, tmp_path: Path) -> None:
-    """Somebody took it from the page, whose text still says it."""
+    """A person removed the tag from the page, whose text still has it."""
     await imported(wiki, tmp_path / "in", {"a.md": "A #food place."})
     page_id = (await by_path(wiki))["a.md"]["id"]
     await update_page(wiki.database, wiki.scope, page_id, tags=[])

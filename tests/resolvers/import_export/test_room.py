@@ -59,7 +59,8 @@ def taken(root: Path) -> int:
 async def test_names_of_notes_are_not_interned_by_the_interpreter(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would put them into its table of known strings for a while, and a table that comes and goes is made anew."""
+    """Interning would add the names to the interpreter's table of strings, which is rebuilt when it grows and
+    shrinks."""
     write(tmp_path / "notes", {"apart/unheard-of.md": "---\nparent: '[[apart/unmet]]'\n---\n", "apart/unmet.md": ""})
     with ZipFile(tmp_path / "notes.zip", "w") as zip:
         zip.write(tmp_path / "notes/apart/unheard-of.md", "apart/unheard-of.md")

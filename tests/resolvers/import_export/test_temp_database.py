@@ -31,7 +31,7 @@ def named(numbers: range) -> Iterator[dict[str, object]]:
 
 
 def test_every_statement_goes_by_the_tables() -> None:
-    """All of them on one temp, as an import has it: no name of a table is there twice."""
+    """All statements run on one temporary database, as in an import: no table name occurs twice."""
     nothing: defaultdict[str, None] = defaultdict(lambda: None)
     with TempDatabase() as temp:
         for noun in NOUNS:

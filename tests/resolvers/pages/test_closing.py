@@ -31,7 +31,7 @@ async def put_right(wiki: Wiki) -> None:
 
 
 async def moments(wiki: Wiki) -> dict[str, tuple[int, int]]:
-    """How much of a hub each page is, and in which year it was touched, by its title."""
+    """Return the hubness score of each page, and the year in which it was changed, by its title."""
     return {row["title"]: (row["hubness_score"], row["updated_at"].year) for row in await wiki.rows("pages")}
 
 

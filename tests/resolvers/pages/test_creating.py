@@ -35,7 +35,7 @@ COLUMNS = {
 
 
 async def content(wiki: Wiki) -> dict[str, list[Any]]:
-    """All that the wiki's tables say, without ids, moments and the letter of its words."""
+    """Return the rows of the wiki's tables, without ids, times and the letter of its words."""
     found = {}
     for table, columns in COLUMNS.items():
         sql = f"SELECT {columns} FROM {table} WHERE tenant_id = $1 AND owner_id = $2"

@@ -42,7 +42,7 @@ async def test_every_revision_is_read_unchanged_and_takes_little_space(wiki: Wik
 
 
 async def test_a_state_written_whole_before_is_a_base_like_any(wiki: Wiki) -> None:
-    """As all of them were before there were others."""
+    """All revisions were stored whole before there were differences."""
     text = "A line that stays.\n" * 100
     page_id = await create(wiki, text)
     await update_page(wiki.database, wiki.scope, page_id, title="Austin, Texas")

@@ -48,7 +48,7 @@ class Follower:
         return answer["data"]["wikiChanges"]
 
     async def follow(self) -> list[str]:
-        """What came to be known."""
+        """Follow the changes, and return what was seen."""
         told: list[str] = []
         while True:
             found = await self.ask(first=self.size, after=self.cursor)

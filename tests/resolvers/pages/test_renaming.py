@@ -185,7 +185,7 @@ async def test_the_rest_of_a_rename_is_deleted_with_its_page(wiki: Wiki) -> None
 
 
 async def copy_page(wiki: Wiki, page_id: UUID, number: int) -> None:
-    """So many pages more that say what the page says, as far as a rename looks."""
+    """Insert `number` copies of a page, with the rows that a rename reads."""
     ids = [new_id() for _ in range(number)]
     for table, own, copied in (
         ("pages", "id", "type, slug || '-' || n, title || ' ' || n, body_md"),
@@ -203,7 +203,7 @@ async def copy_page(wiki: Wiki, page_id: UUID, number: int) -> None:
 
 
 async def test_a_hub_of_two_thousand_is_renamed_in_bounded_transactions(wiki: Wiki, dsn: str) -> None:
-    """What a text costs does not grow with the number of texts, and no transaction has more than a hundred."""
+    """The cost of a text does not grow with the number of texts, and no transaction has more than a hundred texts."""
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "[[Old Town]]")
     async with listening(dsn) as database:

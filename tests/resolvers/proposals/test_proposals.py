@@ -288,7 +288,7 @@ async def test_an_operation_of_several_writes_is_proposed_as_a_whole(wiki: Wiki,
 async def test_an_acceptance_is_whole_or_absent_with_the_transaction_that_it_is_part_of(
     wiki: Wiki, ada: Scope, page_id: UUID, is_committed: bool
 ) -> None:
-    """As under an Idempotency-Key, whose answer is committed with what was written, or not at all."""
+    """The same holds under an Idempotency-Key, whose response is committed together with the write, or not at all."""
     proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
 
     async def nothing(_: Connection) -> None: ...

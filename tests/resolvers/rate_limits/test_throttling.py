@@ -33,7 +33,7 @@ def actor(wiki: Wiki, name: str) -> Scope:
 
 
 async def served(throttle: Throttle, scope: Scope, times: int, cost: int = 1) -> int:
-    """How many of these many are served before one is not."""
+    """Return how many of these requests are served before the first refusal."""
     for n in range(times):
         try:
             await throttle.account(scope).take(cost)

@@ -32,13 +32,13 @@ READERS = ("index", "reindexing", "interpretation", "passages")
 
 
 def without_endings(text: str) -> list[str]:
-    """What the next release makes of a text: `harbourly` is said as `harbour`."""
+    """Return the text as the newer release stems it: `harbourly` becomes `harbour`."""
     return [word.removesuffix("ly") for word in words(text)]
 
 
 @pytest.fixture
 def newer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From the call on, this process is of a release with another analyser, that still knows ours."""
+    """Make this process one of a release with a newer analyser, which also knows the present one."""
 
     def become() -> None:
         monkeypatch.setitem(ANALYSERS, NEWER, without_endings)
@@ -52,7 +52,8 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 @contextmanager
 def older(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """In here this process is of our release again, which does not know that analyser."""
+    """Make this process one of the present release again, which does not know the newer analyser, while the block
+    runs."""
     with monkeypatch.context() as patch:
         patch.delitem(ANALYSERS, NEWER)
         for module in READERS:

@@ -40,7 +40,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def held(wiki: Wiki) -> dict[str, Any]:
-    """All that search keeps of the wiki, but for times and what waits to be counted."""
+    """Return all search rows of the wiki, without times and changes that are not counted yet."""
     (scope,) = await wiki.rows("search_scopes", "analyser")
     assert await wiki.rows("search_changes") == []
     return {
@@ -52,7 +52,8 @@ async def held(wiki: Wiki) -> dict[str, Any]:
 
 
 async def test_postgres_looks_at_a_wiki_that_it_knows_nothing_of_before_it_is_read(wiki: Wiki) -> None:
-    """As after a dump was restored: else each page is looked for among all sections of its tenant."""
+    """Tables lack statistics after a restored dump: without them each page is searched among all sections of its
+    tenant."""
     await fill(wiki)
     known = "SELECT relname FROM pg_class WHERE relname IN ('sections', 'pages') AND reltuples >= 0 ORDER BY relname"
     assert await wiki.look.fetch(known) == []

@@ -63,7 +63,7 @@ async def test_it_is_counted_with_the_others(vault: Wiki) -> None:
 
 
 async def test_it_is_found_by_the_statement_that_shows_hits(vault: Wiki) -> None:
-    """Which finds them itself."""
+    """That statement finds such pages itself."""
     asked = SearchRequest("frontmatter", with_cursors=False)
     known = await cached_values(vault.database, vault.scope, asked, again=False)
     assert known is not None

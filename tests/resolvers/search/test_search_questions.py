@@ -229,7 +229,7 @@ async def test_pages_of_hits_follow_each_other_without_gap_or_repetition(wiki: W
 
 @pytest.mark.parametrize("query", ["coffee roaster drum oak", "how long does a roaster keep coffee in the drum"])
 async def test_new_pages_that_lead_elsewhere_neither_repeat_nor_hide_a_hit(wiki: Wiki, query: str) -> None:
-    """What the first pages link to and talk about lifts others: new first pages lift other ones."""
+    """Links of the first pages raise other pages: new first pages raise other ones."""
     dice, spoken = Random(7), ["coffee", "roaster", "drum", "oak", "crack", "beans", "cup", "cellar"]
     names = [f"Batch {n}" for n in range(40)]
 

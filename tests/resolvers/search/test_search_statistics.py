@@ -38,7 +38,7 @@ SPEECH = (
 
 
 class Crew:
-    """Somebody who does this and that in a wiki, the same for the same seed."""
+    """Performs random operations in a wiki, the same for the same seed."""
 
     def __init__(self, wiki: Wiki, seed: int) -> None:
         self.wiki, self.dice, self.pages = wiki, Random(seed), list[UUID]()

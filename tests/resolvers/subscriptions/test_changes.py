@@ -47,7 +47,8 @@ Told = list[tuple[str, UUID | None, int | None]]
 
 
 class Ear:
-    """What was announced since it was last asked: notifications come in the order of commits, so one more ends them."""
+    """Reads the notifications since the last call: they arrive in the order of commits, so an extra one marks the
+    end."""
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self.connection, self.heard, self.fence = connection, list[str](), asyncio.Event()
@@ -195,7 +196,7 @@ MADE = {
 
 
 def known(value: Any, ids: dict[str, str]) -> Any:
-    """With ids in place of the names of what was made."""
+    """Replace names of created rows by their ids."""
     if isinstance(value, list):
         return [known(one, ids) for one in value]
     return ids.get(value, value) if isinstance(value, str) else value

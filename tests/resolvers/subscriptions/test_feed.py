@@ -20,7 +20,7 @@ def happened(kind: ChangeKind = ChangeKind.UPDATED, id: UUID | None = PAGE, vers
 
 
 async def told(subscriber: Subscriber) -> list[tuple[ChangeKind, UUID | None]]:
-    """All that waits."""
+    """Return all pending events."""
     found = []
     while subscriber.waiting:
         change = await anext(subscriber)

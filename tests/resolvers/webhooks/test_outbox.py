@@ -32,7 +32,7 @@ async def create(wiki: Wiki, title: str, type: str = "topic", **given: Any) -> U
 
 
 async def queued(wiki: Wiki, webhook_id: UUID) -> list[tuple[str, str | None, int | None]]:
-    """What is queued of the wiki, in the order in which it will be sent."""
+    """Return the queued deliveries of the wiki, in the order in which they will be sent."""
     rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
     assert [row["position"] for row in rows] == [*range(1, len(rows) + 1)]
     return [(row["kind"], row["slug"], row["version"]) for row in rows]

@@ -94,7 +94,7 @@ async def test_a_section_may_be_more_secret_than_its_page(
 async def test_a_proposal_of_an_older_release_counts_as_secret(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
-    """Nobody has said how sensitive it is, so only those are told who are told everything."""
+    """Its sensitivity is unknown, so only webhooks with the ceiling secret get it."""
     proposal_id = await propose(wiki, ada, page_id)
     await wiki.look.execute("UPDATE proposals SET sensitivity = NULL WHERE id = $1", proposal_id)
     hooks = await ceilings(wiki, receiver)

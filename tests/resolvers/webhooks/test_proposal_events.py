@@ -76,7 +76,7 @@ async def test_every_event_arrives_signed_with_what_it_is_about(
 async def test_a_webhook_that_names_no_kinds_hears_of_pages_alone(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
-    """Those that were there before there were such events are sent nothing that they do not know."""
+    """Webhooks that existed before such events get no event that they do not know."""
     everything, created = await hook(wiki, receiver), await hook(wiki, receiver, kinds=["created"])
     await accept_proposal(wiki.database, wiki.scope, await propose(wiki, ada, page_id))
     made = await held(create_page(wiki.database, ada, PageDraft("topic", "Pier")))

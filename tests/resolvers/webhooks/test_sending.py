@@ -50,7 +50,7 @@ async def test_what_is_queued_arrives_signed_and_in_order(wiki: Wiki, receiver: 
 
 
 async def test_a_signature_by_another_secret_is_none(wiki: Wiki, receiver: Receiver) -> None:
-    """So the tests above can fail."""
+    """This shows that the tests above can fail."""
     issued = await hook(wiki, receiver)
     receiver.secret = "whsec_" + "QUJD" * 8
     await create(wiki, "Austin")

@@ -164,7 +164,7 @@ async def test_a_pooler_that_gives_each_session_its_own_connection_keeps_stateme
 
 
 async def test_the_doctor_names_each_setting_that_is_missing(dsn: str, unused_port: int, wiki: Wiki) -> None:
-    """Nothing is said of a pooler where none is."""
+    """Without a pooler, none is mentioned."""
     given = {"statement_cache": 0, "statement_timeout": 7.0}
     assert await pooler(Settings(**given), dsn) == []  # type: ignore[arg-type]
     with running(dsn, unused_port, ignoring="") as pooled:

@@ -117,7 +117,7 @@ async def test_a_cursor_of_an_older_release_still_works(service: Service, token:
 
 
 async def test_the_operator_can_say_that_a_backup_was_restored(service: Service, token: str, wiki: Wiki) -> None:
-    """Of a restored volume the server itself cannot know."""
+    """A server cannot detect by itself that its volume was restored."""
 
     await Rest(service.http, token).page("Kiln")
     _, cursor = await follow(service, token, None)

@@ -107,7 +107,7 @@ async def test_the_queue_of_jobs_is_counted_over_all_tenants(counting: Service, 
 
 
 async def test_deliveries_of_webhooks_are_counted_over_all_tenants(counting: Service, wiki: Wiki) -> None:
-    """One whose receiver fails is not what an operator has to look after."""
+    """A receiver that fails is not the operator's concern."""
     tenant_id = wiki.scope.tenant_id
     well, failing = [
         (await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/"))).id for _ in range(2)
@@ -215,7 +215,7 @@ def test_every_metric_is_documented_as_it_is() -> None:
 
 
 async def test_an_error_that_no_client_sees_is_not_counted(counting: Service, token: str) -> None:
-    """Of requests with one key at once all but one wait inside for the answer, and are given it or told to wait."""
+    """Of concurrent requests with one key, all but one wait inside for the result, and get it or are told to retry."""
     create = 'mutation { createWikiPage(input: {type: TOPIC, title: "T"}) { page { id } } }'
     headers = {"idempotency-key": "same"}
     answers = await asyncio.gather(*(counting.post(create, token, **headers) for _ in range(8)))

@@ -87,7 +87,7 @@ def parent_of(span: ReadableSpan) -> int | None:
 
 
 def inside(inner: ReadableSpan, outer: ReadableSpan) -> bool:
-    """To the tenth of a millisecond: two clocks are read."""
+    """Return whether a span is within another, to a tenth of a millisecond, as two clocks are read."""
     times: list[Any] = [outer.start_time, inner.start_time, inner.end_time, outer.end_time]
     return times[0] - 100_000 <= times[1] <= times[2] <= times[3] + 100_000
 

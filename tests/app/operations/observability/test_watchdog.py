@@ -21,7 +21,7 @@ THRESHOLD = 0.1
 
 
 def compute(seconds: float) -> None:
-    """So much time of the processor."""
+    """Compute for that much CPU time."""
     ends = time.thread_time() + seconds
     while time.thread_time() < ends:
         pass

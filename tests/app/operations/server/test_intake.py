@@ -92,7 +92,7 @@ async def answers(connection: socket.socket, number: int) -> bytes:
 
 @contextmanager
 def never_collecting_by_itself() -> Iterator[None]:
-    """As in a steady stream, in which as much goes as comes."""
+    """Disable automatic garbage collection, as in a steady stream in which as many objects end as begin."""
     before = gc.get_threshold()
     gc.set_threshold(10_000_000)
     try:
