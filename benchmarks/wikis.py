@@ -180,16 +180,18 @@ class Author:
 
     def sections(self, number: int) -> list[Section]:
         page_id = self.wiki.page(number)
-        made = [Section(slug, heading, self.words(40)) for slug, heading in TEMPLATES[TYPES[number % len(TYPES)]][:4]]
-        for place, section in enumerate(made):
-            own = self.wiki.id(3, number * 8 + place)
-            self.add("sections", id=own, page_id=page_id, section_slug=section.slug, heading=section.heading,
+        sections = [
+            Section(slug, heading, self.words(40)) for slug, heading in TEMPLATES[TYPES[number % len(TYPES)]][:4]
+        ]
+        for place, section in enumerate(sections):
+            section_id = self.wiki.id(3, number * 8 + place)
+            self.add("sections", id=section_id, page_id=page_id, section_slug=section.slug, heading=section.heading,
                      body_md=section.body, position=place)  # fmt: skip
             cited = self.wiki.id(4, int(self.wiki.pages * self.rng.random()) // 5)
             if place < 2:
-                self.add("section_sources", id=self.wiki.id(5, number * 8 + place), page_id=page_id, section_id=own,
-                         source_id=cited, created_at=self.moment(number))  # fmt: skip
-        return made
+                self.add("section_sources", id=self.wiki.id(5, number * 8 + place), page_id=page_id,
+                         section_id=section_id, source_id=cited, created_at=self.moment(number))  # fmt: skip
+        return sections
 
     def names(self, number: int, page_id: UUID) -> None:
         title, nickname = self.titles[number].lower(), f"{self.words(1)} nick{number}"

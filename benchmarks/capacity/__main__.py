@@ -103,8 +103,8 @@ async def measure_tenants(dsn: str, database: Database, tenants: int) -> None:
     """Print the bytes that a tenant with one owner takes before it has a page."""
     before = await table_sizes(dsn)
     for number in range(tenants):
-        made = await create_tenant(database, f"t-{number}", f"Tenant {number}")
-        await create_owner(database, made.id, OwnerKind.USER, "mara", "Mara")
+        tenant = await create_tenant(database, f"t-{number}", f"Tenant {number}")
+        await create_owner(database, tenant.id, OwnerKind.USER, "mara", "Mara")
     show_sizes(
         f"bytes of a tenant without pages, of {tenants:,}", growth_per_item(before, await table_sizes(dsn), tenants)
     )
@@ -113,16 +113,16 @@ async def measure_tenants(dsn: str, database: Database, tenants: int) -> None:
 async def measure_pages(dsn: str, number: int, pages: int, each: int) -> list[KnownPage]:
     """Print the bytes of a page in wikis of `each` pages, which have `pages` pages together. Return all pages."""
     begin = number * MAX_WIKIS_PER_SIZE
-    made = [wiki(begin + n, begin + n, each) for n in range(pages // each)]
+    wikis_of_size = [wiki(begin + n, begin + n, each) for n in range(pages // each)]
     before, began = await table_sizes(dsn), time.monotonic()
-    await write_wikis(dsn, made[:GENERATED_WIKIS])
-    await write_copies(dsn, made[:GENERATED_WIKIS], made[GENERATED_WIKIS:])
+    await write_wikis(dsn, wikis_of_size[:GENERATED_WIKIS])
+    await write_copies(dsn, wikis_of_size[:GENERATED_WIKIS], wikis_of_size[GENERATED_WIKIS:])
     found = growth_per_item(before, await table_sizes(dsn), pages)
-    title = f"bytes of a page, of {pages:,} in {len(made):,} wikis ({time.monotonic() - began:,.0f} s)"
+    title = f"bytes of a page, of {pages:,} in {len(wikis_of_size):,} wikis ({time.monotonic() - began:,.0f} s)"
     show_sizes(title, found)
     connection, known = await asyncpg.connect(dsn), []
     try:
-        for owner_wiki in made:
+        for owner_wiki in wikis_of_size:
             token = mint(
                 SECRET, tenant_id=owner_wiki.tenant_id, owner_id=owner_wiki.owner_id, role=Role.MEMBER, ttl=86_400
             )

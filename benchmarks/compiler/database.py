@@ -40,13 +40,13 @@ async def open_database(dsn: str, size: int = 2) -> Database:
 
 async def new_wiki(database: Database, tenant: str, owner: str) -> Scope:
     """Create a tenant with one wiki."""
-    made = await create_tenant(database, tenant, tenant)
-    return await add_wiki(database, tenant_admin(made.id), owner)
+    created_tenant = await create_tenant(database, tenant, tenant)
+    return await add_wiki(database, tenant_admin(created_tenant.id), owner)
 
 
 async def add_wiki(database: Database, scope: Scope, owner: str) -> Scope:
-    made = await create_owner(database, scope.tenant_id, OwnerKind.USER, owner, owner)
-    return scope.in_owner(made.id)
+    created_owner = await create_owner(database, scope.tenant_id, OwnerKind.USER, owner, owner)
+    return scope.in_owner(created_owner.id)
 
 
 def tenant_admin(tenant_id: UUID) -> Scope:

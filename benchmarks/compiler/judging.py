@@ -172,9 +172,11 @@ async def pages_of(dsn: str, scope: Scope) -> list[JudgedPage]:
 def totals(results: Sequence[Judged]) -> list[Judged]:
     """Return the sums of each kind, of each half, and of all wikis."""
     kinds = list(dict.fromkeys(result.name.rpartition("_")[0] for result in results))
-    held = held_out({wiki.kind for wiki in wikis()})
+    held_names = held_out({wiki.kind for wiki in wikis()})
     parts = {kind: [result for result in results if result.name.rpartition("_")[0] == kind] for kind in kinds}
-    parts |= {half: [result for result in results if (result.name in held) == (half == "held")] for half in HALVES}
+    parts |= {
+        half: [result for result in results if (result.name in held_names) == (half == "held")] for half in HALVES
+    }
     sums = []
     for name, part in (parts | {"all": list(results)}).items():
         total = Judged(name)

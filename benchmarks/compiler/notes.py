@@ -61,30 +61,30 @@ class Author:
         kind = self.rng.choices(kinds, [KINDS[kind] for kind in kinds])[0]
         language = self.rng.choices(self.languages, [LANGUAGE_WEIGHTS[language] for language in self.languages])[0]
         at = self.moment()
-        said = Saying(self.rng, life(language), self.rng.choice(self.quotes) if self.quotes else ("", ""))
-        return getattr(self, kind)(said, at, number)  # type: ignore[no-any-return]
+        note = NoteContent(self.rng, life(language), self.rng.choice(self.quotes) if self.quotes else ("", ""))
+        return getattr(self, kind)(note, at, number)  # type: ignore[no-any-return]
 
     def moment(self) -> datetime:
         """Draw a random moment of the two years: later days are more likely."""
         day = int(DAYS * self.rng.random() ** 0.8)
         return BEGAN + timedelta(days=day, seconds=self.rng.randrange(6 * 3600, 23 * 3600))
 
-    def daily_note(self, said: "Saying", at: datetime, number: int) -> SourceDraft:
-        content = said.some_of(said.life.days, self.rng.choice((1, 1, 2, 3)))
-        return draft("daily_note", f"{at:%Y-%m-%d}-{number}", content, at, said.metadata(city=0.9, place=0.5))
+    def daily_note(self, note: "NoteContent", at: datetime, number: int) -> SourceDraft:
+        content = note.some_of(note.life.days, self.rng.choice((1, 1, 2, 3)))
+        return draft("daily_note", f"{at:%Y-%m-%d}-{number}", content, at, note.metadata(city=0.9, place=0.5))
 
-    def memory_unit(self, said: "Saying", at: datetime, number: int) -> SourceDraft:
+    def memory_unit(self, note: "NoteContent", at: datetime, number: int) -> SourceDraft:
         thread = {"thread_id": f"thread-{number // MEMORIES_PER_THREAD}"}
-        content = said.some_of(said.life.memories)
-        return draft("memory_unit", f"memory-{number}", content, at, thread | said.metadata(city=0.3, person=0.4))
+        content = note.some_of(note.life.memories)
+        return draft("memory_unit", f"memory-{number}", content, at, thread | note.metadata(city=0.3, person=0.4))
 
-    def journal_idea(self, said: "Saying", at: datetime, number: int) -> SourceDraft:
-        journal = {"journal_id": self.rng.choice(said.life.journals)}
-        content = said.some_of(said.life.ideas)
-        return draft("journal_idea", f"idea-{number}", content, at, journal | said.metadata(city=1.0, place=0.9))
+    def journal_idea(self, note: "NoteContent", at: datetime, number: int) -> SourceDraft:
+        journal = {"journal_id": self.rng.choice(note.life.journals)}
+        content = note.some_of(note.life.ideas)
+        return draft("journal_idea", f"idea-{number}", content, at, journal | note.metadata(city=1.0, place=0.9))
 
-    def reading(self, said: "Saying", at: datetime, number: int) -> SourceDraft:
-        return draft("daily_note", f"read-{number}", said.some_of(said.life.reading), at, said.metadata())
+    def reading(self, note: "NoteContent", at: datetime, number: int) -> SourceDraft:
+        return draft("daily_note", f"read-{number}", note.some_of(note.life.reading), at, note.metadata())
 
     def document(self, text: Writing) -> SourceDraft:
         tags = [text.name.partition("/")[0]]
@@ -95,7 +95,7 @@ def draft(kind: str, ref: str, content: str, at: datetime, metadata: dict[str, A
     return SourceDraft(kind, ref, content, None, at, metadata)
 
 
-class Saying:
+class NoteContent:
     """One note: all its sentences name the same people and things."""
 
     def __init__(self, rng: random.Random, of: Life, read: tuple[str, str]) -> None:
@@ -115,11 +115,11 @@ class Saying:
             "title": read[0],
             "quote": read[1],
         }
-        self.said: set[str] = set()
+        self.placeholders: set[str] = set()
 
     def some_of(self, sentences: Sequence[str], count: int = 1) -> str:
         chosen = "\n\n".join(self.rng.sample(sentences, count))
-        self.said.update(SLOT.findall(chosen))
+        self.placeholders.update(SLOT.findall(chosen))
         return SLOT.sub(lambda slot: self.names[slot[1]], chosen)
 
     def metadata(self, **chances: float) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Saying:
         sentence."""
         found: dict[str, Any] = {"tags": self.rng.sample(self.life.tags, self.rng.choice((1, 1, 2)))}
         for kind, chance in chances.items():
-            if self.rng.random() < chance and (kind in self.said or kind == "city"):
+            if self.rng.random() < chance and (kind in self.placeholders or kind == "city"):
                 found[kind] = self.names[kind]
         return found
 

@@ -127,7 +127,7 @@ def main(
     only: Annotated[list[str] | None, typer.Option(help="The faults to cause, by name; default: all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Cause faults, one after the other, and print what was acknowledged, lost and refused, and how soon it healed."""
+    """Cause the faults one after the other, and print acknowledged and lost writes and the time of recovery."""
     unknown = set(only or ()) - {fault.name for fault in FAULTS}
     if unknown:
         raise typer.BadParameter(

@@ -29,8 +29,8 @@ class HttpRequest(NamedTuple):
     body: bytes
 
     def wire(self) -> bytes:
-        given = {"host": "b", "content-type": "application/json", **self.headers, "content-length": len(self.body)}
-        head = "\r\n".join([f"POST {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in given.items())])
+        headers = {"host": "b", "content-type": "application/json", **self.headers, "content-length": len(self.body)}
+        head = "\r\n".join([f"POST {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())])
         return f"{head}\r\n\r\n".encode() + self.body
 
 
@@ -76,9 +76,9 @@ def graphql_request(document: str, variables: Mapping[str, Any], headers: dict[s
 
 def flat_variables(drawn: Drawn) -> dict[str, Any]:
     """Return the variables as stored values together with the scope: no enums, no nesting."""
-    given = dict(drawn.variables)
-    pair = given.pop("input", {})
-    found = {**given, "tenant": str(drawn.wiki.tenant_id), "owner": str(drawn.wiki.owner_id)}
+    variables = dict(drawn.variables)
+    pair = variables.pop("input", {})
+    found = {**variables, "tenant": str(drawn.wiki.tenant_id), "owner": str(drawn.wiki.owner_id)}
     if pair:
         found |= {"from": pair["fromPageId"], "to": pair["toPageId"]}
     if "type" in found:

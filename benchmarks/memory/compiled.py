@@ -139,13 +139,13 @@ def answers(wiki: Wiki, conversation: Conversation) -> list[Answer]:
         passages = ["\n".join(lines[hit.ref][hit.line_start - 1 : hit.line_end]) for hit in hits[:SECTIONS]]
         edges = wiki.ask(SEARCH, query=query.text, first=SECTIONS)["wikiSearchResults"]["edges"]
         sections = [edge["section"] for edge in edges if edge["section"]]
-        asked = {
+        matched_words = {
             word
             for edge in edges
             for highlight in (edge["snippet"] or {}).get("highlights", ())
             for word in words(edge["snippet"]["text"][highlight["start"] : highlight["start"] + highlight["length"]])
         }
-        shown = [excerpt(section["bodyMd"], asked) or section["bodyMd"] for section in sections]
+        shown = [excerpt(section["bodyMd"], matched_words) or section["bodyMd"] for section in sections]
         cited = {node["ref"] for section in sections for node in section["sources"]["nodes"]}
         raw = judged & set(sessions)
         found.append(
@@ -174,11 +174,11 @@ def figures_of(some: Sequence[Answer]) -> Figures:
 
 
 def table(figures: dict[str, Figures], pages: dict[str, int]) -> Table:
-    made = ", ".join(f"{name} {count}" for name, count in pages.items())
+    page_counts = ", ".join(f"{name} {count}" for name, count in pages.items())
     table = Table(
         "kind", "n", "kept of what raw search finds", "by the lines", "raw R@10", "cited", "sources",
         "tokens: sections", "lines", "passages", "sessions",
-        title=f"pages by conversation: {made}",
+        title=f"pages by conversation: {page_counts}",
     )  # fmt: skip
     for kind, own in figures.items():
         counts = (

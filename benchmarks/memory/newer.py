@@ -95,8 +95,8 @@ def sessions(case: Case) -> list[Session]:
 
 def session_with(rng: random.Random, ref: str, statement: str, moment: datetime) -> Session:
     talk = rng.sample(SMALL_TALK, 4)
-    said = [*talk[: STATED - 1], statement, *talk[STATED - 1 :]]
-    lines = [f"{'Mara' if place % 2 else 'Joram'}: {text}" for place, text in enumerate(said)]
+    statements = [*talk[: STATED - 1], statement, *talk[STATED - 1 :]]
+    lines = [f"{'Mara' if place % 2 else 'Joram'}: {text}" for place, text in enumerate(statements)]
     return Session(ref, "\n".join(lines), moment, ())
 
 

@@ -50,23 +50,23 @@ async def measure(scope: ScopeOfNotes, batch: int = 50) -> tuple[Result, MemoryW
 
 
 def _compare(result: Result, pages: Sequence[Page], expected: Sequence[Expected]) -> None:
-    left = list(pages)
+    unmatched = list(pages)
     result.pages, result.expected = len(pages), len(expected)
     for expected_page in expected:
         result.given += expected_page.is_given
-        page = next((page for page in left if not page.card.aliases.isdisjoint(expected_page.names)), None)
+        page = next((page for page in unmatched if not page.card.aliases.isdisjoint(expected_page.names)), None)
         if page is None:
             result.missing.append(min(expected_page.names))
             continue
-        left.remove(page)
+        unmatched.remove(page)
         result.found += 1
         result.found_given += expected_page.is_given
         if expected_page.type in (None, page.card.type):
             result.typed += 1
         else:
             result.wrongly_typed.append(page.card.title)
-    result.right = len(pages) - len(left)
-    result.surplus = [page.card.title for page in left]
+    result.right = len(pages) - len(unmatched)
+    result.surplus = [page.card.title for page in unmatched]
 
 
 def _check(result: Result, wiki: MemoryWiki) -> None:

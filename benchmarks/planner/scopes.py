@@ -49,11 +49,11 @@ def journal(path: Path) -> ScopeOfNotes:
     first, *rows = path.read_text(encoding="utf-8").splitlines()
     gold = json.loads(first)["gold"]
     sources = tuple(_entry(json.loads(row)) for row in rows)
-    given = {names for page in _given(sources) for names in page.names}
+    given = {names for page in _pages_of_metadata(sources) for names in page.names}
     pages = [Expected(frozenset(map(normalise, page["names"])), page["type"]) for page in gold["pages"]]
     pages = [Expected(page.names, page.type, not given.isdisjoint(page.names)) for page in pages]
     named = {name for page in pages for name in page.names}
-    pages += [page for page in _given(sources) if named.isdisjoint(page.names)]
+    pages += [page for page in _pages_of_metadata(sources) if named.isdisjoint(page.names)]
     return ScopeOfNotes(path.stem, sources, tuple(pages), gold["decisions"])
 
 
@@ -64,7 +64,7 @@ def _entry(row: dict[str, object]) -> SourceText:
     return SourceText(uuid5(NAMESPACE, str(row["ref"])), "note", str(row["ref"]), str(row["text"]), at, None, metadata)
 
 
-def _given(sources: Iterable[SourceText]) -> list[Expected]:
+def _pages_of_metadata(sources: Iterable[SourceText]) -> list[Expected]:
     found: list[Expected] = []
     for type, minimum, values in (
         ("entity", 1, [set(texts(source.metadata, "place")) for source in sources]),

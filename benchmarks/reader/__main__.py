@@ -82,9 +82,9 @@ def ask_graphql(url: str, token: str) -> Callable[[str], httpx.Response]:
 
     def read(page: str) -> httpx.Response:
         _, _, owner, type, slug = page.split("/")
-        given = {"tenantId": tenant, "owner": owner, "type": type.upper(), "slug": slug}
-        asked = {"query": with_shell("read"), "operationName": "Read", "variables": given}
-        return client.post("/graphql", json=asked)
+        variables = {"tenantId": tenant, "owner": owner, "type": type.upper(), "slug": slug}
+        body = {"query": with_shell("read"), "operationName": "Read", "variables": variables}
+        return client.post("/graphql", json=body)
 
     return read
 
@@ -112,52 +112,52 @@ def to_hits(url: str, path: str, query: str, times: int) -> list[float]:
             browser.open(url + path)
             browser.wait_for("location.protocol === 'http:' && document.readyState === 'complete' && !!window.cairn")
             script = SEEN.replace("QUERY", json.dumps(query))
-            given = {"expression": script, "awaitPromise": True, "returnByValue": True}
-            found.append(float(browser.call("Runtime.evaluate", **given)["result"]["value"]))
+            parameters = {"expression": script, "awaitPromise": True, "returnByValue": True}
+            found.append(float(browser.call("Runtime.evaluate", **parameters)["result"]["value"]))
     return sorted(found)
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(prog="python -m benchmarks.reader", description=__doc__)
-    asked.add_argument("--url", default="http://127.0.0.1:8000")
-    asked.add_argument("--pid", type=int, required=True, help="the process of the server")
-    asked.add_argument("--page", default="mara/entity/austin-texas", help="OWNER/TYPE/SLUG")
-    asked.add_argument("--query", default="austin")
-    asked.add_argument("--times", type=int, default=200, help="reads of each kind; many more exceed the rate limit")
-    asked.add_argument("--token", help="token of an owner who may read the page, to read it over GraphQL")
-    asked.add_argument("--other-url", default="http://127.0.0.1:8001")
-    asked.add_argument("--other-pid", type=int, help="the process of a second server, to be compared with the first")
-    given = asked.parse_args()
-    process, owner = given.pid, given.page.partition("/")[0]
-    page = f"/wiki/{given.page}"
-    if given.other_pid is not None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reader", description=__doc__)
+    parser.add_argument("--url", default="http://127.0.0.1:8000")
+    parser.add_argument("--pid", type=int, required=True, help="the process of the server")
+    parser.add_argument("--page", default="mara/entity/austin-texas", help="OWNER/TYPE/SLUG")
+    parser.add_argument("--query", default="austin")
+    parser.add_argument("--times", type=int, default=200, help="reads of each kind; many more exceed the rate limit")
+    parser.add_argument("--token", help="token of an owner who may read the page, to read it over GraphQL")
+    parser.add_argument("--other-url", default="http://127.0.0.1:8001")
+    parser.add_argument("--other-pid", type=int, help="the process of a second server, to be compared with the first")
+    options = parser.parse_args()
+    process, owner = options.pid, options.page.partition("/")[0]
+    page = f"/wiki/{options.page}"
+    if options.other_pid is not None:
         for path in (page, f"{page}.json"):
-            one, other = compare({given.url: process, given.other_url: given.other_pid}, path, given.times)
+            one, other = compare({options.url: process, options.other_url: options.other_pid}, path, options.times)
             print(f"{path}: {one:.2f} and {other:.2f} ms of CPU")
         return
     paths = [page, f"/wiki/{owner}", f"/pages/{owner}", f"/sources/{owner}", f"/work/{owner}", f"/new/{owner}"]
-    with httpx.Client(base_url=given.url, headers=HTML, timeout=30) as browser:
+    with httpx.Client(base_url=options.url, headers=HTML, timeout=30) as browser:
         ways: dict[str, Callable[[str], httpx.Response]] = {
             "HTML": browser.get,
             ".json": lambda path: browser.get(f"{path}.json"),
         }
-        if given.token:
-            ways["GraphQL, the same document"] = ask_graphql(given.url, given.token)
+        if options.token:
+            ways["GraphQL, the same document"] = ask_graphql(options.url, options.token)
         for what, pages in {"one page": [page], "all pages in turn": pages_of(browser, owner)}.items():
             spent = {}
             for way, read in ways.items():
                 print(f"{what}, {way}:", end=" ")
-                spent[way] = cost(read, process, pages, given.times)
+                spent[way] = cost(read, process, pages, options.times)
             print(", ".join(f"HTML to {way}: {spent['HTML'] / own:.2f}" for way, own in spent.items() if way != "HTML"))
-        for path in [*paths, f"/search/{owner}?q={given.query}"]:
+        for path in [*paths, f"/search/{owner}?q={options.query}"]:
             text = browser.get(path).raise_for_status().text
             scripts = [gzip.compress(browser.get(script).content) for script in SCRIPTS.findall(text)]
             print(f"{path}: {len(text.encode()):,} bytes of HTML, {sum(map(len, scripts)):,} of JavaScript gzipped")
     if EXECUTABLE is None:
         print("Chromium is missing: the time to the hits was not measured")
         return
-    took = to_hits(given.url, page, given.query, 20)
-    print(f"key to hits: median {statistics.median(took):.0f} ms, {took[0]:.0f} to {took[-1]:.0f} ms")
+    times = to_hits(options.url, page, options.query, 20)
+    print(f"key to hits: median {statistics.median(times):.0f} ms, {times[0]:.0f} to {times[-1]:.0f} ms")
 
 
 if __name__ == "__main__":

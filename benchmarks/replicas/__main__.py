@@ -185,11 +185,11 @@ def main(
     Needs wrk. Three services on one primary take turns. The reads of the third are answered by a standby. The first two
     have no replica: the difference between them is the error of the measurement.
     """
-    made = [wiki(number // 20 + 1, number + 1, pages) for number in range(wikis)]
+    generated_wikis = [wiki(number // 20 + 1, number + 1, pages) for number in range(wikis)]
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        uvloop.run(run(folder, operations.split(","), rounds, seconds, made))
+        uvloop.run(run(folder, operations.split(","), rounds, seconds, generated_wikis))
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ class Goal:
         """Return the figure, or None if a named collection or the kind was not measured."""
         if not set(self.collections) <= set(figures):
             return None
-        asked = [figures[name] for name in self.collections or figures]
-        found = [score for own in asked for kind, score in own.items() if self.kind in (kind, None)]
+        kinds_of_queries = [figures[name] for name in self.collections or figures]
+        found = [score for own in kinds_of_queries for kind, score in own.items() if self.kind in (kind, None)]
         return fmean(getattr(score, self.measure) for score in found) if found else None
 
     def is_met(self, ours: float, peers: list[float]) -> bool:

@@ -165,20 +165,22 @@ def main(
 
     Prints whether memory, connections, tables and latencies stay flat after the first fifth of the time.
     """
-    made = [wiki(1, number, pages) for number in range(wikis)]
+    generated_wikis = [wiki(1, number, pages) for number in range(wikis)]
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         with EmbeddedServer(folder / "data", durable=False) as dsn:
             uvloop.run(migrate(dsn))
-            found = uvloop.run(run(dsn, folder, minutes, rate, at_once, evidence, made, seed))
+            result = uvloop.run(run(dsn, folder, minutes, rate, at_once, evidence, generated_wikis, seed))
     if as_json:
         print(
-            json.dumps({**found, "trends": [{**asdict(trend), "verdict": trend.verdict} for trend in found["trends"]]})
+            json.dumps(
+                {**result, "trends": [{**asdict(trend), "verdict": trend.verdict} for trend in result["trends"]]}
+            )
         )
     else:
-        show(found)
-    if found["errors"]:
+        show(result)
+    if result["errors"]:
         raise typer.Exit(1)
 
 

@@ -81,8 +81,8 @@ def wikis(half: str | None = None, seed: int = SEED, folder: Path = HERE) -> lis
         JudgedWiki(path.stem, dict(files(path)), tuple(labels[path.stem]))
         for path in sorted((folder / "notes").glob("*.txt"))
     ]
-    held = held_out({wiki.kind for wiki in found if wiki.name.endswith("_b")}, seed)
-    return [wiki for wiki in found if half is None or (wiki.name in held) == (half == "held")]
+    held_names = held_out({wiki.kind for wiki in found if wiki.name.endswith("_b")}, seed)
+    return [wiki for wiki in found if half is None or (wiki.name in held_names) == (half == "held")]
 
 
 def held_out(kinds: set[str], seed: int = SEED) -> set[str]:
