@@ -1,1 +1,1 @@
-"""Benchmarks of Cairn's cost and of its search: `python -m benchmarks.graphql`, `.search`, `.compiler`."""
+"""Benchmarks of Cairn's cost and quality; each package is run as `python -m benchmarks.NAME`."""

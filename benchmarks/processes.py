@@ -1,4 +1,4 @@
-"""Servers in processes of their own, and the time and memory that they take, as Linux counts it in /proc."""
+"""Starts servers in their own processes, and reads the time and memory that they take from Linux's /proc."""
 
 import os
 import signal
@@ -14,13 +14,13 @@ import asyncpg
 
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
-START = 180  # seconds that a server is given to listen
-STOP = 20  # seconds that it is given to end
+START = 180  # seconds within which a server must listen
+STOP = 20  # seconds within which it must end
 
 
 @dataclass(frozen=True)
 class Server:
-    """A running server; its name is also that of its connections in Postgres."""
+    """A running server. Its name is also the application name of its connections in Postgres."""
 
     name: str
     port: int
@@ -32,12 +32,14 @@ class Server:
 
 
 @contextmanager
-def started(name: str, command: Sequence[str | Path], settings: Mapping[str, str], log: Path) -> Iterator[Server]:
-    """A server until the block ends. What it says goes to `log`, as a service's would."""
+def running_server(
+    name: str, command: Sequence[str | Path], settings: Mapping[str, str], log: Path
+) -> Iterator[Server]:
+    """Run a server until the block ends. Its output goes to `log`."""
     port = free_port()
     environment = {**os.environ, **settings, "CAIRN_PORT": str(port)}
-    with log.open("wb") as said:
-        process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
         try:
             wait_for(port, process, log)
             yield Server(name, port, process.pid)
@@ -54,23 +56,23 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-class Killed:
-    """A process that is started again whenever it was killed."""
+class RestartableProcess:
+    """A process that can be killed and started again."""
 
     def __init__(self, command: Sequence[str], port: int, log: Path, settings: dict[str, str]) -> None:
         self.command, self.port, self.log, self.settings = command, port, log, settings
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        with self.log.open("ab") as said:
+        with self.log.open("ab") as output:
             environment = {**os.environ, **self.settings}
             self.process = subprocess.Popen(
-                self.command, env=environment, stdout=said, stderr=said, start_new_session=True
+                self.command, env=environment, stdout=output, stderr=output, start_new_session=True
             )
         wait_for(self.port, self.process, self.log)
 
     def kill(self) -> int:
-        """End it and what it has started with SIGKILL; return which process it was."""
+        """Kill the process and its children with SIGKILL, and return its pid."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -78,33 +80,33 @@ class Killed:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
         return port
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    last = time.monotonic() + START
-    while process.poll() is None and time.monotonic() < last:
+    deadline = time.monotonic() + START
+    while process.poll() is None and time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.05)
-    said = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
-    raise RuntimeError(f"{process.args!r} does not listen:\n{said}")
+    output = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+    raise RuntimeError(f"{process.args!r} does not listen:\n{output}")
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """User and system time of the processes and their children, so far."""
-    return sum(ticks(pid) for pid in tree(pids)) / TICK
+    """Return the user and system time of the processes and their children so far."""
+    return sum(ticks(pid) for pid in process_tree(pids)) / TICK
 
 
 def scheduled_ms(pids: Iterable[int]) -> float:
-    """Time that the processes and their children have run so far, in milliseconds, to the microsecond: for one request.
+    """Return the milliseconds that the processes and their children have run so far, precise enough for one request.
 
-    What a child has used is lost when it ends.
+    The time of a child is lost when it ends.
     """
     spent = 0
-    for pid in list(tree(pids)):
+    for pid in list(process_tree(pids)):
         for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
             with suppress(OSError):
                 spent += int(task.read_text().split()[0])
@@ -112,13 +114,13 @@ def scheduled_ms(pids: Iterable[int]) -> float:
 
 
 def resident_mb(pids: Iterable[int]) -> float:
-    """Memory of the processes and their children, in MB."""
-    pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in tree(pids)]
+    """Return the memory of the processes and their children, in MB."""
+    pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in process_tree(pids)]
     return sum(pages) * PAGE / 1e6
 
 
 def peak_mb(pid: int) -> float:
-    """Return the most memory that a process has had, in MB; 0 for one that has ended."""
+    """Return the peak memory of a process in MB, or 0 for a process that has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -126,11 +128,11 @@ def peak_mb(pid: int) -> float:
     return 0.0
 
 
-def tree(pids: Iterable[int]) -> Iterator[int]:
+def process_tree(pids: Iterable[int]) -> Iterator[int]:
     for pid in pids:
         yield pid
         for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            yield from tree(map(int, task.read_text().split()))
+            yield from process_tree(map(int, task.read_text().split()))
 
 
 def ticks(pid: int) -> int:
@@ -139,7 +141,7 @@ def ticks(pid: int) -> int:
 
 
 async def postmaster(dsn: str) -> int:
-    """Return the first process of a Postgres on this machine."""
+    """Return the pid of the postmaster of a Postgres on this machine."""
     connection = await asyncpg.connect(dsn)
     try:
         return int((await connection.fetchval("SELECT pg_read_file('postmaster.pid')")).splitlines()[0])
@@ -148,17 +150,17 @@ async def postmaster(dsn: str) -> int:
 
 
 def cluster_cpu_seconds(pid: int) -> float:
-    """User and system time of a Postgres so far: of its first process, of those that run, and of those that ended."""
+    """Return the user and system time of a Postgres so far, including its running and its ended backends."""
     running = 0
-    for one in list(tree([pid])):
-        with suppress(OSError):  # one that ends meanwhile is among those that ended
-            running += ticks(one)
+    for child in list(process_tree([pid])):
+        with suppress(OSError):  # a child that ends meanwhile is counted with the ended children
+            running += ticks(child)
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (running + int(fields[13]) + int(fields[14])) / TICK
 
 
 async def backends(dsn: str, name: str) -> list[int]:
-    """The processes of Postgres that serve one of the servers."""
+    """Return the pids of the Postgres backends that serve one of the servers."""
     connection = await asyncpg.connect(dsn)
     try:
         rows = await connection.fetch("SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY 1", name)

@@ -1,4 +1,4 @@
-"""Wikis to measure with: sections, links, names and evidence as people write them, the same rows for the same seed."""
+"""Generates wikis for measurements, with sections, links, names and evidence; the same seed gives the same rows."""
 
 import hashlib
 import random
@@ -44,42 +44,42 @@ class Wiki:
         return self.id(1, number)
 
     def proposal(self, number: int) -> UUID:
-        """The one of the page of that number, which is even."""
+        """Return the id of the proposal for a page, whose number must be even."""
         return self.id(14, number)
 
 
 def wiki(tenant: int, owner: int, pages: int, hub: int = 0) -> Wiki:
-    """A wiki by its numbers: `owner` is unique over all tenants."""
+    """Return a wiki by its numbers. `owner` is unique over all tenants."""
     return Wiki(UUID(int=tenant << 64), UUID(int=(tenant << 64) + owner), pages, hub)
 
 
 async def write_wikis(dsn: str, wikis: Sequence[Wiki], step: Callable[[Wiki], object] = lambda _: None) -> None:
-    """Into a migrated database. `step` hears of each wiki that is there."""
+    """Write the wikis into a migrated database. `step` is called after each wiki."""
     connection, database = await asyncpg.connect(dsn), Database(dsn, size=1)
     await database.open()
     try:
-        for number, one in enumerate(wikis):
-            rows = Author(one).rows(is_new_tenant=one.tenant_id not in {other.tenant_id for other in wikis[:number]})
-            await write(connection, one, rows, is_first=number == 0)
-            await reindex(database, one.tenant_id, one.owner_id)
-            step(one)
+        for number, wiki in enumerate(wikis):
+            rows = Author(wiki).rows(is_new_tenant=wiki.tenant_id not in {other.tenant_id for other in wikis[:number]})
+            await write(connection, wiki, rows, is_first=number == 0)
+            await reindex(database, wiki.tenant_id, wiki.owner_id)
+            step(wiki)
         await connection.execute("VACUUM ANALYZE")
     finally:
         await connection.close()
         await database.close()
 
 
-async def write(connection: asyncpg.Connection, one: Wiki, rows: dict[str, list[Row]], is_first: bool) -> None:
+async def write(connection: asyncpg.Connection, wiki: Wiki, rows: dict[str, list[Row]], is_first: bool) -> None:
     for table in metadata.sorted_tables:
         if own := rows.get(table.name):
             records = [tuple(row.values()) for row in own]
             await connection.copy_records_to_table(table.name, records=records, columns=list(own[0]))
-            if is_first:  # the checks of references are planned on what is known of the tables, and kept
+            if is_first:  # foreign-key checks are planned with the tables' statistics, and the plans are cached
                 await connection.execute(f"ANALYZE {table.name}")
 
 
 def vocabulary() -> list[str]:
-    """Made-up words, the common ones first."""
+    """Return made-up words, the common words first."""
     rng = random.Random(0)
     return sorted({"".join(rng.choices(SYLLABLES, k=3)) for _ in range(2 * WORDS)}, key=lambda w: hash_of(w))[:WORDS]
 
@@ -93,13 +93,13 @@ WEIGHTS = list(accumulate(1 / (rank + 2) for rank in range(WORDS)))
 
 
 class Author:
-    """Writes the rows of one wiki."""
+    """Generates the rows of one wiki."""
 
-    def __init__(self, one: Wiki) -> None:
-        self.wiki, self.rng = one, random.Random(one.owner_id.int)
-        self.scope = {"tenant_id": one.tenant_id, "owner_id": one.owner_id}
+    def __init__(self, wiki: Wiki) -> None:
+        self.wiki, self.rng = wiki, random.Random(wiki.owner_id.int)
+        self.scope = {"tenant_id": wiki.tenant_id, "owner_id": wiki.owner_id}
         self.tables: dict[str, list[Row]] = {}
-        self.titles = [self.title(number) for number in range(one.pages)]
+        self.titles = [self.title(number) for number in range(wiki.pages)]
 
     def rows(self, is_new_tenant: bool) -> dict[str, list[Row]]:
         tenant, owner = self.wiki.tenant_id, self.wiki.owner_id
@@ -180,16 +180,18 @@ class Author:
 
     def sections(self, number: int) -> list[Section]:
         page_id = self.wiki.page(number)
-        made = [Section(slug, heading, self.words(40)) for slug, heading in TEMPLATES[TYPES[number % len(TYPES)]][:4]]
-        for place, section in enumerate(made):
-            own = self.wiki.id(3, number * 8 + place)
-            self.add("sections", id=own, page_id=page_id, section_slug=section.slug, heading=section.heading,
+        sections = [
+            Section(slug, heading, self.words(40)) for slug, heading in TEMPLATES[TYPES[number % len(TYPES)]][:4]
+        ]
+        for place, section in enumerate(sections):
+            section_id = self.wiki.id(3, number * 8 + place)
+            self.add("sections", id=section_id, page_id=page_id, section_slug=section.slug, heading=section.heading,
                      body_md=section.body, position=place)  # fmt: skip
             cited = self.wiki.id(4, int(self.wiki.pages * self.rng.random()) // 5)
             if place < 2:
-                self.add("section_sources", id=self.wiki.id(5, number * 8 + place), page_id=page_id, section_id=own,
-                         source_id=cited, created_at=self.moment(number))  # fmt: skip
-        return made
+                self.add("section_sources", id=self.wiki.id(5, number * 8 + place), page_id=page_id,
+                         section_id=section_id, source_id=cited, created_at=self.moment(number))  # fmt: skip
+        return sections
 
     def names(self, number: int, page_id: UUID) -> None:
         title, nickname = self.titles[number].lower(), f"{self.words(1)} nick{number}"
@@ -219,7 +221,7 @@ class Author:
                      to_page_id=None)  # fmt: skip
 
     def hubness(self) -> None:
-        """Inbound references and children of what is active, as the product counts them."""
+        """Set the hubness scores from inbound references and children of active pages, as the product counts them."""
         seen = {page["id"] for page in self.tables["pages"] if page["status"] == "active"}
         scores = dict.fromkeys((page["id"] for page in self.tables["pages"]), 0)
         for link in self.tables["links"]:

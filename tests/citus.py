@@ -1,7 +1,7 @@
-"""Citus in the tests: a stand-in for the extension, for servers that lack it, and the databases on a real coordinator.
+"""Citus in the tests: a stand-in for the extension, for servers without it, and the databases on a real coordinator.
 
-The stand-in keeps what was distributed, and refuses what Citus refuses of the session that changes its tables. What
-Citus refuses of queries is read off their text, in sql_rules.
+The stand-in records which tables were distributed, and refuses what Citus refuses to a session that changes its tables.
+What Citus refuses in queries is checked on their text, in sql_rules.
 """
 
 from collections.abc import AsyncIterator
@@ -44,18 +44,18 @@ EXECUTE FUNCTION citus_stand_in.check_mode();
 
 
 async def install_stand_in(dsn: str) -> None:
-    """From now on this database looks as if Citus were installed in it. The role must be a superuser."""
+    """Make the database look as if Citus were installed in it. The role must be a superuser."""
     await run(dsn, STAND_IN)
 
 
 async def spread_tables(dsn: str) -> dict[str, str | None]:
-    """Which tables were handed to Citus, with the column that they are distributed by; None for reference tables."""
+    """Return the tables given to Citus, with the column that they are distributed by; None for reference tables."""
     async with connected(dsn) as connection:
         rows = await connection.fetch("SELECT name, key FROM citus_stand_in.spread")
         return {row["name"]: row["key"] for row in rows}
 
 
-# -- a coordinator that is there: CAIRN_TEST_CITUS_URL
+# -- a real coordinator: CAIRN_TEST_CITUS_URL
 
 CATALOGUE = """
 SELECT md5(string_agg(line, E'\\n' ORDER BY line)) FROM (
@@ -88,7 +88,7 @@ SELECT md5(string_agg(line, E'\\n' ORDER BY line)) FROM (
 ) AS lines
 """
 
-# Whatever changes an answer of CATALOGUE writes or deletes one of these rows: only then is it asked again.
+# Any change of the result of CATALOGUE writes or deletes a row that is counted here: CATALOGUE is read again only then.
 VERSIONS = """
 SELECT ARRAY[
     (SELECT (count(*), max(xmin::text::bigint), count(*) FILTER (WHERE reltuples >= 0))::text FROM pg_class
@@ -114,11 +114,11 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL ($
 """
 
 USES = 100
-"""So many tests leave their rows in a database before it is made anew."""
+"""The number of tests that leave dead rows in a database before it is created again."""
 
 
 class Node(NamedTuple):
-    """A machine of a cluster; the coordinator is of group 0."""
+    """A machine of a cluster. The coordinator has the group 0."""
 
     host: str
     port: int
@@ -126,10 +126,10 @@ class Node(NamedTuple):
 
 
 class Cluster:
-    """The databases of one run on a Citus coordinator, or on a plain server, where nothing has to be copied.
+    """The databases of one run on a Citus coordinator, or on a plain server without a template.
 
-    `CREATE DATABASE … TEMPLATE` does not copy what Citus keeps, so a database is made from nothing, and the one that
-    tests share is emptied between them: it is made anew only where a test has changed its tables.
+    `CREATE DATABASE … TEMPLATE` does not copy Citus' metadata, so a database is created empty. The database that tests
+    share is emptied between them, and created again only where a test has changed its tables.
     """
 
     def __init__(self, url: str) -> None:
@@ -138,7 +138,7 @@ class Cluster:
         self.has_citus = False
 
     async def look(self) -> None:
-        """Find the machines that the database of the URL is spread over."""
+        """Find the machines over which the database of the URL is distributed."""
         async with connected(self.url) as connection:
             self.has_citus = await connection.fetchval("SELECT to_regclass('pg_dist_node') IS NOT NULL")
             if self.has_citus:
@@ -146,12 +146,12 @@ class Cluster:
                 self.nodes = [Node(*row) for row in await connection.fetch(sql)]
 
     def urls(self) -> list[str]:
-        """Of the database of the URL on every machine, the workers first."""
+        """Return the URL of the database on every machine, the workers first."""
         workers = (elsewhere(self.url, node.host, node.port) for node in self.nodes if node.group)
         return [*workers, self.url]
 
     async def make(self, name: str) -> str:
-        """A database without tables that is spread as that of the URL is."""
+        """Create a database without tables that is distributed as that of the URL is."""
         for url in self.urls():
             await run(url, f"CREATE DATABASE {name}")
             if self.has_citus:
@@ -168,7 +168,7 @@ class Cluster:
 
 
 class Copies:
-    """The databases of one run on a plain server: copies of a template, which is migrated."""
+    """The databases of one run on a plain server: copies of a migrated template."""
 
     def __init__(self, server: str, template: str) -> None:
         self.server, self.template = server, template
@@ -182,10 +182,11 @@ class Copies:
 
 
 class Kept:
-    """One migrated database for test after test, each of which finds it empty: emptying takes a tenth of a copy.
+    """One migrated database for all tests of a worker. Each test finds it empty: emptying takes a tenth of the time of
+    a copy.
 
-    It is made anew after a test that changed its tables or had Postgres take statistics of them, by which later tests
-    would be planned, and where many have left their dead rows in it. Connections to it are handed on (connections).
+    It is created again after a test that changed its tables or had Postgres collect statistics, which would change the
+    plans of later tests, and after USES tests, whose dead rows it has. Its connections are reused (connections.py).
     """
 
     def __init__(self, databases: Cluster | Copies, name: str) -> None:
@@ -203,14 +204,15 @@ class Kept:
         await self.databases.drop(self.name)
 
     async def clean(self) -> None:
-        """Nobody works in it, no tenant is there, and the tables are what the migrations have made."""
+        """Check that no other session uses the database, no tenant exists, and the tables are those of the migrations.
+        Otherwise create it again."""
         self.uses += 1
         if self.uses >= USES or not await self.is_emptied():
             await self.drop()
             await self.make()
 
     async def is_emptied(self) -> bool:
-        """Empty the database, if it is what it was but for its rows. Connections may have been ended by the test."""
+        """Empty the database if only its rows have changed. The test may have ended connections."""
         try:
             return await self.empty()
         except (asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError, *MAY_STILL_RUN):
@@ -257,7 +259,7 @@ def in_database(dsn: str, name: str) -> str:
 
 
 def elsewhere(dsn: str, host: str, port: int) -> str:
-    """The same database and account on another machine."""
+    """Return the DSN of the same database and account on another machine."""
     parts = urlsplit(dsn)
     account = parts.netloc.rpartition("@")[0]
     return parts._replace(netloc=f"{account}@{host}:{port}" if account else f"{host}:{port}", query="").geturl()

@@ -1,4 +1,4 @@
-"""A clock of this process that is wrong, while that of Postgres is right."""
+"""Sets a wrong clock for this process, while the clock of Postgres is right."""
 
 import sys
 import time
@@ -11,14 +11,14 @@ OURS = ("app.", "compiler.", "db.", "resolvers.", "schema.")
 
 
 class AnyDatetime(type):
-    """Lets what is a datetime pass for one of a class that stands in for it."""
+    """Makes every datetime count as an instance of the class that stands in for datetime."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, datetime)
 
 
 def set_clock(monkeypatch: pytest.MonkeyPatch, wrong_by: timedelta) -> None:
-    """Let every module of Cairn that is loaded read a clock that is wrong."""
+    """Make every loaded module of Cairn read a clock that is wrong by `wrong_by`."""
     right = time.time
 
     class Wrong(datetime, metaclass=AnyDatetime):

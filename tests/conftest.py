@@ -1,7 +1,7 @@
-"""A real Postgres for every test that asks: yours (CAIRN_TEST_DATABASE_URL), one in Docker, or the embedded one. With
-CAIRN_TEST_CITUS_URL, the coordinator that it names.
+"""Provides a real Postgres to the tests: that of CAIRN_TEST_DATABASE_URL, one in Docker, or the embedded one. With
+CAIRN_TEST_CITUS_URL, it is the coordinator of that URL.
 
-The workers of one run share the server and a migrated template; `dsn` is a worker's copy of it, emptied between tests.
+The workers of one run share the server and a migrated template. `dsn` is a worker's copy of it, emptied between tests.
 """
 
 import asyncio
@@ -34,8 +34,8 @@ from tests.connections import IDLE, dial
 from tests.docker_server import docker_answers, remove_container, start_container
 from tests.sql_verdicts import Verdicts
 
-# A busy machine is no fault of the code, so nothing has a deadline. A run draws the same examples each time; new ones
-# are explored by `make test-nightly`.
+# Tests have no deadline, because a busy machine is no fault of the code. Each run draws the same examples; `make
+# test-nightly` draws new ones.
 settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None
 )
@@ -44,33 +44,34 @@ settings.register_profile(
 )
 settings.load_profile("default")
 
-# Read before any test changes the environment: those of the command line take all variables of Cairn out of it.
+# This is read before any test changes the environment: tests of the command line remove all variables of Cairn.
 CITUS_URL, DATABASE_URL = (os.environ.get(f"CAIRN_TEST_{which}_URL") for which in ("CITUS", "DATABASE"))
 
 tests.temporary.use_memory()
 
-# rich draws the values of all variables around an exception that is logged, which takes a second.
+# rich formats the values of all variables around a logged exception, which takes a second.
 structlog.configure([
     *structlog.get_config()["processors"][:-1],
     structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
 ])  # fmt: skip
 
-# Nothing becomes garbage while modules are imported and tests are collected.
+# No garbage arises while modules are imported and tests are collected.
 gc.disable()
 
-# `nohup` and a shell's `&` make whole trees of processes deaf to these; what the tests start must hear them.
+# `nohup` and a shell's `&` make a process and its children ignore these signals; the programs that tests start need
+# them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Run half as many workers more than there are processors: each waits for Postgres for a part of its time."""
+    """Run half as many workers more than there are processors: each worker waits for Postgres part of its time."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return processors + (processors + 1) // 2
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector from modules and tests: they live as long as the run. Collect seldom besides."""
+    """Exempt modules and tests from garbage collection: they live as long as the run. Collect the rest seldom."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
@@ -78,14 +79,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def shared_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The same folder in every worker of this run."""
+    """The folder that all workers of this run share."""
     own = tmp_path_factory.getbasetemp()
     return own if worker_id == "master" else own.parent
 
 
 @pytest.fixture(scope="session")
 def server_dsn(shared_folder: Path) -> Iterator[str]:
-    """A database on the server, for making others from."""
+    """A database on the server, from which other databases are created."""
     if given := CITUS_URL or DATABASE_URL:
         yield given
     elif docker_answers():
@@ -104,7 +105,7 @@ def server_dsn(shared_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def cluster() -> Cluster | None:
-    """The coordinator on which the tests of this run have their databases, where CAIRN_TEST_CITUS_URL names one."""
+    """The coordinator on which the tests of this run have their databases, if CAIRN_TEST_CITUS_URL names one."""
     if not CITUS_URL:
         return None
     migrations.distribute.SHARDS = 4  # a test that creates tables waits for each of their shards
@@ -115,7 +116,7 @@ def cluster() -> Cluster | None:
 
 @pytest.fixture(scope="session")
 def template(server_dsn: str, shared_folder: Path) -> Iterator[str]:
-    """The name of a migrated, empty database. Nobody may be connected to it while it is copied."""
+    """The name of a migrated, empty database. No session may be connected to it while it is copied."""
 
     def make() -> str:
         name = new_name()
@@ -129,7 +130,7 @@ def template(server_dsn: str, shared_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def made_server(shared_folder: Path) -> Iterator[Path]:
-    """A data folder with a server of its own, which is migrated and stopped: tests start theirs on a copy of it."""
+    """A data folder with its own server, migrated and stopped. Tests start their servers on a copy of it."""
 
     def make() -> str:
         folder = new_folder()
@@ -148,7 +149,7 @@ def databases(request: pytest.FixtureRequest, cluster: Cluster | None) -> Cluste
 
 @pytest.fixture(scope="session")
 async def kept(databases: Cluster | Copies) -> AsyncIterator[Kept]:
-    """The database that test after test of a worker is given."""
+    """The database that all tests of a worker use, one after the other."""
     IDLE.loop = asyncio.get_running_loop()
     kept = Kept(databases, new_name())
     await kept.make()
@@ -158,26 +159,26 @@ async def kept(databases: Cluster | Copies) -> AsyncIterator[Kept]:
 
 @pytest.fixture
 async def dsn(kept: Kept) -> AsyncIterator[str]:
-    """A migrated, empty database of this test's own."""
+    """A migrated, empty database that no other test uses at the same time."""
     yield kept.dsn
     await kept.clean()
 
 
 @pytest.fixture(autouse=True)
 def reuses_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hand connections on from test to test. Tests of connections themselves override this with IDLE.left_out."""
+    """Reuse connections in later tests. Tests of connections themselves override this with IDLE.left_out."""
     monkeypatch.setattr(Database, "dial", dial)
 
 
 @pytest.fixture(autouse=True)
 def one_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a test run within one bucket of the queue: one that crosses full five minutes would have a job too many."""
+    """Make a test run within one time bucket of the queue: crossing full five minutes would add a job."""
     monkeypatch.setattr(resolvers.jobs.queue, "BUCKET", 10_000_000_000)
 
 
 @pytest.fixture(autouse=True)
 async def no_task_goes_on() -> AsyncIterator[None]:
-    """Cancel what a test has left running: all share one event loop."""
+    """Cancel tasks that a test has left running: all tests share one event loop."""
     before = asyncio.all_tasks()
     yield
     left = asyncio.all_tasks() - before - {asyncio.current_task()}
@@ -188,14 +189,14 @@ async def no_task_goes_on() -> AsyncIterator[None]:
 
 @pytest.fixture(scope="session")
 def shared_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
-    """One migrated database for all tests of a worker that leave it as they found it."""
+    """One migrated database for all tests of a worker that do not change it."""
     with migrated(request, cluster) as dsn:
         yield dsn
 
 
 @pytest.fixture
 def other_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
-    """Another migrated, empty database of this test's own, with a history of its own."""
+    """Another migrated, empty database for this test, with its own history id."""
     with migrated(request, cluster) as dsn:
         execute(dsn, "UPDATE installation SET history_id = gen_random_uuid()")
         yield dsn
@@ -203,7 +204,7 @@ def other_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterat
 
 @pytest.fixture
 def empty_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
-    """A database without any table: where migrations begin."""
+    """A database without tables, on which migrations start."""
     fresh = copied(request.getfixturevalue("server_dsn"), "template0") if cluster is None else made(cluster)
     with fresh as dsn:
         yield dsn
@@ -211,14 +212,14 @@ def empty_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterat
 
 @pytest.fixture(scope="session")
 def verdicts(request: pytest.FixtureRequest) -> Verdicts:
-    """What this run, and those before it, have found to keep the rules."""
+    """The statements that this run and earlier ones have found to keep the rules."""
     cache = getattr(request.config, "cache", None)  # -p no:cacheprovider leaves it out
     return Verdicts(cache and cache.mkdir("sql-rules"))
 
 
 @pytest.fixture(autouse=True)
 def every_statement_keeps_the_rules(monkeypatch: pytest.MonkeyPatch, verdicts: Verdicts) -> Iterator[None]:
-    """What the product executes in any test binds the tenant and would run on Citus."""
+    """Check that each statement that the product executes in a test binds the tenant and would run on Citus."""
     executed: set[str] = set()
 
     async def listening(connection: asyncpg.Connection) -> None:
@@ -263,7 +264,7 @@ def made(cluster: Cluster) -> Iterator[str]:
 
 @contextmanager
 def shared(path: Path, make: Callable[[], str], unmake: Callable[[str], object]) -> Iterator[str]:
-    """What the workers have in common, named by a string: the first makes it, the last one out unmakes it."""
+    """Share a resource among the workers, named by a string: the first worker makes it, the last one removes it."""
     note = path.with_suffix(".note")
     with path.with_suffix(".turn").open("ab") as turn, path.with_suffix(".users").open("ab") as users:
         flock(turn, LOCK_EX)
@@ -286,12 +287,12 @@ def new_name() -> str:
 
 
 def new_folder() -> str:
-    """Not below pytest's own folder: that is closed to the account which Postgres runs as when we are root."""
+    """Return a folder outside pytest's own, which the account that runs Postgres cannot enter if tests run as root."""
     return tempfile.mkdtemp(prefix="cairn-test-")
 
 
 def copy_server(made_server: Path, data_dir: Path) -> None:
-    """Let a data folder have a server that has run before: making one and migrating it takes ten times as long."""
+    """Copy an initialised server into a data folder: creating and migrating one takes ten times as long."""
     data_dir.mkdir(exist_ok=True)
     subprocess.run(["cp", "-a", made_server / "postgres", data_dir], check=True)
 

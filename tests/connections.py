@@ -1,7 +1,6 @@
-"""Connections that are handed on from test to test.
+"""Connections that are reused by later tests.
 
-A new connection to Postgres reads the catalogue anew and plans every statement anew, which takes longer than what most
-tests are about.
+A new connection to Postgres reads the catalogue and plans every statement again, which takes longer than most tests.
 """
 
 import asyncio
@@ -17,7 +16,7 @@ from db.pool import POOL_TIMEOUT, is_lost
 
 
 class Reused(asyncpg.Connection):
-    """A connection whose `close` leaves it, reset, to the next test that opens one like it."""
+    """A connection whose `close` resets it and leaves it to the next test that opens one like it."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -26,7 +25,7 @@ class Reused(asyncpg.Connection):
         self.query_loggers: list[Callable[..., Any]] = []
 
     async def set_type_codec(self, typename: str, **codec: Any) -> None:
-        """Set a codec, without asking Postgres about a type whose codec is set already."""
+        """Set a codec, without querying Postgres for a type whose codec is set already."""
         wanted = tuple(sorted(codec.items()))
         if self.codecs.get(typename) != wanted:
             await super().set_type_codec(typename, **codec)
@@ -53,7 +52,7 @@ class Reused(asyncpg.Connection):
 
 
 class IdleConnections:
-    """The connections that no test uses now. They belong to one event loop, that of the run."""
+    """The connections that no test uses at the moment. They belong to the event loop of the run."""
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -69,7 +68,7 @@ class IdleConnections:
         return [connection.get_server_pid() for connection in self if not connection.is_closed()]
 
     async def connect(self, dsn: str, settings: Mapping[str, str], **options: Any) -> asyncpg.Connection:
-        """Return an idle connection of this form, or a new one."""
+        """Return an idle connection with the same DSN and settings, or a new one."""
         if not self.is_used or asyncio.get_running_loop() is not self.loop:
             return await asyncpg.connect(dsn, timeout=POOL_TIMEOUT, server_settings=settings, **options)
         key = dsn, frozenset(settings.items()), frozenset(options.items())
@@ -87,7 +86,7 @@ class IdleConnections:
 
     @contextmanager
     def left_out(self) -> Iterator[None]:
-        """Open each connection anew, and close it, for the length of a test that is about connections themselves."""
+        """Open and close each connection anew while the block runs, for tests of connections themselves."""
         self.drop()
         self.is_used = False
         try:
@@ -96,7 +95,7 @@ class IdleConnections:
             self.is_used = True
 
     def drop(self) -> None:
-        """Close them all: the database that they are connected to is about to go."""
+        """Close all idle connections, because their database is about to be dropped."""
         for connection in self:
             connection.terminate()
         self.connections.clear()
@@ -108,7 +107,7 @@ IDLE = IdleConnections()
 async def dial(
     database: Database, session: Mapping[str, str] | None = None, dsn: str | None = None
 ) -> asyncpg.Connection:
-    """Stand in for `Database.dial`, with connections that are handed on."""
+    """Replace `Database.dial` with reused connections."""
     try:
         settings = database.session if session is None else session
         return await IDLE.connect(dsn or database.dsn, settings, **database.options)

@@ -1,9 +1,9 @@
-"""Postgres in Docker, for machines where an engine answers."""
+"""Runs Postgres in Docker, on machines with a Docker engine."""
 
 import subprocess
 
 IMAGE = "pgvector/pgvector:pg18"
-ANSWERS_WITHIN = 2  # seconds that an engine has to say it is there
+ANSWERS_WITHIN = 2  # seconds within which an engine must respond
 
 
 def docker_answers() -> bool:
@@ -15,13 +15,13 @@ def docker_answers() -> bool:
 
 
 def start_container() -> str:
-    """Its id and its DSN. The reaper would remove it when the worker that started it ends."""
-    # Half a second of imports, which every other run is spared.
+    """Start a container and return its id and its DSN. Ryuk is disabled: it would remove it when this worker ends."""
+    # These imports take half a second, which other runs do not need.
     from testcontainers.community.postgres import PostgresContainer
     from testcontainers.core.config import testcontainers_config
 
     testcontainers_config.ryuk_disabled = True
-    # Statistics that autovacuum takes in the middle of a test change its plans.
+    # Statistics that autovacuum collects in the middle of a test change its plans.
     command = "postgres -c fsync=off -c full_page_writes=off -c autovacuum=off"
     server = PostgresContainer(IMAGE, driver=None).with_command(command).start()
     return f"{server.get_wrapped_container().id} {server.get_connection_url()}"

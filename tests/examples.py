@@ -1,4 +1,4 @@
-"""How many examples a test tries: few in each run, more in that of `make test-nightly`."""
+"""Sets how many examples a test tries: few in each run, more in `make test-nightly`."""
 
 from hypothesis import settings
 

@@ -1,4 +1,4 @@
-"""Commands as processes of their own, forked from one that has imported the program, which takes them longest."""
+"""Runs commands in processes forked from one that has imported the program, because importing takes longest."""
 
 import os
 import signal
@@ -18,20 +18,20 @@ from typing import Any
 from app.cli.program import main
 
 Settings = Mapping[str, str]
-"""The variables of a process."""
+"""The environment variables of a process."""
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-c", "import sys; from app.cli import main; sys.exit(main())"]
 PROCESSES = get_context("forkserver")
 WRITING = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 ASKING = Lock()
-"""Held while a process is started or asked whether it has ended: multiprocessing asks all whenever it starts one."""
+"""A lock held while a process is started or polled: multiprocessing polls all processes whenever it starts one."""
 
 
 @cache
 def start_server() -> None:
     """Start the process that all others are forked from, in the root of the project.
 
-    It imports from the working directory, which tests change, and passes over what it does not find.
+    It imports from the working directory, which tests change, and skips modules that it does not find.
     """
     with chdir(ROOT):
         PROCESSES.set_forkserver_preload(["tests.preloaded"])
@@ -39,13 +39,13 @@ def start_server() -> None:
 
 
 def forked(target: Callable[..., object], args: tuple[Any, ...] = (), **named: Any) -> ForkServerProcess:
-    """Return a process to be forked from one that has imported what tests need."""
+    """Return a process that will be forked from one that has imported what tests need."""
     start_server()
     return PROCESSES.Process(target=target, args=args, **named)
 
 
 class Streams:
-    """Files that stand in for the standard streams of a process: unlike pipes, they never fill."""
+    """Files that replace the standard streams of a process: unlike pipes, they never fill up."""
 
     def __init__(self, given: str = "") -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="cairn-test-")
@@ -55,7 +55,7 @@ class Streams:
 
 
 class Command:
-    """A command in a process group of its own, with these variables alone."""
+    """A command in its own process group, with only these environment variables."""
 
     def __init__(self, arguments: Sequence[str], settings: Settings, cwd: Path = ROOT, given: str = "") -> None:
         self.streams = Streams(given)
@@ -74,23 +74,23 @@ class Command:
         self.close()
 
     def close(self) -> None:
-        """Kill it, if it still runs, and forget what it wrote."""
+        """Kill the process if it still runs, and delete its output."""
         self.kill()
         self.wait()
         self.streams.folder.cleanup()
 
     @property
     def out(self) -> str:
-        """Return what it has written to stdout until now."""
+        """What the process has written to stdout until now."""
         return self.streams.out.read_text(encoding="utf-8")
 
     @property
     def err(self) -> str:
-        """Return what it has written to stderr until now."""
+        """What the process has written to stderr until now."""
         return self.streams.err.read_text(encoding="utf-8")
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of its stdout, each once it is whole, for as long as it runs."""
+        """Yield the lines of stdout, each once it is complete, until the process has ended."""
         with self.streams.out.open(encoding="utf-8") as out:
             begun, runs = "", True
             while (text := out.readline()) or runs:
@@ -107,7 +107,7 @@ class Command:
         return self.poll()
 
     def poll(self) -> int | None:
-        """Return the exit code, or None while it runs."""
+        """Return the exit code, or None while the process runs."""
         with ASKING:
             return self.process.exitcode
 
@@ -119,7 +119,7 @@ class Command:
         return code
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Wait for its end, and return what it wrote to stdout and to stderr."""
+        """Wait for the process to end, and return what it wrote to stdout and to stderr."""
         self.wait(timeout)
         return self.out, self.err
 
@@ -132,7 +132,7 @@ class Command:
 
 
 class FreshCommand(Command):
-    """A command in an interpreter of its own, as a terminal starts it."""
+    """A command in a new interpreter, as a terminal starts it."""
 
     def __init__(self, arguments: Sequence[str], settings: Settings, cwd: Path = ROOT, given: str = "") -> None:
         self.streams = Streams(given)
@@ -150,7 +150,7 @@ class FreshCommand(Command):
 
 
 def begin(arguments: list[str], settings: Settings, log: Path) -> ForkServerProcess:
-    """Start a command that is to be killed, with these variables alone, whose output goes to a file."""
+    """Start a command that a test will kill, with only these variables. Its output goes to a file."""
     files = [Path(os.devnull), log, log]
     with ASKING:
         process = forked(run, args=(arguments, dict(settings), files))
@@ -159,7 +159,7 @@ def begin(arguments: list[str], settings: Settings, log: Path) -> ForkServerProc
 
 
 def run(arguments: list[str], settings: dict[str, str], files: Sequence[Path], cwd: Path = ROOT) -> None:
-    """Be the command, in the new process."""
+    """Run the command in the new process."""
     os.setpgid(0, 0)
     os.chdir(cwd)
     os.environ.clear()
@@ -169,12 +169,12 @@ def run(arguments: list[str], settings: dict[str, str], files: Sequence[Path], c
         opened = os.open(file, flags, 0o600)
         os.dup2(opened, number)
         os.close(opened)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open as long as the process
     sys.exit(main(arguments))
 
 
 def end(process: ForkServerProcess) -> int:
-    """Kill it, if it still runs, and return its exit code."""
+    """Kill the process if it still runs, and return its exit code."""
     process.kill()
     process.join()
     code = process.exitcode

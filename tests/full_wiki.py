@@ -1,4 +1,4 @@
-"""A wiki whose every field is as long, and as strange, as a write accepts."""
+"""Creates a wiki in which every field is as long, and as unusual, as a write accepts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.sources.mentions import ignore_mention, record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 
-# Texts that other formats need to escape, take for their own marks, or write with more bytes than others.
+# Texts that other formats have to escape, take for their own syntax, or encode with more bytes than others.
 PIECES = (
     "x", "\U0001f600", "\x01", "e\u0301", '"', "\\", "#a ", "- ", "a: ", "a, ", "\u2028", "[[b]] ", "{}", "%41", "'",
     "---", "\u0130", "\ufeff", "|", "&amp;", "\x7f", "\u202e",
@@ -27,23 +27,23 @@ LINES = ("\n", "\r\n", "a\n", "---\n", "# x\n", "> ", "* a\n", "\t")
 
 
 def longest(bound: Bound, piece: str = "x") -> str:
-    """A text of as many characters as the bound allows, of that piece again and again between two letters."""
+    """Return a text with the maximum number of characters: the piece repeated between two letters."""
     return f"x{piece * bound.most}"[: bound.most - 1] + "x"
 
 
 def line(bound: Bound, piece: str) -> str:
-    """The same on one line, with no more than one space between two words."""
+    """Return such a text on one line, with at most one space between two words."""
     text = longest(bound, " ".join(f"x{piece}x".split()))
     return text if text == " ".join(text.split()) else f"{' '.join(text.split())}x"
 
 
 def several(number: Bound, bound: Bound, piece: str) -> list[str]:
-    """As many as there may be, each another one, each as long as it may be."""
+    """Return the maximum number of different texts, each with the maximum length."""
     return [f"{n} {line(bound, piece)}"[: bound.most - 1] + "x" for n in range(number.most)]
 
 
 def metadata(piece: str) -> dict[str, Any]:
-    """As many bytes, and as deep, as an object may be."""
+    """Return an object with the maximum size in bytes and the maximum depth."""
     deep: Any = {piece: piece}
     for _ in range(limits.METADATA_DEPTH.most - 3):
         deep = [deep]
@@ -54,12 +54,12 @@ def metadata(piece: str) -> dict[str, Any]:
 
 
 def values() -> dict[str, Any]:
-    """As many values as metadata may have."""
+    """Return metadata with the maximum number of values."""
     return {"values": [0] * (limits.METADATA_VALUES.most - 2)}
 
 
 def body(piece: str, length: int) -> str:
-    """A text of so many characters, with a section that has the longest heading."""
+    """Return a body of `length` characters, with a section that has the longest heading."""
     heading = longest(limits.HEADING, "h ")
     start = f"Lead [[{longest(limits.LINK, 'n')}|{longest(limits.LINK_TEXT, 't')}]].\n\n## {heading}\n\nx"
     return f"{start}{piece * length}"[: length - 1] + "x"
@@ -80,14 +80,14 @@ def draft(piece: str, text: str = "\n", *, type: str = "entity", length: int = 5
 
 
 def slug_of(n: int) -> str:
-    """Of the page that is made of the piece at that place."""
+    """Return the slug of the page that is made from the nth piece."""
     return f"{n}-{longest(limits.SLUG, 'ab')}"[: limits.SLUG.most]
 
 
 async def fill(
     database: Database, scope: Scope, pieces: Sequence[str] = PIECES, text: str = "\n", *, length: int = 5_000
 ) -> list[UUID]:
-    """A page of each piece with all that can hang on one: evidence, links, names that are held, a past."""
+    """Create a page of each piece with everything that a page can have: evidence, links, mentions, revisions."""
     here, ids = (database, scope), []
     for n, piece in enumerate(pieces):
         wanted = replace(draft(piece, text, length=length), slug=slug_of(n))

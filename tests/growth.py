@@ -1,8 +1,8 @@
-"""Whether something takes longer than its input grows: in time of the processor, whatever else the machine does.
+"""Checks whether CPU time grows faster than the input, independently of other load on the machine.
 
-Input of `largest` characters is compared with an eighth of it. What grows as the text does takes 8 times as long then,
-what grows as its square 64 times. A machine that is shared can slow either of the two, so it fails only where each of
-several rounds says the same; input that is dealt with in a blink says nothing and passes.
+Input of `largest` characters is compared with an eighth of it. Linear work takes 8 times as long then, quadratic work
+64 times. A shared machine can slow either of the two, so the check fails only if each of several rounds finds the same.
+Input that takes next to no time passes.
 """
 
 import time
@@ -11,20 +11,20 @@ from typing import TypeVar
 
 T = TypeVar("T")
 STEP = 8
-TOO_MUCH = 24.0  # times as long for STEP times as much
+TOO_MUCH = 24.0  # times the CPU time for STEP times the input
 BLINK = 0.005  # seconds
 ROUNDS = 4
 
 
 def processor_time(work: Callable[[], object], clock: Callable[[], float] = time.thread_time) -> float:
-    """Seconds that it takes."""
+    """Return the CPU seconds of the work."""
     start = clock()
     work()
     return clock() - start
 
 
 def growth(make: Callable[[int], T], read: Callable[[T], object], largest: int) -> float:
-    """How much longer the large input takes than the small one; 0 where neither takes long."""
+    """Return how much longer the large input takes than the small one, or 0 if neither takes long."""
     small, large = make(largest // STEP), make(largest)
     took = processor_time(lambda: read(large))
     if took <= BLINK:
@@ -33,7 +33,7 @@ def growth(make: Callable[[int], T], read: Callable[[T], object], largest: int) 
 
 
 def assert_grows_like_the_text(make: Callable[[int], T], read: Callable[[T], object], largest: int) -> None:
-    """`make` gives input of about so many characters, or of whatever is counted."""
+    """Fail if reading takes more than linear time. `make` returns input of about that many characters or items."""
     found = []
     for _ in range(ROUNDS):
         found.append(growth(make, read, largest))

@@ -1,4 +1,4 @@
-"""The product's database, and what it sends to Postgres."""
+"""A database that records what it sends to Postgres."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,11 +11,11 @@ from db.database import Database
 from db.pool import acquire
 
 OF_THE_DRIVER = ("typeinfo_tree", "current_setting('jit')")
-"""It asks once what arrays and records consist of: that is not of the product."""
+"""Queries of the driver: it reads once how arrays and records are composed. They are not the product's."""
 
 
 STATEMENT_TIMEOUT = 60.0
-"""Seconds for a statement in tests that are about something else: machines are busy at times."""
+"""The statement timeout in seconds for tests of other things, as machines are busy at times."""
 
 
 class Sent(NamedTuple):
@@ -26,7 +26,7 @@ class Sent(NamedTuple):
 
 
 class ListeningDatabase(Database):
-    """Pools of one connection that note every statement in the order in which they are sent."""
+    """A database with pools of one connection that records every statement in the order of sending."""
 
     def __init__(self, dsn: str) -> None:
         super().__init__(dsn, size=1, statement_timeout=STATEMENT_TIMEOUT)
@@ -39,7 +39,7 @@ class ListeningDatabase(Database):
                 connection.add_query_logger(self.note)
 
     async def heard(self) -> list[Sent]:
-        """All that was sent: the driver tells of it in the loop's next turn."""
+        """Return all statements that were sent. The driver reports the last one in the loop's next turn."""
         await asyncio.sleep(0)
         return self.sent
 
@@ -50,7 +50,7 @@ class ListeningDatabase(Database):
 
 @asynccontextmanager
 async def listening(dsn: str) -> AsyncIterator[ListeningDatabase]:
-    """Open a database that notes what it sends, and close it."""
+    """Open a database that records what it sends, and close it afterwards."""
     database = ListeningDatabase(dsn)
     await database.open()
     try:

@@ -1,4 +1,4 @@
-"""How long the event loop is held up, in the time that its own thread computes: a busy machine does not change it."""
+"""Measures how long the event loop is held, in CPU time of its thread, so that other load does not matter."""
 
 import asyncio
 import gc
@@ -15,14 +15,14 @@ from app.observability.event_loop_watchdog import Hold, Watchdog
 
 @dataclass
 class Held:
-    """The longest that nobody else got a turn, in seconds of processor time."""
+    """The longest time in CPU seconds during which no other task got a turn."""
 
     longest: float = 0.0
 
 
 @asynccontextmanager
 async def heartbeat() -> AsyncIterator[Held]:
-    """Beats beside what is done inside. The garbage collector leaves alone what is there when it begins."""
+    """Measure the longest hold while the block runs. Existing objects are exempt from garbage collection."""
     held = Held()
     gc.collect()
     gc.freeze()
@@ -46,12 +46,14 @@ OURS = tuple(
     f"{Path(__file__).parents[1] / name}/" for name in ("app", "content", "db", "resolvers", "schema", "selection")
 )
 TESTS = f"{Path(__file__).parent}/"
-HELD_MAX = 0.5  # seconds of processor time: what grows with its input takes many times as long
+HELD_MAX = 0.5  # seconds of processor time: work that grows with its input takes many times as long
 
 
 class LoopTime:
-    """The processor time of the thread that it is made in, asked from any, without what the garbage collector took:
-    a test run has far more for it to walk through than a service."""
+    """Reads the CPU time of the thread in which it was created, from any thread, without time of the garbage collector.
+
+    A test run has far more objects for the collector to traverse than a service.
+    """
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
@@ -76,7 +78,7 @@ class LoopTime:
 
 @contextmanager
 def nothing_of_ours_holds_the_loop() -> Iterator[None]:
-    """Fails when code of the product, whoever called it, computes on the loop for long at a stretch."""
+    """Fail if code of the product, called from anywhere, computes on the event loop for more than HELD_MAX seconds."""
     holds: list[Hold] = []
     clock = LoopTime()
     watchdog = Watchdog(HELD_MAX, holds.append, clock)
@@ -90,6 +92,6 @@ def nothing_of_ours_holds_the_loop() -> Iterator[None]:
 
 
 def is_ours(hold: Hold) -> bool:
-    """Did a function of the product run? What a test computes itself is its own affair."""
+    """Return whether a function of the product was running. Computation in a test itself does not count."""
     first = next((frame for frame in hold.stack if frame.startswith((*OURS, TESTS))), "")
     return first.startswith(OURS)

@@ -1,4 +1,4 @@
-"""A network before Postgres that counts round trips, and delays, holds or loses them when it is told to."""
+"""A network before Postgres that counts round trips, and delays, holds or loses them on request."""
 
 import asyncio
 from typing import Literal
@@ -13,10 +13,10 @@ Loss = Literal["before", "after"]
 
 
 class Proxy(Network):
-    """Each connection of a client leads to a connection of the server.
+    """A proxy: each connection of a client leads to a connection of the server.
 
-    A round trip is whatever a client sends until the server answers. `trips` counts those of all connections, and
-    `delay` is added to every packet of either direction, in seconds.
+    A round trip is everything that a client sends until the server answers. `trips` counts those of all connections,
+    and `delay` is added to every packet in either direction, in seconds.
     """
 
     def __init__(self, dsn: str) -> None:
@@ -29,7 +29,7 @@ class Proxy(Network):
         self.doomed: dict[int, Loss] = {}
 
     def lose(self, trip: int, when: Loss = "before") -> None:
-        """Terminate the backend of a coming round trip, 1 for the next: before it executes, or before it answers."""
+        """Terminate the backend of a future round trip, 1 for the next: before it executes, or before it answers."""
         self.doomed = {self.trips + trip: when}
 
     @property
@@ -37,7 +37,7 @@ class Proxy(Network):
         account = self.upstream.netloc.rpartition("@")[0] or "postgres"
         return f"postgresql://{account}@127.0.0.1:{self.port}{self.upstream.path}?sslmode=disable"
 
-    async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await Link(self, reader, writer).run()
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -48,7 +48,7 @@ class Proxy(Network):
         return await asyncio.open_connection(self.upstream.hostname, port)
 
     async def terminate(self, pid: int) -> None:
-        """End a backend for good; it is gone when this returns."""
+        """Terminate a backend, and return when it has ended."""
         self.lost += 1
         connection = await asyncpg.connect(self.admin_dsn)
         try:
@@ -58,7 +58,7 @@ class Proxy(Network):
 
 
 class Link:
-    """One connection of a client, with that of the server that it leads to."""
+    """One connection of a client, with the connection of the server that it leads to."""
 
     def __init__(self, proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.proxy, self.reader, self.writer = proxy, reader, writer
@@ -101,7 +101,7 @@ class Link:
         return data
 
     async def pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, look: object) -> None:
-        """Pass on what comes, in order, each packet `delay` later than it came."""
+        """Forward packets in order, each `delay` seconds after it arrived."""
         assert callable(look)
         waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
         clock = asyncio.get_running_loop()

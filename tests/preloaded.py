@@ -1,4 +1,4 @@
-"""What processes that are forked for tests need not import. They look for garbage in nothing of it."""
+"""Preloads modules for processes that are forked for tests, and exempts them from garbage collection."""
 
 import gc
 from importlib import import_module

@@ -1,7 +1,7 @@
-"""Reads the SQL that the suite executes and says what would leave a tenant, or would not run on Citus.
+"""Checks the SQL that the suite executes: what would leave a tenant, or would not run on Citus.
 
-The rules are those of docs/decisions/0003-tenancy-in-every-key.md, read off the text alone: each run on one plain
-server shows that the same statements reach one tenant and run on many machines.
+The rules are those of docs/decisions/0003-tenancy-in-every-key.md, checked on the text alone: so each test run on one
+plain server shows that the statements stay in one tenant and would run on many machines.
 """
 
 import re
@@ -31,7 +31,7 @@ VOLATILE = {
     "clock_timestamp", "currval", "gen_random_uuid", "lastval", "nextval", "pg_notify", "rand", "random",
     "random_normal", "set_config", "setval", "timeofday", "uuid", "uuid_generate_v4", "uuidv4", "uuidv7",
 }  # fmt: skip
-# Postgres has more immutable functions: one that is needed is added here once `\df+` shows it as immutable.
+# Postgres has more immutable functions: add one here if it is needed and `\df+` shows it as immutable.
 IMMUTABLE = {
     "abs", "array", "array_append", "array_cat", "array_concat", "array_length", "array_prepend", "array_remove",
     "array_size", "cardinality", "case", "cast", "ceil", "coalesce", "floor", "greatest", "if", "jsonb_set", "least",
@@ -48,7 +48,7 @@ KEEPS_MEANING = re.compile(
     r"|work_mem",
     re.IGNORECASE,
 )
-# But for a plan that is only shown.
+# The exception is a plan that is only explained.
 FORCED_PLAN = re.compile(r"\bplan_cache_mode\b[^;]*\bforce_generic_plan\b(?!'?;\s*PREPARE\s+explained_)", re.IGNORECASE)
 DDL_MODE = re.compile(
     r"SET\s+(?:LOCAL\s+|SESSION\s+)?citus\.multi_shard_modify_mode\s*(?:=|TO)\s*'?(\w+)", re.IGNORECASE
@@ -61,12 +61,12 @@ CHANGES_TABLES = re.compile(
 
 
 def shape(statement: str) -> str:
-    """A statement whatever its values are, and whether they are parameters or written into it."""
+    """Return a statement with `?` in place of parameters and of literals."""
     return " ".join(re.sub(r"\$\d+|'[^']*'", "?", statement).split())
 
 
-# What is sent along with a BEGIN or a COMMIT has its values written into it by `Statement.render`: it is judged as it
-# is in its file.
+# `Statement.render` writes the values into statements that are sent together with a BEGIN or a COMMIT. Such a statement
+# is judged by its text in the file.
 NAMED = {
     shape(statement): statement
     for named in (statements("pages/writing")["lock_wiki"], *statements("webhooks/changes").values())
@@ -75,12 +75,12 @@ NAMED = {
 
 
 def violations(sql: str, tables: frozenset[str] | None = None) -> list[str]:
-    """What is wrong with an executed text of one statement or more: each names the rule, the table, and what to do."""
+    """Return what is wrong with an executed text of one or more statements: the rule, the table, and what to do."""
     return list(judged(sql, TENANT_TABLES if tables is None else tables))
 
 
 WHOLE_DATABASE = frozenset({OF_ALL_TENANTS})
-"""What a backup and `cairn doctor` read of all tenants, as they copy and check all tables."""
+"""The statements in which a backup and `cairn doctor` read the rows of all tenants, to copy and check all tables."""
 
 
 @lru_cache(maxsize=8192)
@@ -122,7 +122,7 @@ def setting_faults(statement: str) -> Iterator[str]:
 
 
 def session_faults(executed: Iterable[str]) -> Iterator[str]:
-    """Faults of statements that one session executed in this order: tables change in sequential mode alone."""
+    """Yield faults of statements that one session executed in this order: tables may change only in sequential mode."""
     mode = "parallel"
     for statement in (part for text in executed for part in split(text)):
         if found := DDL_MODE.match(statement):
@@ -147,7 +147,7 @@ def query_faults(statement: str, tables: frozenset[str]) -> Iterator[str]:
 
 
 def whole_faults(found: list[Level], parts: list[exp.Expr], tables: frozenset[str]) -> Iterator[str]:
-    """Rules on a statement over tenant tables as a whole."""
+    """Check the rules on a whole statement over tenant tables."""
     given = {level.bound[alias] for level in found for alias in level.tables if alias in level.bound}
     if len(given) > 1:
         yield f"two tenants: tenant_id is compared with {' and '.join(sorted(given))}: bind one parameter everywhere"
@@ -169,12 +169,12 @@ def whole_faults(found: list[Level], parts: list[exp.Expr], tables: frozenset[st
 
 
 def is_row(part: exp.Expr) -> bool:
-    """Whether it is `(a, b)` or `ROW(a, b)`."""
+    """Return whether the expression is `(a, b)` or `ROW(a, b)`."""
     return isinstance(part, exp.Tuple) or (isinstance(part, exp.Anonymous) and part.name.upper() == "ROW")
 
 
 def is_value(row: exp.Expr) -> bool:
-    """Whether a row leaves its query, or goes into a function, instead of being compared."""
+    """Return whether a row is selected or passed to a function, instead of being compared."""
     within, parent = row, row.parent
     while isinstance(parent, (exp.Paren, exp.Alias)) or is_ordered(within, parent):
         within, parent = parent, parent.parent
@@ -186,12 +186,13 @@ def is_value(row: exp.Expr) -> bool:
 
 
 def is_ordered(value: exp.Expr, parent: exp.Expr | None) -> bool:
-    """Whether an aggregate orders what it takes, as in array_agg(value ORDER BY …)."""
+    """Return whether an aggregate orders its input by the value, as in array_agg(value ORDER BY …)."""
     return isinstance(parent, exp.Order) and parent.this is value
 
 
 def read_behind(query: exp.Expr, tables: frozenset[str]) -> Iterator[str]:
-    """Citus runs the arms of a statement one after the other, and each sees what those before it have written."""
+    """Check reads of a table that another arm writes: Citus runs the arms of a statement one after the other, and each
+    sees what those before it have written."""
     given = query.args.get("with_")
     arms = [*(given.expressions if given is not None else ()), query]
     writers = [(place, written(arm), arm.alias) for place, arm in enumerate(arms)]
@@ -209,7 +210,7 @@ def read_behind(query: exp.Expr, tables: frozenset[str]) -> Iterator[str]:
 
 
 def written(arm: exp.Expr) -> str:
-    """The table that an arm, or the statement itself, writes; nothing for one that only reads."""
+    """Return the table that an arm, or the statement itself, writes, or an empty text if it only reads."""
     change = arm.this if isinstance(arm, exp.CTE) else arm
     if not isinstance(change, (exp.Insert, exp.Update, exp.Delete)):
         return ""
@@ -218,7 +219,7 @@ def written(arm: exp.Expr) -> str:
 
 
 def read_by(arm: exp.Expr, query: exp.Expr) -> set[str]:
-    """The names of the tables that an arm reads, and those that the statement itself does beside its arms."""
+    """Return the names of the tables that an arm reads, or that the statement itself reads outside its arms."""
     change = arm.this if isinstance(arm, exp.CTE) else arm
     target = change.this if isinstance(change, (exp.Insert, exp.Update, exp.Delete)) else None
     if isinstance(target, exp.Schema):
@@ -235,7 +236,7 @@ def unbound(level: Level) -> Iterator[str]:
 
 
 def fixed_tenant(level: Level) -> Iterator[str]:
-    """A tenant in the text itself: another statement for every tenant, and nobody checked whose it is."""
+    """Check for a tenant in the text itself: each tenant's statement would differ, and its access is not checked."""
     for part in level.parts:
         if not isinstance(part, (exp.EQ, exp.In)):
             continue
@@ -251,7 +252,7 @@ def is_literal(value: exp.Expr) -> bool:
 
 
 def unsure_insert(level: Level) -> Iterator[str]:
-    """Every row that is inserted says its tenant, and says it by a parameter or by a row that is bound."""
+    """Check that every inserted row has a tenant_id that is a parameter or that of a bound row."""
     query, name = level.query, level.target
     if not name:
         return
@@ -268,7 +269,7 @@ def unsure_insert(level: Level) -> Iterator[str]:
 
 
 def inserted(source: exp.Expr | None) -> Iterator[list[exp.Expr]]:
-    """The lists of values: one per row of VALUES, one per arm of a SELECT; none of DEFAULT VALUES."""
+    """Yield the lists of values: one per row of VALUES, one per arm of a SELECT; none for DEFAULT VALUES."""
     if isinstance(source, exp.Values):
         yield from map(elements, source.expressions)
     elif isinstance(source, exp.SetOperation):
@@ -334,7 +335,7 @@ def calls(node: exp.Expr) -> set[str]:
 
 
 def called(node: exp.Expr) -> set[str]:
-    """The function that this node calls, in lower case. Operators are left out: to sqlglot `@>` is a function."""
+    """Return the function that a node calls, in lower case, but no operators: sqlglot parses `@>` as a function."""
     if isinstance(node, exp.Anonymous):
         return {node.name.lower()}
     return {type(node).sql_name().lower()} if isinstance(node, exp.Func) and not isinstance(node, exp.Binary) else set()

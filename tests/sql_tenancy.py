@@ -1,7 +1,7 @@
-"""Which tables of a statement are bound to the tenant, level by level.
+"""Finds which tables of a statement are bound to the tenant, level by level.
 
-A level is one SELECT, INSERT, UPDATE or DELETE without the queries inside it. A table in it is bound when the level
-makes its tenant_id equal to a parameter, itself or by way of other tables, of its own or of an enclosing level.
+A level is one SELECT, INSERT, UPDATE or DELETE without the queries inside it. A table in it is bound if the level makes
+its tenant_id equal to a parameter, directly or through other tables of its own or of an enclosing level.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ TENANT = "tenant_id"
 class Equality(NamedTuple):
     """Two sides that a level makes equal: an alias stands for its tenant_id, `$1` for a parameter.
 
-    `narrowed` holds the aliases whose rows it restricts; None means all of them.
+    `narrowed` contains the aliases whose rows the equality restricts; None means all of them.
     """
 
     left: str
@@ -26,9 +26,10 @@ class Equality(NamedTuple):
 
 
 class Level(NamedTuple):
-    """`parts` are its own nodes, `tables` the stored tables it reads by alias, `bound` the parameter of each alias.
+    """One level. `parts` are its own nodes, `tables` the stored tables that it reads by alias, `bound` the parameter of
+    each alias.
 
-    `target` is the stored table that it inserts into, or nothing.
+    `target` is the stored table that it inserts into, or an empty text.
     """
 
     query: exp.Expr
@@ -43,7 +44,7 @@ class Level(NamedTuple):
 
 
 def levels(query: exp.Expr, stored: frozenset[str], outer: Mapping[str, str] | None = None) -> Iterator[Level]:
-    """Every level of a tree, outermost first, be it a UNION of them; `outer` is what the enclosing ones have bound."""
+    """Yield every level of a tree or UNION, outermost first. `outer` has the bindings of enclosing levels."""
     seen = outer or {}
     parts = list(query.walk(prune=lambda node: node is not query and isinstance(node, LEVELS)))
     tables = stored_tables(query, parts, stored)
@@ -56,7 +57,7 @@ def levels(query: exp.Expr, stored: frozenset[str], outer: Mapping[str, str] | N
 
 
 def stands_apart(inner: exp.Expr, query: exp.Expr) -> bool:
-    """A common table expression, or a sub-select in FROM without LATERAL, does not see the tables beside it."""
+    """Return whether an inner query cannot see the tables beside it: a CTE, or a sub-select in FROM without LATERAL."""
     node = inner
     while node is not query and node.parent is not None:
         if isinstance(node, exp.CTE) or (
@@ -76,14 +77,14 @@ def stored_tables(query: exp.Expr, parts: Iterable[exp.Expr], stored: frozenset[
 
 
 def is_target(part: exp.Expr, query: exp.Expr) -> bool:
-    """What an INSERT writes into, which is not read."""
+    """Return whether the part is the table that an INSERT writes into, which is not read."""
     if not (isinstance(query, exp.Insert) and isinstance(part, exp.Table)):
         return False
     return part.parent is query or isinstance(part.parent, exp.Schema)
 
 
 def bindings(query: exp.Expr, parts: list[exp.Expr], first: str, outer: Mapping[str, str]) -> dict[str, str]:
-    """Alias to parameter, for this level's sources and for those of the enclosing ones that it does not hide."""
+    """Return the parameter of each bound alias, for this level's sources and for visible ones of enclosing levels."""
     own = names(parts)
     bound = {alias: parameter for alias, parameter in outer.items() if alias not in own}
     facts = list(equalities(query, parts, first))
@@ -94,7 +95,7 @@ def bindings(query: exp.Expr, parts: list[exp.Expr], first: str, outer: Mapping[
 
 
 def followed(fact: Equality, bound: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What one more equality binds."""
+    """Yield what one more equality binds."""
     for alias, other in ((fact.left, fact.right), (fact.right, fact.left)):
         parameter = other if other.startswith("$") else bound.get(other)
         narrows = fact.narrowed is None or alias in fact.narrowed
@@ -103,7 +104,7 @@ def followed(fact: Equality, bound: Mapping[str, str]) -> Iterator[tuple[str, st
 
 
 def equalities(query: exp.Expr, parts: Iterable[exp.Expr], first: str) -> Iterator[Equality]:
-    """From WHERE and from joins. A bare tenant_id is that of `first`: Postgres refuses one that could be another's."""
+    """Yield the equalities of WHERE and of joins. A bare tenant_id is that of `first`: Postgres refuses ambiguity."""
     where = query.args.get("where")
     if where is not None:
         yield from (Equality(left, right) for left, right in equal_pairs(where.this, first))
@@ -113,7 +114,7 @@ def equalities(query: exp.Expr, parts: Iterable[exp.Expr], first: str) -> Iterat
 
 
 def joined(join: exp.Join, first: str) -> Iterator[Equality]:
-    """A LEFT JOIN restricts the joined side alone; a RIGHT or FULL one is not counted on."""
+    """Yield the equalities of a join. A LEFT JOIN restricts only the joined side; a RIGHT or FULL JOIN is ignored."""
     beside = names(join.this.walk(prune=lambda node: isinstance(node, LEVELS)))
     narrowed = {"": None, "LEFT": beside}.get(join.side.upper(), frozenset[str]())
     if (condition := join.args.get("on")) is not None:
@@ -123,7 +124,7 @@ def joined(join: exp.Join, first: str) -> Iterator[Equality]:
 
 
 def left_of(join: exp.Join) -> str:
-    """The source just before a join. An older one may stand before a comma, where USING does not reach."""
+    """Return the source just before a join. Earlier sources may stand before a comma, where USING does not reach."""
     parent = join.parent
     assert parent is not None
     if join.index:
@@ -133,7 +134,7 @@ def left_of(join: exp.Join) -> str:
 
 
 def equal_pairs(condition: exp.Expr, first: str) -> Iterator[tuple[str, str]]:
-    """The equalities that must all hold, those under OR and NOT left out; `(a, b) = ($1, $2)` is two."""
+    """Yield equalities that must all hold, without those under OR and NOT; `(a, b) = ($1, $2)` is two of them."""
     condition = condition.unnest()
     if isinstance(condition, exp.And):
         yield from equal_pairs(condition.left, first)
@@ -161,7 +162,7 @@ def is_tenant(value: exp.Expr) -> bool:
 
 
 def parameter(value: exp.Expr) -> str:
-    """`$1`, cast or not; nothing for anything else."""
+    """Return `$1` for a parameter, also if it is cast, or an empty text for anything else."""
     while isinstance(value, (exp.Cast, exp.Paren)):
         value = value.this
     return f"${value.name}" if isinstance(value, exp.Parameter) else ""

@@ -1,7 +1,7 @@
-"""From the text that a driver sends to statements and trees that can be looked at.
+"""Parses the text that a driver sends into statements and trees.
 
-sqlglot does not read all of PostgreSQL. What it cannot read and the rules do not look at is respelt first, outside of
-literals: parameters, JSON_OBJECT, the trigram operators. Its parser is not subclassed: the compiled one forbids it.
+sqlglot does not read all of PostgreSQL. What it cannot read and the rules do not check is rewritten first, outside of
+literals: parameters, JSON_OBJECT, the trigram operators. Its parser cannot be subclassed, because it is compiled.
 """
 
 import re
@@ -17,7 +17,7 @@ NOUNS = sorted(
     for path in QUERIES.rglob("*.sql")
     if path.parent.name != "temp"
 )
-"""The files of named statements for Postgres, such as pages/aliases; those in temp are SQLite's."""
+"""The files of named statements for Postgres, such as pages/aliases. Those in temp are for SQLite."""
 LEXEME = re.compile(
     r"""(?P<key>'(?:''|[^'])*')\s*:(?!:)
     | (?P<text>\bE'(?:\\.|''|[^'\\])*' | '(?:''|[^'])*' | "(?:""|[^"])*" | \$(?P<tag>(?:[a-z_]\w*)?)\$.*?\$(?P=tag)\$)
@@ -37,7 +37,7 @@ WRAPPER = re.compile(
 
 
 def split(sql: str) -> list[str]:
-    """The statements of a text, without comments, and without the EXPLAIN, PREPARE or DECLARE before them."""
+    """Return the statements of a text, without comments, and without the EXPLAIN, PREPARE or DECLARE before them."""
     parts = (part.strip() for part in LEXEME.sub(respelt, sql).split("\0"))
     unwrapped = (part[start.end() :] if (start := WRAPPER.match(part)) else part for part in parts)
     return [statement for statement in unwrapped if statement]
@@ -62,10 +62,10 @@ def respelt(lexeme: re.Match[str]) -> str:
 
 
 def tree(statement: str) -> exp.Expr:
-    """Raises SqlglotError where the statement cannot be read."""
+    """Parse a statement. Raises SqlglotError if it cannot be read."""
     try:
         parsed: Any = sqlglot.parse_one(statement, read="postgres")
-    except TypeError as error:  # it trips over some texts that are no SQL
+    except TypeError as error:  # sqlglot raises it for some texts that are not SQL
         raise sqlglot.ParseError(str(error)) from error
     assert isinstance(parsed, exp.Expr)
     return parsed

@@ -1,8 +1,8 @@
-"""Texts of SQL that keep the rules, remembered for the other workers and for later runs: to read a long one takes
-longer than most tests.
+"""Caches which SQL texts keep the rules, for other workers and for later runs: parsing a long text takes longer than
+most tests.
 
-One that breaks a rule is not remembered, nor one that has its values written into it: it is another each time. All is
-forgotten once anything changes that a verdict rests on.
+Texts that break a rule, and texts that contain their values and so differ each time, are not cached in the file. The
+cache is discarded when anything changes that verdicts depend on.
 """
 
 from hashlib import blake2b
@@ -14,13 +14,13 @@ from tests.sql_rules import violations
 
 ROOT = Path(__file__).parents[1]
 RULES = ("tests/sql_*.py", "db/**/*.py", "db/**/*.sql")
-"""What the verdicts rest on, but for the version of sqlglot."""
+"""The files that verdicts depend on, besides the version of sqlglot."""
 LINE = 33  # bytes: the digest of a text as hexadecimal digits, and the end of the line
-MOST = 16_000_000  # bytes after which a file is begun anew: nightly runs draw other documents each time
+MOST = 16_000_000  # bytes after which a file is started again: nightly runs draw other documents each time
 
 
 class Verdicts:
-    """Judges texts, with a memory in a file if there is a folder for it."""
+    """Checks SQL texts, with a cache in a file if a folder is given."""
 
     def __init__(self, folder: Path | None = None, rules: str | None = None) -> None:
         self.sound: set[str] = set()
@@ -33,7 +33,7 @@ class Verdicts:
                 other.unlink(missing_ok=True)
 
     def violations(self, sql: str) -> list[str]:
-        """What is wrong with a text."""
+        """Return what is wrong with a text."""
         digest = blake2b(sql.encode(), digest_size=16).hexdigest()
         if digest not in self.sound:
             self.catch_up()
@@ -44,11 +44,11 @@ class Verdicts:
         self.sound.add(digest)
         if self.file is not None and "$1" in sql:
             with self.file.open("ab", buffering=0) as file:
-                file.write(f"{digest}\n".encode())  # whole, or not at all: it is one call, behind what others wrote
+                file.write(f"{digest}\n".encode())  # one call appends the whole line after those of other workers
         return []
 
     def catch_up(self) -> None:
-        """Read what other workers have found meanwhile."""
+        """Read what other workers have added to the file since the last read."""
         if self.file is None or not self.file.exists():
             return
         with self.file.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Real servers, of which one follows another."""
+"""Starts real servers, one of which follows the other."""
 
 import asyncio
 import os
@@ -25,18 +25,18 @@ class Pair(NamedTuple):
         return [server.postmaster()[4] for server in self]
 
     def dsn(self, *sockets: str) -> str:
-        """Return the DSN of these servers, of which that one is used which takes writes, or of the only one."""
+        """Return the DSN of one server, or of several, of which the one that accepts writes is used."""
         wanted = "&target_session_attrs=read-write" if len(sockets) > 1 else ""
         return f"postgresql://postgres@/cairn?host={','.join(sockets)}{wanted}"
 
     def promote(self) -> None:
-        """Let the second server take over."""
+        """Promote the second server."""
         account = server_account(self.second.data_dir, (programs(),), lambda _: None)
         self.second.run(account, "pg_ctl", "promote", "--wait", "--silent")
 
 
 def kill(server: EmbeddedServer) -> None:
-    """End a server at once, as a crash of its machine does."""
+    """Stop a server at once, as a crash of its machine does."""
     os.kill(int(server.postmaster()[0]), signal.SIGQUIT)
 
 
@@ -50,7 +50,7 @@ def follow(primary: EmbeddedServer, standby: EmbeddedServer) -> None:
 
 @contextmanager
 def another_standby(pair: Pair) -> Iterator[EmbeddedServer]:
-    """One more server that follows the first of a pair."""
+    """Start another server that follows the first of a pair."""
     server = EmbeddedServer(pair.first.data_dir.parent / "third")
     server.data_dir.mkdir()
     try:
@@ -63,9 +63,9 @@ def another_standby(pair: Pair) -> Iterator[EmbeddedServer]:
 
 @contextmanager
 def running_pair(made_server: Path | None = None, *, is_synchronous: bool) -> Iterator[Pair]:
-    """Two servers with a migrated database. If the pair is synchronous, a COMMIT waits until both have it.
+    """Start two servers with a migrated database. In a synchronous pair, each COMMIT waits until both have it.
 
-    The first is a copy of the server that is given, which is quicker than to make one.
+    If `made_server` is given, the first is a copy of it, which is faster than creating one.
     """
     folder = Path(new_folder())
     folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Temporary folders in memory: on a disk, writing and removing the files of a database takes longer than most tests."""
+"""Puts temporary folders in memory: on a disk, creating and removing a database takes longer than most tests."""
 
 import atexit
 import os
@@ -15,9 +15,9 @@ ENOUGH = 2 << 30  # bytes that must be free there; a run of all tests with three
 
 
 def use_memory(memory: Path = MEMORY) -> None:
-    """Let the temporary folders of this run be in memory, unless TMPDIR names a place or there is too little of it.
+    """Put the temporary folders of this run in memory, unless TMPDIR is set or there is too little memory.
 
-    pytest's own folders stay on the disk, where they can be looked at after a failure.
+    pytest's own folders stay on the disk, where they can be inspected after a failure.
     """
     if "TMPDIR" not in os.environ and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= ENOUGH:
         remove_abandoned(memory)
@@ -26,11 +26,11 @@ def use_memory(memory: Path = MEMORY) -> None:
         tempfile.tempdir = None
         atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
     elif (owner := Path(tempfile.gettempdir()) / OWNER).exists():
-        flock(os.open(owner, os.O_RDONLY), LOCK_SH)  # a worker, which has inherited TMPDIR
+        flock(os.open(owner, os.O_RDONLY), LOCK_SH)  # this is a worker, which has inherited TMPDIR
 
 
 def make_place(memory: Path) -> Path:
-    """Return a new folder that is kept until this process and its workers have ended, however they end."""
+    """Return a new folder that later runs keep until this process and its workers have ended, however they end."""
     place = Path(tempfile.mkdtemp(prefix=PREFIX, dir=memory))
     place.chmod(0o755)  # Postgres must get into it, with an account of its own
     made = place / "new"
@@ -40,7 +40,7 @@ def make_place(memory: Path) -> Path:
 
 
 def remove_abandoned(memory: Path) -> None:
-    """Remove the folders of runs of which no process is left."""
+    """Remove the folders of runs that have no process left."""
     for owner in memory.glob(f"{PREFIX}*/{OWNER}"):
         with suppress(OSError), owner.open("rb") as lock:
             flock(lock, LOCK_EX | LOCK_NB)  # refused while a process of its run lives

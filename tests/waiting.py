@@ -1,4 +1,4 @@
-"""A bound for what tests wait for."""
+"""Limits how long tests wait."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ SOON = 60.0  # seconds: far more than a busy machine takes
 
 @asynccontextmanager
 async def within(missing: str, seconds: float = SOON) -> AsyncIterator[None]:
-    """Bound a wait: when the time is over the test fails with a sentence that says what is `missing`."""
+    """Limit a wait. After `seconds` the test fails with a sentence that says what is `missing`."""
     bound = asyncio.timeout(seconds)
     try:
         async with bound:

@@ -1,4 +1,4 @@
-"""A wiki to write in, and what must hold in it whatever was written."""
+"""A wiki to write in, and checks of what must hold in it after any writes."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -31,14 +31,14 @@ RANKS = {"slug": 1, "old_slug": 2, "alias": 3}
 
 @dataclass(frozen=True)
 class Wiki:
-    """One owner's wiki, the credential that writes in it, and a connection of its own to look at the rows."""
+    """One owner's wiki, the scope that writes in it, and a separate connection that reads its rows."""
 
     database: Database
     scope: Scope
     look: asyncpg.Connection
 
     async def rows(self, table: str, order: str = "id", **where: Any) -> list[dict[str, Any]]:
-        """The rows of a table in this wiki."""
+        """Return the rows of a table in this wiki."""
         wanted = "".join(f" AND {column} = ${n}" for n, column in enumerate(where, start=3))
         sql = f"SELECT * FROM {table} WHERE tenant_id = $1 AND owner_id = $2{wanted} ORDER BY {order}"
         return [
@@ -53,21 +53,21 @@ class Wiki:
         return await self.row("pages", id=page_id)
 
     async def targets(self, page_id: UUID) -> dict[str, UUID | None]:
-        """What a page's text points at, and which page that is."""
+        """Return the link targets in a page's text, and the page that each resolves to."""
         rows = await self.rows("link_targets", "target", from_page_id=page_id)
         return {row["target"]: row["to_page_id"] for row in rows}
 
     async def references(self) -> dict[tuple[UUID, UUID], set[str]]:
-        """(from, to) of every reference, and its reasons."""
+        """Return (from, to) of every reference, with its reasons."""
         links = await self.rows("links", kind="reference")
         return {(link["from_page_id"], link["to_page_id"]): set(link["reasons"]) for link in links}
 
     async def actions(self) -> list[str]:
-        """What was written, oldest first."""
+        """Return the logged actions, the oldest first."""
         return [row["action"] for row in await self.rows("activity")]
 
     async def counts(self, table: str = "search_pages") -> Counter[str]:
-        """In how many rows of the table each lexeme is counted, without the letter of the wiki."""
+        """Return in how many rows of the table each lexeme is counted, without the letter of the wiki."""
         found = Counter[str]()
         for scope in await self.rows("search_scopes", "analyser"):
             if (scope["analyser"] >= PASSAGES) != (table == "search_passages"):
@@ -81,22 +81,22 @@ class Wiki:
         return (await add_source(self.database, self.scope, SourceDraft(kind, ref, content))).source_id
 
     async def empty(self) -> None:
-        """Away with what would take long to check."""
+        """Delete everything that would take long to check."""
         for table in ("pages", "search_scopes", "search_counts", "search_changes", "search_vocabulary"):
             await self.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", self.scope.tenant_id)
 
     async def neighbour(self, role: Role | None = None) -> "Wiki":
-        """Another owner's wiki in the same tenant."""
+        """Create another owner's wiki in the same tenant."""
         owner_id = await make_owner(self.look, self.scope.tenant_id)
         return Wiki(self.database, member(self.scope.tenant_id, owner_id, role or self.scope.role), self.look)
 
     def acting(self, role: Role) -> "Wiki":
-        """The same wiki with another credential."""
+        """Return the same wiki with another role."""
         return Wiki(self.database, member(self.scope.tenant_id, self.scope.owner_id, role), self.look)
 
 
 async def open_wiki(dsn: str) -> Wiki:
-    """A new tenant, an owner in it, and an admin at work."""
+    """Create a tenant with an owner, and return the owner's wiki with an admin's scope."""
     database = Database(dsn, size=4, statement_timeout=STATEMENT_TIMEOUT)
     await database.open()
     look = await IDLE.connect(dsn, {})
@@ -124,7 +124,7 @@ def member(tenant_id: UUID, owner_id: UUID, role: Role) -> Scope:
 
 
 async def check(wiki: Wiki) -> None:
-    """Everything that is kept beside the pages agrees with them."""
+    """Check that all rows that are derived from pages are consistent with them."""
     pages = {page["id"]: page for page in await wiki.rows("pages")}
     await check_sections(wiki, pages)
     await check_revisions(wiki, pages)
@@ -156,7 +156,7 @@ async def check_revisions(wiki: Wiki, pages: dict[UUID, Any]) -> None:
 
 
 def body_of(revision: dict[str, Any], earlier: list[dict[str, Any]]) -> str:
-    """The text of a state: its own, or what it takes of an earlier one that is kept whole."""
+    """Return the text of a revision: its own, or what it takes from an earlier revision that is stored whole."""
     if revision["base_version"] is None:
         return str(revision["body_md"])
     assert revision["body_md"] == ""
@@ -166,7 +166,7 @@ def body_of(revision: dict[str, Any], earlier: list[dict[str, Any]]) -> str:
 
 
 async def names_of(wiki: Wiki, pages: dict[UUID, Any]) -> dict[UUID, set[tuple[str, str]]]:
-    """(kind, name) of every slug, former slug and alias."""
+    """Return (kind, name) of every slug, former slug and alias."""
     names = {page_id: {("slug", page["slug"])} for page_id, page in pages.items()}
     for row in await wiki.rows("old_slugs", "slug"):
         names[row["page_id"]].add(("old_slug", row["slug"]))
@@ -176,7 +176,7 @@ async def names_of(wiki: Wiki, pages: dict[UUID, Any]) -> dict[UUID, set[tuple[s
 
 
 async def check_names(wiki: Wiki, pages: dict[UUID, Any]) -> None:
-    """The rows that search reads are the names, and carry the status of their page."""
+    """Check that the rows that search reads are the names, and carry the status of their page."""
     stored = defaultdict(set)
     for row in await wiki.rows("page_names", "name"):
         assert row["status"] == pages[row["page_id"]]["status"]
@@ -192,12 +192,12 @@ async def check_names(wiki: Wiki, pages: dict[UUID, Any]) -> None:
 
 
 def whole(name: str) -> list[str]:
-    """Return the words of a name without the parts of those in camel case."""
+    """Return the words of a name without the parts of camel-case words."""
     return [word[0] for word in whole_words(name)]
 
 
 async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
-    """Each page's words, weighted by where they stand and under the letter of the wiki; and how often each is there."""
+    """Check each page's words, weighted by field and under the letter of the wiki, and how often each occurs."""
     sql = """
         SELECT CAST(replace(CAST(ts_delete(tsv, $6::text[]) AS text), '''' || $7, '''') AS tsvector)
             = setweight(to_tsvector(tongue, $2), 'A') || setweight(to_tsvector(tongue, $3), 'B')
@@ -225,7 +225,7 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
 def said_of(
     page: Any, letter: str, names: set[tuple[str, str]], headings: list[str]
 ) -> tuple[list[str], list[str], int]:
-    """The words of a page by their weight, its marks, and how many words it has."""
+    """Return the words of a page by weight, its marks, and its number of words."""
     summary, body = map(words, (page["summary"] or "", strip_comments(page["body_md"])))
     title, called = whole(page["title"]), sorted({name for _, name in names})
     others = dict.fromkeys(tuple(whole(name)) for name in called)
@@ -240,7 +240,7 @@ def said_of(
 
 
 async def check_statistics(wiki: Wiki, table: str = "search_pages") -> None:
-    """What is counted, with what still waits to be, is what the rows have."""
+    """Check that the stored counts, with the changes still to be counted, are those of the rows."""
     lexemes, counted = Counter[str](), Counter[str]()
     for row in await wiki.rows(table, "1"):
         found = await wiki.look.fetchval("SELECT tsvector_to_array($1::tsvector)", row["tsv"])
@@ -255,7 +255,7 @@ async def check_statistics(wiki: Wiki, table: str = "search_pages") -> None:
 
 
 async def check_passages(wiki: Wiki) -> None:
-    """Sources have the passages of their text, but for forgotten ones and those that nobody has read yet."""
+    """Check that sources have the passages of their text, except forgotten sources and those not indexed yet."""
     stored = defaultdict(list)
     for row in await wiki.rows("search_passages", "source_id, position"):
         stored[row["source_id"]].append(row)
@@ -273,7 +273,7 @@ async def check_passages(wiki: Wiki) -> None:
 
 
 async def check_targets(wiki: Wiki, pages: dict[UUID, Any]) -> None:
-    """Each target has the page that the rules find for it among all names that there are now."""
+    """Check that each link target has the page that the rules find for it among all current names."""
     names = await names_of(wiki, pages)
     stored = {(row["from_page_id"], row["target"]): row for row in await wiki.rows("link_targets", "target")}
     written = {
@@ -311,7 +311,7 @@ async def check_targets(wiki: Wiki, pages: dict[UUID, Any]) -> None:
 
 
 async def check_links(wiki: Wiki, pages: dict[UUID, Any]) -> None:
-    """Text links are what the texts say, mirrors what the parents say, and hubness counts what can be seen."""
+    """Check that text links match the texts, mirror links match the parents, and hubness counts visible pages."""
     references = await wiki.references()
     targets = await wiki.rows("link_targets", "target", relation="text")
     meant = {

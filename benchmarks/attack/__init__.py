@@ -1,1 +1,1 @@
-"""Measures what malicious clients can do to others of the same service."""
+"""Measures what a malicious client can do to other clients of the same service."""

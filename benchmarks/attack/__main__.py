@@ -1,9 +1,10 @@
 """Measures what other clients notice while one client attacks: python -m benchmarks.attack. On Linux only.
 
-A service on a Postgres of its own is attacked by one credential at a time, while a client of another tenant sends a
-cheap query every 20 ms, or with --writes makes a page every 100 ms. Its waits count from the moment at which it meant
-to ask. What holds the event loop is what the service's own watchdog logs. On a busy machine everything waits, so misses
-are repeated before they are believed.
+A service with its own Postgres is attacked with one credential. Meanwhile a client of another tenant sends a cheap
+query every 20 ms, or with --writes creates a page every 100 ms. Its waiting time counts from the moment at which the
+request was due, not from the moment at which it was sent. How long the event loop was held is what the service's own
+watchdog logs. On a busy machine every process waits, so an attack that misses a goal is repeated before the miss
+counts.
 """
 
 import asyncio
@@ -32,39 +33,42 @@ from db.scope import Scope
 from resolvers.auth.credentials import mint
 
 from ..import_export.scopes import new_scope
-from ..processes import Server, cpu_seconds, resident_mb, started
+from ..processes import Server, cpu_seconds, resident_mb, running_server
 from .attacks import ATTACKS, run
-from .wire import Target, answer_of, connected, post
+from .wire import Target, connected, post, read_response
 
 SECRET = "only for benchmarks on the loopback of one machine"
-EVERY, WRITES_EVERY = 0.02, 0.1  # seconds between two queries, or writes, of the other client
-CHEAP = orjson.dumps({"query": "{ viewer { role } recentWikiPages(limit: 1) { title } }"})
+QUERY_INTERVAL, WRITE_INTERVAL = 0.02, 0.1  # seconds between two queries, or two writes, of the other client
+CHEAP_QUERY = orjson.dumps({"query": "{ viewer { role } recentWikiPages(limit: 1) { title } }"})
 CREATE = "mutation($i: CreateWikiPageInput!) { createWikiPage(input: $i) { page { id } userErrors { code } } }"
-NOTE = b'{"title": "A note", "body": "Of the other."}\n'
-HELD = 0.05  # seconds; longer holds of the loop are logged
-SETTLE = 3.0  # seconds for a service to come to rest
-GOAL_P99, GOAL_HELD, GOAL_MEMORY, GOAL_QUIET = 250.0, 50.0, 1.5, 3.0
-say = Console(stderr=True)
+IMPORTED_NOTE = b'{"title": "A note", "body": "Of the other."}\n'
+SLOW_LOOP = 0.05  # seconds: longer holds of the event loop are logged
+SETTLE = 3.0  # seconds until the service is idle again
+GOAL_P99, GOAL_LOOP_HELD, GOAL_MEMORY, GOAL_P50_RATIO = 250.0, 50.0, 1.5, 3.0
+stderr = Console(stderr=True)
 EXAMPLES = """Examples: make bench-attack; make bench-attack ARGS='--only keys,phrases --seconds 20';
 make bench-attack ARGS=--json > attacks.json"""
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @dataclass
-class Felt:
-    """One attack, in milliseconds and MB. `quiet` is the p50 without it; `held` the longest that the loop computed at a
-    stretch, 0 where nothing was logged; `stood` the longest that it served nobody, on a busy machine mostly waiting
-    for a processor."""
+class Impact:
+    """The impact of one attack on the other client, in milliseconds and MB.
+
+    `p50_before` is the p50 without the attack. `loop_held` is the longest time that the event loop computed at a
+    stretch, 0 where nothing was logged. `loop_stalled` is the longest time that the event loop served no request; on a
+    busy machine most of that time is waiting for a processor.
+    """
 
     attack: str
     requests: int
-    quiet: float
+    p50_before: float
     p50: float
     p99: float
     worst: float
-    held: float
-    stood: float
-    held_by: list[str]
+    loop_held: float
+    loop_stalled: float
+    loop_held_by: list[str]
     memory_before: float
     memory_after: float
     cpu: float
@@ -72,16 +76,16 @@ class Felt:
     misses: list[str] = field(default_factory=list)
 
 
-class Asked:
-    """What the other client sends, and how often: a cheap query again and again, or a new page each time."""
+class Probe:
+    """The requests of the other client and their interval: always the same cheap query, or a new page each time."""
 
     def __init__(self, writes: bool) -> None:
-        self.writes, self.every = writes, WRITES_EVERY if writes else EVERY
+        self.writes, self.interval = writes, WRITE_INTERVAL if writes else QUERY_INTERVAL
         self.numbers = count()
 
     def body(self) -> bytes:
         if not self.writes:
-            return CHEAP
+            return CHEAP_QUERY
         number = next(self.numbers)
         page = {"type": "TOPIC", "title": f"Light {number}", "bodyMd": f"It weighs {number} g."}
         return orjson.dumps({"query": CREATE, "variables": {"i": page}})
@@ -89,47 +93,51 @@ class Asked:
 
 @app.command(epilog=EXAMPLES)
 def main(
-    only: Annotated[str, typer.Option(help=f"Some attacks, by commas: {', '.join(ATTACKS)}.")] = "",
+    only: Annotated[str, typer.Option(help=f"Some of {', '.join(ATTACKS)}, separated by commas.")] = "",
     seconds: Annotated[float, typer.Option(min=1, max=600, help="How long each attack lasts.")] = 8,
-    repeat: Annotated[int, typer.Option(min=0, help="How often an attack that misses a goal is tried again.")] = 1,
-    writes: Annotated[bool, typer.Option("--writes", help="The other client makes pages instead of reading.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")] = False,
+    repeat: Annotated[int, typer.Option(min=0, help="Retries of an attack that misses a goal.")] = 1,
+    writes: Annotated[
+        bool, typer.Option("--writes", help="The other client creates pages instead of reading.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Attack a service and measure what another client feels. Ends with 1 where a goal is missed."""
+    """Attack a service and measure the impact on another client. Exits with status 1 if a goal is missed."""
     names = [name.strip() for name in only.split(",") if name.strip()] or list(ATTACKS)
     if unknown := set(names) - set(ATTACKS):
-        raise typer.BadParameter(f"There is no attack {', '.join(sorted(unknown))}. There are: {', '.join(ATTACKS)}.")
+        raise typer.BadParameter(
+            f"There is no attack {', '.join(sorted(unknown))}. The attacks are {', '.join(ATTACKS)}."
+        )
     with service() as (server, scopes, log):
-        found = uvloop.run(measured(server, scopes, log, names, seconds, repeat, Asked(writes)))
+        impacts = uvloop.run(measure_attacks(server, scopes, log, names, seconds, repeat, Probe(writes)))
     if as_json:
-        sys.stdout.write(json.dumps([asdict(one) for one in found], indent=2) + "\n")
+        sys.stdout.write(json.dumps([asdict(impact) for impact in impacts], indent=2) + "\n")
     else:
-        Console(width=max(120, say.width)).print(table_of(found))
-    raise typer.Exit(any(one.misses for one in found))
+        Console(width=max(120, stderr.width)).print(table_of(impacts))
+    raise typer.Exit(any(impact.misses for impact in impacts))
 
 
 @contextmanager
 def service() -> Iterator[tuple[Server, list[Scope], Path]]:
-    """A service with the limits that it has by default, and the wikis of two tenants."""
+    """Start a service with the default limits, and create two tenants with a wiki each."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        with EmbeddedServer(folder / "data", lambda step: say.print(step), durable=False) as dsn:
-            scopes = uvloop.run(prepared(dsn))
+        with EmbeddedServer(folder / "data", lambda step: stderr.print(step), durable=False) as dsn:
+            scopes = uvloop.run(create_tenants(dsn))
             settings = {
                 "CAIRN_DATABASE_URL": dsn,
                 "CAIRN_DATA_DIR": str(folder / "cairn"),
                 "CAIRN_JWT_SECRET": SECRET,
                 "CAIRN_WORKERS": "1",
-                "CAIRN_SLOW_LOOP": str(HELD),
+                "CAIRN_SLOW_LOOP": str(SLOW_LOOP),
                 "CAIRN_LOG_LEVEL": "warning",
             }
             command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
-            with started("cairn", command, settings, folder / "log") as server:
+            with running_server("cairn", command, settings, folder / "log") as server:
                 yield server, scopes, folder / "log"
 
 
-async def prepared(dsn: str) -> list[Scope]:
+async def create_tenants(dsn: str) -> list[Scope]:
     await migrate(dsn)
     database = Database(dsn, size=2)
     await database.open()
@@ -139,90 +147,91 @@ async def prepared(dsn: str) -> list[Scope]:
         await database.close()
 
 
-def target(server: Server, scope: Scope) -> Target:
+def target_for(server: Server, scope: Scope) -> Target:
     token = mint(SECRET, tenant_id=scope.tenant_id, owner_id=scope.owner_id, role=scope.role, ttl=86_400)
     return Target(server.port, token)
 
 
-async def measured(
+async def measure_attacks(
     server: Server,
     scopes: list[Scope],
     log: Path,
     names: list[str],
     seconds: float,
     repeat: int,
-    asked: Asked,
-) -> list[Felt]:
-    attacker, other = (target(server, scope) for scope in scopes)
-    await asyncio.wait_for(probed(other, 3, asked), 60)
-    found = []
+    probe: Probe,
+) -> list[Impact]:
+    attacker, other = (target_for(server, scope) for scope in scopes)
+    await asyncio.wait_for(measure_waits(other, 3, probe), 60)
+    impacts = []
     for place, name in enumerate(names, 1):
         if prepare := ATTACKS[name].prepare:
-            say.print(f"{name}: preparing", highlight=False)
+            stderr.print(f"{name}: preparing", highlight=False)
             await prepare(attacker, 0)
         for _ in range(repeat + 1):
-            say.print(f"{place}/{len(names)} {name}: {ATTACKS[name].about}, {seconds:g} s", highlight=False)
-            one = await felt(server, attacker, other, log, name, seconds, asked)
-            if not one.misses:
+            stderr.print(f"{place}/{len(names)} {name}: {ATTACKS[name].about}, {seconds:g} s", highlight=False)
+            impact = await measure_attack(server, attacker, other, log, name, seconds, probe)
+            if not impact.misses:
                 break
-        found.append(one)
-    return found
+        impacts.append(impact)
+    return impacts
 
 
-async def felt(
-    server: Server, attacker: Target, other: Target, log: Path, name: str, seconds: float, asked: Asked
-) -> Felt:
-    quiet = sorted(await probed(other, SETTLE, asked))
-    before, read, spent = resident_mb([server.pid]), log.stat().st_size, cpu_seconds([server.pid])
+async def measure_attack(
+    server: Server, attacker: Target, other: Target, log: Path, name: str, seconds: float, probe: Probe
+) -> Impact:
+    quiet_waits = sorted(await measure_waits(other, SETTLE, probe))
+    before, log_size, spent = resident_mb([server.pid]), log.stat().st_size, cpu_seconds([server.pid])
     is_import = name == "slow-uploads"
-    with multiprocessing.get_context("spawn").Pool(1) as pool:  # another interpreter: its work is not in these waits
+    with multiprocessing.get_context("spawn").Pool(1) as pool:  # a new process: its work does not count as waiting time
         attacking = pool.apply_async(run, (name, attacker, seconds))
-        await asyncio.sleep(1)  # for the other interpreter to start
-        status = (await post(other, "/api/wiki/import", NOTE, "application/jsonl"))[0] if is_import else None
-        waits = await probed(other, seconds, asked)
+        await asyncio.sleep(1)  # until the attacking process has started
+        status = (await post(other, "/api/wiki/import", IMPORTED_NOTE, "application/jsonl"))[0] if is_import else None
+        waits = await measure_waits(other, seconds, probe)
         requests = await asyncio.to_thread(attacking.get, seconds + 60)
     await asyncio.sleep(SETTLE)
-    holds = [one for one in records(log, read) if one.get("event") == "event loop held"]
+    holds = [record for record in log_records(log, log_size) if record.get("event") == "event loop held"]
     nothing: dict[str, Any] = {"ms": 0, "cpu_ms": 0, "frames": []}
-    longest = max(holds, key=lambda one: float(one["cpu_ms"]), default=nothing)
-    stood = max((one["ms"] for one in holds), default=0)
+    longest = max(holds, key=lambda record: float(record["cpu_ms"]), default=nothing)
+    loop_stalled = max((record["ms"] for record in holds), default=0)
     ordered = sorted(waits)
-    one = Felt(
-        name, requests, round(quiet[len(quiet) // 2], 1),
+    impact = Impact(
+        name, requests, round(quiet_waits[len(quiet_waits) // 2], 1),
         round(ordered[len(ordered) // 2], 1), round(ordered[int(len(ordered) * 0.99)], 1), round(ordered[-1], 1),
-        longest["cpu_ms"], stood, longest["frames"][:8],
+        longest["cpu_ms"], loop_stalled, longest["frames"][:8],
         round(before), round(resident_mb([server.pid])), round(cpu_seconds([server.pid]) - spent, 1), status,
     )  # fmt: skip
-    one.misses = [
-        *(["p50"] if name == "crowd" and one.p50 > GOAL_QUIET * one.quiet else []),
-        *(["p99"] if one.p99 > GOAL_P99 else []),
-        *(["held"] if one.held > GOAL_HELD else []),
-        *(["memory"] if one.memory_after > GOAL_MEMORY * before else []),
+    impact.misses = [
+        *(["p50"] if name == "crowd" and impact.p50 > GOAL_P50_RATIO * impact.p50_before else []),
+        *(["p99"] if impact.p99 > GOAL_P99 else []),
+        *(["loop held"] if impact.loop_held > GOAL_LOOP_HELD else []),
+        *(["memory"] if impact.memory_after > GOAL_MEMORY * before else []),
         *(["import"] if is_import and status != 200 else []),
     ]
-    return one
+    return impact
 
 
-async def probed(other: Target, seconds: float, asked: Asked) -> list[float]:
-    """Milliseconds of each query, one after the other; who is kept waiting has waited since it should have asked."""
+async def measure_waits(other: Target, seconds: float, probe: Probe) -> list[float]:
+    """Send requests one after the other, and return the milliseconds of each, counted from the moment at which it was
+    due."""
     waits: list[float] = []
     ends, due = time.perf_counter() + seconds, time.perf_counter()
     async with connected(other) as (reader, writer):
         while due < ends:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            body = asked.body()
+            body = probe.body()
             writer.write(other.head("/graphql", len(body)) + body)
-            status, answer = await asyncio.wait_for(answer_of(reader), 60)
+            status, answer = await asyncio.wait_for(read_response(reader), 60)
             waits.append(1000 * (time.perf_counter() - due))
             if status != 200 or b'"errors"' in answer:
-                raise RuntimeError(f"The other client was answered {status}: {answer[:300]!r}")
-            due += asked.every
+                raise RuntimeError(f"The other client got status {status}: {answer[:300]!r}")
+            due += probe.interval
             if due < time.perf_counter() - 1:
-                due = time.perf_counter()  # a wait of seconds is one wait, and not hundreds
+                due = time.perf_counter()  # one wait of seconds counts once, not hundreds of times
     return waits
 
 
-def records(log: Path, start: int) -> Iterator[dict[str, Any]]:
+def log_records(log: Path, start: int) -> Iterator[dict[str, Any]]:
     with log.open("rb") as file:
         file.seek(start)
         for line in file:
@@ -230,8 +239,8 @@ def records(log: Path, start: int) -> Iterator[dict[str, Any]]:
                 yield orjson.loads(line)
 
 
-def table_of(found: list[Felt]) -> Table:
-    table = Table("attack", title="What another tenant's client feels, in ms; ! misses a goal")
+def table_of(impacts: list[Impact]) -> Table:
+    table = Table("attack", title="Impact on another tenant's client, in ms; ! misses a goal")
     for column in (
         "requests",
         "quiet",
@@ -239,27 +248,27 @@ def table_of(found: list[Felt]) -> Table:
         "p99",
         "worst",
         "loop held",
-        "stood",
+        "loop stalled",
         "MB before",
         "after",
         "CPU s",
         "misses",
     ):
         table.add_column(column, justify="right")
-    for one in found:
+    for impact in impacts:
         cells = (
-            one.requests,
-            one.quiet,
-            one.p50,
-            one.p99,
-            one.worst,
-            one.held,
-            one.stood,
-            one.memory_before,
-            one.memory_after,
-            one.cpu,
+            impact.requests,
+            impact.p50_before,
+            impact.p50,
+            impact.p99,
+            impact.worst,
+            impact.loop_held,
+            impact.loop_stalled,
+            impact.memory_before,
+            impact.memory_after,
+            impact.cpu,
         )
-        table.add_row(one.attack, *map(str, cells), f"{', '.join(one.misses)} !" if one.misses else "")
+        table.add_row(impact.attack, *map(str, cells), f"{', '.join(impact.misses)} !" if impact.misses else "")
     return table
 
 

@@ -1,4 +1,4 @@
-"""The attacks: each is what one credential, or a client without any, does again and again until its time is over."""
+"""Defines the attacks: each is work that clients with one credential, or without any, repeat until the time is over."""
 
 import asyncio
 import io
@@ -13,20 +13,20 @@ from typing import Any
 import orjson
 import uvloop
 
-from .wire import Target, answer_of, connected, frame, post, upgraded
+from .wire import Target, connected, frame, post, read_response, upgraded
 
 FAILURES = (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError)
 MARKS = "a" + "\u0301\u0316" * 100_000
 CREATE = "mutation ($i: CreateWikiPageInput!) { createWikiPage(input: $i) { page { id } } }"
-TAGGED = "query ($v: String!) { wikiPages(filter: {tags: [$v]}) { nodes { id } } }"
-NAMED = "query ($v: String!) { wikiPages(filter: {titlePrefix: $v}) { nodes { id } } }"
+QUERY_BY_TAG = "query ($v: String!) { wikiPages(filter: {tags: [$v]}) { nodes { id } } }"
+QUERY_BY_PREFIX = "query ($v: String!) { wikiPages(filter: {titlePrefix: $v}) { nodes { id } } }"
 SEARCH = "query ($v: String!) { wikiSearchResults(query: $v) { totalCount edges { snippet { text } } } }"
 BODIES = '{ wikiPages(first: 40, filter: {titlePrefix: "Large"}) { nodes { bodyMd } } }'
 READ = "{ wikiPages(first: 20) { nodes { title summary tags } } }"
 WORDS = ("water", "river", "stone", "light", "north", "bread", "house", "garden")
 
 Work = Callable[[Target, int], Awaitable[object]]
-"""The work that one client does once, with a server and until a moment."""
+"""The work of one client: it gets the service and a number that no other call has."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Attack:
     clients: int = 1
     prepare: Work | None = None
     is_slow: bool = False
-    """Return whether a client holds its connection open until the time is over."""
+    """True if each client holds its connection open until the time is over."""
 
 
 def graphql(query: str, variables: Callable[[int], dict[str, Any]] = lambda n: {}) -> Work:
@@ -77,7 +77,7 @@ async def upload_marks(target: Target, n: int) -> object:
 
 
 async def trickle(target: Target, n: int) -> object:
-    """An upload that never ends."""
+    """Start an upload that never ends."""
     async with connected(target) as (reader, writer):
         head = target.head("/api/wiki/import", 50_000_000, "application/jsonl")
         writer.write(head)
@@ -89,7 +89,7 @@ async def trickle(target: Target, n: int) -> object:
 
 
 async def read_slowly(target: Target, n: int) -> object:
-    """Asks for some 40 MB and takes a little of it now and then."""
+    """Request about 40 MB and read 4 kB of it every quarter of a second."""
     async with connected(target) as (reader, writer):
         body = orjson.dumps({"query": BODIES})
         writer.write(target.head("/graphql", len(body)) + body)
@@ -99,7 +99,7 @@ async def read_slowly(target: Target, n: int) -> object:
 
 
 async def ping_lists(target: Target, n: int) -> object:
-    """Send requests without a credential."""
+    """Send a WebSocket ping with 1.5 MB of empty lists, without a credential."""
     async with upgraded(target) as (reader, writer):
         writer.write(frame(1, b'{"type":"ping","payload":{"a":[' + b"[]," * 500_000 + b"[]]}}"))
         await writer.drain()
@@ -108,7 +108,7 @@ async def ping_lists(target: Target, n: int) -> object:
 
 
 async def ping_often(target: Target, n: int) -> object:
-    """Send ten thousand frames at once without a credential."""
+    """Send ten thousand WebSocket pings at once, without a credential."""
     async with upgraded(target) as (reader, writer):
         writer.write(frame(9, b"") * 10_000)
         await writer.drain()
@@ -117,15 +117,16 @@ async def ping_often(target: Target, n: int) -> object:
 
 
 async def hammer(target: Target, n: int) -> object:
-    """Asks for pages, and now and then writes one, as fast as it is answered, on one connection."""
+    """Send five requests on one connection, each as soon as the last is answered. One request in twenty creates a
+    page."""
     async with connected(target) as (reader, writer):
         for number in range(5):
-            asked: dict[str, Any] = {"query": READ}
-            if (number, n % 4) == (4, 0):  # one in twenty
-                asked = {"query": CREATE, "variables": page(n, "H")}
-            body = orjson.dumps(asked)
+            request: dict[str, Any] = {"query": READ}
+            if (number, n % 4) == (4, 0):  # one request in twenty
+                request = {"query": CREATE, "variables": page(n, "H")}
+            body = orjson.dumps(request)
             writer.write(target.head("/graphql", len(body)) + body)
-            await answer_of(reader)
+            await read_response(reader)
     return None
 
 
@@ -138,7 +139,7 @@ async def make_large_pages(target: Target, n: int) -> object:
 
 
 async def make_pages(target: Target, n: int) -> object:
-    """Pages that all say the same common words, so that each phrase has to be looked for in all of them."""
+    """Create pages that all contain the same common words, so that each phrase has to be searched in all of them."""
     for number in range(300):
         text = " ".join(WORDS[(number + k * k) % len(WORDS)] for k in range(600))
         variables = {"i": {"type": "TOPIC", "title": f"Common {number}", "bodyMd": text}}
@@ -147,14 +148,14 @@ async def make_pages(target: Target, n: int) -> object:
 
 
 def phrase(n: int) -> dict[str, Any]:
-    said = " ".join(f'"{WORDS[(n + k) % 8]} {WORDS[(n * 3 + k * 5) % 8]}"' for k in range(700))
-    return {"v": f"{n} {said}"[:10_000]}
+    phrases = " ".join(f'"{WORDS[(n + k) % 8]} {WORDS[(n * 3 + k * 5) % 8]}"' for k in range(700))
+    return {"v": f"{n} {phrases}"[:10_000]}
 
 
 ATTACKS: dict[str, Attack] = {
-    "marks-filter": Attack("200,000 combining marks as a tag to filter by", graphql(TAGGED, lambda n: {"v": MARKS}), 2),
-    "marks-prefix": Attack("200,000 combining marks as a prefix", graphql(NAMED, lambda n: {"v": MARKS}), 2),
-    "marks-search": Attack("10,000 combining marks as a question", graphql(SEARCH, lambda n: {"v": MARKS[:9_999]}), 4),
+    "marks-filter": Attack("200,000 combining marks as a tag", graphql(QUERY_BY_TAG, lambda n: {"v": MARKS}), 2),
+    "marks-prefix": Attack("200,000 combining marks as a prefix", graphql(QUERY_BY_PREFIX, lambda n: {"v": MARKS}), 2),
+    "marks-search": Attack("10,000 combining marks as a query", graphql(SEARCH, lambda n: {"v": MARKS[:9_999]}), 4),
     "marks-body": Attack("a page full of links made of marks", graphql(
         CREATE, lambda n: page(n, "M", bodyMd=f"[[{MARKS[:480]}]] " * 400)), 2),
     "marks-import": Attack("a zip of notes made of marks", upload_marks),
@@ -171,24 +172,24 @@ ATTACKS: dict[str, Attack] = {
         lambda n: orjson.dumps({"query": "{ viewer { role } }", **{f"k{k}": k for k in range(64_000)}})), 4),
     "values": Attack("10,000 variables", raw(lambda n: orjson.dumps(
         {"query": "{ viewer { role } }", "variables": {f"v{k}": [k] for k in range(4_900)}})), 8),
-    "declared": Attack("900 declared variables that nobody uses", graphql(
+    "declared": Attack("900 declared variables that are not used", graphql(
         "query(" + " ".join(f"$v{n}: String" for n in range(900)) + ") { viewer { role } }",
         lambda n: {f"v{k}": "x" * 20 for k in range(900)}), 8),
-    "documents": Attack("documents of 19 root fields, each another", raw(lambda n: orjson.dumps(
+    "documents": Attack("documents of 19 root fields, each document different", raw(lambda n: orjson.dumps(
         {"query": "{" + " ".join(f"a{n}_{k}: viewer {{ role }}" for k in range(19)) + "}"})), 8),
-    "crowd": Attack("1,000 connections that ask as fast as they are answered", hammer, 1000),
+    "crowd": Attack("1,000 connections without a pause between requests", hammer, 1000),
     "slow-readers": Attack("answers of 40 MB that are read slowly", read_slowly, 10, make_large_pages, True),
     "slow-uploads": Attack("imports that trickle in", trickle, 8, None, True),
 }  # fmt: skip
 
 
 def run(name: str, target: Target, seconds: float) -> int:
-    """Run an attack in a process of its own."""
+    """Run an attack in its own process."""
     return uvloop.run(attack(name, target, seconds))
 
 
 async def attack(name: str, target: Target, seconds: float) -> int:
-    """All clients of one attack until the time is over. How many requests came to an end."""
+    """Run all clients of one attack until the time is over. Return how many requests ended."""
     chosen = ATTACKS[name]
     counts = [0] * chosen.clients
 
@@ -203,7 +204,7 @@ async def attack(name: str, target: Target, seconds: float) -> int:
 
     clients = [asyncio.create_task(client(number)) for number in range(chosen.clients)]
     await asyncio.wait(clients, timeout=seconds)
-    for one in clients:
-        one.cancel()
+    for task in clients:
+        task.cancel()
     await asyncio.gather(*clients, return_exceptions=True)
     return sum(counts)

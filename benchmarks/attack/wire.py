@@ -1,4 +1,4 @@
-"""HTTP and WebSockets by hand: a client that costs little, so that what is measured is the service."""
+"""Sends HTTP and WebSocket messages by hand: the client costs little CPU, so that the service is what is measured."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -45,7 +45,7 @@ async def upgraded(target: Target) -> AsyncIterator[Streams]:
 
 
 def frame(opcode: int, data: bytes) -> bytes:
-    """A whole message, masked with zeros."""
+    """Build one unfragmented WebSocket frame, masked with zeros."""
     size = len(data)
     if size < 126:
         length = bytes([0x80 + size])
@@ -57,13 +57,13 @@ def frame(opcode: int, data: bytes) -> bytes:
 
 
 async def post(target: Target, path: str, body: bytes, kind: str = "application/json") -> tuple[int, bytes]:
-    """On a connection of its own: the status and the body of the answer."""
+    """Send a request on a new connection, and return the status and the body of the response."""
     async with connected(target) as (reader, writer):
         writer.write(target.head(path, len(body), kind) + body)
-        return await answer_of(reader)
+        return await read_response(reader)
 
 
-async def answer_of(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+async def read_response(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     status, length = int(head.split(" ", 2)[1]), int(head.partition("content-length: ")[2].partition("\r\n")[0])
     return status, await reader.readexactly(length)

@@ -1,1 +1,1 @@
-"""The cost of a page, a request and a tenant, from which a capacity follows."""
+"""Measures the cost of a page, a request and a tenant, from which the capacity of a machine follows."""

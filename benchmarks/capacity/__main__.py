@@ -22,11 +22,11 @@ from resolvers.auth.owners import OwnerKind, create_owner
 from resolvers.search.lexemes import PASSAGES, scope_letter
 from resolvers.tenants.tenants import create_tenant
 
-from ..compiler.database import opened, served
+from ..compiler.database import open_database, temporary_server
 from ..graphql.servers import SECRET, UNTHROTTLED
-from ..processes import Server, postmaster, resident_mb, scheduled_ms, started
+from ..processes import Server, postmaster, resident_mb, running_server, scheduled_ms
 from ..soak.__main__ import CAIRN, PAGES
-from ..soak.load import Known, Load
+from ..soak.load import KnownPage, Load
 from ..soak.trends import percentile
 from ..wikis import Wiki, wiki, write_wikis
 
@@ -46,30 +46,34 @@ WHERE c.table_schema = 'public'
   AND c.table_name IN (SELECT table_name FROM information_schema.columns WHERE column_name = 'tenant_id')
 GROUP BY c.table_name
 """
-"""Where a copy has the ids and the letters of its own wiki: the words of two wikis lie apart in the index."""
-GIVEN = "ROW($2::uuid, $3::uuid, $4::text, $5::text) IS NOT NULL"  # their types, where a table uses none of them
-SHOWN = 8
-IN_TURN = 10  # requests to one group of pages, then to the next
-WRITTEN = 10  # wikis of a size; more of them are copies
-SIZES_MOST = 100_000  # wikis of one size
+"""The columns of each table with a tenant, and the SQL expressions that copy them to another wiki.
+
+A copy gets the ids of its own wiki, and its search words begin with the letters of its own wiki, because the words of
+two wikis lie apart in the index.
+"""
+PARAMETER_TYPES = "ROW($2::uuid, $3::uuid, $4::text, $5::text) IS NOT NULL"  # types of unused parameters
+TABLES_SHOWN = 8
+REQUESTS_PER_TURN = 10  # requests to one group of pages before the next group's turn
+GENERATED_WIKIS = 10  # wikis of one size that are generated; further ones are copies
+MAX_WIKIS_PER_SIZE = 100_000  # wikis of one size
 
 
 class Size(NamedTuple):
-    """The bytes of tables, with their large values, and of indexes."""
+    """The bytes of tables, including their TOAST tables, and of indexes."""
 
     heap: int
     indexes: int
 
 
 class Cost(NamedTuple):
-    """The cost of one request: milliseconds of CPU, and of waiting."""
+    """The cost of one request in milliseconds: CPU of the service, CPU of Postgres, and elapsed time."""
 
     server: float
     postgres: float
-    waited: float
+    elapsed: float
 
 
-async def sizes(dsn: str) -> dict[str, Size]:
+async def table_sizes(dsn: str) -> dict[str, Size]:
     connection = await asyncpg.connect(dsn)
     try:
         return {row["name"]: Size(row["heap"], row["indexes"]) for row in await connection.fetch(TABLES)}
@@ -77,81 +81,98 @@ async def sizes(dsn: str) -> dict[str, Size]:
         await connection.close()
 
 
-def grown(before: dict[str, Size], after: dict[str, Size], by: int) -> dict[str, Size]:
-    """Return what each table has grown by, for one of so many."""
+def growth_per_item(before: dict[str, Size], after: dict[str, Size], count: int) -> dict[str, Size]:
+    """Return the growth of each table, divided by the number of rows, pages or tenants that were added."""
     found = {}
     for name, size in after.items():
         was = before.get(name, Size(0, 0))
-        found[name] = Size((size.heap - was.heap) // by, (size.indexes - was.indexes) // by)
+        found[name] = Size((size.heap - was.heap) // count, (size.indexes - was.indexes) // count)
     return found
 
 
 def show_sizes(title: str, found: dict[str, Size]) -> None:
-    """Print the whole, and the largest tables."""
-    whole = Size(sum(one.heap for one in found.values()), sum(one.indexes for one in found.values()))
+    """Print the total and the largest tables."""
+    total = Size(sum(size.heap for size in found.values()), sum(size.indexes for size in found.values()))
     print(f"\n| {title} | heap | indexes | both |\n|---|---|---|---|")
-    largest = sorted(found.items(), key=lambda one: sum(one[1]), reverse=True)[:SHOWN]
-    for name, one in [("**all**", whole), *largest]:
-        print(f"| {name} | {one.heap:,} | {one.indexes:,} | {sum(one):,} |", flush=True)
+    largest = sorted(found.items(), key=lambda size: sum(size[1]), reverse=True)[:TABLES_SHOWN]
+    for name, size in [("**all**", total), *largest]:
+        print(f"| {name} | {size.heap:,} | {size.indexes:,} | {sum(size):,} |", flush=True)
 
 
-async def measured_tenants(dsn: str, database: Database, tenants: int) -> None:
-    """Print what a tenant with one owner takes before it has a page."""
-    before = await sizes(dsn)
+async def measure_tenants(dsn: str, database: Database, tenants: int) -> None:
+    """Print the bytes that a tenant with one owner takes before it has a page."""
+    before = await table_sizes(dsn)
     for number in range(tenants):
-        made = await create_tenant(database, f"t-{number}", f"Tenant {number}")
-        await create_owner(database, made.id, OwnerKind.USER, "mara", "Mara")
-    show_sizes(f"bytes of a tenant without pages, of {tenants:,}", grown(before, await sizes(dsn), tenants))
+        tenant = await create_tenant(database, f"t-{number}", f"Tenant {number}")
+        await create_owner(database, tenant.id, OwnerKind.USER, "mara", "Mara")
+    show_sizes(
+        f"bytes of a tenant without pages, of {tenants:,}", growth_per_item(before, await table_sizes(dsn), tenants)
+    )
 
 
-async def measured_pages(dsn: str, number: int, pages: int, each: int) -> list[Known]:
-    """Print what a page takes in wikis of `each`, which have so many pages together. Return the pages."""
-    begin = number * SIZES_MOST
-    made = [wiki(begin + n, begin + n, each) for n in range(pages // each)]
-    before, began = await sizes(dsn), time.monotonic()
-    await write_wikis(dsn, made[:WRITTEN])
-    await write_copies(dsn, made[:WRITTEN], made[WRITTEN:])
-    found = grown(before, await sizes(dsn), pages)
-    title = f"bytes of a page, of {pages:,} in {len(made):,} wikis ({time.monotonic() - began:,.0f} s)"
+async def measure_pages(dsn: str, number: int, pages: int, each: int) -> list[KnownPage]:
+    """Print the bytes of a page in wikis of `each` pages, which have `pages` pages together. Return all pages."""
+    begin = number * MAX_WIKIS_PER_SIZE
+    wikis_of_size = [wiki(begin + n, begin + n, each) for n in range(pages // each)]
+    before, began = await table_sizes(dsn), time.monotonic()
+    await write_wikis(dsn, wikis_of_size[:GENERATED_WIKIS])
+    await write_copies(dsn, wikis_of_size[:GENERATED_WIKIS], wikis_of_size[GENERATED_WIKIS:])
+    found = growth_per_item(before, await table_sizes(dsn), pages)
+    title = f"bytes of a page, of {pages:,} in {len(wikis_of_size):,} wikis ({time.monotonic() - began:,.0f} s)"
     show_sizes(title, found)
     connection, known = await asyncpg.connect(dsn), []
     try:
-        for one in made:
-            token = mint(SECRET, tenant_id=one.tenant_id, owner_id=one.owner_id, role=Role.MEMBER, ttl=86_400)
-            rows = await connection.fetch(PAGES, one.tenant_id, one.owner_id)
-            known += [Known(str(one.tenant_id), str(row["id"]), row["type"], row["slug"], token) for row in rows]
+        for owner_wiki in wikis_of_size:
+            token = mint(
+                SECRET, tenant_id=owner_wiki.tenant_id, owner_id=owner_wiki.owner_id, role=Role.MEMBER, ttl=86_400
+            )
+            rows = await connection.fetch(PAGES, owner_wiki.tenant_id, owner_wiki.owner_id)
+            known += [
+                KnownPage(str(owner_wiki.tenant_id), str(row["id"]), row["type"], row["slug"], token) for row in rows
+            ]
         return known
     finally:
         await connection.close()
 
 
 async def write_copies(dsn: str, wikis: list[Wiki], copies: list[Wiki]) -> None:
-    """Write copies of these wikis, in turn, which takes a fraction of the time to write others."""
+    """Copy the given wikis in turn with SQL, which takes a fraction of the time that writing new wikis takes."""
     connection = await asyncpg.connect(dsn)
     try:
-        await connection.execute("SET session_replication_role = replica")  # what was checked once is right
+        await connection.execute(
+            "SET session_replication_role = replica"
+        )  # foreign keys were checked when the originals were written
         tables = await connection.fetch(COLUMNS)
-        for number, one in enumerate(copies):
+        for number, target in enumerate(copies):
             template = wikis[number % len(wikis)]
             async with connection.transaction():
                 for table, columns, values in tables:
                     copy = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table}"
-                    given = [template.tenant_id, one.tenant_id, one.owner_id, letters(template), letters(one)]
-                    await connection.execute(f"{copy} WHERE tenant_id = $1 AND {GIVEN}", *given)
+                    parameters = [
+                        template.tenant_id,
+                        target.tenant_id,
+                        target.owner_id,
+                        letters_of(template),
+                        letters_of(target),
+                    ]
+                    await connection.execute(f"{copy} WHERE tenant_id = $1 AND {PARAMETER_TYPES}", *parameters)
         await connection.execute("VACUUM ANALYZE")
     finally:
         await connection.close()
 
 
-def letters(one: Wiki) -> str:
-    """Return the letters with which the lexemes of a wiki begin, in its indexes of pages and of passages."""
+def letters_of(target: Wiki) -> str:
+    """Return the letters with which the search words of a wiki begin, in its indexes of pages and of passages."""
     numbers = (number + index for number in ANALYSERS for index in (0, PASSAGES))
-    return "".join(scope_letter(one.tenant_id, one.owner_id, number) for number in numbers)
+    return "".join(scope_letter(target.tenant_id, target.owner_id, number) for number in numbers)
 
 
-async def measured_requests(dsn: str, service: Server, groups: list[list[Known]], count: int) -> None:
-    """Print what requests of each kind cost, one after the other. Those to each group of pages take turns."""
-    server, seed = await postmaster(dsn), len(groups)  # the same edit again would change nothing
+async def measure_requests(dsn: str, service: Server, groups: list[list[KnownPage]], count: int) -> None:
+    """Print the cost of requests of each kind, sent one after the other. The groups of pages take turns."""
+    server, seed = (
+        await postmaster(dsn),
+        len(groups),
+    )  # a new seed for each size: repeating an edit would change nothing
     loads = [Load(service.url, pages, 1, random.Random(seed)) for pages in groups]
     kinds: list[Callable[[Load, httpx.AsyncClient], Awaitable[None]]] = [Load.read, Load.search, Load.list, Load.edit]
     print(
@@ -163,60 +184,65 @@ async def measured_requests(dsn: str, service: Server, groups: list[list[Known]]
             found: list[list[Cost]] = [[] for _ in loads]
             for _ in range(max(count // 10, 10)):
                 for load in loads:
-                    await send(load, client)  # plans and caches are made
-            for _ in range(0, count, IN_TURN):
+                    await send(load, client)  # fills the plan cache and other caches
+            for _ in range(0, count, REQUESTS_PER_TURN):
                 for load, costs in zip(loads, found, strict=True):
-                    for _ in range(IN_TURN):
-                        before = now(service, server)
+                    for _ in range(REQUESTS_PER_TURN):
+                        before = read_clocks(service, server)
                         await send(load, client)
-                        after = now(service, server)
+                        after = read_clocks(service, server)
                         costs.append(Cost(*(then - at for at, then in zip(before, after, strict=True))))
             for load, costs in zip(loads, found, strict=True):
-                served, answered, waited = (list(column) for column in zip(*costs, strict=True))
+                service_cpu, postgres_cpu, elapsed = (list(column) for column in zip(*costs, strict=True))
                 name = f"{send.__name__} | {len(load.pages):,} pages"
-                print(f"| {name} | {shown(served)} | {shown(answered)} | {fmean(waited):.1f} |", flush=True)
+                print(
+                    f"| {name} | {format_costs(service_cpu)} | {format_costs(postgres_cpu)} | {fmean(elapsed):.1f} |",
+                    flush=True,
+                )
     print(f"\nMemory of the service: {resident_mb([service.pid]):,.0f} MB", flush=True)
 
 
-def now(service: Server, postgres: int) -> Cost:
-    """Return the CPU time of both so far, and the time of day, in milliseconds."""
+def read_clocks(service: Server, postgres: int) -> Cost:
+    """Return the CPU time of both processes so far and the monotonic clock, in milliseconds."""
     return Cost(scheduled_ms([service.pid]), scheduled_ms([postgres]), time.monotonic() * 1_000)
 
 
-def shown(costs: list[float]) -> str:
+def format_costs(costs: list[float]) -> str:
     return f"{fmean(costs):.2f}, {percentile(costs, 0.5):.2f}, {percentile(costs, 0.95):.2f}"
 
 
 async def run(dsn: str, folder: Path, pages: list[int], each: int, count: int, tenants: int) -> None:
-    database = await opened(dsn)
-    await measured_tenants(dsn, database, tenants)
+    database = await open_database(dsn)
+    await measure_tenants(dsn, database, tenants)
     await database.close()
     settings = {
         "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(folder), "CAIRN_JWT_SECRET": SECRET, "CAIRN_POOL_SIZE": "2",
         "CAIRN_LOG_LEVEL": "warning", **UNTHROTTLED,
     }  # fmt: skip
-    groups: list[list[Known]] = []
-    for number, one in enumerate(pages, 1):
-        groups.append(await measured_pages(dsn, number, one, min(each or one, one)))
+    groups: list[list[KnownPage]] = []
+    for number, page_count in enumerate(pages, 1):
+        groups.append(await measure_pages(dsn, number, page_count, min(each or page_count, page_count)))
         log = folder / f"service-{number}.log"
-        with started("cairn", [*CAIRN, "serve"], settings, log) as service:
+        with running_server("cairn", [*CAIRN, "serve"], settings, log) as service:
             await asyncio.sleep(2)
-            await measured_requests(dsn, service, groups, count)
+            await measure_requests(dsn, service, groups, count)
 
 
 def main(
-    pages: Annotated[str, typer.Option(help="Sizes, by commas: each is added to those before.")] = "10000,100000",
-    each: Annotated[int, typer.Option(min=0, help="Pages of a wiki, each in a tenant of its own; 0: all in one.")] = 0,
+    pages: Annotated[
+        str, typer.Option(help="Numbers of pages, separated by commas; each is added to those before.")
+    ] = "10000,100000",
+    each: Annotated[int, typer.Option(min=0, help="Pages per wiki, each in its own tenant; 0: all in one wiki.")] = 0,
     requests: Annotated[int, typer.Option(min=10, help="Requests of each kind.")] = 1_000,
     tenants: Annotated[int, typer.Option(min=1, help="Tenants without pages.")] = 1_000,
 ) -> None:
-    """Print the bytes of a tenant and of a page, and the CPU time of a request, with so many pages.
+    """Print the bytes of a tenant and of a page, and the CPU time of a request, in databases of these sizes.
 
-    One client asks at a time, so that the CPU time of Postgres between two looks is that of its request, with what
-    autovacuum does meanwhile. Requests to the pages of each size take turns, in a database that holds them all.
+    One client sends one request at a time, so that the growth of Postgres' CPU time is the cost of that request, plus
+    the work of autovacuum. Requests to the pages of each size take turns, in a database that holds them all.
     """
-    with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name, served() as dsn:
-        uvloop.run(run(dsn, Path(name), [int(one) for one in pages.split(",")], each, requests, tenants))
+    with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name, temporary_server() as dsn:
+        uvloop.run(run(dsn, Path(name), [int(size) for size in pages.split(",")], each, requests, tenants))
 
 
 if __name__ == "__main__":

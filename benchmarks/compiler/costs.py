@@ -1,4 +1,4 @@
-"""Measures the cost of a compile: CPU time of this process and of its backends, statements, and memory."""
+"""Measures the cost of a compile: CPU time of this process and of its Postgres backends, statements, and memory."""
 
 import os
 import time
@@ -15,12 +15,12 @@ from db.database import Database
 
 from ..processes import backends, cpu_seconds, resident_mb
 
-NAME = "cairn"  # of the product's connections in Postgres
+CONNECTION_NAME = "cairn"  # the application name of the product's connections in Postgres
 
 
 @dataclass(slots=True)
 class Cost:
-    """The cost of some sources in seconds and MB; `python` and `postgres` are CPU time."""
+    """The cost of compiling a number of sources, in seconds and MB. `python` and `postgres` are CPU time."""
 
     sources: int = 0
     jobs: int = 0
@@ -31,31 +31,32 @@ class Cost:
     resident: float = 0.0
 
     def add(self, other: "Cost") -> None:
-        """Add the cost of more sources; the memory is that of the later ones."""
+        """Add the cost of more sources. The memory becomes that of the later cost."""
         for name in ("sources", "jobs", "wall", "python", "postgres", "statements"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.resident = other.resident
 
     @property
     def per_source(self) -> float:
-        """Milliseconds of the processor."""
+        """Milliseconds of CPU per source."""
         return 1000 * (self.python + self.postgres) / self.sources if self.sources else 0.0
 
     @property
     def per_second(self) -> float:
-        """Sources that one worker does on a quiet machine, where it waits for nothing but its own Postgres."""
+        """Sources that one worker compiles per second of CPU, as on a quiet machine where it waits only for its own
+        Postgres."""
         return 1000 / self.per_source if self.sources else 0.0
 
 
 @dataclass(slots=True)
 class Watch:
-    """Looks at the clocks whenever it is asked."""
+    """Measures time, statements and memory between `start` and `stop`."""
 
     backends: list[int]
     statements: int = 0
     began: Cost = field(default_factory=Cost)
 
-    def look(self) -> Cost:
+    def read(self) -> Cost:
         return Cost(
             wall=time.perf_counter(),
             python=time.process_time(),
@@ -65,25 +66,25 @@ class Watch:
         )
 
     def start(self) -> None:
-        self.began = self.look()
+        self.began = self.read()
 
     def stop(self, sources: int, jobs: int = 0) -> Cost:
-        """Since the start."""
-        now, then = self.look(), self.began
+        """Return the cost since the start."""
+        now, began = self.read(), self.began
         return Cost(
             sources,
             jobs,
-            now.wall - then.wall,
-            now.python - then.python,
-            now.postgres - then.postgres,
-            now.statements - then.statements,
+            now.wall - began.wall,
+            now.python - began.python,
+            now.postgres - began.postgres,
+            now.statements - began.statements,
             now.resident,
         )
 
 
-async def watching(database: Database) -> Watch:
-    """Every statement of the database's connections, as many as there are now."""
-    watch = Watch(await backends(database.dsn, NAME))
+async def watch_database(database: Database) -> Watch:
+    """Return a watch that counts the statements of all connections that the database's pools have now."""
+    watch = Watch(await backends(database.dsn, CONNECTION_NAME))
 
     def count(_: object) -> None:
         watch.statements += 1
@@ -94,21 +95,21 @@ async def watching(database: Database) -> Watch:
     return watch
 
 
-def usual(told: Callable[[Metrics], None] = lambda _: None, caps: Caps = CAPS) -> Compiler:
+def default_compiler(told: Callable[[Metrics], None] = lambda _: None, caps: Caps = CAPS) -> Compiler:
     """Return a compiler with the default settings."""
     return Compiler(ExtractivePlanner(), ExtractiveWriter(), caps, told=told)
 
 
-async def compiled(database: Database, compiler: Compiler) -> int:
-    """Every job that there is, one after the other; how many there were."""
+async def run_jobs(database: Database, compiler: Compiler) -> int:
+    """Run all pending jobs one after the other, and return how many there were."""
     jobs = 0
     while await work_once(database, compiler, "bench"):
         jobs += 1
     return jobs
 
 
-async def look_at_tables(dsn: str) -> None:
-    """Analyse the tables: autovacuum does so only once a minute, which is too slow for a benchmark."""
+async def analyse_tables(dsn: str) -> None:
+    """Run ANALYZE on all tables: autovacuum does so only once a minute, which is too slow for a benchmark."""
     connection = await asyncpg.connect(dsn)
     try:
         await connection.execute("ANALYZE")

@@ -1,6 +1,6 @@
-"""Workers that are killed at random moments, again and again: the wiki must be that of one who was left in peace.
+"""Kills workers at random moments, and checks that the wiki has the same rows as one whose workers were not killed.
 
-How rows are compared says rows.py.
+rows.py defines which columns are compared.
 """
 
 import asyncio
@@ -25,24 +25,24 @@ from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, forget_source
 from resolvers.tenants.tenants import set_compiling
 
-from .costs import compiled, usual
-from .database import new_wiki, opened, retain, served
+from .costs import default_compiler, run_jobs
+from .database import new_wiki, open_database, retain, temporary_server
 from .notes import notes
 from .rows import Rows, differences, rows
-from .workers import killed, started
+from .workers import kill_worker, start_worker
 
-BATCH = 20  # sources: many batches, so that many moments lie between two of them
+BATCH = 20  # sources: small batches, so that many kills happen between two batches
 RECLAIM = """
     UPDATE compile_jobs SET heartbeat_at = created_at - interval '1 hour', attempt = 0 WHERE status = 'running'"""
-OPEN = "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"
-RUNNING = "SELECT count(*) FROM compile_jobs WHERE status = 'running'"
+OPEN_JOBS = "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"
+RUNNING_JOBS = "SELECT count(*) FROM compile_jobs WHERE status = 'running'"
 PAGES = "SELECT id FROM pages WHERE tenant_id = $1 AND owner_id = $2 ORDER BY created_at, id"
 SOURCES = "SELECT id FROM sources WHERE tenant_id = $1 AND owner_id = $2 ORDER BY captured_at, ref"
-say = Console(stderr=True)
+stderr = Console(stderr=True)
 
 
-class Errand(StrEnum):
-    """The work that is interrupted."""
+class JobKind(StrEnum):
+    """The kind of job during which workers are killed."""
 
     COMPILE = "compile"
     SWEEP = "sweep"
@@ -52,118 +52,119 @@ class Errand(StrEnum):
 
 def crashes(
     kills: Annotated[int, typer.Option(min=1, help="Workers that are killed while they have a job.")] = 200,
-    sources: Annotated[int, typer.Option(min=10, help="Of each wiki.")] = 400,
-    seed: Annotated[int, typer.Option(help="The same number, the same sources and moments.")] = 1,
-    longest: Annotated[float, typer.Option(min=0.01, help="Seconds that a worker is at work, at most.")] = 0.5,
-    errand: Annotated[Errand, typer.Option("--of", help="What is interrupted.")] = Errand.COMPILE,
+    sources: Annotated[int, typer.Option(min=10, help="Sources of each wiki.")] = 400,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same sources and moments.")] = 1,
+    longest: Annotated[float, typer.Option(min=0.01, help="Maximum of seconds before a worker is killed.")] = 0.5,
+    job_kind: Annotated[JobKind, typer.Option("--of", help="The kind of job that is interrupted.")] = JobKind.COMPILE,
 ) -> None:
-    """Workers are killed with SIGKILL while they compile, sweep, rebuild or forget.
+    """Kill workers with SIGKILL while they compile, sweep, rebuild or forget.
 
-    The wiki is compared, row by row, with an undisturbed one.
+    The wiki is compared, row by row, with a wiki whose workers were not disturbed.
     """
-    with served() as dsn:
-        uvloop.run(struck_until(dsn, kills, sources, seed, longest, errand))
+    with temporary_server() as dsn:
+        uvloop.run(kill_in_wikis(dsn, kills, sources, seed, longest, job_kind))
 
 
-async def struck_until(dsn: str, kills: int, sources: int, seed: int, longest: float, errand: Errand) -> None:
-    database, struck, wikis = await opened(dsn), 0, 0
+async def kill_in_wikis(dsn: str, kills: int, sources: int, seed: int, longest: float, job_kind: JobKind) -> None:
+    database, killed_count, wikis = await open_database(dsn), 0, 0
     try:
-        with Progress(console=say, disable=not say.is_terminal) as bars:
+        with Progress(console=stderr, disable=not stderr.is_terminal) as bars:
             task = bars.add_task("Killing", total=kills)
-            while struck < kills:
+            while killed_count < kills:
                 number = seed + wikis
-                calm, wild, hit = await compared(database, number, sources, kills - struck, longest, errand)
-                if found := differences(calm, wild):
-                    say.print(f"Seed {number}:", *found, sep="\n", style="red")
+                undisturbed, disturbed, kills_in_wiki = await compare_wikis(
+                    database, number, sources, kills - killed_count, longest, job_kind
+                )
+                if found := differences(undisturbed, disturbed):
+                    stderr.print(f"Seed {number}:", *found, sep="\n", style="red")
                     raise typer.Exit(1)
-                struck, wikis = struck + hit, wikis + 1
-                bars.update(task, completed=struck)
-                count = sum(map(len, calm.values()))
-                print(f"seed {number}: {hit} workers killed at work; {count:,} rows are the same", flush=True)
-        print(
-            f"{struck} workers killed in {wikis} wikis of {sources} sources: every wiki is as if there had been none."
-        )
+                killed_count, wikis = killed_count + kills_in_wiki, wikis + 1
+                bars.update(task, completed=killed_count)
+                count = sum(map(len, undisturbed.values()))
+                print(f"seed {number}: {kills_in_wiki} workers killed at work; {count:,} rows are the same", flush=True)
+        print(f"{killed_count} workers killed in {wikis} wikis of {sources} sources: all rows are as without kills.")
     finally:
         await database.close()
 
 
-async def compared(
-    database: Database, seed: int, sources: int, kills: int, longest: float, errand: Errand = Errand.COMPILE
+async def compare_wikis(
+    database: Database, seed: int, sources: int, kills: int, longest: float, job_kind: JobKind = JobKind.COMPILE
 ) -> tuple[Rows, Rows, int]:
-    """The rows of an undisturbed wiki, those of one with kills, and how many workers were killed at work."""
+    """Return the rows of an undisturbed wiki, those of a wiki with kills, and how many workers were killed in a job."""
     drafts = notes(sources, seed)
-    calm = await new_wiki(database, f"calm-{seed}", "mara")
-    await READY[errand](database, calm, drafts)
-    await compiled(database, usual(caps=CAPS._replace(batch=BATCH)))
-    expected = await rows(database.dsn, calm)
-    wild = await new_wiki(database, f"wild-{seed}", "mara")
-    await READY[errand](database, wild, drafts)
-    struck = await kill(database, random.Random(seed), kills, longest)
-    await compiled(database, usual(caps=CAPS._replace(batch=BATCH)))
-    return expected, await rows(database.dsn, wild), struck
+    undisturbed = await new_wiki(database, f"calm-{seed}", "mara")
+    await PREPARE[job_kind](database, undisturbed, drafts)
+    await run_jobs(database, default_compiler(caps=CAPS._replace(batch=BATCH)))
+    expected = await rows(database.dsn, undisturbed)
+    disturbed = await new_wiki(database, f"wild-{seed}", "mara")
+    await PREPARE[job_kind](database, disturbed, drafts)
+    killed_count = await kill_workers(database, random.Random(seed), kills, longest)
+    await run_jobs(database, default_compiler(caps=CAPS._replace(batch=BATCH)))
+    return expected, await rows(database.dsn, disturbed), killed_count
 
 
-async def to_be_swept(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
-    """A compiled wiki with one held name for every four sources, each said by three that followed each other."""
-    await whole(database, wiki, drafts)
+async def prepare_sweep(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
+    """Prepare a sweep: a compiled wiki with one mention for every four sources, each sighted in three consecutive
+    sources."""
+    await compile_drafts(database, wiki, drafts)
     await set_compiling(database, wiki.tenant_id, compiling=False)
-    sources = await ids(database, wiki, SOURCES)
+    sources = await fetch_ids(database, wiki, SOURCES)
     for n in range(0, len(sources) - 3, 4):
         for number, source_id in enumerate(sources[n : n + 3]):
-            said = {"name": f"Cook Number {n}", "quote": f"Cook Number {n} was seen ({number})."}
-            await record_mention(database, wiki, source_id=source_id, **said)
+            sighting = {"name": f"Cook Number {n}", "quote": f"Cook Number {n} was seen ({number})."}
+            await record_mention(database, wiki, source_id=source_id, **sighting)
     await sweep(database, wiki)
 
 
-async def to_be_rebuilt(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
-    """A compiled wiki with pages into which people wrote what no source says."""
-    await whole(database, wiki, drafts)
-    for page_id in (await ids(database, wiki, PAGES))[::3]:
+async def prepare_rebuild(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
+    """Prepare a rebuild: a compiled wiki in which people edited every third page, with text that no source supports."""
+    await compile_drafts(database, wiki, drafts)
+    for page_id in (await fetch_ids(database, wiki, PAGES))[::3]:
         await update_page(database, wiki, page_id, summary="By hand.", body="## Notes\n\nNobody said this.")
     await rebuild_wiki(database, wiki)
 
 
-async def to_be_forgotten(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
-    """A compiled wiki, every seventh source of which nobody wants any more."""
-    await whole(database, wiki, drafts)
-    for source_id in (await ids(database, wiki, SOURCES))[3::7]:
+async def prepare_forgetting(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
+    """Prepare forgetting: request to forget every seventh source of a compiled wiki."""
+    await compile_drafts(database, wiki, drafts)
+    for source_id in (await fetch_ids(database, wiki, SOURCES))[3::7]:
         await forget_source(database, wiki, source_id)
 
 
-async def whole(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
+async def compile_drafts(database: Database, wiki: Scope, drafts: Sequence[SourceDraft]) -> None:
     await retain(database, wiki, drafts)
-    await compiled(database, usual(caps=CAPS._replace(batch=BATCH)))
+    await run_jobs(database, default_compiler(caps=CAPS._replace(batch=BATCH)))
 
 
-async def ids(database: Database, wiki: Scope, statement: str) -> list[UUID]:
-    look = await asyncpg.connect(database.dsn)
+async def fetch_ids(database: Database, wiki: Scope, statement: str) -> list[UUID]:
+    connection = await asyncpg.connect(database.dsn)
     try:
-        return [row["id"] for row in await look.fetch(statement, wiki.tenant_id, wiki.owner_id)]
+        return [row["id"] for row in await connection.fetch(statement, wiki.tenant_id, wiki.owner_id)]
     finally:
-        await look.close()
+        await connection.close()
 
 
-READY: Mapping[Errand, Callable[[Database, Scope, Sequence[SourceDraft]], Awaitable[None]]] = {
-    Errand.COMPILE: retain,
-    Errand.SWEEP: to_be_swept,
-    Errand.REBUILD: to_be_rebuilt,
-    Errand.FORGET: to_be_forgotten,
+PREPARE: Mapping[JobKind, Callable[[Database, Scope, Sequence[SourceDraft]], Awaitable[None]]] = {
+    JobKind.COMPILE: retain,
+    JobKind.SWEEP: prepare_sweep,
+    JobKind.REBUILD: prepare_rebuild,
+    JobKind.FORGET: prepare_forgetting,
 }
 """The functions that create a job of each kind in a wiki."""
 
 
-async def kill(database: Database, chance: random.Random, kills: int, longest: float) -> int:
-    """One worker after the other, until nothing is left to do or enough of them were killed at work."""
-    look, struck = await asyncpg.connect(database.dsn), 0
+async def kill_workers(database: Database, rng: random.Random, kills: int, longest: float) -> int:
+    """Run one worker after the other, and kill each at a random moment, until no job is open or `kills` had a job."""
+    connection, killed_count = await asyncpg.connect(database.dsn), 0
     try:
-        while struck < kills and await look.fetchval(OPEN):
-            process = started(database.dsn, BATCH)
-            while await look.fetchval(OPEN) and not await look.fetchval(RUNNING):
+        while killed_count < kills and await connection.fetchval(OPEN_JOBS):
+            process = start_worker(database.dsn, BATCH)
+            while await connection.fetchval(OPEN_JOBS) and not await connection.fetchval(RUNNING_JOBS):
                 await asyncio.sleep(0.005)
-            await asyncio.sleep(chance.random() * longest)
-            await killed(process)
-            struck += await look.fetchval(RUNNING)
-            await look.execute(RECLAIM)
-        return struck
+            await asyncio.sleep(rng.random() * longest)
+            await kill_worker(process)
+            killed_count += await connection.fetchval(RUNNING_JOBS)
+            await connection.execute(RECLAIM)
+        return killed_count
     finally:
-        await look.close()
+        await connection.close()

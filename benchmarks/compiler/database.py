@@ -1,4 +1,4 @@
-"""An own Postgres with wikis in it that have sources and, so far, no pages."""
+"""Starts a temporary Postgres with wikis that have sources and no pages yet."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +19,9 @@ MEMORY = {"shared_buffers": "1GB", "max_wal_size": "4GB", "max_connections": "20
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """A server with one empty database, gone afterwards. A crash of the machine may lose it."""
+def temporary_server() -> Iterator[str]:
+    """Start a server with one empty database, and remove it after the block. A crash of the machine may lose its
+    data."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as folder:
         Path(folder).chmod(0o755)
         server = EmbeddedServer(Path(folder) / "data", durable=False)
@@ -29,8 +30,8 @@ def served() -> Iterator[str]:
             yield dsn
 
 
-async def opened(dsn: str, size: int = 2) -> Database:
-    """A migrated database."""
+async def open_database(dsn: str, size: int = 2) -> Database:
+    """Migrate the database and return an open connection pool for it."""
     await migrate(dsn)
     database = Database(dsn, size=size)
     await database.open()
@@ -38,26 +39,29 @@ async def opened(dsn: str, size: int = 2) -> Database:
 
 
 async def new_wiki(database: Database, tenant: str, owner: str) -> Scope:
-    """A tenant's first wiki."""
-    made = await create_tenant(database, tenant, tenant)
-    return await another_wiki(database, member(made.id), owner)
+    """Create a tenant with one wiki."""
+    created_tenant = await create_tenant(database, tenant, tenant)
+    return await add_wiki(database, tenant_admin(created_tenant.id), owner)
 
 
-async def another_wiki(database: Database, scope: Scope, owner: str) -> Scope:
-    made = await create_owner(database, scope.tenant_id, OwnerKind.USER, owner, owner)
-    return scope.in_owner(made.id)
+async def add_wiki(database: Database, scope: Scope, owner: str) -> Scope:
+    created_owner = await create_owner(database, scope.tenant_id, OwnerKind.USER, owner, owner)
+    return scope.in_owner(created_owner.id)
 
 
-def member(tenant_id: UUID) -> Scope:
+def tenant_admin(tenant_id: UUID) -> Scope:
     return Scope(tenant_id, tenant_id, Role.ADMIN, Actor(ActorKind.USER, "bench"), ())
 
 
 async def retain(
-    database: Database, scope: Scope, drafts: Sequence[SourceDraft], told: Callable[[int], object] = lambda _: None
+    database: Database,
+    scope: Scope,
+    drafts: Sequence[SourceDraft],
+    report_progress: Callable[[int], object] = lambda _: None,
 ) -> None:
-    """`told` hears how many more are kept."""
+    """Retain the sources in batches. `report_progress` is called with the size of each batch after it was stored."""
     for start in range(0, len(drafts), BATCH_MAX):
         part = drafts[start : start + BATCH_MAX]
-        kept = await retain_sources(database, scope, part)
-        assert all(one.saved for one in kept.items), [one.error for one in kept.items if one.error][:1]
-        told(len(part))
+        result = await retain_sources(database, scope, part)
+        assert all(item.saved for item in result.items), [item.error for item in result.items if item.error][:1]
+        report_progress(len(part))

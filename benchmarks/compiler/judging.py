@@ -1,4 +1,4 @@
-"""Compiles the judged wikis and compares their pages with what a reader would want."""
+"""Compiles the judged wikis and compares their pages with the pages that a reader would want."""
 
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -22,8 +22,8 @@ from resolvers.import_export.source_files import source_files
 from resolvers.sources.sources import SourceDraft
 
 from ..memory.scores import Interval, interval
-from .costs import compiled
-from .database import another_wiki, new_wiki, opened, retain, served
+from .costs import run_jobs
+from .database import add_wiki, new_wiki, open_database, retain, temporary_server
 from .judged import HALVES, HERE, UNSEEN, JudgedWiki, Label, held_out, wikis
 
 WIDTH = 150
@@ -35,8 +35,8 @@ PAGES = """
     WHERE p.tenant_id = $1 AND p.owner_id = $2 AND p.status = 'active' GROUP BY p.id, 1, 2 ORDER BY 1, 2"""
 
 
-class PageMade(NamedTuple):
-    """A page as far as it is judged; `aliases` are normalised."""
+class JudgedPage(NamedTuple):
+    """The parts of a page that are judged; `aliases` are normalised."""
 
     type: str
     title: str
@@ -45,7 +45,7 @@ class PageMade(NamedTuple):
 
 @dataclass(slots=True)
 class Judged:
-    """What was made of some wikis. A page that nobody labelled counts as one that nobody wants."""
+    """The result of compiling some wikis. A page without a label counts as unwanted."""
 
     name: str
     pages: list[bool] = field(default_factory=list)
@@ -61,16 +61,16 @@ class Judged:
             getattr(self, name).extend(getattr(other, name))
 
     def share(self, measure: str) -> Interval:
-        return interval([float(one) for one in getattr(self, measure)])
+        return interval([float(hit) for hit in getattr(self, measure)])
 
 
-def judge(wiki: JudgedWiki, pages: Iterable[PageMade]) -> Judged:
-    """Compare the pages of a wiki with its labels: each wanted name has one page at most."""
+def judge(wiki: JudgedWiki, pages: Iterable[JudgedPage]) -> Judged:
+    """Compare the pages of a wiki with its labels: each wanted name may have one page."""
     result = Judged(wiki.name)
     found: set[Label] = set()
     spelt: set[str] = set()
     for page in pages:
-        label = labelled(wiki, page)
+        label = label_of(wiki, page)
         is_decision = page.type == "decision"
         is_right = label is not None and label.is_wanted and label not in found
         (result.decisions if is_decision else result.pages).append(is_right)
@@ -89,27 +89,31 @@ def judge(wiki: JudgedWiki, pages: Iterable[PageMade]) -> Judged:
     return result
 
 
-def labelled(wiki: JudgedWiki, page: PageMade) -> Label | None:
-    """Return the label of a page: that of its title, else that of another name of it."""
+def label_of(wiki: JudgedWiki, page: JudgedPage) -> Label | None:
+    """Return the label of a page: the label that has its title, or else one that has an alias of the page."""
     if page.type == "decision":
-        return next((one for one in by_wish(wiki.decisions) if one.is_decided(page.title)), None)
-    titled = (one for one in wiki.names if one.is_name(page.title))
-    named = (one for one in by_wish(wiki.names) if not page.aliases.isdisjoint(map(normalise, one.names)))
+        return next((label for label in wanted_first(wiki.decisions) if label.is_decided(page.title)), None)
+    titled = (label for label in wiki.names if label.is_name(page.title))
+    named = (label for label in wanted_first(wiki.names) if not page.aliases.isdisjoint(map(normalise, label.names)))
     return next(titled, None) or next(named, None)
 
 
-def by_wish(labels: Sequence[Label]) -> list[Label]:
-    """Return the wanted ones first, of these the one that says most."""
-    return sorted(labels, key=lambda one: (not one.is_wanted, -len(one.names[0])))
+def wanted_first(labels: Sequence[Label]) -> list[Label]:
+    """Sort the labels: wanted labels first, and among them those with the longest first name."""
+    return sorted(labels, key=lambda label: (not label.is_wanted, -len(label.names[0])))
 
 
 def judged(
     half: Annotated[str | None, typer.Option(help="Only this half: tune or held.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only this kind of notes, such as chat.")] = None,
-    model: Annotated[str | None, typer.Option(help="A model to compile with, such as openai:…; else rules.")] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Sources of a batch.")] = CAPS.batch,
-    unseen: Annotated[bool, typer.Option(help="The wikis that no rule was chosen with.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Figures as JSON, with what was missed and too much.")] = False,
+    model: Annotated[
+        str | None, typer.Option(help="A model to compile with, such as openai:…; default: rules.")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Sources per batch.")] = CAPS.batch,
+    unseen: Annotated[bool, typer.Option(help="Use the wikis that were not used when rules were chosen.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print figures as JSON, with missing and unwanted pages.")
+    ] = False,
 ) -> None:
     """Compile labelled notes and report how many pages a reader would want, and how many of those are there."""
     if half not in (None, *HALVES):
@@ -117,31 +121,31 @@ def judged(
     chosen = [wiki for wiki in wikis(half, folder=UNSEEN if unseen else HERE) if kind in (None, wiki.kind)]
     if not chosen:
         raise typer.BadParameter(f"There are no notes of the kind {kind}.", param_hint="--kind")
-    with served() as dsn:
-        results = uvloop.run(measured(dsn, chosen, compiler_of(model, batch)))
-    report = summed(results)
+    with temporary_server() as dsn:
+        results = uvloop.run(compile_and_judge(dsn, chosen, compiler_of(model, batch)))
+    report = totals(results)
     if json:
-        print(orjson.dumps([as_json(one) for one in (*results, *report)], option=orjson.OPT_INDENT_2).decode())
+        print(orjson.dumps([as_json(result) for result in (*results, *report)], option=orjson.OPT_INDENT_2).decode())
     else:
         Console(width=max(WIDTH, Console().width)).print(table(report))
 
 
 def compiler_of(model: str | None, batch: int) -> Compiler:
-    """Return the product's compiler: by rules, or with a model, which the rules then check."""
+    """Return the product's compiler with rules only, or with a model whose plans the rules check."""
     planner, writer, caps = ExtractivePlanner(), ExtractiveWriter(), CAPS._replace(batch=batch)
-    hiring = Models(model, (), planner, writer) if model else None
-    return Compiler(planner, writer, caps, hiring=hiring)
+    models = Models(model, (), planner, writer) if model else None
+    return Compiler(planner, writer, caps, hiring=models)
 
 
-async def measured(dsn: str, chosen: Sequence[JudgedWiki], compiler: Compiler) -> list[Judged]:
-    """Retain the files of each wiki as `cairn retain` reads them, and compile them."""
-    database = await opened(dsn)
+async def compile_and_judge(dsn: str, chosen: Sequence[JudgedWiki], compiler: Compiler) -> list[Judged]:
+    """Retain the files of each wiki as `cairn retain` reads them, compile them, and judge the pages."""
+    database = await open_database(dsn)
     try:
         first = await new_wiki(database, "bench", "first")
-        scopes = {wiki.name: await another_wiki(database, first, wiki.name.replace("_", "-")) for wiki in chosen}
+        scopes = {wiki.name: await add_wiki(database, first, wiki.name.replace("_", "-")) for wiki in chosen}
         for wiki in chosen:
             await retain(database, scopes[wiki.name], drafts(wiki))
-        await compiled(database, compiler)
+        await run_jobs(database, compiler)
         return [judge(wiki, await pages_of(dsn, scopes[wiki.name])) for wiki in chosen]
     finally:
         await database.close()
@@ -151,31 +155,33 @@ def drafts(wiki: JudgedWiki) -> list[SourceDraft]:
     with tempfile.TemporaryDirectory() as folder:
         wiki.write(Path(folder))
         found = list(source_files(Path(folder)))
-    problems = [one for one in found if not isinstance(one, SourceDraft)]
+    problems = [source for source in found if not isinstance(source, SourceDraft)]
     assert not problems, problems
-    return [one for one in found if isinstance(one, SourceDraft)]
+    return [source for source in found if isinstance(source, SourceDraft)]
 
 
-async def pages_of(dsn: str, scope: Scope) -> list[PageMade]:
+async def pages_of(dsn: str, scope: Scope) -> list[JudgedPage]:
     connection = await asyncpg.connect(dsn)
     try:
         rows = await connection.fetch(PAGES, scope.tenant_id, scope.owner_id)
     finally:
         await connection.close()
-    return [PageMade(row["type"], row["title"], frozenset(row["aliases"] or ())) for row in rows]
+    return [JudgedPage(row["type"], row["title"], frozenset(row["aliases"] or ())) for row in rows]
 
 
-def summed(results: Sequence[Judged]) -> list[Judged]:
-    """Return the sums: of each kind, of each half, and of all."""
-    kinds = list(dict.fromkeys(one.name.rpartition("_")[0] for one in results))
-    held = held_out({wiki.kind for wiki in wikis()})
-    parts = {kind: [one for one in results if one.name.rpartition("_")[0] == kind] for kind in kinds}
-    parts |= {half: [one for one in results if (one.name in held) == (half == "held")] for half in HALVES}
+def totals(results: Sequence[Judged]) -> list[Judged]:
+    """Return the sums of each kind, of each half, and of all wikis."""
+    kinds = list(dict.fromkeys(result.name.rpartition("_")[0] for result in results))
+    held_names = held_out({wiki.kind for wiki in wikis()})
+    parts = {kind: [result for result in results if result.name.rpartition("_")[0] == kind] for kind in kinds}
+    parts |= {
+        half: [result for result in results if (result.name in held_names) == (half == "held")] for half in HALVES
+    }
     sums = []
     for name, part in (parts | {"all": list(results)}).items():
         total = Judged(name)
-        for one in part:
-            total.add(one)
+        for result in part:
+            total.add(result)
         if part:
             sums.append(total)
     return sums
@@ -183,20 +189,20 @@ def summed(results: Sequence[Judged]) -> list[Judged]:
 
 def table(report: Sequence[Judged]) -> Table:
     shown = Table("notes", *MEASURES.values(), "duplicates", title="with Wilson's 95 % intervals")
-    for one in report:
-        cells = [f"{share} of {share.count}" if (share := one.share(name)).count else "–" for name in MEASURES]
-        shown.add_row(one.name, *cells, str(len(one.duplicates)))
+    for result in report:
+        cells = [f"{share} of {share.count}" if (share := result.share(name)).count else "–" for name in MEASURES]
+        shown.add_row(result.name, *cells, str(len(result.duplicates)))
     goals = (f"at least {GOALS[name]:.2f}" if name in GOALS else "" for name in MEASURES)
     shown.add_row("goal", *goals, "0")
     return shown
 
 
-def as_json(one: Judged) -> dict[str, Any]:
-    shares = {name: one.share(name) for name in MEASURES}
+def as_json(result: Judged) -> dict[str, Any]:
+    shares = {name: result.share(name) for name in MEASURES}
     figures = {
         name: {"share": share.mean, "low": share.low, "high": share.high, "count": share.count}
         for name, share in shares.items()
     }
-    return {"name": one.name, **figures, "duplicates": one.duplicates} | (
-        {} if "_" not in one.name else {"missing": one.missing, "unwanted": one.unwanted}
+    return {"name": result.name, **figures, "duplicates": result.duplicates} | (
+        {} if "_" not in result.name else {"missing": result.missing, "unwanted": result.unwanted}
     )

@@ -1,7 +1,7 @@
-"""A wiki's rows as they can be compared with those of another that was made of the same sources.
+"""Reads the rows of a wiki in a form in which they can be compared with those of a wiki made of the same sources.
 
-By names, titles and refs in place of ids, and without the moments at which something was stored; what sections say of
-the moments of their sources counts. Reasons that name a source name its ref.
+Names, titles and refs replace ids. Times of storing are left out, but times that sections take from their sources are
+compared. Link reasons that name a source name its ref.
 """
 
 from typing import Any
@@ -75,13 +75,13 @@ async def rows(dsn: str, scope: Scope) -> Rows:
         await connection.close()
 
 
-def differences(one: Rows, other: Rows) -> list[str]:
-    """Return a message for each table that differs, with the first row that only one side has."""
+def differences(first: Rows, second: Rows) -> list[str]:
+    """Return a message for each table that differs, with the first row that only one of the wikis has."""
     found = []
-    for name in one:
-        if one[name] != other[name]:
-            only = [row for row in one[name] if row not in other[name]] or [
-                row for row in other[name] if row not in one[name]
+    for name in first:
+        if first[name] != second[name]:
+            only = [row for row in first[name] if row not in second[name]] or [
+                row for row in second[name] if row not in first[name]
             ]
-            found.append(f"{name}: {len(one[name])} and {len(other[name])} rows; {str(only[:1])[:300]}")
+            found.append(f"{name}: {len(first[name])} and {len(second[name])} rows; {str(only[:1])[:300]}")
     return found

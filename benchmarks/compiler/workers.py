@@ -1,4 +1,4 @@
-"""Workers in processes of their own, as `cairn worker` runs them."""
+"""Runs workers in their own processes, as `cairn worker` does."""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,34 +12,34 @@ from compiler.compiler import CAPS
 from compiler.jobs.worker import work
 from db.database import Database
 
-from .costs import usual
+from .costs import default_compiler
 
 FORKS = get_context("forkserver")
 FORKS.set_forkserver_preload(["benchmarks.compiler.workers"])
-IDLE = 0.01  # seconds before the next look, when there was nothing to do
+IDLE = 0.01  # seconds until an idle worker looks for a job again
 
 
 def run_worker(dsn: str, batch: int = CAPS.batch) -> None:
-    """Until it is ended from outside."""
+    """Run a worker until the process is killed."""
     uvloop.run(main(dsn, batch))
 
 
 async def main(dsn: str, batch: int) -> None:
     database = Database(dsn, size=2)
     await database.open()
-    await work(database, usual(caps=CAPS._replace(batch=batch)), idle=IDLE)
+    await work(database, default_compiler(caps=CAPS._replace(batch=batch)), idle=IDLE)
 
 
-def started(dsn: str, batch: int = CAPS.batch) -> ForkServerProcess:
+def start_worker(dsn: str, batch: int = CAPS.batch) -> ForkServerProcess:
     process = FORKS.Process(target=run_worker, args=(dsn, batch), daemon=True)
     process.start()
     return process
 
 
 @contextmanager
-def working(dsn: str, count: int) -> Iterator[list[ForkServerProcess]]:
-    """Run a number of workers until the block ends."""
-    processes = [started(dsn) for _ in range(count)]
+def running_workers(dsn: str, count: int) -> Iterator[list[ForkServerProcess]]:
+    """Run `count` workers until the block ends."""
+    processes = [start_worker(dsn) for _ in range(count)]
     try:
         yield processes
     finally:
@@ -48,7 +48,7 @@ def working(dsn: str, count: int) -> Iterator[list[ForkServerProcess]]:
             process.join()
 
 
-async def killed(process: ForkServerProcess) -> None:
+async def kill_worker(process: ForkServerProcess) -> None:
     """Kill a worker with SIGKILL, which it cannot catch."""
     process.kill()
     await asyncio.to_thread(process.join)

@@ -1,4 +1,4 @@
-"""Provides the texts to compile: the collections that search is measured on, and a vault of markdown notes."""
+"""Provides the texts to compile: the collections that search is measured on, and vaults of markdown notes."""
 
 import random
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..search.collection import NoCollections, found, read_all
+from ..search.collection import NoCollections, find_folder, read_all
 
 VAULTS = "vaults"
 NAMES = (
@@ -17,17 +17,17 @@ NAMES = (
     "hugo",
     *(f"obs_{code}" for code in ("de", "en", "fr", "ko", "th", "vi", "zh")),
 )
-EACH = 24  # documents of one collection
-LONGEST = 6_000  # characters of one
-POST = 1_500  # characters of a post
+DOCUMENTS_PER_COLLECTION = 24  # documents per collection
+MAX_DOCUMENT_LENGTH = 6_000  # characters of a document
+POST_LENGTH = 1_500  # characters of a post
 SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
 MARKUP = frozenset("[]{}<>|`")
-QUOTED = range(30, 220)  # characters of a sentence that is worth a quote
+QUOTE_LENGTHS = range(30, 220)  # characters of a sentence that is worth a quote
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A text of somebody else's. `name` says where it comes from, and is the same each time."""
+    """A text that was not generated. `name` says where it comes from, and is the same in each run."""
 
     name: str
     title: str
@@ -36,44 +36,52 @@ class Writing:
 
     @property
     def quotes(self) -> list[str]:
-        sentences = (" ".join(one.split()) for one in SENTENCE.split(self.text))
-        return [one for one in sentences if len(one) in QUOTED and one[-1] in ".!?。" and MARKUP.isdisjoint(one)]
+        sentences = (" ".join(sentence.split()) for sentence in SENTENCE.split(self.text))
+        return [
+            sentence
+            for sentence in sentences
+            if len(sentence) in QUOTE_LENGTHS and sentence[-1] in ".!?。" and MARKUP.isdisjoint(sentence)
+        ]
 
 
 def writings(data: Path | None) -> tuple[Writing, ...]:
-    """A few of each collection, and every note of the vaults beside them; the same ones each time."""
-    folder = found(data)
-    return (*collected(folder), *noted(folder.parent / VAULTS))
+    """Return a sample of each collection and every note of the vaults beside them, the same texts in each run."""
+    folder = find_folder(data)
+    return (*sample_collections(folder), *read_vaults(folder.parent / VAULTS))
 
 
-def collected(folder: Path) -> Iterator[Writing]:
+def sample_collections(folder: Path) -> Iterator[Writing]:
     names = [name for name in NAMES if (folder / name).exists()]
     for collection in read_all(folder, names):
-        titled = [one for one in collection.documents if one.title.strip() and len(one.text) >= QUOTED.start]
-        for one in random.Random(collection.name).sample(titled, min(EACH, len(titled))):
-            title = " ".join(one.title.split())[:200]
-            yield Writing(f"{collection.name}/{one.id}", title, one.text[:LONGEST])
+        titled = [
+            document
+            for document in collection.documents
+            if document.title.strip() and len(document.text) >= QUOTE_LENGTHS.start
+        ]
+        for document in random.Random(collection.name).sample(titled, min(DOCUMENTS_PER_COLLECTION, len(titled))):
+            title = " ".join(document.title.split())[:200]
+            yield Writing(f"{collection.name}/{document.id}", title, document.text[:MAX_DOCUMENT_LENGTH])
 
 
 def posts(data: Path | None, name: str, count: int) -> list[Writing]:
-    """Return so many posts of one collection, each as long: cut from its documents one behind the other, so that posts
-    overlap where the collection has less text."""
-    (collection,) = read_all(found(data), [name])
-    text = "\n\n".join(one.text for one in collection.documents)
-    step = max(1, min(POST, (len(text) - POST) // count))
-    return [Writing(f"{name}/{n}", f"Post {n}", text[n * step : n * step + POST]) for n in range(count)]
+    """Return `count` posts of equal length, cut one after the other from the documents of a collection. Posts overlap
+    where the collection has too little text."""
+    (collection,) = read_all(find_folder(data), [name])
+    text = "\n\n".join(document.text for document in collection.documents)
+    step = max(1, min(POST_LENGTH, (len(text) - POST_LENGTH) // count))
+    return [Writing(f"{name}/{n}", f"Post {n}", text[n * step : n * step + POST_LENGTH]) for n in range(count)]
 
 
-def noted(folder: Path) -> Iterator[Writing]:
+def read_vaults(folder: Path) -> Iterator[Writing]:
     for path in sorted(folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8", errors="replace")
         if text.strip():
             yield Writing(path.relative_to(folder).as_posix(), path.stem, text, is_markdown=True)
 
 
-def quotable(texts: Sequence[Writing]) -> list[tuple[str, str]]:
-    """(title, sentence) of every text that has one."""
-    return [(one.title, quotes[0]) for one in texts if (quotes := one.quotes)]
+def first_quotes(texts: Sequence[Writing]) -> list[tuple[str, str]]:
+    """Return (title, first quotable sentence) of every text that has such a sentence."""
+    return [(text.title, quotes[0]) for text in texts if (quotes := text.quotes)]
 
 
-__all__ = ["NoCollections", "Writing", "posts", "quotable", "writings"]
+__all__ = ["NoCollections", "Writing", "first_quotes", "posts", "writings"]

@@ -1,4 +1,4 @@
-"""python -m benchmarks.editing: generated edits are checked, then edits, history and renames are measured."""
+"""Checks generated edits, then measures edits, history and renames: python -m benchmarks.editing"""
 
 import tempfile
 from pathlib import Path
@@ -11,9 +11,9 @@ from rich.table import Table
 
 from db.embedded import EmbeddedServer
 
-from .generated import checked
+from .generated import check_edits
 from .passes import differences, passes
-from .stored import stored
+from .stored import measure_storage
 from .worst import worst
 
 
@@ -23,19 +23,19 @@ def main(
 ) -> None:
     """Check and measure edits, history and renames."""
     console = Console()
-    console.print(f"{edits} generated edits: {checked(edits)} by pass; all of them kept what they do not name.")
+    console.print(f"{edits} generated edits: {check_edits(edits)} by pass; all of them kept what they do not name.")
     figures = [*passes(), *differences()]
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as folder:
         Path(folder).chmod(0o755)
         with EmbeddedServer(Path(folder) / "data", durable=False) as dsn:
-            figures += uvloop.run(stored(dsn, versions))
+            figures += uvloop.run(measure_storage(dsn, versions))
     table = Table("what", "figure")
     for name, figure in figures:
         table.add_row(name, figure)
     missed = []
-    for name, milliseconds, most in worst():
-        table.add_row(f"100 kB: {name}", f"{milliseconds:.1f} ms of CPU, {most:.0f} at most")
-        missed += [name] if milliseconds > most else []
+    for name, milliseconds, limit in worst():
+        table.add_row(f"100 kB: {name}", f"{milliseconds:.1f} ms of CPU, {limit:.0f} at most")
+        missed += [name] if milliseconds > limit else []
     console.print(table)
     if missed:
         console.print(f"Too slow: {', '.join(missed)}.")

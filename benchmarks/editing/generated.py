@@ -1,5 +1,5 @@
-"""Generated edits, as many for each pass: each must be found by its pass, change its own words alone, and come back
-from the history that is kept of the text."""
+"""Generates edits for each pass of the matcher. Each edit must be found by its pass, must change only its own words,
+and each version must be restored from the stored history."""
 
 import random
 import re
@@ -14,49 +14,52 @@ from resolvers.pages.revision_store import smaller_delta
 from .words import WORDS
 
 BREAK = re.compile(r"\r\n|\r|\n")
-LONGEST = 20_000
+MAX_LENGTH = 20_000
 
 
-class Told(NamedTuple):
-    """An edit as somebody tells it who remembers the text in his own way, and what must come of the lines."""
+class RememberedEdit(NamedTuple):
+    """An edit whose old text was remembered inexactly, and the lines that must result from it."""
 
     old: str
     new: str
     wanted: str
 
 
-def checked(count: int, seed: int = 7) -> dict[str, int]:
-    """Return how many edits each pass found. One text goes through all edits, and its versions are stored."""
+def check_edits(count: int, seed: int = 7) -> dict[str, int]:
+    """Apply the edits and return how many of them each pass found. One text goes through all edits, and each version is
+    stored."""
     rng = random.Random(seed)
     tally: Counter[str] = Counter()
-    kept = Kept()
+    states = StoredStates()
     text = page_of(rng, 60)
     for number in range(count):
-        meant = list(TELLERS)[number % len(TELLERS)]
-        (before, own, after), told = remembered(rng, text, TELLERS[meant])
+        pass_name = list(PASSES)[number % len(PASSES)]
+        (before, lines_chosen, after), request = choose_lines(rng, text, PASSES[pass_name])
         try:
-            found = edit(text, told.old, told.new)
+            found = edit(text, request.old, request.new)
         except TextEditAmbiguous:
             tally["ambiguous"] += 1
             continue
-        assert found.text == before + told.wanted + after, (own, told)
-        assert found.matched_by == meant, (found.matched_by, own, told)
+        assert found.text == before + request.wanted + after, (lines_chosen, request)
+        assert found.matched_by == pass_name, (found.matched_by, lines_chosen, request)
         tally[found.matched_by] += 1
-        text = found.text if len(found.text) < LONGEST else page_of(rng, 60)
-        kept.add(text)
+        text = found.text if len(found.text) < MAX_LENGTH else page_of(rng, 60)
+        states.add(text)
     return dict(tally)
 
 
-def remembered(rng: random.Random, text: str, teller: "Teller") -> tuple[tuple[str, str, str], Told]:
-    """Lines of the text that can be told so, and how they are."""
+def choose_lines(
+    rng: random.Random, text: str, misremember: "Misremember"
+) -> tuple[tuple[str, str, str], RememberedEdit]:
+    """Choose lines of the text that this function can misremember, and return the text around them with the edit."""
     while True:
-        parts = parted(rng, text)
-        if told := teller(rng, parts[1]):
-            return parts, told
+        parts = split_around(rng, text)
+        if request := misremember(rng, parts[1]):
+            return parts, request
 
 
-class Kept:
-    """The states of a text, and that each of them comes back to the byte."""
+class StoredStates:
+    """The stored states of a text. Each state must be restored byte by byte."""
 
     def __init__(self) -> None:
         self.base, self.age = "", 0
@@ -71,7 +74,7 @@ class Kept:
 
 
 def page_of(rng: random.Random, paragraphs: int) -> str:
-    """Paragraphs and lists, some of them nearly the same, with line ends of one kind or mixed."""
+    """Generate paragraphs and lists, some of them nearly the same, with line ends of one kind or mixed."""
     ends = rng.choice([["\n"], ["\r\n"], ["\n", "\r\n"]])
     rows: list[str] = []
     for n in range(paragraphs):
@@ -81,68 +84,72 @@ def page_of(rng: random.Random, paragraphs: int) -> str:
     return "".join(row + rng.choice(ends) for row in rows)
 
 
-def parted(rng: random.Random, text: str) -> tuple[str, str, str]:
-    """Split the text around some whole lines that hold at least one word."""
+def split_around(rng: random.Random, text: str) -> tuple[str, str, str]:
+    """Split the text around some whole lines that contain at least one word."""
     rows = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
     while True:
         start = rng.randrange(len(rows))
         end = min(len(rows), start + rng.randrange(1, 6))
-        own = "".join(rows[start:end])
-        if own.strip():
-            return "".join(rows[:start]), own, "".join(rows[end:])
+        lines_chosen = "".join(rows[start:end])
+        if lines_chosen.strip():
+            return "".join(rows[:start]), lines_chosen, "".join(rows[end:])
 
 
-# -- how somebody remembers the lines, pass by pass; None where these lines cannot be told so
+# -- how the lines are misremembered for each pass; None if these lines cannot be misremembered in this way
 
-Teller = Callable[[random.Random, str], Told | None]
-
-
-def exact(rng: random.Random, own: str) -> Told | None:
-    return changed(rng, own, own)
+Misremember = Callable[[random.Random, str], RememberedEdit | None]
 
 
-def lines(rng: random.Random, own: str) -> Told | None:
-    """Return whole lines with other whitespace at their ends."""
-    return changed(rng, own, "\n".join(f"{line.strip()}  " for line in lines_of(own)))
+def exact(rng: random.Random, lines_chosen: str) -> RememberedEdit | None:
+    return change_word(rng, lines_chosen, lines_chosen)
 
 
-def whitespace(rng: random.Random, own: str) -> Told | None:
-    """Wrapped otherwise."""
-    if all(len(line.split()) < 2 for line in lines_of(own)):
+def lines(rng: random.Random, lines_chosen: str) -> RememberedEdit | None:
+    """Strip the lines and add two spaces to the end of each."""
+    return change_word(rng, lines_chosen, "\n".join(f"{line.strip()}  " for line in lines_of(lines_chosen)))
+
+
+def whitespace(rng: random.Random, lines_chosen: str) -> RememberedEdit | None:
+    """Break the lines at every word."""
+    if all(len(line.split()) < 2 for line in lines_of(lines_chosen)):
         return None
-    return changed(rng, own, re.sub(r"\s+", "\n", own.strip()))
+    return change_word(rng, lines_chosen, re.sub(r"\s+", "\n", lines_chosen.strip()))
 
 
-def indentation(rng: random.Random, own: str) -> Told | None:
-    """Return the lines from within the first word on, each indented differently."""
-    first, *others = [line.lstrip() for line in lines_of(own.lstrip())]
+def indentation(rng: random.Random, lines_chosen: str) -> RememberedEdit | None:
+    """Drop the first letter and indent each line with a tab instead."""
+    first, *others = [line.lstrip() for line in lines_of(lines_chosen.lstrip())]
     if len(first.split()) < 2 or len(first.split()[0]) < 3:
         return None
-    return changed(rng, own, "\n".join(f"\t{line}" for line in [first[1:], *others]), least=1)
+    return change_word(rng, lines_chosen, "\n".join(f"\t{line}" for line in [first[1:], *others]), first=1)
 
 
-def block(rng: random.Random, own: str) -> Told | None:
-    """A block of which a line between the first and the last is not quite remembered."""
-    filled = [line for line in lines_of(own) if line.strip()]
+def block(rng: random.Random, lines_chosen: str) -> RememberedEdit | None:
+    """Misremember one word of a line between the first and the last line of a block."""
+    filled = [line for line in lines_of(lines_chosen) if line.strip()]
     if len(filled) < 3 or len(filled[1].split()) < 4:
         return None
     forgotten = filled[1].split()[1]
     misremembered = [filled[0], filled[1].replace(forgotten, f"{forgotten}s", 1), *filled[2:]]
-    return changed(rng, own, "\n".join(misremembered), most=len(filled[0].split()))
+    return change_word(rng, lines_chosen, "\n".join(misremembered), end=len(filled[0].split()))
 
 
-TELLERS: dict[str, Teller] = {teller.__name__: teller for teller in (exact, lines, whitespace, indentation, block)}
+PASSES: dict[str, Misremember] = {
+    misremember.__name__: misremember for misremember in (exact, lines, whitespace, indentation, block)
+}
 
 
-def lines_of(own: str) -> list[str]:
-    return BREAK.split(re.sub(r"(?:\r\n|\r|\n)\Z", "", own))
+def lines_of(lines_chosen: str) -> list[str]:
+    return BREAK.split(re.sub(r"(?:\r\n|\r|\n)\Z", "", lines_chosen))
 
 
-def changed(rng: random.Random, own: str, old: str, least: int = 0, most: int | None = None) -> Told:
-    """One of the words changed, in what is told and in the lines as they stand."""
-    words = list(re.finditer(r"\S+", own))
-    place = rng.randrange(least, len(words) if most is None else most)
+def change_word(
+    rng: random.Random, lines_chosen: str, old: str, first: int = 0, end: int | None = None
+) -> RememberedEdit:
+    """Replace one word, both in the remembered text and in the lines as they are."""
+    words = list(re.finditer(r"\S+", lines_chosen))
+    place = rng.randrange(first, len(words) if end is None else end)
     change = f"edited{rng.randrange(10**6)}"
     spot = list(re.finditer(r"\S+", old))[place]
     new = old[: spot.start()] + change + old[spot.end() :]
-    return Told(old, new, own[: words[place].start()] + change + own[words[place].end() :])
+    return RememberedEdit(old, new, lines_chosen[: words[place].start()] + change + lines_chosen[words[place].end() :])

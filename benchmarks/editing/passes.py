@@ -1,4 +1,4 @@
-"""The time of each pass on a long text, and of comparing long texts."""
+"""Measures the time of each pass of the matcher on a long text, and the time of comparing long texts."""
 
 import random
 from collections.abc import Iterator
@@ -26,22 +26,22 @@ def passes() -> Iterator[tuple[str, str]]:
         "nowhere": "nothing like it\nin the whole text\nat all",
     }
     for name, old in cases.items():
-        yield f"{name}, {len(text.encode()) // 1000} kB", f"{taken(text, old):.1f} ms of CPU"
-    alike = "\n".join(["the very same line of the text"] * 3_300)
+        yield f"{name}, {len(text.encode()) // 1000} kB", f"{cpu_ms(text, old):.1f} ms of CPU"
+    equal_lines = "\n".join(["the very same line of the text"] * 3_300)
     yield (
         "a hundred kB of equal lines, block",
-        f"{taken(alike, 'the very same line of a text' + chr(10) * 1 + 'x y' * 9):.1f} ms of CPU",
+        f"{cpu_ms(equal_lines, 'the very same line of a text' + chr(10) * 1 + 'x y' * 9):.1f} ms of CPU",
     )
     half = "\n".join(["the very same line of the text"] * 1_500)
-    yield "the same, half of it misremembered", f"{taken(alike, half.replace('very', 'vary')):.1f} ms of CPU"
+    yield "the same, half of it misremembered", f"{cpu_ms(equal_lines, half.replace('very', 'vary')):.1f} ms of CPU"
     single = " ".join(rng.choices(WORDS, k=14_000))
     yield (
         "one line of 100 kB, nowhere",
-        f"{taken(single, single[1_000:51_000].replace('kettle', 'kxttle')):.1f} ms of CPU",
+        f"{cpu_ms(single, single[1_000:51_000].replace('kettle', 'kxttle')):.1f} ms of CPU",
     )
 
 
-def taken(text: str, old: str) -> float:
+def cpu_ms(text: str, old: str) -> float:
     times = []
     for _ in range(5):
         started = process_time()

@@ -1,4 +1,4 @@
-"""The room that versions take, the time of reading them, and of renaming a hub."""
+"""Measures the storage that versions take, and the time of reading them and of renaming a hub."""
 
 import random
 from math import inf
@@ -39,7 +39,7 @@ query ($id: ID!, $after: String) {
 BODY = "query ($id: ID!, $v: Int!) { node(id: $id) { ... on WikiPage { revision(version: $v) { bodyMd } } } }"
 
 
-async def stored(dsn: str, versions: int) -> list[tuple[str, str]]:
+async def measure_storage(dsn: str, versions: int) -> list[tuple[str, str]]:
     await migrate(dsn)
     database = Database(dsn, size=2)
     await database.open()
@@ -47,13 +47,13 @@ async def stored(dsn: str, versions: int) -> list[tuple[str, str]]:
         tenant = await create_tenant(database, "bench", "Bench")
         owner = await create_owner(database, tenant.id, OwnerKind.USER, "mara", "Mara")
         scope = Scope(tenant.id, owner.id, Role.ADMIN, Actor(ActorKind.USER, "mara"), (owner.id,))
-        return [*await history(database, scope, versions), *await hub(database, scope)]
+        return [*await measure_history(database, scope, versions), *await measure_rename(database, scope)]
     finally:
         await database.close()
 
 
-async def history(database: Database, scope: Scope, versions: int) -> list[tuple[str, str]]:
-    """A thousand edits of a page of 20 kB; then as many versions as wanted, whose history is paged."""
+async def measure_history(database: Database, scope: Scope, versions: int) -> list[tuple[str, str]]:
+    """Measure a thousand edits of a page of 20 kB, then page through the history of a page with `versions` versions."""
     rng = random.Random(11)
     body = "\n\n".join(" ".join(f"{rng.choice(WORDS)}{rng.randrange(999)}" for _ in range(50)) for _ in range(48))
     page_id = (await create_page(database, scope, PageDraft("topic", "Long", body=body))).page_id
@@ -68,14 +68,14 @@ async def history(database: Database, scope: Scope, versions: int) -> list[tuple
         )
         times.append(perf_counter() - started)
         texts.append(texts[-1].replace(old, f"{old} edit{number}"))
-    grown = (await size_of(database) - before) / 1e6
+    growth_mb = (await size_of(database) - before) / 1e6
     read = [await read_state(database, scope, page_id, n + 1) for n in range(0, 1_001, 7)]
     assert [text for text, _ in read] == texts[::7], "every state is what it was"
-    await repeat(database, scope, page_id, versions)
-    pages = await walk(database, scope, page_id)
+    await insert_versions(database, scope, page_id, versions)
+    pages = await time_history_pages(database, scope, page_id)
     return [
         ("an edit of a page of 20 kB", f"{median(times) * 1000:.1f} ms"),
-        ("revisions of 1,000 edits of 20 kB", f"{grown:.2f} MB with indexes"),
+        ("revisions of 1,000 edits of 20 kB", f"{growth_mb:.2f} MB with indexes"),
         ("a state of them read through GraphQL", f"{median(time for _, time in read) * 1000:.1f} ms"),
         (f"50 of {versions} versions, first, middle, last page", ", ".join(f"{one * 1000:.1f} ms" for one in pages)),
     ]
@@ -88,22 +88,22 @@ async def size_of(database: Database) -> int:
 
 async def read_state(database: Database, scope: Scope, page_id: Any, version: int) -> tuple[str, float]:
     started = perf_counter()
-    found = await asked(database, scope, BODY, id=str(page_id), v=version)
+    found = await execute(database, scope, BODY, id=str(page_id), v=version)
     return found["node"]["revision"]["bodyMd"], perf_counter() - started
 
 
 ENGINE = make_engine()
 
 
-async def asked(database: Database, scope: Scope, text: str, **variables: Any) -> Any:
+async def execute(database: Database, scope: Scope, text: str, **variables: Any) -> Any:
 
     answer = orjson.loads((await ENGINE.execute(text, variables, None, Context(database, scope))).body)
     assert "errors" not in answer, answer
     return answer["data"]
 
 
-async def repeat(database: Database, scope: Scope, page_id: Any, versions: int) -> None:
-    """Copies of the last version: their number is what matters."""
+async def insert_versions(database: Database, scope: Scope, page_id: Any, versions: int) -> None:
+    """Insert copies of the last version until the page has `versions` versions: only their number matters."""
     copied = """
         INSERT INTO revisions (tenant_id, owner_id, id, page_id, version, title, body_md, author_kind, author_id)
         SELECT $1, $2, gen_random_uuid(), $3, n, 'T', 'short', 'user', 'mara' FROM generate_series(1002, $4) AS n"""
@@ -112,12 +112,12 @@ async def repeat(database: Database, scope: Scope, page_id: Any, versions: int) 
         await connection.raw.execute("ANALYZE revisions")
 
 
-async def walk(database: Database, scope: Scope, page_id: Any) -> list[float]:
-    """The time of the first, a middle and the last page of a history."""
+async def time_history_pages(database: Database, scope: Scope, page_id: Any) -> list[float]:
+    """Return the seconds that reading the first, a middle and the last page of a history take."""
     times, after = [], None
     while True:
         started = perf_counter()
-        found = await asked(database, scope, HISTORY, id=str(page_id), after=after)
+        found = await execute(database, scope, HISTORY, id=str(page_id), after=after)
         revisions = found["node"]["revisions"]
         if not revisions["nodes"]:
             break
@@ -126,7 +126,7 @@ async def walk(database: Database, scope: Scope, page_id: Any) -> list[float]:
     return [median(times[1:4]), times[len(times) // 2], times[-1]]
 
 
-async def hub(database: Database, scope: Scope) -> list[tuple[str, str]]:
+async def measure_rename(database: Database, scope: Scope) -> list[tuple[str, str]]:
     hub_id = (await create_page(database, scope, PageDraft("topic", "Hub of all"))).page_id
     text = " ".join(WORDS * 40)
     for n in range(HUB):

@@ -1,4 +1,4 @@
-"""Words of several scripts, for texts."""
+"""Words in several scripts, from which texts are generated."""
 
 WORDS = [
     "kettle", "grinder", "café", "日本", "roast", "bean", "harbour", "river", "🐘", "stone", "filter", "origin",

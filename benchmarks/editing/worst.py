@@ -1,4 +1,4 @@
-"""The edits of 100 kB that took longest among all that were tried: each pass on the text that it likes least."""
+"""Measures the slowest edits of 100 kB that were found: for each pass the text that costs it most."""
 
 import random
 from collections.abc import Iterator
@@ -73,13 +73,13 @@ def cases() -> Iterator[Case]:
 def worst() -> Iterator[tuple[str, float, float]]:
     """Yield the name of each case, the milliseconds of CPU that it took, and its limit."""
     target = "\n".join(f"- {LINE} {n}" for n in range(2_900))
-    yield "one place, exact", taken(Case("", target, f"{LINE} 2899", "x")), EXACT
+    yield "one place, exact", cpu_ms(Case("", target, f"{LINE} 2899", "x")), EXACT
     for case in cases():
-        yield case.name, taken(case), TOLERANT
+        yield case.name, cpu_ms(case), TOLERANT
 
 
-def taken(case: Case) -> float:
-    """The least of three: what it costs when nothing else disturbs it."""
+def cpu_ms(case: Case) -> float:
+    """Return the minimum of three runs: the cost without disturbance by other processes."""
     times = []
     for _ in range(3):
         started = process_time()

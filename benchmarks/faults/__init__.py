@@ -1,1 +1,1 @@
-"""Faults that are caused on purpose: what was acknowledged before, what is lost, and how long clients notice."""
+"""Causes faults on purpose, and measures which acknowledged writes are lost and how long clients notice."""

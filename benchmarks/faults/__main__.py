@@ -1,7 +1,8 @@
-"""The fault table: python -m benchmarks.faults [--only NAME …] [--json]. On Linux, alone on its machine if it can be.
+"""Prints the fault table: python -m benchmarks.faults [--only NAME …] [--json]. On Linux, best with nothing else
+running.
 
-Each fault has Postgres and a service of its own, which four clients write to and four read from, each one request after
-the other with a pause of 50 ms. At the end every page that was acknowledged is looked for.
+Each fault gets a new Postgres and a new service. Four clients write and four read, each one request after the other
+with a pause of 50 ms. At the end every acknowledged page is looked up.
 """
 
 import asyncio
@@ -19,66 +20,67 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from ..webhooks.receiver import heard
-from .faults import FAULTS, Fault, crowd_of
+from ..webhooks.receiver import read_deliveries
+from .faults import FAULTS, Fault, crowd_result
 from .load import Load
-from .stage import Stage, staged
+from .stage import Stage, running_stage
 
 BEFORE, AFTER = 4.0, 8.0  # seconds of requests before a fault and after it
-FEWEST, WARMED = 20, 60.0  # writes that are acknowledged before a fault, and the seconds that they may take
-DRAINED = 90.0  # seconds that deliveries are given to arrive
+MIN_WRITES, WARM_UP_TIMEOUT = 20, 60.0  # acknowledged writes before a fault, and the seconds they may take
+DELIVERY_TIMEOUT = 90.0  # seconds until deliveries must have arrived
 
 
 @dataclass(frozen=True)
-class Row:
-    """What came of one fault. Seconds, but for `acknowledged`, `lost` and `refused`."""
+class Outcome:
+    """The outcome of one fault. `acknowledged_before`, `acknowledged`, `lost` and `failed` are counts, the rest
+    seconds."""
 
     fault: str
     how: str
     acknowledged_before: int
     acknowledged: int
     lost: int
-    refused: dict[str, int]
+    failed: dict[str, int]
     p99: float
     longest: float
-    healed: float
+    recovered: float
     note: str
 
 
-async def caused(fault: Fault) -> Row:
+async def run_fault(fault: Fault) -> Outcome:
     folder = Path(tempfile.mkdtemp(prefix="cairn-faults-"))
     folder.chmod(0o755)
     try:
-        async with staged(folder, fault.wanted) as stage:
+        async with running_stage(folder, fault.requirements) as stage:
             load = Load(stage.url, stage.token)
             load.start()
             await asyncio.sleep(BEFORE)
-            async with asyncio.timeout(WARMED):
-                while len(load.acknowledged) < FEWEST:
+            async with asyncio.timeout(WARM_UP_TIMEOUT):
+                while len(load.acknowledged) < MIN_WRITES:
                     await asyncio.sleep(0.1)
             before, moment = len(load.acknowledged), time.monotonic()
             ended = await fault.cause(stage, load)
             await asyncio.sleep(AFTER)
             await load.stop()
             waits = load.waits(moment)
-            missing, note = await lost(stage, load), crowd_of(folder)
-            if fault.wanted.clock:
+            missing, note = await count_lost(stage, load), crowd_result(folder)
+            if fault.requirements.clock:
                 note = f"{await dated_ahead(stage)} pages are dated ahead"
-            if fault.wanted.webhooks:
+            if fault.requirements.webhooks:
                 undelivered, seconds = await undelivered_after(stage, load)
                 missing += undelivered
-                note = f"every delivery had arrived {seconds:.0f} s after the last write"
-            return Row(
-                fault.name, fault.how, before, len(load.acknowledged), missing, dict(load.refused(moment)),
+                note = f"all deliveries arrived within {seconds:.0f} s after the last write"
+            return Outcome(
+                fault.name, fault.how, before, len(load.acknowledged), missing, dict(load.failed(moment)),
                 waits[int(len(waits) * 0.99)] if waits else 0.0, waits[-1] if waits else 0.0,
-                max(0.0, load.healed(moment, ended)), note,
+                max(0.0, load.recovered(moment, ended)), note,
             )  # fmt: skip
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def lost(stage: Stage, load: Load) -> int:
-    """Return how many pages that were acknowledged are not there."""
+async def count_lost(stage: Stage, load: Load) -> int:
+    """Return how many acknowledged pages are missing."""
     connection = await asyncpg.connect(stage.dsn())
     try:
         rows = await connection.fetch("SELECT title FROM pages WHERE tenant_id = $1", stage.scope.tenant_id)
@@ -88,7 +90,7 @@ async def lost(stage: Stage, load: Load) -> int:
 
 
 async def dated_ahead(stage: Stage) -> int:
-    """Return how many pages were made by a clock that was ahead: without any the fault was none."""
+    """Return how many pages were created by a clock that was ahead. If there is none, the fault had no effect."""
     ahead = "SELECT count(*) FROM pages WHERE tenant_id = $1 AND created_at > now() + interval '30 minutes'"
     connection = await asyncpg.connect(stage.dsn())
     try:
@@ -99,48 +101,51 @@ async def dated_ahead(stage: Stage) -> int:
 
 
 async def undelivered_after(stage: Stage, load: Load) -> tuple[int, float]:
-    """Wait until all has been delivered, or for long enough; return how many writes were not, and how long it took."""
+    """Wait until all webhook deliveries have arrived, or for 90 seconds. Return the number of missing deliveries and
+    the seconds that it took."""
     began = time.monotonic()
     while True:
-        arrived = {(one.get("pageId"), one.get("version")) for one in heard(stage.heard)}
+        arrived = {(item.get("pageId"), item.get("version")) for item in read_deliveries(stage.deliveries)}
         missing, waited = len(load.versions - arrived), time.monotonic() - began
-        if not missing or waited > DRAINED:
+        if not missing or waited > DELIVERY_TIMEOUT:
             return missing, waited
         await asyncio.sleep(0.5)
 
 
-def shown(rows: list[Row]) -> Table:
-    table = Table("fault", "how", "acknowledged", "lost", "refused", "p99 s", "longest s", "healed s", "")
+def table_of(rows: list[Outcome]) -> Table:
+    table = Table("fault", "how", "acknowledged", "lost", "failed", "p99 s", "longest s", "recovered s", "")
     for row in rows:
-        refused = ", ".join(f"{count} {status}" for status, count in sorted(row.refused.items())) or "0"
+        failed = ", ".join(f"{count} {status}" for status, count in sorted(row.failed.items())) or "0"
         table.add_row(
-            row.fault, row.how, f"{row.acknowledged_before:,}, {row.acknowledged:,}", str(row.lost), refused,
-            f"{row.p99:.2f}", f"{row.longest:.1f}", f"{row.healed:.1f}", row.note,
+            row.fault, row.how, f"{row.acknowledged_before:,}, {row.acknowledged:,}", str(row.lost), failed,
+            f"{row.p99:.2f}", f"{row.longest:.1f}", f"{row.recovered:.1f}", row.note,
         )  # fmt: skip
     return table
 
 
 def main(
-    only: Annotated[list[str] | None, typer.Option(help="The faults to cause, by name; else all.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="The faults to cause, by name; default: all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Cause faults, one after the other, and print what was acknowledged, lost and refused, and how soon it healed."""
+    """Cause the faults one after the other, and print acknowledged and lost writes and the time of recovery."""
     unknown = set(only or ()) - {fault.name for fault in FAULTS}
     if unknown:
-        raise typer.BadParameter(f"{', '.join(sorted(unknown))}: there are {', '.join(one.name for one in FAULTS)}")
+        raise typer.BadParameter(
+            f"{', '.join(sorted(unknown))}: the faults are {', '.join(fault.name for fault in FAULTS)}"
+        )
     console, rows = Console(stderr=True), []
     for fault in FAULTS:
         if only and fault.name not in only:
             continue
-        if lacking := fault.lacks():
-            console.print(f"{fault.name} is left out: it needs {lacking}")
+        if missing := fault.lacks():
+            console.print(f"{fault.name} is skipped: it needs {missing}")
             continue
         console.print(f"{fault.name}: {fault.how}")
-        rows.append(uvloop.run(caused(fault)))
+        rows.append(uvloop.run(run_fault(fault)))
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
     else:
-        Console(width=220).print(shown(rows))
+        Console(width=220).print(table_of(rows))
     if any(row.lost for row in rows):
         raise typer.Exit(1)
 

@@ -1,4 +1,5 @@
-"""The faults: each is caused while clients write and read, ended after a while, and says when that was."""
+"""Defines the faults: each is caused while clients write and read, is ended after a while, and returns when it
+ended."""
 
 import asyncio
 import subprocess
@@ -10,29 +11,29 @@ from pathlib import Path
 import asyncpg
 
 from .load import Load
-from .stage import CLOCK, Stage, Wanted, kill_postgres, promote
+from .stage import CLOCK, Requirements, Stage, kill_postgres, promote
 
-HELD = 12.0  # seconds of faults that last longer than a statement may take
-CUT = 8.0  # seconds without a network, or a disk
-CROWD = 640  # connections that ask as fast as they are answered: ten times those that keep a process busy
-ONLY_A_SERVICE = Wanted()
+LOCK_SECONDS = 12.0  # seconds of a fault that lasts longer than the statement timeout
+OUTAGE_SECONDS = 8.0  # seconds without a network, or a disk
+CROWD_CONNECTIONS = 640  # connections without a pause between requests: ten times those that keep a process busy
+ONLY_SERVICE = Requirements()
 Cause = Callable[[Stage, Load], Awaitable[float]]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault. `cause` causes it and returns the moment from which on the service may heal."""
+    """A fault. `cause` causes it and returns the moment from which on the service may recover."""
 
     name: str
     how: str
     cause: Cause
-    wanted: Wanted = ONLY_A_SERVICE
+    requirements: Requirements = ONLY_SERVICE
 
     def lacks(self) -> str | None:
-        """Return what this machine lacks for it."""
-        if self.wanted.clock and not CLOCK.exists():
+        """Return what this machine lacks for the fault, or None."""
+        if self.requirements.clock and not CLOCK.exists():
             return "the package libfaketime"
-        if self.wanted.small_disk and subprocess.run(["id", "-u"], capture_output=True).stdout.strip() != b"0":
+        if self.requirements.small_disk and subprocess.run(["id", "-u"], capture_output=True).stdout.strip() != b"0":
             return "root, to mount a small disk"
         return None
 
@@ -53,7 +54,7 @@ async def worker_killed(stage: Stage, load: Load) -> float:
 
 async def receiver_killed(stage: Stage, load: Load) -> float:
     await asyncio.to_thread(stage.receiver.kill)
-    await asyncio.sleep(CUT)
+    await asyncio.sleep(OUTAGE_SECONDS)
     await asyncio.to_thread(stage.receiver.start)
     return time.monotonic()
 
@@ -68,7 +69,7 @@ async def postgres_killed(stage: Stage, load: Load) -> float:
 async def replica_killed(stage: Stage, load: Load) -> float:
     kill_postgres(stage.standby)
     killed = time.monotonic()
-    await asyncio.sleep(CUT)
+    await asyncio.sleep(OUTAGE_SECONDS)
     await asyncio.to_thread(stage.standby.launch)
     return killed
 
@@ -85,7 +86,7 @@ async def disk_filled(stage: Stage, load: Load) -> float:
     ballast = stage.primary.data_dir / "ballast"
     filling = ["dd", "if=/dev/zero", f"of={ballast}", "bs=64k"]
     await asyncio.to_thread(subprocess.run, filling, capture_output=True)
-    await asyncio.sleep(CUT)
+    await asyncio.sleep(OUTAGE_SECONDS)
     ballast.unlink()
     return time.monotonic()
 
@@ -93,7 +94,7 @@ async def disk_filled(stage: Stage, load: Load) -> float:
 async def clock_jumped(stage: Stage, load: Load) -> float:
     stage.clock.write_text("+3600")
     jumped = time.monotonic()
-    await asyncio.sleep(CUT)
+    await asyncio.sleep(OUTAGE_SECONDS)
     stage.clock.write_text("+0")
     return jumped
 
@@ -101,7 +102,7 @@ async def clock_jumped(stage: Stage, load: Load) -> float:
 async def network_cut(stage: Stage, load: Load) -> float:
     assert stage.network is not None
     stage.network.flowing.clear()
-    await asyncio.sleep(CUT)
+    await asyncio.sleep(OUTAGE_SECONDS)
     stage.network.flowing.set()
     return time.monotonic()
 
@@ -110,7 +111,7 @@ async def lock_held(stage: Stage, load: Load) -> float:
     holder = await asyncpg.connect(stage.dsn())
     async with holder.transaction():
         await holder.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
-        await asyncio.sleep(HELD)
+        await asyncio.sleep(LOCK_SECONDS)
     await holder.close()
     return time.monotonic()
 
@@ -122,36 +123,61 @@ wrk.body = '{{"query":"{{ wikiPages(first: 20) {{ nodes {{ title }} }} }}"}}'
 wrk.headers["Content-Type"] = "application/json"
 wrk.headers["Authorization"] = "Bearer {stage.other_token}"
 """)
-    asking = ["wrk", "-t2", f"-c{CROWD}", f"-d{CUT:g}s", "--timeout", "20s", "-s", str(script), f"{stage.url}/graphql"]
-    with (stage.folder / "crowd").open("w") as said:
-        crowd = await asyncio.create_subprocess_exec(*asking, stdout=said, stderr=said)
+    command = [
+        "wrk",
+        "-t2",
+        f"-c{CROWD_CONNECTIONS}",
+        f"-d{OUTAGE_SECONDS:g}s",
+        "--timeout",
+        "20s",
+        "-s",
+        str(script),
+        f"{stage.url}/graphql",
+    ]
+    with (stage.folder / "crowd").open("w") as output:
+        crowd = await asyncio.create_subprocess_exec(*command, stdout=output, stderr=output)
         await crowd.wait()
     return time.monotonic()
 
 
 FAULTS = (
     Fault("service", "SIGKILL, started again at once", service_killed),
-    Fault("worker", "SIGKILL, started again at once", worker_killed, Wanted(webhooks=True)),
-    Fault("receiver", f"SIGKILL, started again after {CUT:g} s", receiver_killed, Wanted(webhooks=True)),
+    Fault("worker", "SIGKILL, started again at once", worker_killed, Requirements(webhooks=True)),
+    Fault(
+        "receiver", f"SIGKILL, started again after {OUTAGE_SECONDS:g} s", receiver_killed, Requirements(webhooks=True)
+    ),
     Fault("postgres", "SIGKILL to all of its processes, started again at once", postgres_killed),
     Fault(
-        "replica", f"SIGKILL to all of its processes, started again after {CUT:g} s", replica_killed,
-        Wanted(standby=True, replica=True),
+        "replica", f"SIGKILL to all of its processes, started again after {OUTAGE_SECONDS:g} s", replica_killed,
+        Requirements(standby=True, replica=True),
     ),
     Fault(
         "promotion", "SIGKILL to the primary, pg_ctl promote on its synchronous standby", promoted,
-        Wanted(standby=True, synchronous=True),
+        Requirements(standby=True, synchronous=True),
     ),
-    Fault("disk", f"the file system of Postgres is full for {CUT:g} s", disk_filled, Wanted(small_disk=True)),
-    Fault("clock", f"the service's clock is an hour ahead for {CUT:g} s", clock_jumped, Wanted(clock=True)),
-    Fault("network", f"no packet passes between service and Postgres for {CUT:g} s", network_cut, Wanted(network=True)),
-    Fault("lock", f"another session holds ACCESS EXCLUSIVE on `pages` for {HELD:g} s", lock_held),
-    Fault("overload", f"{CROWD} connections of another tenant ask without a pause for {CUT:g} s", overloaded),
+    Fault(
+        "disk", f"the file system of Postgres is full for {OUTAGE_SECONDS:g} s", disk_filled,
+        Requirements(small_disk=True),
+    ),
+    Fault(
+        "clock", f"the service's clock is an hour ahead for {OUTAGE_SECONDS:g} s", clock_jumped,
+        Requirements(clock=True),
+    ),
+    Fault(
+        "network", f"no packet passes between the service and Postgres for {OUTAGE_SECONDS:g} s", network_cut,
+        Requirements(network=True),
+    ),
+    Fault("lock", f"another session holds ACCESS EXCLUSIVE on `pages` for {LOCK_SECONDS:g} s", lock_held),
+    Fault(
+        "overload",
+        f"{CROWD_CONNECTIONS} connections of another tenant send requests without a pause for {OUTAGE_SECONDS:g} s",
+        overloaded,
+    ),
 )  # fmt: skip
 
 
-def crowd_of(folder: Path) -> str:
-    """Return what the crowd says of its answers, where there was one."""
-    place = folder / "crowd"
-    lines = place.read_text().splitlines() if place.exists() else []
+def crowd_result(folder: Path) -> str:
+    """Return what wrk printed about the responses to the crowd, or an empty text if there was no crowd."""
+    file = folder / "crowd"
+    lines = file.read_text().splitlines() if file.exists() else []
     return "; ".join(line.strip() for line in lines if "requests in" in line or "Non-2xx" in line)

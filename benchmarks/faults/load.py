@@ -1,4 +1,4 @@
-"""Clients that write and read all the while, and what they were answered."""
+"""Clients that write and read all the time, and the responses that they got."""
 
 import asyncio
 import time
@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 import httpx
 
-MAKE = """mutation ($title: String!) {
+CREATE = """mutation ($title: String!) {
   createWikiPage(input: {type: TOPIC, title: $title, bodyMd: "x"}) { page { id version } userErrors { message } }
 }"""
 READ = "{ wikiPages(first: 20) { nodes { title } } }"
 PAUSE = 0.05  # seconds between two requests of a client
-LOST = "no answer"
-TIMEOUT = 20.0  # seconds that a client waits for an answer
+NO_ANSWER = "no answer"
+TIMEOUT = 20.0  # seconds that a client waits for a response
 
 
-class Answered(NamedTuple):
-    """One request: whose, when it was sent and answered, and how."""
+class RequestResult(NamedTuple):
+    """One request: its client, when it was sent and answered, and the status of the response."""
 
     client: int
     began: float
@@ -28,28 +28,28 @@ class Answered(NamedTuple):
     status: str
 
     @property
-    def is_well(self) -> bool:
+    def is_ok(self) -> bool:
         return self.status == "200"
 
 
 class Load:
-    """Clients that make pages and clients that read, one request after the other each.
+    """Clients that create pages and clients that read, each one request after the other.
 
-    `acknowledged` are the titles of the pages that the service said to be made, and `versions` their (id, version).
+    `acknowledged` are the titles of the pages that the service said it created, and `versions` their (id, version).
     """
 
     def __init__(self, url: str, token: str, *, writers: int = 4, readers: int = 4) -> None:
         self.url, self.token, self.writers, self.readers = url, token, writers, readers
         self.acknowledged: list[str] = []
         self.versions: set[tuple[str, int]] = set()
-        self.answers: list[Answered] = []
+        self.results: list[RequestResult] = []
         self.position = ""
         self.tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         clients = [self.write(number) for number in range(self.writers)]
         clients += [self.read(self.writers + number) for number in range(self.readers)]
-        self.tasks = [asyncio.create_task(one) for one in clients]
+        self.tasks = [asyncio.create_task(result) for result in clients]
 
     async def stop(self) -> None:
         for task in self.tasks:
@@ -59,12 +59,12 @@ class Load:
     async def ask(self, http: httpx.AsyncClient, client: int, body: object, headers: dict[str, str]) -> httpx.Response:
         began = time.monotonic()
         try:
-            answer = await http.post("/graphql", json=body, headers=headers)
+            response = await http.post("/graphql", json=body, headers=headers)
         except httpx.HTTPError:
-            self.answers.append(Answered(client, began, time.monotonic(), LOST))
+            self.results.append(RequestResult(client, began, time.monotonic(), NO_ANSWER))
             raise
-        self.answers.append(Answered(client, began, time.monotonic(), str(answer.status_code)))
-        return answer
+        self.results.append(RequestResult(client, began, time.monotonic(), str(response.status_code)))
+        return response
 
     def connected(self) -> httpx.AsyncClient:
         headers = {"authorization": f"Bearer {self.token}"}
@@ -75,44 +75,44 @@ class Load:
             for number in count():
                 title = f"Page {number} of {client}"
                 with suppress(httpx.HTTPError, ValueError, TypeError, KeyError):
-                    answer = await self.ask(http, client, {"query": MAKE, "variables": {"title": title}}, {})
-                    page = answer.json()["data"]["createWikiPage"]["page"]
+                    response = await self.ask(http, client, {"query": CREATE, "variables": {"title": title}}, {})
+                    page = response.json()["data"]["createWikiPage"]["page"]
                     if page:
                         self.acknowledged.append(title)
                         self.versions.add((page["id"], page["version"]))
-                        self.position = answer.headers.get("cairn-position", "")
+                        self.position = response.headers.get("cairn-position", "")
                 await asyncio.sleep(PAUSE)
 
     async def read(self, client: int) -> None:
         async with self.connected() as http:
             while True:
                 with suppress(httpx.HTTPError):
-                    brought = {"cairn-position": self.position} if self.position else {}
-                    await self.ask(http, client, {"query": READ}, brought)
+                    headers = {"cairn-position": self.position} if self.position else {}
+                    await self.ask(http, client, {"query": READ}, headers)
                 await asyncio.sleep(PAUSE)
 
-    # -- what came of it
+    # -- results
 
-    def since(self, moment: float) -> list[Answered]:
-        """Return what was answered after that."""
-        return [one for one in self.answers if one.ended >= moment]
+    def since(self, moment: float) -> list[RequestResult]:
+        """Return the requests that were answered after a moment."""
+        return [result for result in self.results if result.ended >= moment]
 
-    def refused(self, moment: float) -> Counter[str]:
-        return Counter(one.status for one in self.since(moment) if not one.is_well)
+    def failed(self, moment: float) -> Counter[str]:
+        return Counter(result.status for result in self.since(moment) if not result.is_ok)
 
     def waits(self, moment: float) -> list[float]:
-        """Return the seconds that answers have taken which were no refusals, the longest last."""
-        return sorted(one.ended - one.began for one in self.since(moment) if one.is_well)
+        """Return the seconds that successful requests took, the longest last."""
+        return sorted(result.ended - result.began for result in self.since(moment) if result.is_ok)
 
-    def healed(self, caused: float, ended: float) -> float:
-        """Return the seconds from the end of a fault until every client was answered again for good: 0 where nobody was
-        refused after it."""
-        return max((moment - ended for moment in self.recoveries(caused)), default=0.0)
+    def recovered(self, caused: float, ended: float) -> float:
+        """Return the seconds from the end of a fault until every client was served again for good: 0 if no request
+        failed after it."""
+        return max((moment - ended for moment in self.recovery_moments(caused)), default=0.0)
 
-    def recoveries(self, caused: float) -> Iterator[float]:
+    def recovery_moments(self, caused: float) -> Iterator[float]:
         for client in range(self.writers + self.readers):
-            own = [one for one in self.since(caused) if one.client == client]
-            failures = [number for number, one in enumerate(own) if not one.is_well]
+            results = [result for result in self.since(caused) if result.client == client]
+            failures = [number for number, result in enumerate(results) if not result.is_ok]
             if failures:
                 last = failures[-1]
-                yield own[last + 1].ended if last + 1 < len(own) else float("inf")
+                yield results[last + 1].ended if last + 1 < len(results) else float("inf")

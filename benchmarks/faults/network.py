@@ -1,4 +1,5 @@
-"""A network between a service and its Postgres that can be cut: packets are held back, and neither end is told."""
+"""A network between a service and its Postgres that can be cut: packets are held back, and neither end gets an
+error."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,7 +8,7 @@ from typing import Self
 
 
 class Network:
-    """Passes on what comes over TCP to a Unix socket while `flowing` is set."""
+    """Forwards TCP connections to a Unix socket while `flowing` is set."""
 
     def __init__(self, target: str) -> None:
         self.target, self.port = target, 0
@@ -33,10 +34,10 @@ class Network:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         with suppress(OSError):
-            await self.lead(reader, writer)
+            await self.forward(reader, writer)
 
-    async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Lead one connection of a client to one of the server, for as long as both are open."""
+    async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Forward one connection of a client to the server, for as long as both are open."""
         answers, requests = await asyncio.open_unix_connection(self.target)
         try:
             await asyncio.gather(self.pump(reader, requests), self.pump(answers, writer))

@@ -1,4 +1,4 @@
-"""The servers of one fault: Postgres, a service, and where wanted a standby, a worker and a receiver."""
+"""Starts the servers that one fault needs: Postgres, a service, and optionally a standby, a worker and a receiver."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from resolvers.tenants.tenants import create_tenant
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 
 from ..graphql.servers import SECRET
-from ..processes import Killed, free_port, tree
+from ..processes import RestartableProcess, free_port, process_tree
 from .network import Network
 
 CAIRN = [sys.executable, "-c", "from app.cli import main; main()"]
@@ -31,8 +31,8 @@ CLOCK = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """The parts that a fault needs besides Postgres and the service."""
+class Requirements:
+    """The servers and facilities that a fault needs besides Postgres and the service."""
 
     standby: bool = False
     synchronous: bool = False
@@ -45,14 +45,14 @@ class Wanted:
 
 @dataclass
 class Stage:
-    """What runs. `url` is the service's, `token` that of a member of the wiki that is written."""
+    """The running servers. `url` is the service's, and `token` belongs to a member of the wiki that is written."""
 
     folder: Path
     primary: EmbeddedServer
     standby: EmbeddedServer
-    service: Killed
-    worker: Killed
-    receiver: Killed
+    service: RestartableProcess
+    worker: RestartableProcess
+    receiver: RestartableProcess
     url: str
     token: str
     other_token: str
@@ -64,7 +64,7 @@ class Stage:
         return dsn_of(self.sockets[number])
 
     @property
-    def heard(self) -> Path:
+    def deliveries(self) -> Path:
         return self.folder / "heard"
 
     @property
@@ -73,13 +73,13 @@ class Stage:
 
 
 def dsn_of(*sockets: str) -> str:
-    wanted = "&target_session_attrs=read-write" if len(sockets) > 1 else ""
-    return f"postgresql://postgres@/cairn?host={','.join(sockets)}{wanted}"
+    requirements = "&target_session_attrs=read-write" if len(sockets) > 1 else ""
+    return f"postgresql://postgres@/cairn?host={','.join(sockets)}{requirements}"
 
 
 def kill_postgres(server: EmbeddedServer) -> None:
-    """End every process of a server with SIGKILL, as when its machine goes."""
-    for pid in reversed([*tree([int(server.postmaster()[0])])]):
+    """Kill every process of a server with SIGKILL, as when its machine fails."""
+    for pid in reversed([*process_tree([int(server.postmaster()[0])])]):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
@@ -90,7 +90,7 @@ def promote(server: EmbeddedServer) -> None:
     )
 
 
-def follow(primary: EmbeddedServer, standby: EmbeddedServer) -> None:
+def start_standby(primary: EmbeddedServer, standby: EmbeddedServer) -> None:
     """Copy the primary, and start the copy as its standby."""
     standby.data_dir.mkdir()
     account = server_account(standby.data_dir, (programs(),), lambda _: None)
@@ -99,8 +99,8 @@ def follow(primary: EmbeddedServer, standby: EmbeddedServer) -> None:
     standby.launch()
 
 
-async def wait_for_copies(dsn: str) -> None:
-    """Let each COMMIT wait for the standby from now on."""
+async def enable_synchronous_replication(dsn: str) -> None:
+    """Make each COMMIT wait for the standby from now on."""
     connection = await asyncpg.connect(dsn)
     try:
         await connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
@@ -111,8 +111,8 @@ async def wait_for_copies(dsn: str) -> None:
         await connection.close()
 
 
-async def furnish(dsn: str, receiver_url: str | None) -> tuple[Scope, str, str, str]:
-    """Make two tenants with a wiki each; return the first scope, the tokens of both, and the secret of a webhook."""
+async def create_tenants(dsn: str, receiver_url: str | None) -> tuple[Scope, str, str, str]:
+    """Create two tenants with a wiki each. Return the first scope, the tokens of both, and the secret of a webhook."""
     database, secret, tokens, scopes = Database(dsn, size=2), "", [], []
     await database.open()
     try:
@@ -129,12 +129,12 @@ async def furnish(dsn: str, receiver_url: str | None) -> tuple[Scope, str, str, 
 
 
 @asynccontextmanager
-async def staged(folder: Path, wanted: Wanted) -> AsyncIterator[Stage]:
-    """Everything that a fault needs, until the block ends."""
+async def running_stage(folder: Path, requirements: Requirements) -> AsyncIterator[Stage]:
+    """Start everything that a fault needs, and stop it when the block ends."""
     async with AsyncExitStack() as after:
         primary, standby = EmbeddedServer(folder / "primary"), EmbeddedServer(folder / "standby")
         primary.data_dir.mkdir()
-        if wanted.small_disk:
+        if requirements.small_disk:
             mount = ["mount", "-t", "tmpfs", "-o", "size=220m,mode=0755", "none", str(primary.data_dir)]
             subprocess.run(mount, check=True)
             after.callback(subprocess.run, ["umount", "--lazy", str(primary.data_dir)], check=True)
@@ -142,47 +142,56 @@ async def staged(folder: Path, wanted: Wanted) -> AsyncIterator[Stage]:
         after.callback(stop_server, primary)
         sockets = [primary.postmaster()[4]]
         await migrate(dsn_of(*sockets))
-        if wanted.standby:
-            await asyncio.to_thread(follow, primary, standby)
+        if requirements.standby:
+            await asyncio.to_thread(start_standby, primary, standby)
             after.callback(stop_server, standby)
             sockets.append(standby.postmaster()[4])
-        if wanted.synchronous:
-            await wait_for_copies(dsn_of(sockets[0]))
+        if requirements.synchronous:
+            await enable_synchronous_replication(dsn_of(sockets[0]))
         ports = [free_port() for _ in range(3)]
-        receiver_url = f"http://127.0.0.1:{ports[2]}/hooks" if wanted.webhooks else None
-        scope, token, other_token, secret = await furnish(dsn_of(sockets[0]), receiver_url)
-        dsn = dsn_of(*sockets) if wanted.synchronous else dsn_of(sockets[0])
+        receiver_url = f"http://127.0.0.1:{ports[2]}/hooks" if requirements.webhooks else None
+        scope, token, other_token, secret = await create_tenants(dsn_of(sockets[0]), receiver_url)
+        dsn = dsn_of(*sockets) if requirements.synchronous else dsn_of(sockets[0])
         network = None
-        if wanted.network:
+        if requirements.network:
             network = await after.enter_async_context(Network(f"{sockets[0]}/{SOCKET_NAME}").open())
             dsn = f"postgresql://postgres@127.0.0.1:{network.port}/cairn?sslmode=disable"
         settings = {
             "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(folder / "cairn"), "CAIRN_JWT_SECRET": SECRET,
             "CAIRN_WEBHOOK_NETWORKS": "127.0.0.1", "CAIRN_LOG_LEVEL": "warning",
         }  # fmt: skip
-        if wanted.replica:
+        if requirements.replica:
             settings["CAIRN_READ_DATABASE_URLS"] = dsn_of(sockets[1])
-        if wanted.clock:
+        if requirements.clock:
             (folder / "clock").write_text("+0")
             settings |= {
                 "LD_PRELOAD": str(CLOCK), "FAKETIME_TIMESTAMP_FILE": str(folder / "clock"),
                 "FAKETIME_CACHE_DURATION": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
             }  # fmt: skip
-        taking = [sys.executable, "-m", "benchmarks.webhooks.receiver", str(ports[2]), str(folder / "heard"), secret]
-        served = settings | {"CAIRN_PORT": str(ports[0])}
-        service = Killed([*CAIRN, "serve"], ports[0], folder / "service.log", served)
-        worker = Killed([*CAIRN, "worker", "--port", str(ports[1])], ports[1], folder / "worker.log", settings)
-        receiver = Killed(taking, ports[2], folder / "receiver.log", {})
-        for one in (service, *((worker, receiver) if wanted.webhooks else ())):
-            await asyncio.to_thread(one.start)
-            after.callback(end, one)
+        receiver_command = [
+            sys.executable,
+            "-m",
+            "benchmarks.webhooks.receiver",
+            str(ports[2]),
+            str(folder / "heard"),
+            secret,
+        ]
+        service_settings = settings | {"CAIRN_PORT": str(ports[0])}
+        service = RestartableProcess([*CAIRN, "serve"], ports[0], folder / "service.log", service_settings)
+        worker = RestartableProcess(
+            [*CAIRN, "worker", "--port", str(ports[1])], ports[1], folder / "worker.log", settings
+        )
+        receiver = RestartableProcess(receiver_command, ports[2], folder / "receiver.log", {})
+        for process in (service, *((worker, receiver) if requirements.webhooks else ())):
+            await asyncio.to_thread(process.start)
+            after.callback(kill_quietly, process)
         url = f"http://127.0.0.1:{ports[0]}"
         yield Stage(
             folder, primary, standby, service, worker, receiver, url, token, other_token, scope, network, sockets
         )
 
 
-def end(process: Killed) -> None:
+def kill_quietly(process: RestartableProcess) -> None:
     with suppress(ProcessLookupError):
         process.kill()
 

@@ -8,7 +8,7 @@ import typer
 from .answers import Unequal
 from .database import InUse
 from .run import compare, memory
-from .servers import Missing
+from .servers import MissingProgram
 from .wrk import LoadFailed
 
 app = typer.Typer(help=__doc__, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
@@ -22,5 +22,5 @@ if __name__ == "__main__":
     try:
         app(names if names[0] in ("compare", "memory", "--help") else ["compare", *names],
             prog_name="python -m benchmarks.graphql")  # fmt: skip
-    except (InUse, LoadFailed, Missing, Unequal) as error:
+    except (InUse, LoadFailed, MissingProgram, Unequal) as error:
         sys.exit(str(error))

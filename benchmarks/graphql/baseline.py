@@ -2,7 +2,7 @@
 
 Page, list and graph are one hand-written statement each (baseline.sql). Search and link replay the statements that
 Cairn sent for the same request, with the same values in the same order. The baseline parses no GraphQL, authenticates
-nobody, checks no limits and writes no log.
+no caller, checks no limits and writes no log.
 """
 
 import gc
@@ -26,13 +26,13 @@ from db.connection import prepare_connection
 from db.database import GENERIC_PLANS
 from db.sql import HEADER, Statement, parse_statement
 
-from .recording import Recorded, Sent, load
+from .recording import Recorded, SentStatement, load
 
 RECORDED = "BASELINE_RECORDED"
 NOTHING_FOUND = b'{"data":{"wikiSearch":[]}}'
 
 
-def by_hand() -> dict[str, Statement]:
+def handwritten_statements() -> dict[str, Statement]:
     source = Path(__file__).with_name("baseline.sql").read_text()
     _, *parts = HEADER.split(source)
     return {name: parse_statement(body.strip().rstrip(";")) for name, body in zip(parts[::2], parts[1::2], strict=True)}
@@ -40,7 +40,7 @@ def by_hand() -> dict[str, Statement]:
 
 def create_baseline(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Starlette:
     """Serve POST /read/<name> with {"tenant", "owner", …variables}, and POST /replay/<name>/<number of the request>."""
-    statements = by_hand()
+    statements = handwritten_statements()
     pools: dict[str, asyncpg.Pool] = {}
 
     @asynccontextmanager
@@ -50,21 +50,23 @@ def create_baseline(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> 
 
     async def read(request: Request) -> Response:
         statement = statements[request.path_params["name"]]
-        arguments = statement.arguments(values(orjson.loads(await request.body())))
+        arguments = statement.arguments(with_uuids(orjson.loads(await request.body())))
         async with pools["reads"].acquire() as connection:
             data = await connection.fetchval(statement.sql, *arguments)
         return Response(b'{"data":%b}' % data, media_type="application/json")
 
     async def replay(request: Request) -> Response:
-        sent = recorded[request.path_params["name"]][request.path_params["number"]]
+        statements_sent = recorded[request.path_params["name"]][request.path_params["number"]]
         answer = NOTHING_FOUND
-        for of_read, some in groupby(sent, lambda one: one.of_read):
-            async with pools["reads" if of_read else "writes"].acquire() as connection:
-                for one in some:
-                    if one.is_answer:
-                        answer = b'{"data":%b}' % await connection.fetchval(one.sql, *one.arguments())
+        for is_read, statements_of_pool in groupby(statements_sent, lambda sent_statement: sent_statement.is_read):
+            async with pools["reads" if is_read else "writes"].acquire() as connection:
+                for sent_statement in statements_of_pool:
+                    if sent_statement.is_answer:
+                        answer = b'{"data":%b}' % await connection.fetchval(
+                            sent_statement.sql, *sent_statement.arguments()
+                        )
                     else:
-                        await run(connection, one)
+                        await run(connection, sent_statement)
         return Response(answer, media_type="application/json")
 
     routes = [
@@ -78,34 +80,34 @@ def opened(dsn: str, size: int, **settings: str) -> asyncpg.Pool:
     return asyncpg.create_pool(
         dsn, min_size=1, max_size=size, max_queries=10**9, max_inactive_connection_lifetime=0,
         statement_cache_size=512, max_cached_statement_lifetime=0, max_cacheable_statement_size=65_536,
-        init=prepare_connection, reset=clean,
+        init=prepare_connection, reset=skip_reset,
         server_settings={"jit": "off", "application_name": "baseline", **settings},
     )  # fmt: skip
 
 
-async def clean(connection: asyncpg.Connection) -> None:
+async def skip_reset(connection: asyncpg.Connection) -> None:
     """Skip the reset of asyncpg: no request changes the state of its connection, and it would be a round trip."""
 
 
-async def run(connection: asyncpg.Connection, one: Sent) -> None:
-    """Send one statement; those without values, such as BEGIN, go over the simple protocol as in Cairn."""
-    if one.values:
-        await connection.fetch(one.sql, *one.arguments())
+async def run(connection: asyncpg.Connection, sent_statement: SentStatement) -> None:
+    """Send one statement. A statement without values, such as BEGIN, uses the simple protocol as in Cairn."""
+    if sent_statement.values:
+        await connection.fetch(sent_statement.sql, *sent_statement.arguments())
     else:
-        await connection.execute(one.sql)
+        await connection.execute(sent_statement.sql)
 
 
-def values(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables as asyncpg takes them."""
-    return given | {name: UUID(given[name]) for name in ("tenant", "owner", "page") if name in given}
+def with_uuids(variables: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables with ids as UUIDs, which asyncpg requires."""
+    return variables | {name: UUID(variables[name]) for name in ("tenant", "owner", "page") if name in variables}
 
 
 def main() -> None:
-    """Serve with the settings of the environment."""
+    """Serve with the settings in the environment."""
     app = create_baseline(
         os.environ["CAIRN_DATABASE_URL"], int(os.environ["CAIRN_POOL_SIZE"]), load(Path(os.environ[RECORDED]))
     )
-    gc.freeze()  # the collector need not look at the recorded statements again and again
+    gc.freeze()  # the garbage collector skips the recorded statements
     uvicorn.run(app, port=int(os.environ["CAIRN_PORT"]), log_config=None, access_log=False)
 
 

@@ -26,7 +26,7 @@ SELECT json_build_object('wikiPage', (
       AND p.status = 'active'));
 
 -- name: list
--- Fifty pages of some types, each with its parent, two levels down, and three backlinks.
+-- Fifty pages of some types, each with its parent, its children and grandchildren, and three backlinks.
 SELECT json_build_object('wikiPages', json_build_object('nodes', coalesce(json_agg(node), '[]')))
 FROM (
     SELECT json_build_object(
@@ -57,7 +57,7 @@ FROM (
     ORDER BY p.hubness_score DESC, p.id DESC LIMIT 50) AS nodes;
 
 -- name: graph
--- A page, those one link away, and the links among them all.
+-- A page, the pages one link away, and the links among all of them.
 WITH near AS MATERIALIZED (
     SELECT p.id, 0 AS depth, p.title, p.slug, p.hubness_score FROM pages AS p
     WHERE p.tenant_id = :tenant AND p.owner_id = :owner AND p.id = :page AND p.status = 'active'

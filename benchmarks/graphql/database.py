@@ -1,7 +1,7 @@
-"""Creates the database that all servers read: 50,000 pages in 200 wikis, written once and kept.
+"""Creates the database that all servers read: 50,000 pages in 200 wikis, written once and stored.
 
-A run works on a copy, so that each run begins with the same rows. An interrupted creation resumes where it stopped.
-A database that was written by another version of this code is dropped and written again.
+A run works on a copy, so that each run begins with the same rows. An interrupted creation resumes where it stopped. A
+database that was written by another version of this code is dropped and written again.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from ..wikis import Author, Wiki, wiki, write
 
 HERE = Path(__file__).parent
 PEERS = (HERE / "peers.sql").read_text()
-MADE_BY = (HERE.parent / "wikis.py", HERE / "peers.sql")
+SOURCES_OF_ROWS = (HERE.parent / "wikis.py", HERE / "peers.sql")
 MIGRATIONS = HERE.parents[1] / "migrations" / "versions"
 OWNERS = 20  # wikis of one tenant
 MEMORY = {"shared_buffers": "512MB", "max_wal_size": "4GB", "maintenance_work_mem": "256MB"}
-WRITERS = 2  # while Postgres stores one wiki, Python makes another
+WRITERS = 2  # while Postgres stores one wiki, Python generates another
 COPY = "measured"
-notes = Console(stderr=True)
+stderr = Console(stderr=True)
 
 
 def wikis_of(pages: int, scopes: int) -> list[Wiki]:
@@ -44,45 +44,45 @@ class InUse(Exception):
 
 
 @contextmanager
-def served(folder: Path, wikis: Sequence[Wiki]) -> Iterator[str]:
+def database_copy(folder: Path, wikis: Sequence[Wiki]) -> Iterator[str]:
     """Yield the DSN of a fresh copy of the database, on a server that does not wait for the disk."""
-    server = EmbeddedServer(folder, lambda step: notes.print(step), durable=False)
+    server = EmbeddedServer(folder, lambda step: stderr.print(step), durable=False)
     server.settings = server.settings | MEMORY
     with server as dsn:
         original = f"wikis_{fingerprint(wikis)}"
         uvloop.run(prepare(dsn, original, wikis))
         try:
-            yield named(dsn, COPY)
+            yield dsn_of(dsn, COPY)
         finally:
             uvloop.run(drop(dsn, COPY))
 
 
 def fingerprint(wikis: Sequence[Wiki]) -> str:
-    """Return a hash of everything that decides the rows."""
-    files = [*MADE_BY, *sorted(MIGRATIONS.glob("*.py"))]
+    """Return a hash of everything that determines the rows."""
+    files = [*SOURCES_OF_ROWS, *sorted(MIGRATIONS.glob("*.py"))]
     text = "\n".join([str(ANALYSER), *map(repr, wikis), *(file.read_text() for file in files)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def named(dsn: str, database: str) -> str:
+def dsn_of(dsn: str, database: str) -> str:
     return dsn.replace("/cairn?", f"/{database}?")
 
 
 async def prepare(dsn: str, original: str, wikis: Sequence[Wiki]) -> None:
     async with connected(dsn) as connection:
-        there = {row[0] for row in await connection.fetch("SELECT datname FROM pg_database")}
-        for name in there:
+        existing = {row[0] for row in await connection.fetch("SELECT datname FROM pg_database")}
+        for name in existing:
             if name == COPY or (name.startswith("wikis_") and name != original):
-                await let_go(connection, name)
-        if original not in there:
+                await drop_unused(connection, name)
+        if original not in existing:
             await connection.execute(f"CREATE DATABASE {original}")
-    await fill(named(dsn, original), wikis)
-    with notes.status("Copying the database"):
+    await fill(dsn_of(dsn, original), wikis)
+    with stderr.status("Copying the database"):
         async with connected(dsn) as connection:
             await connection.execute(f"CREATE DATABASE {COPY} TEMPLATE {original} STRATEGY file_copy")
 
 
-async def let_go(connection: asyncpg.Connection, name: str) -> None:
+async def drop_unused(connection: asyncpg.Connection, name: str) -> None:
     """Drop a database of an earlier run. Raises InUse while another run is connected to it."""
     try:
         await connection.execute(f"DROP DATABASE {name}")
@@ -103,41 +103,41 @@ async def fill(dsn: str, wikis: Sequence[Wiki]) -> None:
         await write_tenants(connection, wikis)
         rows = await connection.fetch("SELECT owner_id FROM search_scopes WHERE state = 'ready'")
         ready = {row["owner_id"] for row in rows}
-        lacking = [one for one in wikis if one.owner_id not in ready]
-        bar = iter(track(lacking, f"Writing {len(lacking)} wikis, once", console=notes))
-        left = iter(lacking)
-        await asyncio.gather(*(work(dsn, left, lambda: next(bar, None)) for _ in range(WRITERS)))
+        missing = [wiki for wiki in wikis if wiki.owner_id not in ready]
+        bar = iter(track(missing, f"Writing {len(missing)} wikis, once", console=stderr))
+        remaining = iter(missing)
+        await asyncio.gather(*(write_remaining(dsn, remaining, lambda: next(bar, None)) for _ in range(WRITERS)))
         next(bar, None)
         await connection.execute("VACUUM ANALYZE")
         async with connection.transaction():
-            await connection.execute(PEERS)  # the last: where it is, all is
+            await connection.execute(PEERS)  # the last step: where it is done, all steps are
 
 
 async def write_tenants(connection: asyncpg.Connection, wikis: Sequence[Wiki]) -> None:
     await connection.executemany(
         "INSERT INTO tenants (tenant_id, slug, name) VALUES ($1, $2, 'Tenant') ON CONFLICT DO NOTHING",
-        [(tenant, f"tenant-{tenant}") for tenant in {one.tenant_id for one in wikis}],
+        [(tenant, f"tenant-{tenant}") for tenant in {wiki.tenant_id for wiki in wikis}],
     )
 
 
-async def work(dsn: str, left: Iterator[Wiki], step: Callable[[], object]) -> None:
+async def write_remaining(dsn: str, remaining: Iterator[Wiki], step: Callable[[], object]) -> None:
     """Write one wiki after another until none is left."""
     database = Database(dsn, size=1, statement_timeout=600)
     await database.open()
     async with connected(dsn) as connection:
-        for number, one in enumerate(left):
-            await add(database, connection, one, is_first=number == 0)
+        for number, wiki in enumerate(remaining):
+            await add_wiki(database, connection, wiki, is_first=number == 0)
             step()
     await database.close()
 
 
-async def add(database: Database, connection: asyncpg.Connection, one: Wiki, is_first: bool) -> None:
-    """Write one wiki: its rows in one transaction, then their search index, which may be resumed."""
-    there = "SELECT EXISTS (SELECT FROM owners WHERE tenant_id = $1 AND id = $2)"
-    if not await connection.fetchval(there, one.tenant_id, one.owner_id):
+async def add_wiki(database: Database, connection: asyncpg.Connection, wiki: Wiki, is_first: bool) -> None:
+    """Write one wiki: its rows in one transaction, then its search index. An interrupted index is resumed."""
+    existing = "SELECT EXISTS (SELECT FROM owners WHERE tenant_id = $1 AND id = $2)"
+    if not await connection.fetchval(existing, wiki.tenant_id, wiki.owner_id):
         async with connection.transaction():
-            await write(connection, one, Author(one).rows(is_new_tenant=False), is_first)
-    await reindex(database, one.tenant_id, one.owner_id)
+            await write(connection, wiki, Author(wiki).rows(is_new_tenant=False), is_first)
+    await reindex(database, wiki.tenant_id, wiki.owner_id)
 
 
 @asynccontextmanager

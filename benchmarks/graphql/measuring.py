@@ -1,4 +1,4 @@
-"""Runs the benchmark: compares the answers of all servers, then puts load on each server in turn."""
+"""Runs the benchmark: compares the responses of all servers, then puts load on each server in turn."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence
@@ -14,15 +14,15 @@ from ..processes import Server, backends, cpu_seconds, resident_mb
 from ..wikis import Wiki
 from . import wrk
 from .answers import Unequal, compare
-from .database import connected, notes
-from .operations import APART, PAIRS, READS, WRITE, Drawn, Pair, candidates, reads, writes
-from .questions import keep
+from .database import connected, stderr
+from .operations import LINK_DISTANCE, PAIRS, READS, WRITE, Drawn, Pair, candidates, draw_reads, draw_writes
+from .questions import store_questions
 from .recording import Recorded, record
 from .report import Round
-from .requests import OURS, RECORDED, Asked, asked
+from .requests import OURS, REPLAYED, HttpRequest, build_requests
 
-COMPARED = 2 * APART  # answers of each operation; of the write, each pair is linked and unlinked
-BATCH = 2 * APART  # requests: a round of the write begins with links that are not there
+COMPARED = 2 * LINK_DISTANCE  # responses per operation; of the write, each pair is linked and unlinked
+BATCH = 2 * LINK_DISTANCE  # requests: each round of the write begins with missing links
 WARM_UP = 1.0  # seconds
 TIMEOUT = 60.0
 UNLINKED = """
@@ -46,50 +46,53 @@ class Place:
 Requests = Mapping[str, Sequence[Drawn]]
 
 
-async def drawn_from(dsn: str, wikis: Sequence[Wiki], operations: Sequence[str]) -> dict[str, list[Drawn]]:
+async def draw_requests(dsn: str, wikis: Sequence[Wiki], operations: Sequence[str]) -> dict[str, list[Drawn]]:
     """Draw the requests of each operation."""
-    found = {name: reads(name, wikis) for name in operations if name in READS}
+    found = {name: draw_reads(name, wikis) for name in operations if name in READS}
     if WRITE in operations:
-        found[WRITE] = writes(await pairs(dsn, wikis))
+        found[WRITE] = draw_writes(await pairs(dsn, wikis))
     return found
 
 
 async def pairs(dsn: str, wikis: Sequence[Wiki]) -> list[Pair]:
     """Return pairs of pages that are not linked yet."""
-    offered = candidates(wikis, PAIRS + PAIRS // 4)
-    columns = zip(*((one.wiki.tenant_id, one.start, one.end) for one in offered), strict=True)
+    possible = candidates(wikis, PAIRS + PAIRS // 4)
+    columns = zip(*((pair.wiki.tenant_id, pair.start, pair.end) for pair in possible), strict=True)
     async with connected(dsn) as connection:
         rows = await connection.fetch(UNLINKED, *map(list, columns))
-    return [offered[row["n"] - 1] for row in rows][:PAIRS]
+    return [possible[row["n"] - 1] for row in rows][:PAIRS]
 
 
-async def prepared(dsn: str, requests: Requests, servers: Collection[str]) -> dict[str, Recorded]:
+async def record_statements(dsn: str, requests: Requests, servers: Collection[str]) -> dict[str, Recorded]:
     """Record the statements that the baseline replays, and store the questions of a search for the peers."""
-    needed = [name for name in RECORDED if name in requests and set(servers) - {"cairn"}]
+    needed = [name for name in REPLAYED if name in requests and set(servers) - {"cairn"}]
     found = {name: await record(dsn, requests[name], OURS) for name in needed}
     if "search" in found:
-        await keep(dsn, requests["search"])
+        await store_questions(dsn, requests["search"])
     return found
 
 
-async def compared(place: Place, requests: Requests) -> None:
-    """Raise Unequal where the answer of a server differs from Cairn's."""
+async def compare_answers(place: Place, requests: Requests) -> None:
+    """Raise Unequal if the response of a server differs from Cairn's."""
     (ours,) = (server for server in place.servers if server.name == "cairn")
     for name, drawn in requests.items():
         some = drawn[:COMPARED]
-        expected = await answers(place.dsn, ours, asked("cairn", name, some))
+        expected = await answers(place.dsn, ours, build_requests("cairn", name, some))
         for server in place.servers:
             if server is not ours:
-                found = await answers(place.dsn, server, asked(server.name, name, some))
-                for one, their, our in zip(some, found, expected, strict=True):
-                    compare(server.name, one.document, their, our)
+                found = await answers(place.dsn, server, build_requests(server.name, name, some))
+                for request, their, our in zip(some, found, expected, strict=True):
+                    compare(server.name, request.document, their, our)
 
 
-async def answers(dsn: str, server: Server, requests: Sequence[Asked]) -> list[dict[str, object]]:
-    """Send each request once, in order, and return the answers."""
+async def answers(dsn: str, server: Server, requests: Sequence[HttpRequest]) -> list[dict[str, object]]:
+    """Send each request once, in order, and return the responses."""
     async with httpx.AsyncClient(base_url=server.url, timeout=TIMEOUT, trust_env=False) as client:
         headers = {"content-type": "application/json"}
-        found = [await client.post(one.path, content=one.body, headers=headers | one.headers) for one in requests]
+        found = [
+            await client.post(request.path, content=request.body, headers=headers | request.headers)
+            for request in requests
+        ]
     await undo(dsn)
     for response in found:
         if response.status_code != 200:
@@ -103,23 +106,24 @@ async def undo(dsn: str) -> None:
         await connection.execute(UNDO)
 
 
-async def measured(place: Place, requests: Requests, rounds: int, seconds: int, connections: int) -> list[Round]:
+async def measure_rounds(place: Place, requests: Requests, rounds: int, seconds: int, connections: int) -> list[Round]:
     found: list[Round] = []
     for name, drawn in requests.items():
         sources = {}
         for server in place.servers:
             sources[server.name] = source = wrk.Source(place.folder / f"{server.name}.requests", BATCH)
-            source.write(asked(server.name, name, drawn))
+            source.write(build_requests(server.name, name, drawn))
             await wrk.load(server.url, source, connections, WARM_UP)
-        for number in track(range(rounds), f"Measuring {name}", console=notes):
-            in_turn = random.sample(list(place.servers), len(place.servers))
+        for number in track(range(rounds), f"Measuring {name}", console=stderr):
+            servers = random.sample(list(place.servers), len(place.servers))
             found += [
-                await one_round(place, name, number, one, sources[one.name], seconds, connections) for one in in_turn
+                await measure_round(place, name, number, server, sources[server.name], seconds, connections)
+                for server in servers
             ]
     return found
 
 
-async def one_round(
+async def measure_round(
     place: Place, name: str, number: int, server: Server, source: wrk.Source, seconds: int, connections: int
 ) -> Round:
     if name == WRITE:
@@ -128,11 +132,11 @@ async def one_round(
     before_mb = resident_mb([server.pid])
     before, before_postgres = cpu_seconds([server.pid]), cpu_seconds(postgres)
     load = await wrk.load(server.url, source, connections, seconds)
-    spent = cpu_seconds([server.pid]) - before
-    is_whole = await backends(place.dsn, server.name) == postgres
-    spent_postgres = cpu_seconds(postgres) - before_postgres if is_whole else None
+    server_seconds = cpu_seconds([server.pid]) - before
+    has_same_backends = await backends(place.dsn, server.name) == postgres
+    postgres_seconds = cpu_seconds(postgres) - before_postgres if has_same_backends else None
     if load.example:
-        notes.print(f"{server.name}, {name}: {load.example}", markup=False)
+        stderr.print(f"{server.name}, {name}: {load.example}", markup=False)
     count = max(1, load.requests)
     return Round(
         operation=name,
@@ -144,8 +148,8 @@ async def one_round(
         p50_ms=load.p50_ms,
         p99_ms=load.p99_ms,
         bytes=load.bytes / count,
-        server_us=spent / count * 1e6,
-        postgres_us=None if spent_postgres is None else spent_postgres / count * 1e6,
+        server_us=server_seconds / count * 1e6,
+        postgres_us=None if postgres_seconds is None else postgres_seconds / count * 1e6,
         before_mb=before_mb,
         after_mb=resident_mb([server.pid]),
     )

@@ -1,4 +1,4 @@
-"""Draws the requests of four reads and a write, so that no request of a round has the variables of another."""
+"""Draws the requests of four reads and a write, so that no two requests of a round have the same variables."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -10,8 +10,8 @@ from uuid import UUID
 
 from ..wikis import TYPES, VOCABULARY, Author, Wiki
 
-WORDS = VOCABULARY[20:400]  # neither on every page nor on hardly any
-APART = 64  # requests between a link and its removal: more than are under way at once
+WORDS = VOCABULARY[20:400]  # words that are on some pages, but not on nearly all
+LINK_DISTANCE = 64  # requests between a link and its removal: more than are in flight at once
 Variables = dict[str, Any]
 
 
@@ -38,7 +38,7 @@ def author(wiki: Wiki) -> Author:
     return Author(wiki)
 
 
-def active(rng: random.Random, wiki: Wiki) -> int:
+def random_active_page(rng: random.Random, wiki: Wiki) -> int:
     """Return the number of a random page that is not archived."""
     while is_archived(number := rng.randrange(wiki.pages)):
         pass
@@ -49,7 +49,7 @@ def is_archived(number: int) -> bool:
     return number % 20 == 19
 
 
-def of_pages(wiki: Wiki) -> list[Variables]:
+def page_variables(wiki: Wiki) -> list[Variables]:
     titles, tenant = author(wiki), str(wiki.tenant_id)
     return [
         {"tenant": tenant, "type": TYPES[number % len(TYPES)].upper(), "slug": titles.slug(number)}
@@ -58,41 +58,45 @@ def of_pages(wiki: Wiki) -> list[Variables]:
     ]
 
 
-def of_searches(wiki: Wiki) -> list[Variables]:
+def search_variables(wiki: Wiki) -> list[Variables]:
     return [{"tenant": str(wiki.tenant_id), "query": word} for word in WORDS]
 
 
-def of_lists(wiki: Wiki) -> list[Variables]:
+def list_variables(wiki: Wiki) -> list[Variables]:
     return [{"types": [type_.upper() for type_ in pair]} for pair in permutations(TYPES, 2)]
 
 
-def of_graphs(wiki: Wiki) -> list[Variables]:
+def graph_variables(wiki: Wiki) -> list[Variables]:
     return [{"page": str(wiki.page(number))} for number in range(wiki.pages) if not is_archived(number)]
 
 
 READS: dict[str, Callable[[Wiki], list[Variables]]] = {
-    "page": of_pages, "search": of_searches, "list": of_lists, "graph": of_graphs,
+    "page": page_variables, "search": search_variables, "list": list_variables, "graph": graph_variables,
 }  # fmt: skip
-"""All variables that each read may have in one wiki: every page, every word, every two types."""
-MOST = {"search": 12_000}  # requests: each question is prepared for the peers, and the others are drawn whole
+"""All variables that each read may have in one wiki: every page, every word, every pair of types."""
+MAX_REQUESTS = {"search": 12_000}  # requests: each question is prepared for the peers; other reads have no maximum
 WRITE = "link"
 PAIRS = 4_096
 OPERATIONS = (*READS, WRITE)
 
 
-def reads(name: str, wikis: Sequence[Wiki], seed: int = 1) -> list[Drawn]:
+def draw_reads(name: str, wikis: Sequence[Wiki], seed: int = 1) -> list[Drawn]:
     """Return different requests of a read in random order, spread over all wikis."""
     found = [Drawn(name, wiki, variables) for wiki in wikis for variables in READS[name](wiki)]
     random.Random(seed).shuffle(found)
-    return found[: MOST.get(name)]
+    return found[: MAX_REQUESTS.get(name)]
 
 
-def writes(pairs: Sequence[Pair]) -> list[Drawn]:
-    """Return requests that link each pair and remove the link 64 requests later, so that nothing grows but the log."""
-    return [drawn for start in range(0, len(pairs), APART) for drawn in there_and_back(pairs[start : start + APART])]
+def draw_writes(pairs: Sequence[Pair]) -> list[Drawn]:
+    """Return requests that link each pair and unlink it 64 requests later, so that only the activity log grows."""
+    return [
+        drawn
+        for start in range(0, len(pairs), LINK_DISTANCE)
+        for drawn in link_then_unlink(pairs[start : start + LINK_DISTANCE])
+    ]
 
 
-def there_and_back(pairs: Sequence[Pair]) -> Iterator[Drawn]:
+def link_then_unlink(pairs: Sequence[Pair]) -> Iterator[Drawn]:
     for document in ("link", "unlink"):
         for pair in pairs:
             ends = {"fromPageId": str(pair.start), "toPageId": str(pair.end)}
@@ -105,7 +109,7 @@ def candidates(wikis: Sequence[Wiki], count: int, seed: int = 2) -> list[Pair]:
     found: dict[Pair, None] = {}
     while len(found) < count:
         wiki = wikis[len(found) % len(wikis)]
-        one, other = active(rng, wiki), active(rng, wiki)
-        if one != other:
-            found[Pair(wiki, wiki.page(one), wiki.page(other))] = None
+        start, end = random_active_page(rng, wiki), random_active_page(rng, wiki)
+        if start != end:
+            found[Pair(wiki, wiki.page(start), wiki.page(end))] = None
     return list(found)

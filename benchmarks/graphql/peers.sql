@@ -1,4 +1,5 @@
--- What PostGraphile shows: the active pages of Cairn's own tables, and what hangs on them, as views and functions.
+-- The schema that PostGraphile serves: views of the active pages in Cairn's tables and of the rows that belong to them,
+-- and functions.
 CREATE SCHEMA peers;
 
 CREATE VIEW peers.pages AS
@@ -63,13 +64,13 @@ LANGUAGE sql STABLE AS $$
     ORDER BY p.hubness_score DESC, p.id DESC
 $$;
 
--- What a search finds: the function that does is made with its questions (questions.py).
+-- The hits of a search. The function that returns them is created together with its questions (questions.py).
 CREATE VIEW peers.hits AS
 SELECT tenant_id, id AS page_id, CAST(0 AS float8) AS score FROM pages;
 COMMENT ON VIEW peers.hits IS E'@primaryKey tenant_id,page_id
 @foreignKey (tenant_id,page_id) references peers.pages (tenant_id,id)|@fieldName page';
 
--- The same rows as Cairn writes: the link, when its page was touched, how much of a hub the other is, a line in the log.
+-- Write the same rows as Cairn: the page's time of change, the target's hubness score, and an activity log entry.
 CREATE FUNCTION peers.relinked(tenant uuid, owner uuid, from_page uuid, to_page uuid, action text) RETURNS void
 LANGUAGE sql AS $$
     UPDATE pages SET updated_at = now() WHERE tenant_id = relinked.tenant AND id = relinked.from_page;

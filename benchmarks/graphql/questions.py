@@ -1,7 +1,7 @@
-"""Provides Cairn's ranking as a function of SQL to the servers that have no search of their own.
+"""Provides Cairn's ranking as an SQL function to the servers that have no search of their own.
 
-The parameters of the ranking statement are stored for each question before the run: the peers look them up, where Cairn
-analyses the question. So all servers find the same pages, and what differs is how they serve them.
+The parameters of the ranking statement are stored for each question before the run. The peers look them up where Cairn
+analyses the question. So all servers find the same pages, and only the way of serving them differs.
 """
 
 from collections.abc import Sequence
@@ -30,18 +30,18 @@ SEARCH = """
 """
 
 
-async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
+async def store_questions(dsn: str, drawn: Sequence[Drawn]) -> None:
     """Create the table of questions and the function that answers them."""
-    rows = await understood(dsn, drawn)
+    rows = await ranking_parameters(dsn, drawn)
     async with connected(dsn) as connection:
         statement = await connection.prepare(RANK.sql)
-        types = [f"a{number} {type_name(one)}" for number, one in enumerate(statement.get_parameters(), 1)]
-        found = [f"{one.name} {type_name(one.type)}" for one in statement.get_attributes()]
-        columns = [one.split()[0] for one in types]
+        types = [f"a{number} {type_name(parameter)}" for number, parameter in enumerate(statement.get_parameters(), 1)]
+        found = [f"{attribute.name} {type_name(attribute.type)}" for attribute in statement.get_attributes()]
+        columns = [column.split()[0] for column in types]
         await connection.execute(
             f"CREATE TABLE peers.questions (owner uuid, query text, {', '.join(types)}, PRIMARY KEY (owner, query))"
         )
-        # Planned once for all values, as in Cairn.
+        # The statement is planned once for all values, as in Cairn.
         await connection.execute(
             f"CREATE FUNCTION peers.ranked({', '.join(types)}) RETURNS TABLE ({', '.join(found)}) "
             "LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $ranked$\n"
@@ -56,21 +56,21 @@ async def keep(dsn: str, drawn: Sequence[Drawn]) -> None:
         await connection.execute("ANALYZE peers.questions")
 
 
-async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str], list[Any]]:
-    """Return the parameters of the ranking by owner and question; questions without known words are left out."""
+async def ranking_parameters(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str], list[Any]]:
+    """Return the parameters of the ranking by owner and question. Questions without known words are left out."""
     database, found = Database(dsn, size=1), {}
     await database.open()
     try:
-        for one in drawn:
-            asked = SearchRequest(one.variables["query"], first=FIRST)
-            known = await cached_values(database, scope_of(one.wiki), asked, is_stale=False)
+        for request in drawn:
+            asked = SearchRequest(request.variables["query"], first=FIRST)
+            known = await cached_values(database, scope_of(request.wiki), asked, is_stale=False)
             if known is not None:
-                found[one.wiki.owner_id, asked.text] = RANK.arguments(known)
+                found[request.wiki.owner_id, asked.text] = RANK.arguments(known)
     finally:
         await database.close()
     return found
 
 
-def type_name(one: asyncpg.Type) -> str:
-    """Return the name of a type for SQL: asyncpg names an array by its element."""
-    return f"{one.name.removesuffix('[]')}[]" if one.kind == "array" else str(one.name)
+def type_name(type_: asyncpg.Type) -> str:
+    """Return the SQL name of a type: asyncpg gives an array the name of its element followed by []."""
+    return f"{type_.name.removesuffix('[]')}[]" if type_.kind == "array" else str(type_.name)

@@ -1,4 +1,4 @@
-"""Builds the same requests for each server: whole HTTP requests, made before the load begins."""
+"""Builds the same requests for each server: complete HTTP requests, built before the load begins."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -17,11 +17,11 @@ from .servers import SECRET
 
 HERE = Path(__file__).parent
 HOUR = 3600.0
-RECORDED = ("search", "link")
+REPLAYED = ("search", "link")
 """Operations for which the baseline replays the statements that Cairn sent."""
 
 
-class Asked(NamedTuple):
+class HttpRequest(NamedTuple):
     """One HTTP request to one server."""
 
     path: str
@@ -29,8 +29,8 @@ class Asked(NamedTuple):
     body: bytes
 
     def wire(self) -> bytes:
-        given = {"host": "b", "content-type": "application/json", **self.headers, "content-length": len(self.body)}
-        head = "\r\n".join([f"POST {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in given.items())])
+        headers = {"host": "b", "content-type": "application/json", **self.headers, "content-length": len(self.body)}
+        head = "\r\n".join([f"POST {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())])
         return f"{head}\r\n\r\n".encode() + self.body
 
 
@@ -41,44 +41,44 @@ def documents(folder: Path) -> dict[str, str]:
 OURS, THEIRS = documents(HERE / "documents"), documents(HERE / "postgraphile" / "documents")
 
 
-def to_cairn(operation: str, number: int, drawn: Drawn) -> Asked:
-    return posted(OURS[drawn.document], drawn.variables, {"authorization": f"Bearer {token(drawn.wiki)}"})
+def to_cairn(operation: str, number: int, drawn: Drawn) -> HttpRequest:
+    return graphql_request(OURS[drawn.document], drawn.variables, {"authorization": f"Bearer {token(drawn.wiki)}"})
 
 
-def to_strawberry(operation: str, number: int, drawn: Drawn) -> Asked:
+def to_strawberry(operation: str, number: int, drawn: Drawn) -> HttpRequest:
     scope = {"x-tenant": str(drawn.wiki.tenant_id), "x-owner": str(drawn.wiki.owner_id)}
-    return posted(OURS[drawn.document], drawn.variables, scope)
+    return graphql_request(OURS[drawn.document], drawn.variables, scope)
 
 
-def to_postgraphile(operation: str, number: int, drawn: Drawn) -> Asked:
-    return posted(THEIRS[drawn.document], stored(drawn), {})
+def to_postgraphile(operation: str, number: int, drawn: Drawn) -> HttpRequest:
+    return graphql_request(THEIRS[drawn.document], flat_variables(drawn), {})
 
 
-def to_baseline(operation: str, number: int, drawn: Drawn) -> Asked:
-    if operation in RECORDED:
-        return Asked(f"/replay/{operation}/{number}", {}, b"")
-    return Asked(f"/read/{operation}", {}, orjson.dumps(stored(drawn)))
+def to_baseline(operation: str, number: int, drawn: Drawn) -> HttpRequest:
+    if operation in REPLAYED:
+        return HttpRequest(f"/replay/{operation}/{number}", {}, b"")
+    return HttpRequest(f"/read/{operation}", {}, orjson.dumps(flat_variables(drawn)))
 
 
-WAYS: Mapping[str, Callable[[str, int, Drawn], Asked]] = {
+BUILDERS: Mapping[str, Callable[[str, int, Drawn], HttpRequest]] = {
     "baseline": to_baseline, "cairn": to_cairn, "strawberry": to_strawberry, "postgraphile": to_postgraphile,
 }  # fmt: skip
 
 
-def asked(server: str, operation: str, drawn: Iterable[Drawn]) -> list[Asked]:
+def build_requests(server: str, operation: str, drawn: Iterable[Drawn]) -> list[HttpRequest]:
     """Return all requests of an operation in the form that the server takes."""
-    return [WAYS[server](operation, number, one) for number, one in enumerate(drawn)]
+    return [BUILDERS[server](operation, number, request) for number, request in enumerate(drawn)]
 
 
-def posted(document: str, variables: Mapping[str, Any], headers: dict[str, str]) -> Asked:
-    return Asked("/graphql", headers, orjson.dumps({"query": document, "variables": variables}))
+def graphql_request(document: str, variables: Mapping[str, Any], headers: dict[str, str]) -> HttpRequest:
+    return HttpRequest("/graphql", headers, orjson.dumps({"query": document, "variables": variables}))
 
 
-def stored(drawn: Drawn) -> dict[str, Any]:
-    """Return the variables with the scope among them and with the values of the tables: no enums, no nesting."""
-    given = dict(drawn.variables)
-    pair = given.pop("input", {})
-    found = {**given, "tenant": str(drawn.wiki.tenant_id), "owner": str(drawn.wiki.owner_id)}
+def flat_variables(drawn: Drawn) -> dict[str, Any]:
+    """Return the variables as stored values together with the scope: no enums, no nesting."""
+    variables = dict(drawn.variables)
+    pair = variables.pop("input", {})
+    found = {**variables, "tenant": str(drawn.wiki.tenant_id), "owner": str(drawn.wiki.owner_id)}
     if pair:
         found |= {"from": pair["fromPageId"], "to": pair["toPageId"]}
     if "type" in found:

@@ -15,20 +15,36 @@ from rich.console import Console
 
 from ..wikis import Wiki
 from . import memory as memories
-from .database import notes, served, wikis_of
-from .measuring import Place, Requests, compared, drawn_from, measured, prepared, version_of_postgres
-from .operations import APART, OPERATIONS, READS
+from .database import database_copy, stderr, wikis_of
+from .measuring import (
+    Place,
+    Requests,
+    compare_answers,
+    draw_requests,
+    measure_rounds,
+    record_statements,
+    version_of_postgres,
+)
+from .operations import LINK_DISTANCE, OPERATIONS, READS
 from .recording import save
 from .report import as_json, goals, never_repeated, table
-from .servers import NAMES, Missing, check_connections, connection_limits, install_postgraphile, running, versions
+from .servers import (
+    NAMES,
+    MissingProgram,
+    check_connections,
+    connection_limits,
+    install_postgraphile,
+    running,
+    versions,
+)
 
 WIDTH = 150  # characters that the table needs
-USUAL = user_cache_path("cairn-bench-graphql")
+DEFAULT_FOLDER = user_cache_path("cairn-bench-graphql")
 
 Pages = Annotated[int, typer.Option(min=1_000, help="Pages in all.")]
-Scopes = Annotated[int, typer.Option(min=1, help="Wikis that they are spread over.")]
-Connections = Annotated[int, typer.Option(min=1, max=APART, help="Concurrent connections.")]
-Pool = Annotated[int, typer.Option(min=1, help="Connections to Postgres of each server.")]
+Scopes = Annotated[int, typer.Option(min=1, help="Wikis that the pages are spread over.")]
+Connections = Annotated[int, typer.Option(min=1, max=LINK_DISTANCE, help="Concurrent connections.")]
+Pool = Annotated[int, typer.Option(min=1, help="Connections of each server to Postgres.")]
 Folder = Annotated[Path, typer.Option(help="Folder of the database; created if missing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")]
 
@@ -41,28 +57,28 @@ def compare(
     connections: Connections = 16,
     pool: Pool = 8,
     only: Annotated[str, typer.Option(help=f"Some of {', '.join((*NAMES, *OPERATIONS))}.")] = "",
-    folder: Folder = USUAL,
+    folder: Folder = DEFAULT_FOLDER,
     json: Json = False,
 ) -> None:
     """Compare the answers of all servers, then put load on each in turn, and print the figures and the goals."""
-    servers, operations = chosen(only)
+    servers, operations = parse_only(only)
     if "postgraphile" in servers:
-        with notes.status("Installing PostGraphile"):
+        with stderr.status("Installing PostGraphile"):
             install_postgraphile()
-    with placed(folder, wikis_of(pages, scopes), servers, operations, pool) as (place, requests):
+    with running_servers(folder, wikis_of(pages, scopes), servers, operations, pool) as (place, requests):
         about = versions(servers) | {"PostgreSQL": uvloop.run(version_of_postgres(place.dsn))}
         for name, version in about.items():
-            notes.print(f"{name:<13} {version}", highlight=False)
-        with notes.status("Comparing answers"):
-            uvloop.run(compared(place, requests))
-        found = uvloop.run(measured(place, requests, rounds, seconds, connections))
+            stderr.print(f"{name:<13} {version}", highlight=False)
+        with stderr.status("Comparing answers"):
+            uvloop.run(compare_answers(place, requests))
+        results = uvloop.run(measure_rounds(place, requests, rounds, seconds, connections))
         load = never_repeated(requests)
     if json:
         size = {"pages": pages, "scopes": scopes, "connections": connections, "pool": pool, "seconds": seconds}
-        print(as_json(found, {"versions": about, "load": load, **size}).decode())
+        print(as_json(results, {"versions": about, "load": load, **size}).decode())
     else:
-        Console(width=max(WIDTH, Console().width)).print(table(found), load, goals(found), sep="\n")
-    if any(one.errors for one in found):
+        Console(width=max(WIDTH, Console().width)).print(table(results), load, goals(results), sep="\n")
+    if any(round_result.errors for round_result in results):
         sys.exit("Some answers were errors: the figures above mean nothing.")
 
 
@@ -73,35 +89,36 @@ def memory(
     scopes: Scopes = 200,
     connections: Connections = 16,
     pool: Pool = 8,
-    folder: Folder = USUAL,
+    folder: Folder = DEFAULT_FOLDER,
 ) -> None:
     """Measure whether the memory of Cairn grows while it answers."""
     reads = tuple(READS)
-    with placed(folder, wikis_of(pages, scopes), ("cairn",), reads, pool) as (place, drawn):
-        looks = uvloop.run(memories.watched(place.servers[0], place.folder, drawn, requests, every, connections))
-    grown = memories.growth(looks)
-    print(f"{grown:+.1f} MB a million requests after warming up: {'flat' if grown <= memories.FLAT else 'it grows'}")
-    if grown > memories.FLAT:
+    with running_servers(folder, wikis_of(pages, scopes), ("cairn",), reads, pool) as (place, drawn):
+        samples = uvloop.run(memories.watch_memory(place.servers[0], place.folder, drawn, requests, every, connections))
+    growth_mb = memories.growth(samples)
+    verdict = "flat" if growth_mb <= memories.MAX_GROWTH else "it grows"
+    print(f"{growth_mb:+.1f} MB per million requests after the warm-up: {verdict}")
+    if growth_mb > memories.MAX_GROWTH:
         sys.exit(1)
 
 
 @contextmanager
-def placed(
+def running_servers(
     folder: Path, wikis: Sequence[Wiki], servers: tuple[str, ...], operations: tuple[str, ...], pool: int
 ) -> Iterator[tuple[Place, Requests]]:
     """Yield the running servers over a fresh database, and the requests to send."""
     if shutil.which("wrk") is None:
-        raise Missing("wrk sends the requests and is not on the PATH. Debian, Ubuntu: apt install wrk")
-    with served(folder, wikis) as dsn, tempfile.TemporaryDirectory(prefix="cairn-bench-") as temporary:
+        raise MissingProgram("wrk sends the requests and is not on the PATH. Debian, Ubuntu: apt install wrk")
+    with database_copy(folder, wikis) as dsn, tempfile.TemporaryDirectory(prefix="cairn-bench-") as temporary:
         check_connections(uvloop.run(connection_limits(dsn)), servers, pool)
-        requests = uvloop.run(drawn_from(dsn, wikis, operations))
-        seen = Path(temporary) / "recorded"
-        save(seen, uvloop.run(prepared(dsn, requests, servers)))
-        with running(servers, dsn, Path(temporary), pool, seen) as there:
-            yield Place(dsn, Path(temporary), there), requests
+        requests = uvloop.run(draw_requests(dsn, wikis, operations))
+        recorded = Path(temporary) / "recorded"
+        save(recorded, uvloop.run(record_statements(dsn, requests, servers)))
+        with running(servers, dsn, Path(temporary), pool, recorded) as servers_running:
+            yield Place(dsn, Path(temporary), servers_running), requests
 
 
-def chosen(only: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def parse_only(only: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the named servers and operations, or all of a kind when none is named. Cairn is always included."""
     named = {name.strip() for name in only.split(",") if name.strip()}
     if unknown := named - {*NAMES, *OPERATIONS}:

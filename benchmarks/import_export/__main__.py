@@ -1,8 +1,8 @@
-"""Measures importing and exporting a wiki: python -m benchmarks.import_export, and with `memory` how much memory
-they take. On Linux only.
+"""Measures importing and exporting a wiki: python -m benchmarks.import_export, and with `memory` how much memory they
+take. On Linux only.
 
-A folder of notes is imported into an empty wiki, imported again as it is and with some notes edited, and exported as a
-folder, a zip and lines. Seconds depend on what else the machine does; the time of the processor hardly does.
+A folder of notes is imported into an empty wiki, imported again unchanged and with some notes edited, and exported as a
+folder, a zip file and JSON lines. Elapsed seconds depend on what else the machine does; CPU time hardly does.
 """
 
 import tempfile
@@ -29,9 +29,9 @@ from .author import PASSAGE, PASSAGES, Author
 from .scopes import new_scope
 
 GOALS = {"import": 300, "export": 2_000}  # pages a second
-EDITED = 10  # one note of so many is edited
+EDITED = 10  # one note in EDITED is edited
 WIDTH = 100
-notes = Console(stderr=True)
+stderr = Console(stderr=True)
 app = typer.Typer(add_completion=False)
 app.command("memory")(memory.main)
 
@@ -50,8 +50,8 @@ class Step:
 @app.callback(invoke_without_command=True)
 def main(
     context: typer.Context,
-    pages: Annotated[int, typer.Option(min=50, help="Notes of the folder.")] = 2_000,
-    rounds: Annotated[int, typer.Option(min=1, help="Times that all is done, each in a wiki of its own.")] = 3,
+    pages: Annotated[int, typer.Option(min=50, help="Notes in the folder.")] = 2_000,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds, each in a new wiki.")] = 3,
 ) -> None:
     """Measure imports and exports."""
     if context.invoked_subcommand:
@@ -59,24 +59,26 @@ def main(
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        with EmbeddedServer(folder / "data", lambda step: notes.print(step), durable=False) as dsn:
-            found = uvloop.run(measured(dsn, folder, pages, rounds))
-    Console(width=max(WIDTH, notes.width)).print(table_of(found))
+        with EmbeddedServer(folder / "data", lambda step: stderr.print(step), durable=False) as dsn:
+            rounds_found = uvloop.run(measure_rounds(dsn, folder, pages, rounds))
+    Console(width=max(WIDTH, stderr.width)).print(table_of(rounds_found))
 
 
-async def measured(dsn: str, folder: Path, pages: int, rounds: int) -> list[list[Step]]:
-    """The steps of each round, but for a first one, which warms what is kept."""
+async def measure_rounds(dsn: str, folder: Path, pages: int, rounds: int) -> list[list[Step]]:
+    """Return the steps of each round, without a first round that warms the caches."""
     await migrate(dsn)
-    found = []
+    rounds_found = []
     async with Backend(dsn) as backend:
         for number in range(rounds + 1):
-            notes.print(f"Round {number} of {rounds}" if number else "Warming up")
-            found.append([step async for step in moved(backend, folder / f"{number}", f"wiki-{number}", pages)])
-    return found[1:]
+            stderr.print(f"Round {number} of {rounds}" if number else "Warming up")
+            rounds_found.append(
+                [step async for step in import_and_export(backend, folder / f"{number}", f"wiki-{number}", pages)]
+            )
+    return rounds_found[1:]
 
 
-async def moved(backend: Backend, folder: Path, name: str, pages: int) -> Any:
-    """A folder into a wiki and out of it again."""
+async def import_and_export(backend: Backend, folder: Path, name: str, pages: int) -> Any:
+    """Import a folder into a wiki and export it again."""
     author, source = Author(pages), folder / "notes"
     author.write(source, range(pages))
     scope = await new_scope(backend.database, name)
@@ -100,18 +102,21 @@ async def step(backend: Backend, name: str, pages: int, work: Awaitable[Any]) ->
     return Step(name, pages, spent.wall / 1000, python, spent.processor / 1000)
 
 
-def table_of(found: list[list[Step]]) -> Table:
-    """Medians of the rounds; what misses its goal is marked."""
-    table = Table("step", title=f"{found[0][0].pages:,} pages of {PASSAGE * PASSAGES} words: medians of {len(found)}")
+def table_of(rounds_found: list[list[Step]]) -> Table:
+    """Return a table of the medians of all rounds, in which a rate below its goal is marked with `!`."""
+    table = Table(
+        "step",
+        title=f"{rounds_found[0][0].pages:,} pages of {PASSAGE * PASSAGES} words: medians of {len(rounds_found)}",
+    )
     for column in ("pages/s", "Python, ms/page", "Postgres, ms/page", "goal, pages/s"):
         table.add_column(column, justify="right")
-    for steps in zip(*found, strict=True):
+    for steps in zip(*rounds_found, strict=True):
         name, pages = steps[0].name, steps[0].pages
         goal = next((goal for start, goal in GOALS.items() if name.startswith(start)), 0)
-        rate = pages / median(one.seconds for one in steps)
+        rate = pages / median(timed_step.seconds for timed_step in steps)
         python, postgres = (
             f"{1000 * median(each) / pages:.2f}"
-            for each in zip(*((one.python, one.postgres) for one in steps), strict=True)
+            for each in zip(*((timed_step.python, timed_step.postgres) for timed_step in steps), strict=True)
         )
         table.add_row(name, f"{rate:,.0f}{'' if rate >= goal else ' !'}", python, postgres, f"{goal:,}")
     return table

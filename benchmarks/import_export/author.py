@@ -1,4 +1,4 @@
-"""Notes as people keep them, in a folder."""
+"""Writes a folder of notes as people keep them."""
 
 import random
 from collections.abc import Iterator
@@ -9,25 +9,25 @@ import orjson
 
 from ..wikis import SYLLABLES, TAGS, TYPES
 
-WORDS = 40_000  # different ones, as frequent as words are
+WORDS = 40_000  # different words, with the frequencies of a natural language
 PASSAGE, PASSAGES = 55, 3  # words of a passage, passages of a note, each with a link
-CHILDREN = 10  # one note of so many says which page is its parent
+CHILDREN = 10  # one note in CHILDREN names its parent page
 WRITTEN = {"author": {"kind": "user", "id": "mara"}, "created_at": "2026-02-15T10:00:00Z"}
 
 
-def edited(body: str, version: int) -> str:
+def edited_body(body: str, version: int) -> str:
     return f"{body}\n\nEdited {version} times.\n"
 
 
 class Author:
-    """Writes notes as people keep them: a header, a lead, two headings, links by name. The same for the same seed."""
+    """Writes notes with a header, a lead, two headings and links by name. The same seed gives the same notes."""
 
     def __init__(self, pages: int) -> None:
         self.pages, self.rng = pages, random.Random(pages)
         self.words = sorted({"".join(self.rng.choices(SYLLABLES, k=n % 3 + 2)) for n in range(2 * WORDS)})[::2]
         self.rng.shuffle(self.words)
         self.weights = list(accumulate(1 / (rank + 2) for rank in range(len(self.words))))
-        self.titles = [f"{self.said(2)} {number}".title() for number in range(pages)]
+        self.titles = [f"{self.random_words(2)} {number}".title() for number in range(pages)]
 
     def write(self, folder: Path, numbers: range, edit: str = "") -> None:
         for number in numbers:
@@ -36,14 +36,14 @@ class Author:
             path.write_text("\n".join([*self.header(number), "", edit + self.body(number)]) + "\n")
 
     def write_versions(self, file: Path, count: int) -> None:
-        """Lines of one page and of what it said before, an edit after the other."""
+        """Write the JSON lines of one page and of all its former versions, each with one more edit."""
         page = {"slug": "edited", "title": "Edited", "type": "topic", "tags": []}
         address, body = "/wiki/topic/edited", self.body(0)
         with file.open("wb") as lines:
-            lines.write(orjson.dumps(page | {"body": edited(body, count)}) + b"\n")
+            lines.write(orjson.dumps(page | {"body": edited_body(body, count)}) + b"\n")
             for version in range(1, count + 1):
-                told = {"page": address, "version": version, "body": edited(body, version)} | WRITTEN
-                lines.write(orjson.dumps({"revision": page | told}) + b"\n")
+                fields = {"page": address, "version": version, "body": edited_body(body, version)} | WRITTEN
+                lines.write(orjson.dumps({"revision": page | fields}) + b"\n")
 
     def header(self, number: int) -> Iterator[str]:
         rng = random.Random(number)
@@ -59,11 +59,11 @@ class Author:
 
     def body(self, number: int) -> str:
         self.rng.seed(number)
-        lead, *others = (f"{self.said(PASSAGE).capitalize()}. See {self.link()}." for _ in range(PASSAGES))
-        return "\n\n".join([lead, *(f"## {self.said(2).capitalize()}\n\n{other}" for other in others)])
+        lead, *others = (f"{self.random_words(PASSAGE).capitalize()}. See {self.link()}." for _ in range(PASSAGES))
+        return "\n\n".join([lead, *(f"## {self.random_words(2).capitalize()}\n\n{other}" for other in others)])
 
     def link(self) -> str:
         return f"[[{self.titles[self.rng.randrange(self.pages)]}]]"
 
-    def said(self, count: int) -> str:
+    def random_words(self, count: int) -> str:
         return " ".join(self.rng.choices(self.words, cum_weights=self.weights, k=count))

@@ -1,6 +1,7 @@
 """Measures whether a larger import or export takes more memory.
 
-Each step runs in a process of its own, so that the memory of one says nothing about the next."""
+Each step runs in its own process, so that the memory of one step does not affect the next.
+"""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,11 +28,11 @@ from .author import Author
 from .scopes import new_scope
 from .ways import Way, downloading, exporting, exporting_histories, importing, uploading
 
-FLAT = 20  # bytes a note: more is a list of them somewhere
-STEPS = 2_000_000  # bytes: a megabyte of each temporary database is in memory, and few notes do not fill it
-FEW = 60  # of what is moved, before it is looked: so that all code is there
+MAX_BYTES_PER_ITEM = 20  # bytes per note: more means that a list of all notes is in memory
+TOLERATED_BYTES = 2_000_000  # bytes: each temporary database holds a megabyte in memory, which few notes do not fill
+WARM_UP_ITEMS = 60  # notes or versions that are moved before measuring, so that all code is loaded
 MB = 1_000_000
-notes = Console(stderr=True)
+stderr = Console(stderr=True)
 
 
 class Step(NamedTuple):
@@ -44,8 +45,10 @@ class Step(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What there may be more of, how so many are written into a folder, and what is done with them, one after the
-    other: the first step fills the wiki that exports are of."""
+    """A kind of item: the function that writes a number of them into a folder, and the steps that move them, in order.
+
+    The first step fills the wiki that the later steps export.
+    """
 
     name: str
     write: Callable[[Path, int], None]
@@ -62,9 +65,9 @@ def write_notes(folder: Path, count: int) -> None:
 
 
 def write_versions(folder: Path, count: int) -> None:
-    """One page that was edited so many times."""
+    """Write one page with that many former versions."""
     folder.mkdir(parents=True)
-    Author(FEW).write_versions(folder / "versions.jsonl", count)
+    Author(WARM_UP_ITEMS).write_versions(folder / "versions.jsonl", count)
 
 
 NOTES = Kind(
@@ -105,52 +108,54 @@ VERSIONS = Kind(
 
 
 def main(
-    sizes: Annotated[str, typer.Option(help="Numbers of notes, the smallest first.")] = "2000,20000",
-    versions: Annotated[str, typer.Option(help="Numbers of versions that one page has.")] = "1000,10000",
-    only: Annotated[str, typer.Option(help="A part of the name of the steps that are wanted.")] = "",
+    sizes: Annotated[str, typer.Option(help="Numbers of notes, separated by commas.")] = "2000,20000",
+    versions: Annotated[str, typer.Option(help="Numbers of versions of one page, separated by commas.")] = "1000,10000",
+    only: Annotated[str, typer.Option(help="Run only the steps whose name contains this text.")] = "",
 ) -> None:
-    """Memory at several sizes. Ends with an error when it grows by more than 20 bytes a note or a version, and 2 MB."""
+    """Measure memory at several sizes. Fails if it grows by more than 20 bytes per note or version, and 2 MB in all."""
     grown = False
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        with EmbeddedServer(folder / "data", lambda step: notes.print(step), durable=False) as dsn:
+        with EmbeddedServer(folder / "data", lambda step: stderr.print(step), durable=False) as dsn:
             uvloop.run(migrate(dsn))
             for kind, wanted in ((NOTES, sizes), (VERSIONS, versions)):
                 steps = [step for step in kind.steps if only in step.name]
                 counts = sorted(map(int, wanted.split(","))) if steps else []
-                found = {count: list(measured(dsn, folder, kind, count, steps)) for count in counts}
+                found = {count: list(measure_steps(dsn, folder, kind, count, steps)) for count in counts}
                 if found:
-                    Console(width=max(100, notes.width)).print(table_of(kind, steps, found))
+                    Console(width=max(100, stderr.width)).print(table_of(kind, steps, found))
                     grown |= any(map(grows, growth(found), spread(found)))
     if grown:
-        notes.print(f"Memory grows by more than {FLAT} bytes for each, and {STEPS // MB} MB in all.")
+        stderr.print(
+            f"Memory grows by more than {MAX_BYTES_PER_ITEM} bytes per item, and {TOLERATED_BYTES // MB} MB in all."
+        )
         raise typer.Exit(1)
 
 
-def measured(dsn: str, folder: Path, kind: Kind, count: int, steps: Sequence[Step]) -> Iterator[int]:
-    """Bytes that each step has taken at most, of so many."""
+def measure_steps(dsn: str, folder: Path, kind: Kind, count: int, steps: Sequence[Step]) -> Iterator[int]:
+    """Yield the bytes that each step takes at its peak for `count` items."""
     here = folder / f"{kind.name}-{count}"
-    for name, size in (("few", FEW), ("many", count)):
+    for name, size in (("few", WARM_UP_ITEMS), ("many", count)):
         kind.write(here / name, size)
     for step in steps:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            taken = process.submit(taken_by, kind.name, step.name, dsn, here).result()
-        notes.print(f"{count:>9,} {kind.name} {step.name:<34} {taken / MB:8.1f} MB", highlight=False)
-        yield taken
+            peak = process.submit(run_step, kind.name, step.name, dsn, here).result()
+        stderr.print(f"{count:>9,} {kind.name} {step.name:<34} {peak / MB:8.1f} MB", highlight=False)
+        yield peak
 
 
-def taken_by(kind: str, name: str, dsn: str, folder: Path) -> int:
-    found = {each.name: each for each in (NOTES, VERSIONS)}[kind]
+def run_step(kind: str, name: str, dsn: str, folder: Path) -> int:
+    found = {known_kind.name: known_kind for known_kind in (NOTES, VERSIONS)}[kind]
     step = next(step for step in found.steps if step.name == name)
-    return uvloop.run(watched(found, step, dsn, folder))
+    return uvloop.run(peak_growth(found, step, dsn, folder))
 
 
-async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
+async def peak_growth(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
     """Return the growth of the process's peak memory in bytes."""
     database = Database(dsn, statement_timeout=600)
     await database.open()
-    remember(database)
+    fill_caches(database)
     try:
         few = await new_scope(database, f"few-{folder.name}")
         many = await new_scope(database, f"{step.wiki}-{folder.name}")
@@ -166,8 +171,8 @@ async def watched(kind: Kind, step: Step, dsn: str, folder: Path) -> int:
         await database.close()
 
 
-def remember(database: Database) -> None:
-    """All that a process keeps on purpose, as far as it ever goes: so that it is no growth."""
+def fill_caches(database: Database) -> None:
+    """Fill the bounded caches of a process, so that they do not count as growth."""
     for n in range(3 * CACHED_RUNS_MAX):
         words(f"{n}remembered")
     known, nobody = page_owners(database), uuid4()
@@ -181,13 +186,13 @@ def kilobytes(field: str) -> int:
 
 
 def table_of(kind: Kind, steps: Sequence[Step], found: Mapping[int, Sequence[int]]) -> Table:
-    """Megabytes of each step and size, and the bytes for each one that there is more of."""
-    table = Table("step", title="Memory beyond that of the process before, at most")
+    """Return a table of the megabytes of each step and size, and of the bytes per additional item."""
+    table = Table("step", title="Peak memory of a step beyond that before it")
     for count in found:
         table.add_column(f"{count:,} {kind.name}, MB", justify="right")
-    table.add_column("bytes for each", justify="right")
+    table.add_column("bytes per item", justify="right")
     for n, (step, rate, more) in enumerate(zip(steps, growth(found), spread(found), strict=True)):
-        megabytes = (f"{taken[n] / MB:.1f}" for taken in found.values())
+        megabytes = (f"{peak[n] / MB:.1f}" for peak in found.values())
         table.add_row(step.name, *megabytes, f"{rate:,.0f}{' !' if grows(rate, more) else ''}")
     return table
 
@@ -198,9 +203,9 @@ def spread(found: Mapping[int, Sequence[int]]) -> list[int]:
 
 
 def growth(found: Mapping[int, Sequence[int]]) -> list[float]:
-    """Return the growth for each additional item."""
+    """Return the bytes per additional item of each step."""
     return [more / max(1, max(found) - min(found)) for more in spread(found)]
 
 
 def grows(rate: float, more: int) -> bool:
-    return rate > FLAT and more > STEPS
+    return rate > MAX_BYTES_PER_ITEM and more > TOLERATED_BYTES

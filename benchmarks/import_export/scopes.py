@@ -1,4 +1,4 @@
-"""A wiki of its own for each thing that is measured."""
+"""Creates a new wiki for each measurement."""
 
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope

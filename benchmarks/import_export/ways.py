@@ -1,4 +1,4 @@
-"""The ways into a wiki and out of it: in this process, and over HTTP. Each is opened once and then used."""
+"""Imports and exports a wiki in this process and over HTTP. Each way is opened once and then used repeatedly."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -23,8 +23,8 @@ Way = Callable[[Database], AbstractAsyncContextManager[Work]]
 SECRET = "a secret of the benchmarks, long enough"
 WIKI = "/api/wiki"
 KINDS = {".zip": "application/zip", ".jsonl": "application/jsonl"}
-LONGEST = 86_400  # seconds
-LARGEST = 10_000_000_000  # bytes
+MAX_SECONDS = 86_400  # seconds
+MAX_BYTES = 10_000_000_000  # bytes
 PIECE = 1 << 16  # bytes
 
 
@@ -50,7 +50,7 @@ async def uploading(database: Database) -> AsyncIterator[Work]:
         async def upload(scope: Scope, path: Path) -> None:
             kind = {"content-type": "application/zip" if path.suffix == ".zip" else "application/jsonl"}
             async with http.stream(
-                "POST", f"{WIKI}/import", content=pieces(path), headers=signed(scope) | kind
+                "POST", f"{WIKI}/import", content=pieces(path), headers=authorization(scope) | kind
             ) as answer:
                 await answer.aread()
                 answer.raise_for_status()
@@ -63,7 +63,7 @@ async def downloading(database: Database) -> AsyncIterator[Work]:
     async with service(database.dsn) as http:
 
         async def download(scope: Scope, path: Path) -> None:
-            async with http.stream("GET", f"{WIKI}/export.zip?history=true", headers=signed(scope)) as answer:
+            async with http.stream("GET", f"{WIKI}/export.zip?history=true", headers=authorization(scope)) as answer:
                 answer.raise_for_status()
                 with path.open("wb") as file:
                     async for piece in answer.aiter_bytes(PIECE):
@@ -73,25 +73,25 @@ async def downloading(database: Database) -> AsyncIterator[Work]:
 
 
 async def pieces(path: Path) -> AsyncIterator[bytes]:
-    for piece in read(path):
+    for piece in read_pieces(path):
         yield piece
 
 
-def read(path: Path) -> Iterator[bytes]:
+def read_pieces(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while piece := file.read(PIECE):
             yield piece
 
 
-def signed(scope: Scope) -> dict[str, str]:
-    token = mint(SECRET, tenant_id=scope.tenant_id, owner_id=scope.owner_id, role=scope.role, ttl=LONGEST)
+def authorization(scope: Scope) -> dict[str, str]:
+    token = mint(SECRET, tenant_id=scope.tenant_id, owner_id=scope.owner_id, role=scope.role, ttl=MAX_SECONDS)
     return {"authorization": f"Bearer {token}"}
 
 
 @asynccontextmanager
 async def service(dsn: str) -> AsyncIterator[httpx.AsyncClient]:
-    """The service on a port of its own, in this process, and a client of it."""
-    settings = Settings(database_url=dsn, jwt_secret=SECRET, max_import=LARGEST, import_timeout=LONGEST)
+    """Start the service on a free port in this process, and yield a client of it."""
+    settings = Settings(database_url=dsn, jwt_secret=SECRET, max_import=MAX_BYTES, import_timeout=MAX_SECONDS)
     listening = bind("127.0.0.1", 0)
     server = uvicorn.Server(config_of(create_app(settings, dsn=dsn), settings))
     running = asyncio.create_task(server.serve(sockets=[listening]))

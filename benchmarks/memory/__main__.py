@@ -1,4 +1,4 @@
-"""Measures search of evidence with the conversations of benchmarks/RESULTS.md#memory: python -m benchmarks.memory."""
+"""Measures search of evidence with the conversations of benchmarks/RESULTS.md#memory: python -m benchmarks.memory"""
 
 import sys
 

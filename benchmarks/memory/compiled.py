@@ -1,4 +1,4 @@
-"""Measures what pages keep of the evidence: the sources that the best sections cite, and how much there is to read."""
+"""Measures how much evidence pages retain: the sources that the best sections cite, and the sections' length."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -17,13 +17,12 @@ from content.context_pack import excerpt, tokens
 from content.search.words import words
 from db.database import Database
 
-from ..compiler.costs import compiled as compile_all
-from ..compiler.costs import usual
+from ..compiler.costs import default_compiler, run_jobs
 from ..search.quality import names
 from .conversations import Conversation, read_all
 from .recall import ENOUGH, Data
 from .scores import Interval, interval
-from .service import Wiki, running, say
+from .service import Wiki, running, stderr
 
 SECTIONS = 10
 KEPT_GOAL, TOKENS_GOAL = 0.90, 0.1
@@ -41,11 +40,12 @@ SEARCH = """query ($query: String!, $first: Int!) {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Counts for one question: sessions judged to be evidence, those of them that raw search finds, and that are cited.
+    """Counts for one question.
 
-    `told` are those found that stand behind the lines of these sections that wikiContext gives. `sources` are all
-    sessions that the sections cite. Tokens are those of the sections, of those lines, of the first passages of raw
-    search, and of its sessions.
+    `judged` are the sessions that people judged to be evidence, `raw` those of them that raw search finds, `cited`
+    those that the best sections cite, and `kept` those that are both found and cited. `cited_by_lines` are those of
+    `kept` that the excerpts in wikiContext cite. `sources` are all sessions that the sections cite. Tokens are those of
+    the sections, of the excerpts, of the first passages of raw search, and of its sessions.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class Answer:
     raw: int
     cited: int
     kept: int
-    told: int
+    cited_by_lines: int
     sources: int
     section_tokens: int
     line_tokens: int
@@ -63,11 +63,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """`kept` is the share of what raw search finds that is cited, `told` that which the lines cite that wikiContext
-    gives; `raw` and `cited` are shares of what was judged."""
+    """Means over several questions.
+
+    `kept` is the share of the sessions found by raw search that the sections cite, and `cited_by_lines` the share that
+    the excerpts in wikiContext cite. `raw` and `cited` are shares of the sessions judged to be evidence.
+    """
 
     kept: Interval
-    told: Interval
+    cited_by_lines: Interval
     raw: Interval
     cited: Interval
     sources: float
@@ -87,29 +90,29 @@ class Figures:
 
 def compiled(
     data: Data = None,
-    conversations: Annotated[str, typer.Option(help="Names with commas between; all if none.")] = "",
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    conversations: Annotated[str, typer.Option(help="Names, separated by commas; default: all.")] = "",
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
-    """Compile conversations by rules, and ask their questions of the pages and of the sources.
+    """Compile conversations by rules, and search pages and sources for the answers to their questions.
 
     Measures how much of the evidence among the first ten sessions of raw search the ten best sections cite.
     """
     chosen = read_all(data, names(conversations))
     found: list[Answer] = []
     pages: dict[str, int] = {}
-    with running() as service, Progress(console=say, disable=not say.is_terminal) as bars:
-        task = bars.add_task("", total=sum(len(one.queries) for one in chosen))
-        for one in chosen:
-            bars.update(task, description=one.name)
-            wiki = service.wiki(f"compiled-{one.name}".replace("_", "-"))
-            wiki.retain(one.sources)
+    with running() as service, Progress(console=stderr, disable=not stderr.is_terminal) as bars:
+        task = bars.add_task("", total=sum(len(conversation.queries) for conversation in chosen))
+        for conversation in chosen:
+            bars.update(task, description=conversation.name)
+            wiki = service.wiki(f"compiled-{conversation.name}".replace("_", "-"))
+            wiki.retain(conversation.sources)
             uvloop.run(compile_wiki(service.dsn))
-            pages[one.name] = wiki.ask("{ wikiPages { totalCount } }")["wikiPages"]["totalCount"]
-            for answer in answers(wiki, one):
+            pages[conversation.name] = wiki.ask("{ wikiPages { totalCount } }")["wikiPages"]["totalCount"]
+            for answer in answers(wiki, conversation):
                 found.append(answer)
                 bars.advance(task)
-    kinds = [ALL, *dict.fromkeys(one.kind for one in found)]
-    figures = {kind: figures_of([one for one in found if kind in (ALL, one.kind)]) for kind in kinds}
+    kinds = [ALL, *dict.fromkeys(answer.kind for answer in found)]
+    figures = {kind: figures_of([answer for answer in found if kind in (ALL, answer.kind)]) for kind in kinds}
     Console(width=WIDTH).print(table(figures, pages), verdict(figures[ALL]))
     if json is not None:
         rows = {kind: asdict(own) | {"ratio": own.ratio, "line_ratio": own.line_ratio} for kind, own in figures.items()}
@@ -120,7 +123,7 @@ async def compile_wiki(dsn: str) -> None:
     database = Database(dsn, size=2)
     await database.open()
     try:
-        await compile_all(database, usual())
+        await run_jobs(database, default_compiler())
     finally:
         await database.close()
 
@@ -136,13 +139,13 @@ def answers(wiki: Wiki, conversation: Conversation) -> list[Answer]:
         passages = ["\n".join(lines[hit.ref][hit.line_start - 1 : hit.line_end]) for hit in hits[:SECTIONS]]
         edges = wiki.ask(SEARCH, query=query.text, first=SECTIONS)["wikiSearchResults"]["edges"]
         sections = [edge["section"] for edge in edges if edge["section"]]
-        asked = {
+        matched_words = {
             word
             for edge in edges
-            for one in (edge["snippet"] or {}).get("highlights", ())
-            for word in words(edge["snippet"]["text"][one["start"] : one["start"] + one["length"]])
+            for highlight in (edge["snippet"] or {}).get("highlights", ())
+            for word in words(edge["snippet"]["text"][highlight["start"] : highlight["start"] + highlight["length"]])
         }
-        shown = [excerpt(section["bodyMd"], asked) or section["bodyMd"] for section in sections]
+        shown = [excerpt(section["bodyMd"], matched_words) or section["bodyMd"] for section in sections]
         cited = {node["ref"] for section in sections for node in section["sources"]["nodes"]}
         raw = judged & set(sessions)
         found.append(
@@ -158,24 +161,24 @@ def answers(wiki: Wiki, conversation: Conversation) -> list[Answer]:
 
 def figures_of(some: Sequence[Answer]) -> Figures:
     return Figures(
-        kept=interval([one.kept / one.raw for one in some if one.raw]),
-        told=interval([one.told / one.raw for one in some if one.raw]),
-        raw=interval([one.raw / one.judged for one in some]),
-        cited=interval([one.cited / one.judged for one in some]),
-        sources=fmean(one.sources for one in some),
-        section_tokens=fmean(one.section_tokens for one in some),
-        line_tokens=fmean(one.line_tokens for one in some),
-        passage_tokens=fmean(one.passage_tokens for one in some),
-        session_tokens=fmean(one.session_tokens for one in some),
+        kept=interval([answer.kept / answer.raw for answer in some if answer.raw]),
+        cited_by_lines=interval([answer.cited_by_lines / answer.raw for answer in some if answer.raw]),
+        raw=interval([answer.raw / answer.judged for answer in some]),
+        cited=interval([answer.cited / answer.judged for answer in some]),
+        sources=fmean(answer.sources for answer in some),
+        section_tokens=fmean(answer.section_tokens for answer in some),
+        line_tokens=fmean(answer.line_tokens for answer in some),
+        passage_tokens=fmean(answer.passage_tokens for answer in some),
+        session_tokens=fmean(answer.session_tokens for answer in some),
     )
 
 
 def table(figures: dict[str, Figures], pages: dict[str, int]) -> Table:
-    made = ", ".join(f"{name} {count}" for name, count in pages.items())
+    page_counts = ", ".join(f"{name} {count}" for name, count in pages.items())
     table = Table(
         "kind", "n", "kept of what raw search finds", "by the lines", "raw R@10", "cited", "sources",
         "tokens: sections", "lines", "passages", "sessions",
-        title=f"pages by conversation: {made}",
+        title=f"pages by conversation: {page_counts}",
     )  # fmt: skip
     for kind, own in figures.items():
         counts = (
@@ -185,7 +188,7 @@ def table(figures: dict[str, Figures], pages: dict[str, int]) -> Table:
             kind,
             str(own.raw.count),
             str(own.kept),
-            str(own.told),
+            str(own.cited_by_lines),
             str(own.raw),
             str(own.cited),
             f"{own.sources:.1f}",
@@ -198,6 +201,6 @@ def verdict(own: Figures) -> str:
     met = "met" if own.kept.mean >= KEPT_GOAL and own.line_ratio <= TOKENS_GOAL else "NOT met"
     return (
         f"{own.kept.mean:.3f} kept at {own.line_ratio:.3f} of the tokens in the lines that wikiContext gives, "
-        f"{own.ratio:.3f} in whole sections; {KEPT_GOAL} at {TOKENS_GOAL} is the goal: {met}. "
-        f"The lines themselves cite {own.told.mean:.3f}."
+        f"{own.ratio:.3f} in whole sections; the goal is {KEPT_GOAL} at {TOKENS_GOAL}: {met}. "
+        f"The lines themselves cite {own.cited_by_lines.mean:.3f}."
     )

@@ -1,8 +1,8 @@
-"""Conversations with questions whose evidence people judged, as folders of gzipped files.
+"""Reads conversations with questions whose evidence people judged, from folders of gzipped files.
 
 `sources.jsonl.gz`     {"ref", "content", "captured_at"} a line: a session, with one turn after the other
 `docs.jsonl.gz`        {"id", "title", "text"} a line: the same sessions as documents, for searches that know no sources
-`turns.jsonl.gz`       {"id", "session", "text"} a line, in their order
+`turns.jsonl.gz`       {"id", "session", "text"} a line, in order
 `queries.jsonl.gz`     {"id", "text", "kind"} a line
 `qrels.tsv.gz`         query id, session, gain
 `qrels_turns.tsv.gz`   query id, turn, gain
@@ -17,13 +17,13 @@ from pathlib import Path
 from ..search.collection import Collection, Document, NoCollections, Query, lines
 
 HERE = Path(__file__).resolve().parents[2]
-USUAL = HERE.parent / "shared" / "data" / "memory"
+DEFAULT_FOLDER = HERE.parent / "shared" / "data" / "memory"
 Judged = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One source: what was said on one day, and which turn each of its lines, from 1, belongs to."""
+    """One source: what was said on one day, and the turn of each of its lines, counted from 1."""
 
     ref: str
     content: str
@@ -36,7 +36,11 @@ class Session:
 
 @dataclass(frozen=True)
 class Conversation:
-    """Its sessions, and the same as documents: `sessions` and `turns` hold the same questions with their judgements."""
+    """A conversation. `sources` are its sessions, which `sessions` has as documents; `turns` has its turns as
+    documents.
+
+    Both collections contain the same questions, with judgements of sessions or of turns.
+    """
 
     name: str
     sources: Sequence[Session]
@@ -49,66 +53,64 @@ class Conversation:
 
 
 def read(folder: Path) -> Conversation:
-    """Return a conversation. Raises NoCollections where a session is not made of its turns."""
+    """Return a conversation. Raises NoCollections if the text of a session differs from that of its turns."""
     documents = [Document(row["id"], row["title"], row["text"]) for row in rows(folder / "docs.jsonl.gz")]
     turns = rows(folder / "turns.jsonl.gz")
-    said: dict[str, list[dict[str, str]]] = {}
+    turns_by_session: dict[str, list[dict[str, str]]] = {}
     for turn in turns:
-        said.setdefault(turn["session"], []).append(turn)
-    sources = [session(row, said.get(row["ref"], [])) for row in rows(folder / "sources.jsonl.gz")]
+        turns_by_session.setdefault(turn["session"], []).append(turn)
+    sources = [session(row, turns_by_session.get(row["ref"], [])) for row in rows(folder / "sources.jsonl.gz")]
     of_sessions, of_turns = judged(folder / "qrels.tsv.gz"), judged(folder / "qrels_turns.tsv.gz")
     queries = [
         Query(row["id"], row["text"], row["kind"])
         for row in rows(folder / "queries.jsonl.gz")
         if row["id"] in of_sessions and row["id"] in of_turns
     ]
-    each = [Document(turn["id"], "", turn["text"]) for turn in turns]
+    turn_documents = [Document(turn["id"], "", turn["text"]) for turn in turns]
     return Conversation(
         folder.name,
         sources,
         Collection(folder.name, documents, queries, of_sessions),
-        Collection(folder.name, each, queries, of_turns),
+        Collection(folder.name, turn_documents, queries, of_turns),
     )
 
 
 def session(row: dict[str, str], turns: Sequence[dict[str, str]]) -> Session:
-    """A turn may have several lines, so each line is told whose it is."""
-    spoken = [(line, turn["id"]) for turn in turns for line in turn["text"].split("\n")]
-    if [line for line, _ in spoken] != row["content"].split("\n"):
-        raise NoCollections(
-            f"The session {row['ref']} is not made of the turns in turns.jsonl.gz: they belong together."
-        )
+    """Return a session with the turn of each of its lines, as a turn may have several lines."""
+    lines_with_turns = [(line, turn["id"]) for turn in turns for line in turn["text"].split("\n")]
+    if [line for line, _ in lines_with_turns] != row["content"].split("\n"):
+        raise NoCollections(f"The session {row['ref']} is not made of the turns in turns.jsonl.gz.")
     moment = datetime.fromisoformat(row["captured_at"])
-    return Session(row["ref"], row["content"], moment, tuple(turn for _, turn in spoken))
+    return Session(row["ref"], row["content"], moment, tuple(turn for _, turn in lines_with_turns))
 
 
-def together(conversations: Sequence[Conversation], name: str = "all") -> Conversation:
-    """Return several conversations as one, as they are where all are kept in one wiki."""
+def combined(conversations: Sequence[Conversation], name: str = "all") -> Conversation:
+    """Return several conversations as one, for measurements in which one wiki contains all of them."""
     return Conversation(
         name,
-        [source for one in conversations for source in one.sources],
-        joined(name, [one.sessions for one in conversations]),
-        joined(name, [one.turns for one in conversations]),
+        [source for conversation in conversations for source in conversation.sources],
+        join_collections(name, [conversation.sessions for conversation in conversations]),
+        join_collections(name, [conversation.turns for conversation in conversations]),
     )
 
 
-def joined(name: str, several: Sequence[Collection]) -> Collection:
+def join_collections(name: str, collections: Sequence[Collection]) -> Collection:
     return Collection(
         name,
-        [document for one in several for document in one.documents],
-        [query for one in several for query in one.queries],
-        {query: gains for one in several for query, gains in one.judged.items()},
+        [document for conversation in collections for document in conversation.documents],
+        [query for conversation in collections for query in conversation.queries],
+        {query: gains for conversation in collections for query, gains in conversation.judged.items()},
     )
 
 
 def read_all(data: Path | None, names: Sequence[str]) -> list[Conversation]:
-    """Return the named conversations, or every one in the folder. Raises NoCollections."""
-    folder = data or USUAL
+    """Return the named conversations, or every conversation in the folder. Raises NoCollections."""
+    folder = data or DEFAULT_FOLDER
     present = {path.parent.name: path.parent for path in sorted(folder.glob("*/turns.jsonl.gz"))}
     if not present:
         raise NoCollections(
             f"{folder} holds no conversations (NAME/turns.jsonl.gz, …). Name their folder: --data FOLDER. "
-            "They do not come with Cairn: benchmarks/memory/conversations.py says which files they have."
+            "They are not part of Cairn: benchmarks/memory/conversations.py describes their files."
         )
     if missing := [name for name in names if name not in present]:
         raise NoCollections(f"{folder} has no {', '.join(missing)}. It has {', '.join(present)}.")

@@ -1,7 +1,8 @@
-"""Generated pairs of statements: in half of them the later one corrects the earlier, in the others it does not.
+"""Generates pairs of statements: in half of them the later statement corrects the earlier one, in the rest not.
 
-All of it is put together from the templates and the words below, the same for the same seed. Half of the templates of
-each outcome are held out by the seed, with all their cases: rules that are fitted to the others have not seen them.
+The statements are built from the templates and words below; the same seed gives the same pairs. The seed also holds out
+half of the templates of each outcome, with all their cases, so that rules fitted to the other templates have not seen
+them.
 """
 
 import random
@@ -12,7 +13,7 @@ SEED, COUNT = 18, 400
 
 
 class Outcome(StrEnum):
-    """How the later statement stands to the earlier one."""
+    """The effect of the later statement on the earlier one."""
 
     OVERRIDES = "overrides"
     ADDS = "adds"
@@ -21,9 +22,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Two statements about the page `subject`, which has the earlier. The newest that holds answers `question`.
+    """Two statements about `subject`, whose page has the earlier one. The newest valid statement answers `question`.
 
-    `way` is the template of the later statement: all cases of one way are held out, or none.
+    `way` is the template of the later statement: either all cases of one way are held out, or none.
     """
 
     number: int
@@ -38,7 +39,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What can be said of a subject: `{S} stores its data in {V}`, parted so that it can also be denied."""
+    """A kind of statement, such as `{S} stores its data in {V}`, split into parts so that it can also be negated."""
 
     verb: str
     plain: str
@@ -49,7 +50,7 @@ class Fact:
 
 
 def facts(text: str) -> tuple[Fact, ...]:
-    """Return the facts of a table: two lines for each, the second with its values."""
+    """Parse a table of facts with two lines for each: the parts of the fact, then its values."""
     lines = text.strip().splitlines()
     return tuple(fact(first, second) for first, second in zip(lines[::2], lines[1::2], strict=True))
 
@@ -198,13 +199,13 @@ FAMILY = (
 
 
 def cases(seed: int = SEED, count: int = COUNT) -> list[Case]:
-    """Return that many cases, half of them overriding and half held out. No two have the same subject."""
+    """Return `count` cases, half of them overriding and half held out. No two have the same subject."""
     rng = random.Random(seed)
-    things = rng.sample([f"{one} {other}" for one in FIRST for other in SECOND], count)
-    people = rng.sample([f"{one} {other}" for one in GIVEN for other in FAMILY], count)
+    things = rng.sample([f"{first} {second}" for first in FIRST for second in SECOND], count)
+    people = rng.sample([f"{first} {second}" for first in GIVEN for second in FAMILY], count)
     hidden = {way for ways in WAYS.values() for way in rng.sample(ways, len(ways) // 2)}
     drawn = [outcome for outcome, share in SHARES.items() for _ in range(share)]
-    made: list[Case] = []
+    cases_made: list[Case] = []
     turns = dict.fromkeys([(outcome, held) for outcome in Outcome for held in (False, True)], 0)
     for number in range(count):
         outcome, held_out = drawn[number // 2 % len(drawn)], number % 2 == 1
@@ -212,15 +213,15 @@ def cases(seed: int = SEED, count: int = COUNT) -> list[Case]:
         way = ways[turns[outcome, held_out] % len(ways)]
         turns[outcome, held_out] += 1
         subjects, facts = (things, OF_THINGS) if rng.random() < 0.5 else (people, OF_PEOPLE)
-        words = said(rng, rng.choice(facts), subjects[number], subjects[number - 1])
+        words = template_values(rng, rng.choice(facts), subjects[number], subjects[number - 1])
         earlier, later = rng.choice(EARLIER).format(**words), way.format(**words)
         question = words["question"]
-        made.append(Case(number, words["S"], capital(earlier), capital(later), question, outcome, way, held_out))
-    return made
+        cases_made.append(Case(number, words["S"], capital(earlier), capital(later), question, outcome, way, held_out))
+    return cases_made
 
 
-def said(rng: random.Random, fact: Fact, subject: str, other: str) -> dict[str, str]:
-    """Return the words that the templates leave open, with an old and a new value of the fact."""
+def template_values(rng: random.Random, fact: Fact, subject: str, other: str) -> dict[str, str]:
+    """Return the values of the templates' placeholders, with an old and a new value of the fact."""
     old, new = rng.sample(fact.values, 2)
     return {
         "S": subject, "O": other, "old": old, "new": new, "was": fact.rest.format(V=old), "is": fact.rest.format(V=new),

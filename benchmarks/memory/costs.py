@@ -1,4 +1,4 @@
-"""Measures what evidence costs: keeping generated passages, and searching pages and passages beside pages alone."""
+"""Measures the cost of retaining generated passages, and of searching pages and passages compared with pages."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -18,20 +18,20 @@ from rich.table import Table
 from db.database import Database
 from resolvers.search.passages import reindex_passages
 
-from ..compiler.costs import NAME, look_at_tables
-from ..processes import backends, tree
+from ..compiler.costs import CONNECTION_NAME, analyse_tables
+from ..processes import backends, process_tree
 from ..search.backend import Spent, processor_of, watched
 from ..search.cairn import scope_of
 from ..search.costs import figures
 from ..wikis import START, VOCABULARY, WEIGHTS, wiki, write_wikis
 from ..wikis import Wiki as Corpus
 from .conversations import Session
-from .service import Service, Wiki, running, say
+from .service import Service, Wiki, running, stderr
 
-TURNS = 200  # of a generated conversation
+TURNS = 200  # turns of a generated conversation
 SPEAKERS = ("Ines", "Joram", "Kaja", "Levin", "Mara", "Nuri")
 GOAL = 1.5  # times the cost of pages alone
-WARM = 20  # questions that are asked before those that count
+WARM_UP_QUESTIONS = 20  # questions that are asked before measuring
 WIDTH = 110
 PAGES = """query ($query: String!) {
   wikiSearchResults(query: $query, first: 10) { edges { score node { slug title } } }
@@ -44,7 +44,7 @@ BOTH = """query ($query: String!) {
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Searches of one kind: milliseconds of the processor in the service and in its Postgres, and of waiting."""
+    """The cost of one kind of search in milliseconds: CPU of the service and its Postgres, and elapsed time."""
 
     cpu_p50: float
     cpu_p95: float
@@ -54,7 +54,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`before` is a search of pages before there are passages, `pages` the same afterwards, `both` of the two."""
+    """The result of a run. `before` is a search of pages before there are passages, `pages` the same search afterwards,
+    and `both` searches pages and passages."""
 
     pages_count: int
     passages: int
@@ -72,75 +73,75 @@ def costs(
     pages: Annotated[int, typer.Option(min=10, help="Pages of the wiki.")] = 2_000,
     passages: Annotated[int, typer.Option(min=TURNS, help="Turns of generated conversations.")] = 100_000,
     questions: Annotated[int, typer.Option(min=20, help="Different questions.")] = 200,
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
-    """Measure searches of pages and of evidence in one wiki. Fails when both cost over 1.5 times as much, at p95."""
+    """Measure searches of pages and of evidence in one wiki. Fails if both cost over 1.5 times as much as pages."""
     with running() as service:
-        found = measured(service, pages, passages, questions)
-    Console(width=WIDTH).print(table(found), f"{found.ratio:.2f} times as much at p95; {GOAL} at most is the goal.")
+        found = measure(service, pages, passages, questions)
+    Console(width=WIDTH).print(table(found), f"{found.ratio:.2f} times as much at p95; the goal is at most {GOAL}.")
     if json is not None:
         json.write_bytes(orjson.dumps(asdict(found) | {"ratio": found.ratio}, option=orjson.OPT_INDENT_2))
     raise typer.Exit(found.ratio > GOAL)
 
 
-def measured(service: Service, pages: int, passages: int, count: int) -> Found:
-    one, asked = wiki(1, 1, pages), drawn(count + WARM)
-    with Progress(console=say, disable=not say.is_terminal) as bars:
+def measure(service: Service, pages: int, passages: int, count: int) -> Found:
+    corpus, questions = wiki(1, 1, pages), draw_questions(count + WARM_UP_QUESTIONS)
+    with Progress(console=stderr, disable=not stderr.is_terminal) as bars:
         bars.add_task("Writing pages", total=None)
-        uvloop.run(write(service.dsn, one))
-        client = service.client_of(scope_of(one))
-        before = cost(service, [(client, PAGES)], asked)[0]
+        uvloop.run(write_pages(service.dsn, corpus))
+        client = service.client_of(scope_of(corpus))
+        before = cost(service, [(client, PAGES)], questions)[0]
         task = bars.add_task("Retaining", total=passages // TURNS)
         began = perf_counter()
         client.retain(list(conversations(passages)), lambda more: bars.advance(task, more))
         retained = perf_counter() - began
-        uvloop.run(look_at_tables(service.dsn))
-        check(client, asked)
+        uvloop.run(analyse_tables(service.dsn))
+        check(client, questions)
         bars.add_task("Searching", total=None)
-        alone, both = cost(service, [(client, PAGES), (client, BOTH)], asked)
+        alone, both = cost(service, [(client, PAGES), (client, BOTH)], questions)
     return Found(pages, passages // TURNS * TURNS, retained, before, alone, both)
 
 
-async def write(dsn: str, one: Corpus) -> None:
-    """The pages of the wiki, and the index of its sources, to which others are added."""
-    await write_wikis(dsn, [one])
+async def write_pages(dsn: str, corpus: Corpus) -> None:
+    """Write the pages and sources of the wiki, and the search index of the sources."""
+    await write_wikis(dsn, [corpus])
     database = Database(dsn, size=1)
     await database.open()
     try:
-        await reindex_passages(database, scope_of(one))
+        await reindex_passages(database, scope_of(corpus))
     finally:
         await database.close()
 
 
-def check(client: Wiki, asked: Sequence[str]) -> None:
-    """Raise RuntimeError when evidence is hardly found: to find nothing is cheap."""
-    found = sum(bool(client.search(text)) for text in asked)
-    if found < 0.9 * len(asked):
-        raise RuntimeError(f"Only {found} of {len(asked)} questions find any passage, so their cost says nothing.")
+def check(client: Wiki, questions: Sequence[str]) -> None:
+    """Raise RuntimeError if few questions find evidence, because a search that finds nothing is cheap."""
+    found = sum(bool(client.search(text)) for text in questions)
+    if found < 0.9 * len(questions):
+        raise RuntimeError(f"Only {found} of {len(questions)} questions find any passage, so their cost says nothing.")
 
 
-def cost(service: Service, ways: Sequence[tuple[Wiki, str]], asked: Sequence[str]) -> list[Cost]:
-    """Ask each question in all ways in turn, so that other work on the machine slows all alike."""
+def cost(service: Service, ways: Sequence[tuple[Wiki, str]], questions: Sequence[str]) -> list[Cost]:
+    """Send each question with all documents in turn, so that other work on the machine slows all equally."""
     spent: list[list[Spent]] = [[] for _ in ways]
-    for text in asked[:WARM]:
+    for text in questions[:WARM_UP_QUESTIONS]:
         for client, document in ways:
             client.ask(document, query=text)
     processor = clock(service)
-    for text in asked[WARM:]:
+    for text in questions[WARM_UP_QUESTIONS:]:
         for own, (client, document) in zip(spent, ways, strict=True):
-            with watched(processor) as one:
+            with watched(processor) as spent_once:
                 client.ask(document, query=text)
-            own.append(one)
+            own.append(spent_once)
     return [Cost(**figures(own)) for own in spent]
 
 
 def clock(service: Service) -> Callable[[], float]:
-    """Milliseconds of every process that serves: those of the service, and of Postgres for it."""
-    return processor_of(*tree([service.server.pid]), *uvloop.run(backends(service.dsn, NAME)))
+    """Return a function that reads the CPU milliseconds of the service's processes and of Postgres' backends for it."""
+    return processor_of(*process_tree([service.server.pid]), *uvloop.run(backends(service.dsn, CONNECTION_NAME)))
 
 
 def conversations(passages: int) -> Iterator[Session]:
-    """Turns of made-up words, as frequent as those of the pages, each conversation an hour after the last."""
+    """Generate conversations of made-up words with the frequencies of the pages' words, each an hour after the last."""
     rng = random.Random(18)
     for number in range(passages // TURNS):
         speakers = rng.sample(SPEAKERS, 2)
@@ -148,7 +149,7 @@ def conversations(passages: int) -> Iterator[Session]:
         yield Session(f"generated-{number}", "\n".join(lines), START + timedelta(hours=number), ())
 
 
-def drawn(count: int) -> list[str]:
+def draw_questions(count: int) -> list[str]:
     """Return questions of two to eight words, every fourth of which names a speaker."""
     rng = random.Random(19)
     texts = [words(rng, rng.randint(2, 8)) for _ in range(count)]
@@ -160,8 +161,8 @@ def words(rng: random.Random, count: int) -> str:
 
 
 def table(found: Found) -> Table:
-    made = f"{found.pages_count:,} pages, {found.passages:,} passages retained in {found.retained:.1f} s"
-    table = Table("search of", "CPU", "waited", title=f"{made}: ms, p50 / p95")
+    counts = f"{found.pages_count:,} pages, {found.passages:,} passages retained in {found.retained:.1f} s"
+    table = Table("search of", "CPU", "waited", title=f"{counts}: ms, p50 / p95")
     for name, own in (
         ("pages, before there are passages", found.before),
         ("pages", found.pages),

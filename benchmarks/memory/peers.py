@@ -1,6 +1,6 @@
-"""Other rankings of the same sessions and turns: BM25 as bm25s does it, and vectors of a model that a server has.
+"""Other rankings of the same sessions and turns: BM25 by bm25s, and vectors of a model on an embedding server.
 
-Each is given whole sessions, with their titles, and turns by themselves; nothing of the one helps the other.
+Each ranks whole sessions, with their titles, and single turns. The two rankings are independent of each other.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ DEPTH = 50
 
 
 def lexical(conversation: Conversation) -> Answer:
-    """Raises ImportError where the extra `benchmarks` is not installed."""
+    """Return a BM25 search. Raises ImportError if the extra `benchmarks` is not installed."""
     sessions, turns = bm25s(conversation.sessions), bm25s(conversation.turns)
     return lambda text: Ranked(sessions(text), turns(text))
 
 
 class Dense:
-    """A model on a server that speaks OpenAI's protocol, such as Ollama, TEI or vLLM. Texts are embedded once."""
+    """Ranks by vectors of a model on a server with OpenAI's protocol, such as Ollama. Embeds each text once."""
 
     def __init__(self, url: str, model: str, key: str = "") -> None:
         self.url, self.model = f"{url.rstrip('/')}/embeddings", model
@@ -41,9 +41,9 @@ class Dense:
         return lambda text: Ranked(sessions(text), turns(text))
 
     def nearest(self, collection: Collection) -> Callable[[str], list[str]]:
-        """Return the search by cosine."""
-        ids = [one.id for one in collection.documents]
-        texts = [f"{one.title}\n{one.text}".strip() for one in collection.documents]
+        """Return the search by cosine similarity."""
+        ids = [document.id for document in collection.documents]
+        texts = [f"{document.title}\n{document.text}".strip() for document in collection.documents]
         self.embed(texts)
         matrix = self.unit([self.known[text] for text in texts])
 
@@ -59,8 +59,8 @@ class Dense:
             part = lacking[start : start + BATCH]
             answer = self.client.post(self.url, json={"model": self.model, "input": part})
             answer.raise_for_status()
-            found = sorted(answer.json()["data"], key=lambda one: one["index"])
-            self.known.update(zip(part, (one["embedding"] for one in found), strict=True))
+            found = sorted(answer.json()["data"], key=lambda item: item["index"])
+            self.known.update(zip(part, (item["embedding"] for item in found), strict=True))
 
     def unit(self, vectors: Sequence[Sequence[float]]) -> Any:
         rows = self.numpy.asarray(vectors, dtype="float32")

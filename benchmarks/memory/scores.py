@@ -1,16 +1,16 @@
-"""Scores of ranked sessions and turns, with the interval in which the true share probably lies."""
+"""Scores ranked sessions and turns, with confidence intervals."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean
 
-Z = 1.959964  # of a normal distribution, for 95 %
+Z = 1.959964  # the quantile of the normal distribution for 95 %
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The answer to one question: sessions and turns, each once, the best first."""
+    """The result of one question: sessions and turns, each once, the best first."""
 
     sessions: Sequence[str]
     turns: Sequence[str]
@@ -18,7 +18,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The scores of one question: shares of what was judged to be evidence, and `mrr`, 1 / rank of the first."""
+    """The scores of one question: shares of the evidence that was found, and `mrr`, 1 / rank of the first session."""
 
     turns10: float
     sessions5: float
@@ -29,7 +29,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean over `count` questions, and Wilson's 95 % interval of a share of so many."""
+    """A mean over `count` questions, and Wilson's 95 % interval of a share with that count."""
 
     mean: float
     low: float
@@ -41,18 +41,18 @@ class Interval:
 
 
 Means = Mapping[str, Interval]
-"""By measure."""
+"""Intervals by measure."""
 MEASURES = {
     "turns10": "turns R@10", "sessions5": "sessions R@5", "sessions10": "sessions R@10", "hit1": "Hit@1", "mrr": "MRR",
 }  # fmt: skip
 
 
 def score(ranked: Ranked, sessions: Iterable[str], turns: Iterable[str]) -> Score:
-    """All that was judged counts, also where there is more of it than places."""
-    wanted, said = set(sessions), set(turns)
-    first = next((place for place, one in enumerate(ranked.sessions, 1) if one in wanted), None)
+    """Score a ranking. The recall counts all judged evidence, even if there is more of it than ranks."""
+    wanted, wanted_turns = set(sessions), set(turns)
+    first = next((place for place, session in enumerate(ranked.sessions, 1) if session in wanted), None)
     return Score(
-        turns10=recall(ranked.turns[:10], said),
+        turns10=recall(ranked.turns[:10], wanted_turns),
         sessions5=recall(ranked.sessions[:5], wanted),
         sessions10=recall(ranked.sessions[:10], wanted),
         hit1=float(first == 1),
@@ -65,11 +65,11 @@ def recall(found: Iterable[str], wanted: set[str]) -> float:
 
 
 def means(scores: Sequence[Score]) -> dict[str, Interval]:
-    return {name: interval([getattr(one, name) for one in scores]) for name in MEASURES}
+    return {name: interval([getattr(query_score, name) for query_score in scores]) for name in MEASURES}
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """Wilson's: it stays within 0 and 1, and holds for shares close to them."""
+    """Return the mean with Wilson's interval, which stays within 0 and 1 and is valid for shares close to them."""
     count = len(values)
     if not count:
         return Interval(0.0, 0.0, 1.0, 0)
@@ -80,22 +80,22 @@ def interval(values: Sequence[float]) -> Interval:
 
 
 def by_kind(scored: Iterable[tuple[str, Score]]) -> dict[str, Means]:
-    """The means of all questions, and of each kind."""
+    """Return the means of all questions, and of each kind."""
     kinds: dict[str, list[Score]] = {"all": []}
-    for kind, one in scored:
-        kinds["all"].append(one)
-        kinds.setdefault(kind, []).append(one)
+    for kind, query_score in scored:
+        kinds["all"].append(query_score)
+        kinds.setdefault(kind, []).append(query_score)
     return {kind: means(each) for kind, each in kinds.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A figure to be reached: of each conversation in a wiki of its own, or of all in one."""
+    """A figure to be reached: with each conversation in its own wiki, or with all in one."""
 
     what: str
     setting: str
     measure: str
-    least: float
+    minimum: float
 
 
 APART, TOGETHER = "apart", "together"

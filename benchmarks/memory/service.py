@@ -1,4 +1,4 @@
-"""A running service with wikis of its own, asked over GraphQL as any client asks it."""
+"""Starts a service, and sends requests to it over GraphQL as any client does."""
 
 import sys
 import tempfile
@@ -21,13 +21,13 @@ from resolvers.sources.retain import BATCH_MAX
 
 from ..graphql.servers import SECRET, UNTHROTTLED
 from ..import_export.scopes import new_scope
-from ..processes import Server, started
+from ..processes import Server, running_server
 from .conversations import Session
 
 MEMORY = {"shared_buffers": "512MB", "max_wal_size": "4GB"}
 HOUR = 3600.0
-MOST = 50  # passages that are asked for at once
-say = Console(stderr=True)
+PAGE_SIZE = 50  # passages per request
+stderr = Console(stderr=True)
 RETAIN = """mutation ($input: RetainWikiSourcesInput!) {
   retainWikiSources(input: $input) { items { sourceId } userErrors { message field } }
 }"""
@@ -41,7 +41,7 @@ SEARCH = """query ($query: String!, $first: Int!, $after: String) {
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that was found: the source, by its ref, and its lines."""
+    """A passage that was found: the ref of its source, and its lines."""
 
     ref: str
     line_start: int
@@ -50,15 +50,15 @@ class Hit:
 
 @dataclass(frozen=True)
 class Service:
-    """The process, its Postgres, and a client that waits for each answer."""
+    """A running service, its Postgres, and a client that waits for each response."""
 
     server: Server
     dsn: str
     client: httpx.Client
 
     def wiki(self, name: str) -> "Wiki":
-        """A new wiki of a new tenant."""
-        return self.client_of(uvloop.run(made(self.dsn, name)))
+        """Create a tenant with a wiki."""
+        return self.client_of(uvloop.run(create_scope(self.dsn, name)))
 
     def client_of(self, scope: Scope) -> "Wiki":
         token = mint(SECRET, tenant_id=scope.tenant_id, owner_id=scope.owner_id, role=scope.role, ttl=24 * HOUR)
@@ -74,7 +74,7 @@ class Wiki:
     scope: Scope
 
     def ask(self, document: str, **variables: Any) -> dict[str, Any]:
-        """Return the data of an answer. Raises RuntimeError for an error: figures of such a run mean nothing."""
+        """Return the data of the response. Raises RuntimeError for any error: figures with errors mean nothing."""
         answer = self.client.post("/graphql", headers=self.headers, json={"query": document, "variables": variables})
         body = answer.json()
         if answer.status_code != httpx.codes.OK or body.get("errors"):
@@ -83,7 +83,7 @@ class Wiki:
         return data
 
     def retain(self, sources: Sequence[Session], step: Callable[[int], object] = lambda _: None) -> None:
-        """Keep the sources, as many at once as the service takes. `step` hears how many more are kept."""
+        """Retain the sources in the largest allowed batches. `step` is called with the size of each batch."""
         for start in range(0, len(sources), BATCH_MAX):
             part = sources[start : start + BATCH_MAX]
             payload = self.ask(RETAIN, input={"sources": list(map(source, part))})["retainWikiSources"]
@@ -92,19 +92,19 @@ class Wiki:
             step(len(part))
 
     def search(self, text: str, is_enough: Callable[[Sequence[Hit]], bool] = lambda _: True) -> list[Hit]:
-        """Return passages, the best first: a page of them after the other until there are enough, or no more."""
+        """Return passages, the best first. Reads more pages of results until `is_enough` or the last page."""
         hits: list[Hit] = []
         after = None
         while True:
-            found = self.ask(SEARCH, query=text, first=MOST, after=after)["wikiSearchSources"]
-            hits += [hit(one) for one in found["nodes"]]
+            found = self.ask(SEARCH, query=text, first=PAGE_SIZE, after=after)["wikiSearchSources"]
+            hits += [hit(node) for node in found["nodes"]]
             if is_enough(hits) or not found["pageInfo"]["hasNextPage"]:
                 return hits
             after = found["pageInfo"]["endCursor"]
 
 
 def source(session: Session) -> dict[str, str]:
-    """Return a session as the service takes it. Its time is when it took place."""
+    """Return a session as an input of the mutation. Its time is when the session took place."""
     moment = session.captured_at.isoformat()
     return {"kind": "MEMORY_UNIT", "ref": session.ref, "content": session.content, "capturedAt": moment}
 
@@ -115,7 +115,7 @@ def hit(node: dict[str, Any]) -> Hit:
 
 @contextmanager
 def running() -> Iterator[Service]:
-    """Start a service without rate limits on an empty database, both gone after the block."""
+    """Start a service without rate limits on an empty database, and remove both after the block."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -133,13 +133,13 @@ def running() -> Iterator[Service]:
             }
             command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
             with (
-                started("cairn", command, settings, folder / "log") as server,
+                running_server("cairn", command, settings, folder / "log") as server,
                 httpx.Client(base_url=server.url, timeout=600, trust_env=False) as client,
             ):
                 yield Service(server, dsn, client)
 
 
-async def made(dsn: str, name: str) -> Scope:
+async def create_scope(dsn: str, name: str) -> Scope:
     database = Database(dsn, size=1)
     await database.open()
     try:

@@ -1,4 +1,4 @@
-"""Measures what the default planner finds and writes, in labelled journals and in notes and manuals of others."""
+"""Measures what the default planner finds and writes in labelled journals, and in notes and manuals."""
 
 import argparse
 import asyncio
@@ -16,17 +16,15 @@ from benchmarks.planner.scopes import JOURNALS, ScopeOfNotes, collection, journa
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.planner", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="counts as JSON, with missing and surplus pages")
     parser.add_argument(
-        "--json", action="store_true", help="counts as JSON, with what was missed and what was too much"
+        "--vault", type=Path, action="append", default=[], metavar="DIR", help="a folder of Markdown notes"
     )
     parser.add_argument(
-        "--vault", type=Path, action="append", default=[], metavar="DIR", help="a folder of markdown notes"
-    )
-    parser.add_argument(
-        "--collection", type=Path, action="append", default=[], metavar="DIR", help="holds docs.jsonl.gz"
+        "--collection", type=Path, action="append", default=[], metavar="DIR", help="a folder with docs.jsonl.gz"
     )
     parser.add_argument("--half", choices=["tune", "held"], help="only this half of the journals")
-    parser.add_argument("--batch", type=int, default=50, help="sources a batch (50)")
+    parser.add_argument("--batch", type=int, default=50, help="sources per batch (50)")
     parser.add_argument("--pages", action="store_true", help="print the pages instead")
     arguments = parser.parse_args()
     results = []
@@ -57,24 +55,27 @@ def _print(results: list[Result]) -> None:
     for half in ("tune", "held"):
         if together := [result for result in results if result.name.endswith(f"_{half}")]:
             results = [*results, _sum(f"journals, {half}", together)]
-    for one in results:
+    for result in results:
         decisions = (
-            f"{one.decisions}/{one.expected_decisions}" if one.expected_decisions is not None else str(one.decisions)
+            f"{result.decisions}/{result.expected_decisions}"
+            if result.expected_decisions is not None
+            else str(result.decisions)
         )
-        unmarked = _share(one.found - one.found_given, one.expected - one.given)
+        unmarked = _share(result.found - result.found_given, result.expected - result.given)
         table.add_row(
-            one.name, str(one.notes), str(one.pages), _share(one.right, one.pages), _share(one.found, one.expected),
-            unmarked, _share(one.typed, one.found), decisions, _share(one.cited, one.sections),
-            _share(one.verbatim, one.quotes), f"{one.notes / one.seconds:,.0f}",
+            result.name, str(result.notes), str(result.pages), _share(result.right, result.pages),
+            _share(result.found, result.expected), unmarked, _share(result.typed, result.found), decisions,
+            _share(result.cited, result.sections), _share(result.verbatim, result.quotes),
+            f"{result.notes / result.seconds:,.0f}",
         )  # fmt: skip
     Console(width=140).print(table)
 
 
 def _sum(name: str, results: list[Result]) -> Result:
     total = Result(name, 0, expected_decisions=0)
-    for one in results:
+    for result in results:
         for field in fields(Result):
-            value = getattr(one, field.name)
+            value = getattr(result, field.name)
             if field.name != "name" and value is not None:
                 setattr(total, field.name, getattr(total, field.name) + value)
     return total

@@ -1,4 +1,4 @@
-"""Pages against gold, quotes against sources, and time."""
+"""Compares the pages of a compiled scope with labels and their quotes with sources, and measures time."""
 
 import time
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from compiler.quoting import mark
 
 @dataclass(slots=True)
 class Result:
-    """Counts of one scope. `given` and `found_given` are the pages that metadata name outright."""
+    """Counts of one scope. `given` and `found_given` count the pages that metadata name explicitly."""
 
     name: str
     notes: int
@@ -37,7 +37,7 @@ class Result:
 
 
 async def measure(scope: ScopeOfNotes, batch: int = 50) -> tuple[Result, MemoryWiki]:
-    """Compiles the scope and compares. Seconds are of this process's CPU, planning and writing."""
+    """Compile the scope and compare the result with its labels. Seconds are CPU time of this process."""
     wiki = MemoryWiki(ExtractivePlanner(), ExtractiveWriter())
     start = time.process_time()
     await wiki.compile(scope.sources, batch)
@@ -50,23 +50,23 @@ async def measure(scope: ScopeOfNotes, batch: int = 50) -> tuple[Result, MemoryW
 
 
 def _compare(result: Result, pages: Sequence[Page], expected: Sequence[Expected]) -> None:
-    left = list(pages)
+    unmatched = list(pages)
     result.pages, result.expected = len(pages), len(expected)
-    for one in expected:
-        result.given += one.is_given
-        page = next((page for page in left if not page.card.aliases.isdisjoint(one.names)), None)
+    for expected_page in expected:
+        result.given += expected_page.is_given
+        page = next((page for page in unmatched if not page.card.aliases.isdisjoint(expected_page.names)), None)
         if page is None:
-            result.missing.append(min(one.names))
+            result.missing.append(min(expected_page.names))
             continue
-        left.remove(page)
+        unmatched.remove(page)
         result.found += 1
-        result.found_given += one.is_given
-        if one.type in (None, page.card.type):
+        result.found_given += expected_page.is_given
+        if expected_page.type in (None, page.card.type):
             result.typed += 1
         else:
             result.wrongly_typed.append(page.card.title)
-    result.right = len(pages) - len(left)
-    result.surplus = [page.card.title for page in left]
+    result.right = len(pages) - len(unmatched)
+    result.surplus = [page.card.title for page in unmatched]
 
 
 def _check(result: Result, wiki: MemoryWiki) -> None:

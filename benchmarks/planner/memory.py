@@ -1,4 +1,4 @@
-"""A wiki in memory that plans are applied to: the smallest thing that answers as `Knowledge`."""
+"""A wiki in memory that plans are applied to: the smallest implementation of `Knowledge`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,16 +40,16 @@ class Page:
     sections: dict[str, Section] = field(default_factory=dict)
 
     def markdown(self) -> str:
-        """The page as one would read it."""
+        """Return the page as Markdown."""
         card = self.card
         head = f"# {card.title}\n\n*{card.type}* — {card.summary or ''}\naliases: {', '.join(sorted(card.aliases))}"
         if card.tags:
             head += f"\ntags: {', '.join(card.tags)}"
-        return "\n\n".join([head, *(f"## {one.heading}\n\n{one.body}" for one in self.sections.values())])
+        return "\n\n".join([head, *(f"## {section.heading}\n\n{section.body}" for section in self.sections.values())])
 
 
 class MemoryWiki:
-    """Applies plans as a compile does: pages and held names first, then the text of every section with news."""
+    """Applies plans as a compile job does: pages and mentions first, then the text of sections with new sources."""
 
     def __init__(self, planner: Planner, writer: SectionWriter) -> None:
         self.planner, self.writer = planner, writer
@@ -61,7 +61,9 @@ class MemoryWiki:
         self.near: dict[UUID, dict[UUID, None]] = {}
 
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
-        return {one: [self.by_id[id].card for id in self.by_alias[one]] for one in aliases if one in self.by_alias}
+        return {
+            alias: [self.by_id[id].card for id in self.by_alias[alias]] for alias in aliases if alias in self.by_alias
+        }
 
     async def names(self, most: int) -> Collection[str] | None:
         return None if len(self.by_alias) > most else self.by_alias
@@ -76,7 +78,7 @@ class MemoryWiki:
         return {id: Citations(self._cited(id)) for id in page_ids if id in self.by_id}
 
     def _cited(self, page_id: UUID) -> tuple[UUID, ...]:
-        return tuple({id: None for one in self.by_id[page_id].sections.values() for id in one.source_ids})
+        return tuple({id: None for section in self.by_id[page_id].sections.values() for id in section.source_ids})
 
     async def compile(self, sources: Sequence[SourceText], batch: int = 50) -> None:
         for start in range(0, len(sources), batch):
@@ -148,7 +150,7 @@ class MemoryWiki:
             slug = "page"
         taken = {(page.card.type, page.card.slug) for page in self.by_id.values()}
         candidates = (numbered_slug(slug, n) if n > 1 else slug for n in range(1, 1000))
-        return next(one for one in candidates if (new.type, one) not in taken)
+        return next(candidate for candidate in candidates if (new.type, candidate) not in taken)
 
     def _update(self, update: PageUpdate) -> Page:
         page = self.by_id[update.page_id]
@@ -182,7 +184,8 @@ class MemoryWiki:
         card = page.card
         task = SectionTask(
             card.type, card.title, card.aliases, proposal.slug, section.heading, section.body,
-            tuple(self.known[id] for id in section.source_ids), tuple((one.title, one.type, one.slug) for one in near),
+            tuple(self.known[id] for id in section.source_ids),
+            tuple((card.title, card.type, card.slug) for card in near),
             earlier=tuple(
                 (slug, tuple(self.known[id] for id in page.sections[slug].source_ids))
                 for slug in EARLIER.get(proposal.slug, LEADING) if slug in page.sections

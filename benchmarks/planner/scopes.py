@@ -1,4 +1,4 @@
-"""Provides the texts that the planner is measured on: labelled journals, notes, collections of documentation."""
+"""Provides the texts that the planner is measured on: labelled journals, notes, and collections of documentation."""
 
 import gzip
 import json
@@ -24,9 +24,9 @@ DAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A page that should be there, by any of its names; `type` is None where either would do.
+    """A page that should exist, by any of its names. `type` is None where any type would be right.
 
-    `is_given` says that the metadata name it outright.
+    `is_given` is true if the metadata name it explicitly.
     """
 
     names: frozenset[str]
@@ -36,7 +36,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class ScopeOfNotes:
-    """Sources, the pages that should come of them, and the number of decisions in them, None where nobody counted."""
+    """Sources, the pages that should be made from them, and the number of decisions in them, None if not counted."""
 
     name: str
     sources: tuple[SourceText, ...]
@@ -45,15 +45,15 @@ class ScopeOfNotes:
 
 
 def journal(path: Path) -> ScopeOfNotes:
-    """Gold by hand, and what the metadata say outright: places, cities of two notes, tags of three."""
+    """Return a journal with the pages of its labels and of its metadata: places, cities of two notes, tags of three."""
     first, *rows = path.read_text(encoding="utf-8").splitlines()
     gold = json.loads(first)["gold"]
     sources = tuple(_entry(json.loads(row)) for row in rows)
-    given = {names for one in _given(sources) for names in one.names}
+    given = {names for page in _pages_of_metadata(sources) for names in page.names}
     pages = [Expected(frozenset(map(normalise, page["names"])), page["type"]) for page in gold["pages"]]
     pages = [Expected(page.names, page.type, not given.isdisjoint(page.names)) for page in pages]
     named = {name for page in pages for name in page.names}
-    pages += [one for one in _given(sources) if named.isdisjoint(one.names)]
+    pages += [page for page in _pages_of_metadata(sources) if named.isdisjoint(page.names)]
     return ScopeOfNotes(path.stem, sources, tuple(pages), gold["decisions"])
 
 
@@ -64,20 +64,20 @@ def _entry(row: dict[str, object]) -> SourceText:
     return SourceText(uuid5(NAMESPACE, str(row["ref"])), "note", str(row["ref"]), str(row["text"]), at, None, metadata)
 
 
-def _given(sources: Iterable[SourceText]) -> list[Expected]:
+def _pages_of_metadata(sources: Iterable[SourceText]) -> list[Expected]:
     found: list[Expected] = []
-    for type, least, values in (
-        ("entity", 1, [set(texts(one.metadata, "place")) for one in sources]),
-        ("topic", 2, [set(texts(one.metadata, "city")) for one in sources]),
-        ("topic", SEEN_MIN, [set(tags(one)) for one in sources]),
+    for type, minimum, values in (
+        ("entity", 1, [set(texts(source.metadata, "place")) for source in sources]),
+        ("topic", 2, [set(texts(source.metadata, "city")) for source in sources]),
+        ("topic", SEEN_MIN, [set(tags(source)) for source in sources]),
     ):
-        named = (name for name in sorted(set().union(*values)) if sum(name in one for one in values) >= least)
+        named = (name for name in sorted(set().union(*values)) if sum(name in source for source in values) >= minimum)
         found += [Expected(frozenset({normalise(name)}), type, is_given=True) for name in named]
     return found
 
 
 def vault(folder: Path, *, titled: bool) -> ScopeOfNotes:
-    """Markdown files. Gold: the titles that three or more of the other notes say."""
+    """Return the Markdown files of a folder. The expected pages are titles that at least three other notes mention."""
     rows: list[Row] = []
     for path in sorted(folder.rglob("*.md")):
         try:
@@ -89,13 +89,13 @@ def vault(folder: Path, *, titled: bool) -> ScopeOfNotes:
 
 
 def collection(folder: Path, *, titled: bool, limit: int = 200) -> ScopeOfNotes:
-    """The first documents of a collection of searches, `docs.jsonl.gz`."""
+    """Return the first documents of a search collection, from `docs.jsonl.gz`."""
     rows: list[Row] = []
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             if len(rows) < limit:
-                one = json.loads(line)
-                rows.append((f"{folder.name}/{one['id']}", one["title"], one["text"], {}))
+                row = json.loads(line)
+                rows.append((f"{folder.name}/{row['id']}", row["title"], row["text"], {}))
     return _documents(f"{folder.name}{' +titles' if titled else ''}", rows, titled=titled)
 
 

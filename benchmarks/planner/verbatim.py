@@ -1,7 +1,7 @@
-"""Checks that a quote on a page is what its source says.
+"""Checks that a quote on a page is verbatim in its source.
 
-Its letters and digits stand in the source in the same order. Between them the source has nothing else but white space,
-punctuation, and markup that a reader does not see: targets of links, tags of HTML. Inside code nothing is markup.
+The letters and digits of the quote are in the source in the same order. Between them the source has only white space,
+punctuation, and markup that a reader does not see: link targets and HTML tags. Inside code nothing is markup.
 """
 
 import re
@@ -23,7 +23,7 @@ BETWEEN = "” “"
 
 
 def quotes(line: str) -> list[str]:
-    """Return the text that a line of a section quotes."""
+    """Return the texts that a line of a section quotes."""
     found = LINE.match(line)
     return found[1].split(BETWEEN) if found else []
 
@@ -43,7 +43,7 @@ def is_verbatim(quote: str, content: str) -> bool:
 
 
 class Letters:
-    """The letters of a text and where each stands in it."""
+    """The letters of a text and the index of each in the text."""
 
     def __init__(self, text: str) -> None:
         self.at = [index for index, character in enumerate(text) if not LETTERS.match(character)]
@@ -53,13 +53,13 @@ class Letters:
         return (position for position, other in enumerate(self.letters) if other == letter)
 
     def next(self, index: int) -> int:
-        """The position of the first letter from `index` of the text on."""
+        """Return the position of the first letter at or after `index` in the text."""
         return bisect_left(self.at, index)
 
 
 @lru_cache(maxsize=2_000)
 def _read(content: str) -> tuple[Letters, dict[int, frozenset[int]]]:
-    """The letters, and from which of their positions a reader may go on at which others."""
+    """Return the letters of a text, and the jumps over markup from one position in these letters to others."""
     content = DIRECTION.sub("", content)
     read = Letters(content)
     code = [span.span() for span in CODE.finditer(content)]
@@ -77,7 +77,7 @@ def _stands(wanted: str, start: int, read: Letters, unseen: dict[int, frozenset[
     for number, letter in enumerate(wanted):
         if number:
             positions = _beyond(positions, unseen)
-        positions = {one + 1 for one in positions if read.letters[one : one + 1] == letter}
+        positions = {position + 1 for position in positions if read.letters[position : position + 1] == letter}
         if not positions:
             return False
     return True
@@ -86,6 +86,6 @@ def _stands(wanted: str, start: int, read: Letters, unseen: dict[int, frozenset[
 def _beyond(positions: set[int], unseen: dict[int, frozenset[int]]) -> set[int]:
     """Return the positions, and those after any markup that begins there or follows it."""
     found, fresh = set(positions), positions
-    while fresh := {other for one in fresh for other in unseen.get(one, ())} - found:
+    while fresh := {further for position in fresh for further in unseen.get(position, ())} - found:
         found |= fresh
     return found

@@ -1,1 +1,1 @@
-"""What the reader costs: the server, the network and whoever types."""
+"""Measures the cost of the reader: of the server, the network and typing a search."""

@@ -1,13 +1,13 @@
-"""What a page of the reader costs, on a demo that runs: `make demo`, then `python -m benchmarks.reader --pid PID`.
+"""Measures the cost of reader pages on a running demo: `make demo`, then `python -m benchmarks.reader --pid PID`.
 
-PID is the process of the server: `pgrep -f 'cairn demo'` prints it. The page is read as HTML, as its address with
-`.json` answers it (its sections as markdown with their evidence, without links and history) and, with a token of
-`cairn token`, as GraphQL answers the very document that the HTML is made of. All pages of the wiki are read in turn,
-too, so that none is read twice in a row. The time from the last key to the hits is taken in Chromium, with the pause
-after the key that the reader makes.
+PID is the process of the server: `pgrep -f 'cairn demo'` prints it. The page is read as HTML, from its address with
+`.json` (its sections as Markdown with their evidence, without links and history) and, with a token of `cairn token`, as
+a GraphQL response to the same document that the HTML is made from. All pages of the wiki are also read in turn, so that
+no page is read twice in a row. The time from the last key to the hits is taken in Chromium, and includes the reader's
+pause after a key.
 
-With `--other-pid` and `--other-url` a second server of the same wiki, as one with CAIRN_READ_DATABASE_URLS, is read in
-turns with the first: no request is sent twice, and only the CPU of both is compared.
+With `--other-pid` and `--other-url` the first server and a second server of the same wiki, such as one with
+CAIRN_READ_DATABASE_URLS, are read in turns: no request is sent twice, and only the CPU time of both is compared.
 """
 
 import argparse
@@ -45,13 +45,13 @@ SEEN = """new Promise((done) => {
 
 
 def cpu(process: int) -> float:
-    """The seconds that a process has computed, as Linux counts them."""
+    """Return the CPU seconds that a process has used, from /proc."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def cost(read: Callable[[str], httpx.Response], process: int, pages: Iterable[str], times: int) -> float:
-    """The server's CPU of one read, in milliseconds, of so many in turn; the median of their times is printed."""
+    """Return the server's CPU milliseconds per read, for `times` reads in turn. Prints it and the median time."""
     in_turn = itertools.cycle(pages)
     for page in itertools.islice(in_turn, 20):
         read(page).raise_for_status()
@@ -63,7 +63,7 @@ def cost(read: Callable[[str], httpx.Response], process: int, pages: Iterable[st
 
 
 def pages_of(browser: httpx.Client, owner: str) -> list[str]:
-    """The addresses of all pages of a wiki, as its lists of pages have them."""
+    """Return the addresses of all pages of a wiki, from its lists of pages."""
     found: dict[str, None] = {}
     path = f"/pages/{owner}"
     while path:
@@ -75,22 +75,22 @@ def pages_of(browser: httpx.Client, owner: str) -> list[str]:
 
 
 def ask_graphql(url: str, token: str) -> Callable[[str], httpx.Response]:
-    """Return a function that asks for the document of a page's HTML as GraphQL."""
+    """Return a function that requests the document of a page's HTML over GraphQL."""
     client = httpx.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=30)
     any_page = client.post("/graphql", json={"query": "{ wikiPages(first: 1) { nodes { tenantId } } }"}).json()
     tenant = any_page["data"]["wikiPages"]["nodes"][0]["tenantId"]
 
     def read(page: str) -> httpx.Response:
         _, _, owner, type, slug = page.split("/")
-        given = {"tenantId": tenant, "owner": owner, "type": type.upper(), "slug": slug}
-        asked = {"query": with_shell("read"), "operationName": "Read", "variables": given}
-        return client.post("/graphql", json=asked)
+        variables = {"tenantId": tenant, "owner": owner, "type": type.upper(), "slug": slug}
+        body = {"query": with_shell("read"), "operationName": "Read", "variables": variables}
+        return client.post("/graphql", json=body)
 
     return read
 
 
 def compare(servers: Mapping[str, int], path: str, times: int) -> list[float]:
-    """The CPU of one read by each of these servers, in milliseconds: they take turns, ten reads at a time."""
+    """Return the CPU milliseconds per read of each server. The servers take turns, ten reads at a time."""
     spent, number = dict.fromkeys(servers, 0.0), itertools.count()
     with httpx.Client(headers=HTML, timeout=30) as browser:
         for turn in range(times // READS_PER_TURN + 1):
@@ -103,7 +103,7 @@ def compare(servers: Mapping[str, int], path: str, times: int) -> list[float]:
 
 
 def to_hits(url: str, path: str, query: str, times: int) -> list[float]:
-    """Milliseconds from the last key to the hits, for so many searches, each on a page that was opened anew."""
+    """Return the milliseconds from the last key to the hits, for `times` searches, each on a newly opened page."""
     found = []
     with tab() as browser:
         for _ in range(times):
@@ -112,52 +112,52 @@ def to_hits(url: str, path: str, query: str, times: int) -> list[float]:
             browser.open(url + path)
             browser.wait_for("location.protocol === 'http:' && document.readyState === 'complete' && !!window.cairn")
             script = SEEN.replace("QUERY", json.dumps(query))
-            given = {"expression": script, "awaitPromise": True, "returnByValue": True}
-            found.append(float(browser.call("Runtime.evaluate", **given)["result"]["value"]))
+            parameters = {"expression": script, "awaitPromise": True, "returnByValue": True}
+            found.append(float(browser.call("Runtime.evaluate", **parameters)["result"]["value"]))
     return sorted(found)
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(prog="python -m benchmarks.reader", description=__doc__)
-    asked.add_argument("--url", default="http://127.0.0.1:8000")
-    asked.add_argument("--pid", type=int, required=True, help="the process of the server")
-    asked.add_argument("--page", default="mara/entity/austin-texas", help="OWNER/TYPE/SLUG")
-    asked.add_argument("--query", default="austin")
-    asked.add_argument("--times", type=int, default=200, help="reads of each kind; many more meet the rate limit")
-    asked.add_argument("--token", help="of an owner that may read the page, to ask for its document as GraphQL")
-    asked.add_argument("--other-url", default="http://127.0.0.1:8001")
-    asked.add_argument("--other-pid", type=int, help="the process of a second server, to be compared with the first")
-    given = asked.parse_args()
-    process, owner = given.pid, given.page.partition("/")[0]
-    page = f"/wiki/{given.page}"
-    if given.other_pid is not None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reader", description=__doc__)
+    parser.add_argument("--url", default="http://127.0.0.1:8000")
+    parser.add_argument("--pid", type=int, required=True, help="the process of the server")
+    parser.add_argument("--page", default="mara/entity/austin-texas", help="OWNER/TYPE/SLUG")
+    parser.add_argument("--query", default="austin")
+    parser.add_argument("--times", type=int, default=200, help="reads of each kind; many more exceed the rate limit")
+    parser.add_argument("--token", help="token of an owner who may read the page, to read it over GraphQL")
+    parser.add_argument("--other-url", default="http://127.0.0.1:8001")
+    parser.add_argument("--other-pid", type=int, help="the process of a second server, to be compared with the first")
+    options = parser.parse_args()
+    process, owner = options.pid, options.page.partition("/")[0]
+    page = f"/wiki/{options.page}"
+    if options.other_pid is not None:
         for path in (page, f"{page}.json"):
-            one, other = compare({given.url: process, given.other_url: given.other_pid}, path, given.times)
+            one, other = compare({options.url: process, options.other_url: options.other_pid}, path, options.times)
             print(f"{path}: {one:.2f} and {other:.2f} ms of CPU")
         return
     paths = [page, f"/wiki/{owner}", f"/pages/{owner}", f"/sources/{owner}", f"/work/{owner}", f"/new/{owner}"]
-    with httpx.Client(base_url=given.url, headers=HTML, timeout=30) as browser:
+    with httpx.Client(base_url=options.url, headers=HTML, timeout=30) as browser:
         ways: dict[str, Callable[[str], httpx.Response]] = {
             "HTML": browser.get,
             ".json": lambda path: browser.get(f"{path}.json"),
         }
-        if given.token:
-            ways["GraphQL, the same document"] = ask_graphql(given.url, given.token)
+        if options.token:
+            ways["GraphQL, the same document"] = ask_graphql(options.url, options.token)
         for what, pages in {"one page": [page], "all pages in turn": pages_of(browser, owner)}.items():
             spent = {}
             for way, read in ways.items():
                 print(f"{what}, {way}:", end=" ")
-                spent[way] = cost(read, process, pages, given.times)
+                spent[way] = cost(read, process, pages, options.times)
             print(", ".join(f"HTML to {way}: {spent['HTML'] / own:.2f}" for way, own in spent.items() if way != "HTML"))
-        for path in [*paths, f"/search/{owner}?q={given.query}"]:
+        for path in [*paths, f"/search/{owner}?q={options.query}"]:
             text = browser.get(path).raise_for_status().text
             scripts = [gzip.compress(browser.get(script).content) for script in SCRIPTS.findall(text)]
             print(f"{path}: {len(text.encode()):,} bytes of HTML, {sum(map(len, scripts)):,} of JavaScript gzipped")
     if EXECUTABLE is None:
-        print("Chromium is not here: the time to the hits was not taken")
+        print("Chromium is missing: the time to the hits was not measured")
         return
-    took = to_hits(given.url, page, given.query, 20)
-    print(f"key to hits: median {statistics.median(took):.0f} ms, {took[0]:.0f} to {took[-1]:.0f} ms")
+    times = to_hits(options.url, page, options.query, 20)
+    print(f"key to hits: median {statistics.median(times):.0f} ms, {times[0]:.0f} to {times[-1]:.0f} ms")
 
 
 if __name__ == "__main__":

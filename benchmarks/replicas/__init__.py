@@ -1,1 +1,1 @@
-"""What a read costs a service whose reads go to a replica, beside one without replicas."""
+"""Measures the cost of a read for a service whose reads go to a replica, compared with one without replicas."""

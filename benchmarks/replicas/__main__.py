@@ -18,25 +18,25 @@ import uvloop
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 
-from ..faults.stage import dsn_of, follow, stop_server
+from ..faults.stage import dsn_of, start_standby, stop_server
 from ..graphql import wrk
-from ..graphql.operations import READS, reads
-from ..graphql.requests import Asked, asked, token
+from ..graphql.operations import READS, draw_reads
+from ..graphql.requests import HttpRequest, build_requests, token
 from ..graphql.servers import SECRET, UNTHROTTLED
-from ..processes import Server, cluster_cpu_seconds, cpu_seconds, postmaster, started
+from ..processes import Server, cluster_cpu_seconds, cpu_seconds, postmaster, running_server
 from ..soak.__main__ import CAIRN
 from ..wikis import Wiki, wiki, write_wikis
 
 REPLAYED = "SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn"
-BY_SERVER = re.compile(r'^cairn_reads_total\{server="([\w-]+)"\} (\S+)$', re.MULTILINE)
+READS_BY_SERVER = re.compile(r'^cairn_reads_total\{server="([\w-]+)"\} (\S+)$', re.MULTILINE)
 HEADER = "cairn-position"
-MAKE = 'mutation { createWikiPage(input: {type: TOPIC, title: "Newer", bodyMd: "Written now."}) { page { id } } }'
-SERVING_TIMEOUT = 30  # seconds for the replica to serve
+CREATE = 'mutation { createWikiPage(input: {type: TOPIC, title: "Newer", bodyMd: "Written now."}) { page { id } } }'
+SERVING_TIMEOUT = 30  # seconds until the replica must serve reads
 WARMING = 1.0  # seconds
 
 
 class Way(NamedTuple):
-    """One way to read: a service, its servers of Postgres, and the headers that each request has besides."""
+    """One way to read: a service, its Postgres servers, and the headers that each request has in addition."""
 
     name: str
     server: Server
@@ -45,71 +45,71 @@ class Way(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The microseconds of CPU that one read takes on average, of the service and of Postgres."""
+    """The mean CPU microseconds of one read, of the service and of Postgres."""
 
     server: float
     postgres: float
 
 
 @asynccontextmanager
-async def pair(folder: Path) -> AsyncIterator[tuple[str, str]]:
-    """The DSNs of a primary with a migrated database and of a standby that follows it, until the block ends."""
+async def running_pair(folder: Path) -> AsyncIterator[tuple[str, str]]:
+    """Start a primary with a migrated database and a standby that follows it, and yield their DSNs."""
     primary, standby = EmbeddedServer(folder / "primary"), EmbeddedServer(folder / "standby")
     primary.data_dir.mkdir()
     try:
         await asyncio.to_thread(primary.launch)
         await migrate(dsn_of(primary.postmaster()[4]))
-        await asyncio.to_thread(follow, primary, standby)
+        await asyncio.to_thread(start_standby, primary, standby)
         yield dsn_of(primary.postmaster()[4]), dsn_of(standby.postmaster()[4])
     finally:
         stop_server(standby)
         stop_server(primary)
 
 
-async def caught_up(primary: str, standby: str) -> None:
-    """Wait until the standby has all that was written and analysed."""
+async def wait_for_standby(primary: str, standby: str) -> None:
+    """Wait until the standby has replayed all that was written and analysed."""
     first, second = await asyncpg.connect(primary), await asyncpg.connect(standby)
     try:
         await first.execute("VACUUM ANALYZE")
-        written = await first.fetchval("SELECT pg_current_wal_lsn()::text")
-        while not await second.fetchval(REPLAYED, written):
+        write_page = await first.fetchval("SELECT pg_current_wal_lsn()::text")
+        while not await second.fetchval(REPLAYED, write_page):
             await asyncio.sleep(0.1)
     finally:
         await first.close()
         await second.close()
 
 
-async def written(server: Server, wiki: Wiki) -> str:
-    """Write a page, and return the position of that write once reads that bring it are answered by the replica."""
+async def write_page(server: Server, wiki: Wiki) -> str:
+    """Write a page. Return the position of that write once the replica answers reads that carry the position."""
     headers = {"authorization": f"Bearer {token(wiki)}"}
     async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=30, trust_env=False) as client:
-        position = (await client.post("/graphql", json={"query": MAKE})).headers[HEADER]
+        position = (await client.post("/graphql", json={"query": CREATE})).headers[HEADER]
         async with asyncio.timeout(SERVING_TIMEOUT):
             while True:
-                before = await answered(server)
+                before = await reads_by_server(server)
                 await client.post("/graphql", json={"query": "{ wikiPages(first: 1) { nodes { id } } }"},
                                   headers={HEADER: position})  # fmt: skip
-                after = await answered(server)
+                after = await reads_by_server(server)
                 if after.get("replica-1", 0) > before.get("replica-1", 0):
                     return position
                 await asyncio.sleep(0.2)
 
 
-async def answered(server: Server) -> dict[str, float]:
-    """Return how many reads each server of Postgres has answered for a service, so far."""
+async def reads_by_server(server: Server) -> dict[str, float]:
+    """Return how many reads of a service each Postgres server has answered so far."""
     async with httpx.AsyncClient(base_url=server.url, timeout=30, trust_env=False) as client:
         text = (await client.get("/metrics")).raise_for_status().text
-    return {name: float(value) for name, value in BY_SERVER.findall(text)}
+    return {name: float(value) for name, value in READS_BY_SERVER.findall(text)}
 
 
-async def compared(
-    folder: Path, ways: Sequence[Way], requests: Sequence[Asked], rounds: int, seconds: int
+async def compare_ways(
+    folder: Path, ways: Sequence[Way], requests: Sequence[HttpRequest], rounds: int, seconds: int
 ) -> dict[str, list[Cost]]:
-    """Put load on each way in turn, in random order, so many times. Return the costs by way and round."""
-    sources, found = {}, {way.name: list[Cost]() for way in ways}
+    """Put load on the ways in turn, in random order, `rounds` times. Return the costs of each way by round."""
+    sources, costs_by_way = {}, {way.name: list[Cost]() for way in ways}
     for number, way in enumerate(ways):
         sources[way.name] = source = wrk.Source(folder / f"{number}.requests")
-        source.write([one._replace(headers={**one.headers, **way.headers}) for one in requests])
+        source.write([request._replace(headers={**request.headers, **way.headers}) for request in requests])
         await wrk.load(way.server.url, source, 8, WARMING)
     for _ in range(rounds):
         for way in random.sample(ways, len(ways)):
@@ -118,17 +118,17 @@ async def compared(
             after = cpu_seconds([way.server.pid]), sum(map(cluster_cpu_seconds, way.postgres))
             if load.errors:
                 raise wrk.LoadFailed(f"{load.errors} answers were errors, such as {load.example}")
-            found[way.name].append(
+            costs_by_way[way.name].append(
                 Cost(*((then - at) * 1e6 / load.requests for at, then in zip(before, after, strict=True)))
             )
-    return found
+    return costs_by_way
 
 
-def show(operation: str, found: Mapping[str, Sequence[Cost]]) -> None:
-    """Print the median of each way, and its ratio to the first way, with the least and the greatest of the rounds."""
-    first = next(iter(found.values()))
-    for name, costs in found.items():
-        ratios = sorted(one.server / other.server for one, other in zip(costs, first, strict=True))
+def show(operation: str, costs_by_way: Mapping[str, Sequence[Cost]]) -> None:
+    """Print the median of each way, and its ratio to the first way with the minimum and maximum of the rounds."""
+    first = next(iter(costs_by_way.values()))
+    for name, costs in costs_by_way.items():
+        ratios = sorted(cost.server / base.server for cost, base in zip(costs, first, strict=True))
         server, postgres = (median(column) for column in zip(*costs, strict=True))
         print(
             f"| {operation} | {name} | {server:,.0f} | {postgres:,.0f} | "
@@ -138,50 +138,58 @@ def show(operation: str, found: Mapping[str, Sequence[Cost]]) -> None:
 
 
 async def run(folder: Path, operations: Sequence[str], rounds: int, seconds: int, wikis: Sequence[Wiki]) -> None:
-    async with pair(folder) as (primary, standby):
+    async with running_pair(folder) as (primary, standby):
         await write_wikis(primary, wikis)
-        await caught_up(primary, standby)
-        shared = {
+        await wait_for_standby(primary, standby)
+        settings = {
             "CAIRN_DATABASE_URL": primary, "CAIRN_JWT_SECRET": SECRET, "CAIRN_DATA_DIR": str(folder / "cairn"),
             "CAIRN_METRICS": "local", "CAIRN_LOG_LEVEL": "warning", **UNTHROTTLED,
         }  # fmt: skip
-        replicated = shared | {"CAIRN_READ_DATABASE_URLS": standby}
+        replicated_settings = settings | {"CAIRN_READ_DATABASE_URLS": standby}
         with ExitStack() as stack:
-            alone = stack.enter_context(started("cairn", [*CAIRN, "serve"], shared, folder / "alone.log"))
-            another = stack.enter_context(started("cairn", [*CAIRN, "serve"], shared, folder / "another.log"))
-            with_it = stack.enter_context(started("cairn", [*CAIRN, "serve"], replicated, folder / "replica.log"))
+            first_server = stack.enter_context(
+                running_server("cairn", [*CAIRN, "serve"], settings, folder / "alone.log")
+            )
+            second_server = stack.enter_context(
+                running_server("cairn", [*CAIRN, "serve"], settings, folder / "another.log")
+            )
+            replicated_server = stack.enter_context(
+                running_server("cairn", [*CAIRN, "serve"], replicated_settings, folder / "replica.log")
+            )
             both = [await postmaster(primary), await postmaster(standby)]
-            position = await written(with_it, wikis[0])
+            position = await write_page(replicated_server, wikis[0])
             ways = [
-                Way("without a replica", alone, both, {}),
-                Way("another without one", another, both, {}),
-                Way("with a replica", with_it, both, {}),
-                Way("with a replica and a position", with_it, both, {HEADER: position}),
+                Way("without a replica", first_server, both, {}),
+                Way("another without one", second_server, both, {}),
+                Way("with a replica", replicated_server, both, {}),
+                Way("with a replica and a position", replicated_server, both, {HEADER: position}),
             ]
             print("| read | way | server µs | Postgres µs | server µs / without |\n|---|---|---|---|---|")
             for name in operations:
-                requests = asked("cairn", name, reads(name, wikis))
-                show(name, await compared(folder, ways, requests, rounds, seconds))
-            print(f"\nReads of the service with a replica, by server: {await answered(with_it)}")
+                requests = build_requests("cairn", name, draw_reads(name, wikis))
+                show(name, await compare_ways(folder, ways, requests, rounds, seconds))
+            print(f"\nReads of the service with a replica, by server: {await reads_by_server(replicated_server)}")
 
 
 def main(
-    operations: Annotated[str, typer.Option(help=f"Of {', '.join(READS)}, with commas between.")] = ",".join(READS),
-    rounds: Annotated[int, typer.Option(min=1, help="Loads of each way.")] = 10,
-    seconds: Annotated[int, typer.Option(min=1, help="Of each load.")] = 2,
-    wikis: Annotated[int, typer.Option(min=1, help="How many wikis.")] = 40,
-    pages: Annotated[int, typer.Option(min=10, help="Pages of each.")] = 250,
+    operations: Annotated[str, typer.Option(help=f"Some of {', '.join(READS)}, separated by commas.")] = ",".join(
+        READS
+    ),
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of load for each way.")] = 10,
+    seconds: Annotated[int, typer.Option(min=1, help="Seconds of each round.")] = 2,
+    wikis: Annotated[int, typer.Option(min=1, help="Number of wikis.")] = 40,
+    pages: Annotated[int, typer.Option(min=10, help="Pages of each wiki.")] = 250,
 ) -> None:
-    """Compare the CPU of reads without a replica, with one, and with one that must have a position.
+    """Compare the CPU time of reads without a replica, with a replica, and with a replica that needs a position.
 
-    Needs wrk. Services on one primary take turns, and reads of the last are answered by a standby. Two have no replica:
-    how far they differ is the error of the measurement.
+    Needs wrk. Three services on one primary take turns. The reads of the third are answered by a standby. The first two
+    have no replica: the difference between them is the error of the measurement.
     """
-    made = [wiki(number // 20 + 1, number + 1, pages) for number in range(wikis)]
+    generated_wikis = [wiki(number // 20 + 1, number + 1, pages) for number in range(wikis)]
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        uvloop.run(run(folder, operations.split(","), rounds, seconds, made))
+        uvloop.run(run(folder, operations.split(","), rounds, seconds, generated_wikis))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Connections to Postgres, and the processor's time that their processes have spent, as Linux counts it."""
+"""Connects to Postgres and measures the CPU time of its processes, as Linux counts it."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ MOMENT = 0.00005  # seconds
 
 @dataclass(slots=True)
 class Spent:
-    """Milliseconds: of the processor in Postgres, and of waiting for it."""
+    """Milliseconds of CPU in Postgres, and of elapsed time."""
 
     processor: float = 0.0
     wall: float = 0.0
@@ -23,7 +23,7 @@ class Spent:
 
 @contextmanager
 def watched(processor: Callable[[], float]) -> Iterator[Spent]:
-    """Yield the cost of the block, known when it ends; `processor` returns milliseconds."""
+    """Yield the cost of the block, which is set when the block ends. `processor` returns CPU milliseconds."""
     spent = Spent()
     before, started = processor(), time.perf_counter()
     yield spent
@@ -32,8 +32,11 @@ def watched(processor: Callable[[], float]) -> Iterator[Spent]:
 
 
 def processor_of(*pids: int) -> Callable[[], float]:
-    """Milliseconds since the processes began. Linux counts what one does only when it stops, and Postgres works on
-    after its answer: so they are waited for."""
+    """Return a function that reads the CPU milliseconds of the processes since they began.
+
+    Linux adds the time of a process only when it stops running, and Postgres works on after its response, so the
+    function waits until each process is idle.
+    """
     clocks = [partial(settled, Path(f"/proc/{pid}")) for pid in pids]
     return lambda: sum(clock() for clock in clocks)
 
@@ -45,7 +48,7 @@ def settled(process: Path) -> float:
 
 
 class Backend:
-    """Pools of one, so that every statement of a call runs in a process that is watched."""
+    """A database with pools of one connection, so that every statement of a call runs in a process that is measured."""
 
     def __init__(self, dsn: str) -> None:
         self.database = Database(dsn, size=1, statement_timeout=600)
@@ -53,8 +56,8 @@ class Backend:
 
     async def __aenter__(self) -> "Backend":
         await self.database.open()
-        async with self.database.connection() as one, self.database.searching() as other:
-            self.processor = processor_of(one.raw.get_server_pid(), other.raw.get_server_pid())
+        async with self.database.connection() as writes, self.database.searching() as reads:
+            self.processor = processor_of(writes.raw.get_server_pid(), reads.raw.get_server_pid())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -62,5 +65,5 @@ class Backend:
         await self.database.close()
 
     def watched(self) -> AbstractContextManager[Spent]:
-        """Measure the cost of a block in the processes of Postgres."""
+        """Measure the cost of a block in the Postgres processes."""
         return watched(self.processor)

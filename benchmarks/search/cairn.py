@@ -1,4 +1,4 @@
-"""Cairn as one of the searches: a collection is a wiki, and every query goes through the product's own resolver."""
+"""Runs Cairn as one of the searches: a collection becomes a wiki, and each query calls the product's own resolver."""
 
 from asyncio import Runner
 from collections import Counter
@@ -25,7 +25,7 @@ from .wiki import Article, write
 
 
 class Cairn:
-    """One tenant with a wiki for each collection loaded."""
+    """One tenant with a wiki for each loaded collection."""
 
     def __init__(self, database: Database, runner: Runner) -> None:
         self.database, self.runner, self.wikis = database, runner, 0
@@ -54,7 +54,7 @@ class Cairn:
 
 @contextmanager
 def opened(dsn: str) -> Iterator[Cairn]:
-    """On a migrated database."""
+    """Open a migrated database and yield its Cairn search."""
     with Runner(loop_factory=uvloop.new_event_loop) as runner:
         database = Database(dsn, size=1, statement_timeout=600)
         runner.run(database.open())
@@ -74,9 +74,9 @@ def number_of(own: Wiki, page_id: int) -> int:
 
 
 def articles(own: Wiki, collection: Collection) -> Iterator[Article]:
-    """The documents as pages, with what they are given and nothing more."""
+    """Yield the documents as pages, with the fields that the documents have and no others."""
     places = {document.id: place for place, document in enumerate(collection.documents)}
-    linked = [tuple(places[one] for one in each.links if one in places) for each in collection.documents]
+    linked = [tuple(places[link] for link in each.links if link in places) for each in collection.documents]
     inbound = Counter(place for each in linked for place in each)
     taken: set[str] = set()
     for place, document in enumerate(collection.documents):
@@ -88,14 +88,18 @@ def articles(own: Wiki, collection: Collection) -> Iterator[Article]:
 
 
 def slug_of(document: Document, taken: set[str]) -> str:
-    """The one given, or one of the title; with a number where another page has it."""
-    slug = slugged(document.slug) or slugged(document.title) or "page"
-    unique = slug if slug not in taken else next(one for n in count(2) if (one := numbered_slug(slug, n)) not in taken)
+    """Return the document's slug, or one made from its title, with a number if another page has it."""
+    slug = try_slugify(document.slug) or try_slugify(document.title) or "page"
+    unique = (
+        slug
+        if slug not in taken
+        else next(candidate for n in count(2) if (candidate := numbered_slug(slug, n)) not in taken)
+    )
     taken.add(unique)
     return unique
 
 
-def slugged(text: str) -> str | None:
+def try_slugify(text: str) -> str | None:
     try:
         return slugify(text)
     except NoSlug:

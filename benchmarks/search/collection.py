@@ -1,10 +1,10 @@
-"""Collections: documents, queries and which documents answer them, in a folder of gzipped files.
+"""Reads collections: documents, queries and judgements, in a folder of gzipped files.
 
 `docs.jsonl.gz`     {"id", "title", "text"} a line; wikis also {"slug", "summary", "aliases": [text], "links": [id]}
 `queries.jsonl.gz`  {"id", "text"} a line; wikis also {"kind"}
-`qrels.tsv.gz`      query id, document id, gain (a whole number; the more the better)
+`qrels.tsv.gz`      query id, document id, gain (a whole number, greater for better answers)
 
-Beside the collections `gibberish.txt`: strings that should find nothing, one a line.
+Beside the collections, `gibberish.txt` has one string a line that should find nothing.
 """
 
 import gzip
@@ -21,21 +21,21 @@ from typing import Any
 from content.languages import CODES
 
 HERE = Path(__file__).resolve().parents[2]
-USUAL = HERE.parent / "shared" / "data" / "search"
+DEFAULT_FOLDER = HERE.parent / "shared" / "data" / "search"
 NONSENSE = "gibberish.txt"
-SPACELESS = ("ja", "km", "ko", "lo", "my", "th", "zh")  # hangul has spaces, but its words take endings
+SPACELESS = ("ja", "km", "ko", "lo", "my", "th", "zh")  # Korean has spaces, but its words take suffixes
 HEADING_WORDS, HEADING_LETTERS = 12, 100
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 FIRST_WORD = re.compile(r"[a-z]{5,}", re.IGNORECASE)
 
 
 class NoCollections(Exception):
-    """There are no collections to measure with; the message says where they were looked for."""
+    """There are no collections to measure with. The message says where they were searched for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One page to find. `id` is its name in the judgements."""
+    """A page to find. `id` identifies it in the judgements."""
 
     id: str
     title: str
@@ -47,14 +47,14 @@ class Document:
 
     @property
     def body(self) -> str:
-        """Return the text as Markdown: short lines that begin with one space were headings."""
+        """The text as Markdown: short lines that begin with one space become headings."""
         lines = (f"\n## {line.strip()}\n" if was_heading(line) else line for line in self.text.split("\n"))
         return "\n".join(lines).strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`kind` says how it was made: from a title, with a letter wrong, …; of questions it is `topic`."""
+    """A query. `kind` says how it was made: `title` from a title, `typo1` with one wrong letter …, else `topic`."""
 
     id: str
     text: str
@@ -63,7 +63,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Collection:
-    """`judged[query id][document id]` is the gain of a document that answers; the others are worth nothing."""
+    """A collection. `judged[query id][document id]` is the gain of a relevant document; others have none."""
 
     name: str
     documents: Sequence[Document]
@@ -72,12 +72,12 @@ class Collection:
 
     @property
     def code(self) -> str:
-        """Return the code of its language, with which its name ends: `de` of `obs_de`."""
+        """The language code with which the collection's name ends: `de` of `obs_de`."""
         return self.name.rpartition("_")[2] if "_" in self.name else "en"
 
     @property
     def language(self) -> str:
-        """Return the language as Postgres and Snowball name it, English where they have no stemmer."""
+        """The language as Postgres and Snowball name it, or English if they have no stemmer for it."""
         return CODES.get(self.code, "english")
 
     @property
@@ -96,28 +96,30 @@ class Collection:
         return dict(found)
 
     def of(self, kinds: Sequence[str], cap: int | None) -> "Collection":
-        """Return the collection with queries of the given kinds (all by default), at most `cap` of each."""
+        """Return the collection with queries of these kinds (all if none is named), at most `cap` of each kind."""
         chosen = [sample(group, cap) for kind, group in self.kinds.items() if not kinds or kind in kinds]
         return replace(self, queries=[query for group in chosen for query in group])
 
 
 def read(folder: Path) -> Collection:
-    """Return the collection with added queries: titles whose first letter is wrong."""
+    """Return the collection, with additional queries if it is a wiki."""
     documents = [document(json.loads(line)) for line in lines(folder / "docs.jsonl.gz")]
-    given = (json.loads(line) for line in lines(folder / "queries.jsonl.gz"))
+    rows = (json.loads(line) for line in lines(folder / "queries.jsonl.gz"))
     judged: dict[str, dict[str, int]] = defaultdict(dict)
     for line in lines(folder / "qrels.tsv.gz"):
         query_id, document_id, gain = line.rstrip("\n").split("\t")
         judged[query_id][document_id] = int(gain)
-    queries = [Query(row["id"], row["text"], row.get("kind", "topic")) for row in given if row["id"] in judged]
-    return Collection(folder.name, documents, [*queries, *made(queries, judged, folder.parent / NONSENSE)], judged)
+    queries = [Query(row["id"], row["text"], row.get("kind", "topic")) for row in rows if row["id"] in judged]
+    return Collection(
+        folder.name, documents, [*queries, *extra_queries(queries, judged, folder.parent / NONSENSE)], judged
+    )
 
 
-def made(queries: Sequence[Query], judged: dict[str, dict[str, int]], nonsense: Path) -> Iterator[Query]:
-    """Return queries for a wiki: titles whose first letter is wrong, and strings without meaning."""
+def extra_queries(queries: Sequence[Query], judged: dict[str, dict[str, int]], nonsense: Path) -> Iterator[Query]:
+    """Yield the additional queries of a wiki: titles whose first letter is wrong, and strings without meaning."""
     titles = [query for query in queries if query.kind == "title"]
     for query in titles:
-        if (text := with_first_letter_wrong(query.text)) is not None:
+        if (text := misspell_first_letter(query.text)) is not None:
             judged[f"{query.id}/first"] = judged[query.id]
             yield Query(f"{query.id}/first", text, "typo_first")
     if titles and nonsense.exists():
@@ -126,22 +128,22 @@ def made(queries: Sequence[Query], judged: dict[str, dict[str, int]], nonsense: 
 
 
 def read_all(data: Path | None, names: Sequence[str]) -> Iterator[Collection]:
-    """Return the named collections, or every one in the folder."""
-    folder = found(data)
+    """Yield the named collections, or every collection in the folder."""
+    folder = find_folder(data)
     present = {path.parent.name: path.parent for path in sorted(folder.glob("*/docs.jsonl.gz"))}
     if missing := [name for name in names if name not in present]:
         raise NoCollections(f"{folder} has no {', '.join(missing)}. It has {', '.join(present)}.")
     yield from (read(present[name]) for name in names or present)
 
 
-def found(data: Path | None) -> Path:
-    """The folder of collections, whichever way it is given."""
-    folder = data or USUAL
+def find_folder(data: Path | None) -> Path:
+    """Return the folder of collections: the given one or the default. Raises NoCollections."""
+    folder = data or DEFAULT_FOLDER
     if any(folder.glob("*/docs.jsonl.gz")):
         return folder
     raise NoCollections(
         f"{folder} holds no collections (NAME/docs.jsonl.gz, …). Name their folder: --data FOLDER. "
-        "They do not come with Cairn: benchmarks/RESULTS.md#search says where some are, and how to write others."
+        "They are not part of Cairn: benchmarks/RESULTS.md#search says where some are, and how to write others."
     )
 
 
@@ -161,8 +163,8 @@ def was_heading(line: str) -> bool:
     return len(line.split()) <= HEADING_WORDS and len(line.strip()) <= HEADING_LETTERS
 
 
-def with_first_letter_wrong(title: str) -> str | None:
-    """The first long Latin word with another initial; None when there is no such word."""
+def misspell_first_letter(title: str) -> str | None:
+    """Return the title with another first letter in its first long Latin word, or None if it has no such word."""
     match = FIRST_WORD.search(title)
     if match is None:
         return None

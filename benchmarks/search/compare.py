@@ -1,9 +1,4 @@
-"""This search beside others on the same wikis: what a question costs each, and whether it gets an answer.
-
-Cairn and the seed's SQL search one wiki among many in Postgres; SQLite FTS5 and tantivy have an index of that wiki
-alone, in this process. Every question is put to all of them in turn: what else the machine does falls on all alike.
-The first round is thrown away. On Linux only.
-"""
+"""Compares Cairn's search with others on the same wikis: the cost of a question, and whether it gets a result."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,8 +24,8 @@ from .backend import Backend, processor_of, watched
 from .cairn import scope_of
 from .collection import Collection, Document
 from .comparison import SMALL, Answer, Answers, Found
-from .corpus import TENTH, USUAL, WHOLE, Folder, connected, dsn_of, served
-from .latency import FIRST, WIDTH, Plan, drawn_from, present
+from .corpus import DEFAULT_FOLDER, TENTH, WHOLE, Folder, connected, dsn_of, served
+from .latency import FIRST, WIDTH, Plan, draw_questions, measured_wikis
 from .peers import Search, fts5, tantivy
 from .prose import Stock, stock
 
@@ -40,87 +35,91 @@ DOCUMENTS = """
            ARRAY(SELECT name FROM aliases WHERE aliases.tenant_id = pages.tenant_id AND page_id = pages.id) AS aliases
     FROM pages WHERE tenant_id = $1 AND owner_id = $2 ORDER BY id
 """
-notes = Console(stderr=True)
+stderr = Console(stderr=True)
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """`ask` returns how many pages it found; `processor` tells the milliseconds that it has spent."""
+    """A search engine. `ask` returns how many pages it found, and `processor` its CPU milliseconds so far."""
 
     ask: Callable[[str], Awaitable[int]]
     processor: Callable[[], float]
 
 
 Systems = Mapping[str, System]
-Opened = dict[str, Callable[[Wiki], System]]
+SystemsOfWiki = dict[str, Callable[[Wiki], System]]
 
 
 def compare(
-    folder: Folder = USUAL,
+    folder: Folder = DEFAULT_FOLDER,
     data: Annotated[
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
-    pages_list: Annotated[str, typer.Option(help="Sizes of wikis with commas between.")] = "1000,10000",
+    pages_list: Annotated[str, typer.Option(help="Sizes of wikis, separated by commas.")] = "1000,10000",
     count: Annotated[int, typer.Option("--questions", min=1, help="Different questions of each kind.")] = 20,
-    rounds: Annotated[int, typer.Option(min=1, help="Times that each is asked, after the first.")] = 2,
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Measured rounds of each question.")] = 2,
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
     """Compare the cost of this search, the seed's, FTS5 and tantivy in the database that `corpus` writes."""
-    made, sizes = stock(data), numbers(pages_list)
+    material, sizes = stock(data), numbers(pages_list)
     with served(folder) as dsn:
-        found = uvloop.run(measured(dsn, made, sizes, Plan(count, rounds)))
+        found = uvloop.run(measure_sizes(dsn, material, sizes, Plan(count, rounds)))
     Console(width=max(WIDTH, Console().width)).print(*comparison.tables(found), sep="\n")
     if json is not None:
         json.write_bytes(orjson.dumps(comparison.as_json(found), option=orjson.OPT_INDENT_2))
 
 
 def numbers(text: str) -> list[int]:
-    """The smallest first, each once."""
+    """Parse numbers separated by commas. Returns them in ascending order without repetitions."""
     try:
         return sorted({int(number) for number in text.split(",")})
     except ValueError:
-        raise typer.BadParameter(f"{text} is not numbers with commas between, such as 1000,10000.") from None
+        raise typer.BadParameter(f"{text} is not a list of numbers such as 1000,10000.") from None
 
 
-async def measured(dsn: str, made: Stock, sizes: list[int], plan: Plan) -> Found:
-    there = {one.pages: one for one in await present(dsn)}
-    if missing := [size for size in sizes if size not in there]:
-        raise typer.BadParameter(f"The database has wikis of {list(there)} pages to measure, and none of {missing}.")
+async def measure_sizes(dsn: str, material: Stock, sizes: list[int], plan: Plan) -> Found:
+    wikis_by_size = {wiki.pages: wiki for wiki in await measured_wikis(dsn)}
+    if missing := [size for size in sizes if size not in wikis_by_size]:
+        raise typer.BadParameter(
+            f"The database has no wikis of {missing} pages. It has wikis of {list(wikis_by_size)} pages."
+        )
     found: Found = {}
     async with AsyncExitStack() as stack:
-        inside = await opened(stack, dsn)
-        for one in (there[size] for size in sizes):
-            small = one.pages == min(there)
-            systems = {name: of(one) for name, of in inside.items() if small or name not in SMALL.values()}
-            systems |= alone(Collection("wiki", await documents(dsn, one), (), {}))
-            drawn = {kind: texts for kind, texts in drawn_from(one, made, plan.questions).items() if kind in KINDS}
-            found[one.pages] = await asked(systems, drawn, plan.rounds, f"{one.pages:,} pages")
+        searches = await open_searches(stack, dsn)
+        for wiki in (wikis_by_size[size] for size in sizes):
+            small = wiki.pages == min(wikis_by_size)
+            systems = {name: of(wiki) for name, of in searches.items() if small or name not in SMALL.values()}
+            systems |= local_searches(Collection("wiki", await documents(dsn, wiki), (), {}))
+            drawn = {
+                kind: texts for kind, texts in draw_questions(wiki, material, plan.questions).items() if kind in KINDS
+            }
+            found[wiki.pages] = await measure_questions(systems, drawn, plan.rounds, f"{wiki.pages:,} pages")
     return found
 
 
-async def opened(stack: AsyncExitStack, dsn: str) -> Opened:
-    """The searches inside Postgres, in the whole database and in the small one."""
-    found: Opened = {}
+async def open_searches(stack: AsyncExitStack, dsn: str) -> SystemsOfWiki:
+    """Open the searches inside Postgres, on the whole database and on the one with a tenth of the pages."""
+    found: SystemsOfWiki = {}
     for database, names in ((WHOLE, SMALL.keys()), (TENTH, SMALL.values())):
         ours, origin = names
         backend = await stack.enter_async_context(Backend(dsn_of(dsn, database)))
-        connection = await seeded(stack, dsn, database)
-        found |= {ours: partial(of_cairn, backend), origin: partial(of_seed, connection)}
+        connection = await connect_to_seed(stack, dsn, database)
+        found |= {ours: partial(cairn_system, backend), origin: partial(seed_system, connection)}
     return found
 
 
-async def seeded(stack: AsyncExitStack, dsn: str, database: str) -> asyncpg.Connection:
-    """A connection to the seed's copy of a database, which is made once."""
+async def connect_to_seed(stack: AsyncExitStack, dsn: str, database: str) -> asyncpg.Connection:
+    """Return a connection to the copy of a database in the seed's tables, which is made once."""
     connection = await seed.connect(dsn, f"{seed.DATABASE}_{database}")
     stack.push_async_callback(connection.close)
     async with connected(dsn_of(dsn, database)) as cairn:
-        with notes.status(f"The pages of {database} in the seed's tables"):
+        with stderr.status(f"Copying the pages of {database} to the seed's tables"):
             await seed_tables.copy(cairn, connection)
     return connection
 
 
-def of_cairn(backend: Backend, one: Wiki) -> System:
-    scope = scope_of(one)
+def cairn_system(backend: Backend, wiki: Wiki) -> System:
+    scope = scope_of(wiki)
 
     async def ask(text: str) -> int:
         return len((await search(backend.database, scope, SearchRequest(text, first=FIRST))).hits)
@@ -128,8 +127,8 @@ def of_cairn(backend: Backend, one: Wiki) -> System:
     return System(ask, backend.processor)
 
 
-def of_seed(connection: asyncpg.Connection, one: Wiki) -> System:
-    scope = scope_of(one)
+def seed_system(connection: asyncpg.Connection, wiki: Wiki) -> System:
+    scope = scope_of(wiki)
 
     async def ask(text: str) -> int:
         return len(await seed.search(connection, scope, text, FIRST))
@@ -137,14 +136,14 @@ def of_seed(connection: asyncpg.Connection, one: Wiki) -> System:
     return System(ask, processor_of(connection.get_server_pid()))
 
 
-def alone(collection: Collection) -> Systems:
-    """The searches in this process, as far as they are installed."""
+def local_searches(collection: Collection) -> Systems:
+    """Return the searches inside this process whose libraries are installed."""
     found = {}
-    for name, made in (("FTS5", fts5), ("tantivy", tantivy)):
+    for name, open_search in (("FTS5", fts5), ("tantivy", tantivy)):
         try:
-            find = made(collection, FIRST)
+            find = open_search(collection, FIRST)
         except ImportError as error:
-            notes.print(f"{name} is not measured: {error}. Try: pip install 'cairn-wiki[benchmarks]'")
+            stderr.print(f"{name} is not measured: {error}. Try: pip install 'cairn-wiki[benchmarks]'")
             continue
 
         async def ask(text: str, find: Search = find) -> int:
@@ -154,32 +153,34 @@ def alone(collection: Collection) -> Systems:
     return found
 
 
-async def documents(dsn: str, one: Wiki) -> list[Document]:
+async def documents(dsn: str, wiki: Wiki) -> list[Document]:
     async with connected(dsn) as connection:
-        rows = await connection.fetch(DOCUMENTS, one.tenant_id, one.owner_id)
+        rows = await connection.fetch(DOCUMENTS, wiki.tenant_id, wiki.owner_id)
     return [
         Document(row["id"], row["title"], row["body_md"], row["slug"], row["summary"], tuple(row["aliases"]))
         for row in rows
     ]
 
 
-async def asked(systems: Systems, drawn: dict[str, list[str]], rounds: int, title: str) -> dict[str, Answers]:
-    """Return the answers by system and kind of question."""
+async def measure_questions(
+    systems: Systems, drawn: dict[str, list[str]], rounds: int, title: str
+) -> dict[str, Answers]:
+    """Return the measured answers by system and kind of question. The first round only warms the caches."""
     found: dict[str, Answers] = {name: {kind: [] for kind in drawn} for name in systems}
-    with Progress(console=notes, disable=not notes.is_terminal) as bars:
+    with Progress(console=stderr, disable=not stderr.is_terminal) as bars:
         task = bars.add_task(title, total=len(drawn) * (rounds + 1))
         for kind, texts in drawn.items():
             for number in range(rounds + 1):
                 for text in texts:
                     for name, system in systems.items():
-                        answer = await answered(system, text)
+                        answer = await measure_question(system, text)
                         if number:
                             found[name][kind].append(answer)
                 bars.advance(task)
     return found
 
 
-async def answered(system: System, text: str) -> Answer:
+async def measure_question(system: System, text: str) -> Answer:
     with watched(system.processor) as spent:
         pages = await system.ask(text)
     return Answer(spent, pages > 0)

@@ -1,4 +1,4 @@
-"""The figures of `compare`, for people and as JSON."""
+"""Formats the figures of `compare` as tables and as JSON."""
 
 from dataclasses import dataclass
 from statistics import fmean
@@ -10,21 +10,21 @@ from .backend import Spent
 from .costs import figures, ratio
 
 SMALL = {"Cairn": "Cairn, in a tenth", "seed": "seed, in a tenth"}
-"""The same search of the same wiki in the database with a tenth of the pages."""
+"""The names of each search in the whole database, and in the one with a tenth of the pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`is_any`: something was found."""
+    """The cost of one search, and whether it found anything."""
 
     spent: Spent
     is_any: bool
 
 
 Answers = dict[str, list[Answer]]
-"""By kind of question."""
+"""The answers by kind of question."""
 Found = dict[int, dict[str, Answers]]
-"""By size of the wiki and search."""
+"""The answers by size of the wiki and name of the search."""
 
 
 def tables(found: Found) -> list[Table]:
@@ -53,7 +53,7 @@ def cells(answers: list[Answer]) -> tuple[str, str, str]:
 
 
 def growth(systems: dict[str, Answers]) -> Table:
-    """Return the ratio of the smallest wiki's mean in the whole database to that in a tenth of it."""
+    """Return a table of the smallest wiki's mean costs in a tenth of the pages and in the whole database."""
     table = Table("question", title="the same small wiki: ms of Postgres CPU, mean")
     for name in SMALL:
         table.add_column(f"{name}\nin a tenth", justify="right")
@@ -66,11 +66,11 @@ def growth(systems: dict[str, Answers]) -> Table:
 
 
 def spent(answers: list[Answer]) -> list[Spent]:
-    return [one.spent for one in answers]
+    return [answer.spent for answer in answers]
 
 
 def summary(answers: list[Answer]) -> dict[str, float]:
-    return {**figures(spent(answers)), "answered": fmean(one.is_any for one in answers)}
+    return {**figures(spent(answers)), "answered": fmean(answer.is_any for answer in answers)}
 
 
 def as_json(found: Found) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Questions that nobody would ask, as strange and as long as they come: none of them may be an error.
+"""Asks strange and very long questions: none of them may cause an error.
 
-Each is asked as GraphQL, for hits and for all that results can show, in a wiki whose names, tags and texts are asked
-for among the noise. The same questions for the same seed.
+Each question is sent as GraphQL, requesting hits and every field of results, in a wiki whose names, tags and words are
+mixed into the noise. The same seed gives the same questions.
 """
 
 import random
@@ -24,11 +24,11 @@ from ..wikis import VOCABULARY, wiki, write_wikis
 from .cairn import scope_of
 from .quality import migrated
 
-notes = Console(stderr=True)
-ASKED_IN = wiki(1, 1, 400, hub=40)
+stderr = Console(stderr=True)
+WIKI = wiki(1, 1, 400, hub=40)
 ANY_COST = 10**9
 LONGEST = 10_000  # bytes of a question
-FEW, SHOWN = 10, 400  # failures that are told of, and characters of their questions
+FEW, SHOWN = 10, 400  # failures that are printed, and characters of their questions
 DOCUMENTS = (
     "query ($q: String!) { mobileWikiSearch(query: $q) { score page { title } } }",
     """query ($q: String!) { wikiSearchResults(query: $q, explain: true) {
@@ -52,8 +52,8 @@ SCRIPTS = (
 
 
 @dataclass(slots=True)
-class Seen:
-    """The failures, and the longest time of a question in milliseconds."""
+class FuzzResult:
+    """The failures, and the longest time of a request in milliseconds."""
 
     failures: list[str] = field(default_factory=list)
     slowest: float = 0.0
@@ -61,42 +61,42 @@ class Seen:
 
 def fuzz(
     runs: Annotated[int, typer.Option(min=1, help="Questions to ask.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Another seed asks others.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same questions.")] = 1,
 ) -> None:
-    """Ask strange questions of up to 10 kB; it ends with an error if one of them does."""
+    """Ask strange questions of up to 10 kB. Fails if any of them causes an error."""
     rng = random.Random(seed)
-    texts = [strange(rng) for _ in range(runs)]
+    texts = [strange_question(rng) for _ in range(runs)]
     with migrated() as dsn:
-        seen = uvloop.run(asked(dsn, texts))
+        result = uvloop.run(ask_all(dsn, texts))
     longest = max(len(text.encode()) for text in texts)
-    typer.echo(f"{runs:,} questions of up to {longest:,} bytes, seed {seed}: {len(seen.failures)} errors; "
-               f"the slowest took {seen.slowest:,.0f} ms.")  # fmt: skip
-    for failure in seen.failures[:FEW]:
+    typer.echo(f"{runs:,} questions of up to {longest:,} bytes, seed {seed}: {len(result.failures)} errors; "
+               f"the slowest took {result.slowest:,.0f} ms.")  # fmt: skip
+    for failure in result.failures[:FEW]:
         typer.echo(failure)
-    if seen.failures:
+    if result.failures:
         raise typer.Exit(1)
 
 
-async def asked(dsn: str, texts: Sequence[str]) -> Seen:
-    await write_wikis(dsn, [ASKED_IN])
-    database, engine, seen = Database(dsn, size=2), make_engine(), Seen()
+async def ask_all(dsn: str, texts: Sequence[str]) -> FuzzResult:
+    await write_wikis(dsn, [WIKI])
+    database, engine, result = Database(dsn, size=2), make_engine(), FuzzResult()
     await database.open()
     try:
-        for text in track(texts, "Asking", console=notes, disable=not notes.is_terminal):
+        for text in track(texts, "Asking", console=stderr, disable=not stderr.is_terminal):
             for document in DOCUMENTS:
                 started = time.perf_counter()
-                context = Context(database, scope_of(ASKED_IN), ANY_COST)
+                context = Context(database, scope_of(WIKI), ANY_COST)
                 answer = orjson.loads((await engine.execute(document, {"q": text}, None, context)).body)
-                seen.slowest = max(seen.slowest, (time.perf_counter() - started) * 1000)
+                result.slowest = max(result.slowest, (time.perf_counter() - started) * 1000)
                 if "errors" in answer:
-                    seen.failures.append(f"{answer['errors'][0]['message']} {text[:SHOWN]!r}")
+                    result.failures.append(f"{answer['errors'][0]['message']} {text[:SHOWN]!r}")
     finally:
         await database.close()
-    return seen
+    return result
 
 
-def strange(rng: random.Random) -> str:
-    """A question of any length up to LONGEST bytes; short ones are the most frequent, as their pieces are whole."""
+def strange_question(rng: random.Random) -> str:
+    """Generate a question of up to LONGEST bytes. Short questions are the most frequent: their pieces stay whole."""
     size, pieces = int(LONGEST ** rng.random()), list[str]()
     while size > 0:
         pieces.append(rng.choice(PIECES)(rng))
@@ -113,20 +113,20 @@ def operator(rng: random.Random) -> str:
 
 
 def word(rng: random.Random) -> str:
-    """One of the wiki, whole or not, sometimes with a letter that it has not."""
+    """Return a word of the wiki, its beginning, or the word with a wrong letter or in capitals."""
     found = rng.choice(VOCABULARY)
     at = rng.randrange(len(found))
     return rng.choice((found, found[: at + 1], found[:at] + rng.choice("aeiouxyz") + found[at + 1 :], found.upper()))
 
 
 def script(rng: random.Random) -> str:
-    """A run of characters of one script."""
+    """Return a run of characters of one script."""
     first, last = rng.choice(SCRIPTS)
     return "".join(chr(rng.randint(first, last)) for _ in range(rng.randint(1, 12)))
 
 
 def endless(rng: random.Random) -> str:
-    """One piece again and again, without a space."""
+    """Return one piece repeated many times without a space."""
     return rng.choice((operator, word, script))(rng) * rng.randint(2, 400)
 
 

@@ -1,4 +1,4 @@
-"""The goals of search, by collection."""
+"""Defines the goals of search, by collection."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from statistics import fmean
 from .scores import Score
 
 Figures = Mapping[str, Mapping[str, Score]]
-"""Of one search: by collection and kind of query."""
+"""The scores of one search, by collection and kind of query."""
 
 WIKIS = ("obs_en", "hugo", "cppdocs")
 SPACELESS = ("obs_zh", "obs_ko", "obs_th")
@@ -15,9 +15,10 @@ SPACELESS = ("obs_zh", "obs_ko", "obs_th")
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The mean of a measure (see Score) over the collections named that have queries of a kind; none named means all.
+    """A goal for the mean of a measure (see Score), over the queries of a kind in the named collections.
 
-    No kind means every kind. `at_most`: the goal is a ceiling. `above_peers`: it is also to be better than each peer.
+    No names mean all collections, and no kind means every kind. `at_most` makes the goal a maximum. `above_peers` also
+    requires the figure to be better than that of each peer.
     """
 
     what: str
@@ -29,15 +30,15 @@ class Goal:
     above_peers: bool = False
 
     def reached(self, figures: Figures) -> float | None:
-        """Return the figure; None where a named collection or kind was not measured."""
+        """Return the figure, or None if a named collection or the kind was not measured."""
         if not set(self.collections) <= set(figures):
             return None
-        asked = [figures[name] for name in self.collections or figures]
-        found = [score for own in asked for kind, score in own.items() if self.kind in (kind, None)]
+        kinds_of_queries = [figures[name] for name in self.collections or figures]
+        found = [score for own in kinds_of_queries for kind, score in own.items() if self.kind in (kind, None)]
         return fmean(getattr(score, self.measure) for score in found) if found else None
 
     def is_met(self, ours: float, peers: list[float]) -> bool:
-        """Figures count as they are shown, with three digits."""
+        """Return whether the goal is met. The figure counts as it is printed, with three digits."""
         if self.at_most:
             return round(ours, 3) <= self.goal
         return round(ours, 3) >= self.goal and not (self.above_peers and ours <= max(peers, default=0))

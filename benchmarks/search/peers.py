@@ -1,7 +1,7 @@
-"""Other searches over the same documents: SQLite FTS5, bm25s and tantivy, each as well as it does without a program
-around it. All match any of the words; fields weigh what was best on these collections.
+"""Other searches over the same documents: SQLite FTS5, bm25s and tantivy, each configured as well as its library
+allows. All match any of the words. The weights of fields are those that were best on these collections.
 
-Their libraries are the extra `benchmarks`. FTS5 comes with Python where its SQLite has it.
+The libraries are in the extra `benchmarks`. FTS5 comes with Python if its SQLite has it.
 """
 
 import re
@@ -13,29 +13,30 @@ from typing import Any
 from .collection import Collection, Document
 
 Search = Callable[[str], Sequence[str]]
-MOST = 50
+MAX_HITS = 50
 LETTERS = re.compile(r"\w+")
 WORD = r"(?u)\b\w\w+\b"
-# Every two neighbours of a script without spaces; whole words of what stands among them in ASCII.
+# Every two adjacent characters of a script without spaces, and whole words of ASCII text among them.
 PAIR = r"(?u)(?=([^\W\x00-\x7f]{2}|(?<![a-z0-9])[a-z0-9]{2,}))"
-STOPPED = {
+LANGUAGES_WITH_STOP_WORDS = {
     "danish", "dutch", "english", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish",
     "swedish", "turkish",
 }  # fmt: skip
 FIELDS = ("title", "aliases", "summary", "body")
 FTS5_WEIGHTS = (10.0, 8.0, 3.0, 1.0)
 TANTIVY_WEIGHTS = (1.0, 1.0, 1.0, 1.0)
-TITLES = 3  # times that a title stands in the one field of bm25s
+TITLES = 3  # times that a title is repeated in the only field of bm25s
 
 
 def fields(document: Document) -> tuple[str, str, str, str]:
-    """A slug is a name like any other: what Cairn is given, its peers are given."""
+    """Return a document's title, names, summary and text. The slug counts as a name, as it does for Cairn."""
     names = [*document.aliases, re.sub(r"[-_/]+", " ", document.slug)]
     return document.title, "\n".join(names), document.summary, document.text
 
 
-def fts5(collection: Collection, most: int = MOST) -> Search:
-    """SQLite's own search: Porter's stemmer for English, three letters at a time for scripts without spaces."""
+def fts5(collection: Collection, max_hits: int = MAX_HITS) -> Search:
+    """Search with SQLite FTS5: stems of English, trigrams for scripts without spaces. Raises ImportError without
+    FTS5."""
     stems = "porter " if collection.language == "english" else ""
     tokenizer = "trigram" if collection.is_spaceless else f"{stems}unicode61 remove_diacritics 2"
     database = sqlite3.connect(":memory:")
@@ -46,7 +47,7 @@ def fts5(collection: Collection, most: int = MOST) -> Search:
     rows = [(number, *fields(document)) for number, document in enumerate(collection.documents)]
     database.executemany(f"INSERT INTO pages (rowid, {', '.join(FIELDS)}) VALUES (?, ?, ?, ?, ?)", rows)
     weights = ", ".join(map(str, FTS5_WEIGHTS))
-    sql = f"SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, {weights}) LIMIT {most}"
+    sql = f"SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, {weights}) LIMIT {max_hits}"
 
     def search(text: str) -> list[str]:
         words = LETTERS.findall(text)
@@ -59,12 +60,12 @@ def fts5(collection: Collection, most: int = MOST) -> Search:
 
 
 def bm25s(collection: Collection) -> Search:
-    """Lucene's BM25 in NumPy, with the Snowball stemmer and the stop words of the language. It has one field."""
+    """Search with Lucene's BM25 in NumPy, with the language's Snowball stemmer and stop words. It has one field."""
     library, snowball = import_module("bm25s"), import_module("Stemmer")
     language = collection.language
     options: dict[str, Any] = {
         "token_pattern": PAIR if collection.is_spaceless else WORD,
-        "stopwords": language if language in STOPPED and not collection.is_spaceless else [],
+        "stopwords": language if language in LANGUAGES_WITH_STOP_WORDS and not collection.is_spaceless else [],
         "stemmer": snowball.Stemmer(language),
         "show_progress": False,
     }
@@ -75,14 +76,14 @@ def bm25s(collection: Collection) -> Search:
 
     def search(text: str) -> list[str]:
         words = library.tokenize([text], **options, return_ids=False)
-        found, scores = index.retrieve(words, k=min(MOST, len(ids)), show_progress=False)
+        found, scores = index.retrieve(words, k=min(MAX_HITS, len(ids)), show_progress=False)
         return [ids[number] for number, score in zip(found[0], scores[0], strict=True) if score > 0]
 
     return search
 
 
-def tantivy(collection: Collection, most: int = MOST) -> Search:
-    """Lucene's likeness in Rust: accents folded, the stemmer of the language, pairs for scripts without spaces."""
+def tantivy(collection: Collection, max_hits: int = MAX_HITS) -> Search:
+    """Search with Lucene's ranking in Rust: folded accents, stems of the language, bigrams if it has no spaces."""
     library = import_module("tantivy")
     schema = library.SchemaBuilder()
     schema.add_integer_field("number", stored=True)
@@ -104,7 +105,7 @@ def tantivy(collection: Collection, most: int = MOST) -> Search:
         if not words:
             return []
         query, _ = index.parse_query_lenient(words, list(FIELDS), field_boosts=boosts)
-        hits = searcher.search(query, most).hits
+        hits = searcher.search(query, max_hits).hits
         return [collection.documents[searcher.doc(address)["number"][0]].id for _, address in hits]
 
     return search

@@ -1,6 +1,6 @@
-"""Pages as people might have written them: whole sentences, titles and headings of real ones, put together anew.
+"""Generates pages by recombining sentences, titles and headings of real documents.
 
-So words are as frequent, and stand as often beside each other, as in the collections. The same pages for the same seed.
+So words are as frequent, and occur together as often, as in the collections. The same seed gives the same pages.
 """
 
 import random
@@ -22,14 +22,14 @@ from .wiki import Article
 
 LATIN = ("cacm", "cisi", "cppdocs", "cran", "hugo", "obs_en")
 SPACELESS = ("obs_ko", "obs_th", "obs_zh")
-EVERY = 50  # one page of so many is in a script without spaces
-PASSAGE = 42  # words of a passage, or so: four of them make a page of 170
+SPACELESS_EVERY = 50  # one page in this many is in a script without spaces
+PASSAGE = 42  # words of a passage, approximately: four passages make a page of 170 words
 PASSAGES = 4
-LETTERS = 120  # of a passage without spaces
+LETTERS = 120  # characters of a passage without spaces
 LINKS = 3
 SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
 PLAIN = re.compile(r"\w[\w ,'-]*\??")
-MARKS = re.compile(r"^[#>\-*+|`~\s]+|[`<|]")  # what would be code, a heading or HTML in the middle of a text
+MARKS = re.compile(r"^[#>\-*+|`~\s]+|[`<|]")  # marks that would be code, a heading or HTML in the middle of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +43,44 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """The texts that pages are made of. Documents of one collection stay together, as their pages share a topic."""
+    """The texts that pages are made of. Documents of one collection stay together: their pages share a topic."""
 
     latin: tuple[tuple[Text, ...], ...]
     spaceless: tuple[tuple[Text, ...], ...]
 
 
 def stock(data: Path | None) -> Stock:
-    return Stock(*(tuple(texts(one) for one in read_all(data, names)) for names in (LATIN, SPACELESS)))
+    return Stock(*(tuple(texts(document) for document in read_all(data, names)) for names in (LATIN, SPACELESS)))
 
 
 def texts(collection: Collection) -> tuple[Text, ...]:
-    """Return the texts of a collection, without documents that have no title or nothing to quote."""
+    """Return the texts of a collection, without documents that have no title or no passages."""
     found = []
-    for document in filter(lambda one: one.title.strip(), collection.documents):
+    for document in filter(lambda document: document.title.strip(), collection.documents):
         lines = document.text.split("\n")
         headings = tuple(line.strip() for line in lines if was_heading(line) and PLAIN.fullmatch(line.strip()))
-        if said := tuple(passages("\n".join(line for line in lines if not was_heading(line)))):
-            found.append(Text(" ".join(document.title.split()), said, headings))
+        if passages_found := tuple(passages("\n".join(line for line in lines if not was_heading(line)))):
+            found.append(Text(" ".join(document.title.split()), passages_found, headings))
     return tuple(found)
 
 
 def passages(text: str) -> Iterator[str]:
-    """Sentences that follow each other, some forty words each time."""
-    held: list[str] = []
+    """Yield passages of consecutive sentences, about 42 words each."""
+    sentences: list[str] = []
     size = 0.0
     for sentence in SENTENCE.split(text):
         if clean := MARKS.sub("", sentence).strip():
-            held.append(clean)
+            sentences.append(clean)
             size += max(clean.count(" ") + 1, len(clean) / 12 if clean.isascii() else len(clean) * PASSAGE / LETTERS)
         if size >= PASSAGE:
-            yield " ".join(held)
-            held, size = [], 0.0
-    if held:
-        yield " ".join(held)
+            yield " ".join(sentences)
+            sentences, size = [], 0.0
+    if sentences:
+        yield " ".join(sentences)
 
 
 class Author:
-    """Writes one wiki."""
+    """Writes the pages of one wiki."""
 
     def __init__(self, wiki: Wiki, stock: Stock) -> None:
         self.wiki, self.stock, self.rng = wiki, stock, random.Random(wiki.owner_id.int)
@@ -91,11 +91,13 @@ class Author:
 
     def article(self, number: int) -> Article:
         rng = self.rng
-        subject = self.subject(self.stock.spaceless if number % EVERY == EVERY - 1 else self.stock.latin)
+        subject = self.subject(
+            self.stock.spaceless if number % SPACELESS_EVERY == SPACELESS_EVERY - 1 else self.stock.latin
+        )
         first, second, third, fourth = (rng.choice(subject) for _ in range(4))
         title = joined(rng, first.title, second.title)
-        said = dict.fromkeys(rng.choice(text.passages) for text in (first, first, second, third, fourth))
-        passages = list(said)[:PASSAGES]
+        passages_found = dict.fromkeys(rng.choice(text.passages) for text in (first, first, second, third, fourth))
+        passages = list(passages_found)[:PASSAGES]
         page = Page(
             id=self.wiki.page(number),
             type=TYPES[number % len(TYPES)],
@@ -110,8 +112,8 @@ class Author:
         return Article(page, aliases, linked, LINKS, START + timedelta(minutes=number))
 
     def subject(self, collections: Sequence[Sequence[Text]]) -> Sequence[Text]:
-        """Draw a collection by the root of its size, so that neither large nor small ones dominate."""
-        return self.rng.choices(collections, [sqrt(len(one)) for one in collections])[0]
+        """Draw a collection with the square root of its size as weight, so that large ones do not dominate."""
+        return self.rng.choices(collections, [sqrt(len(collection)) for collection in collections])[0]
 
     def slug(self, title: str) -> str:
         try:
@@ -119,16 +121,18 @@ class Author:
         except NoSlug:
             slug = "page"
         if slug in self.taken:
-            slug = next(one for n in count(len(self.taken)) if (one := numbered_slug(slug, n)) not in self.taken)
+            slug = next(
+                candidate for n in count(len(self.taken)) if (candidate := numbered_slug(slug, n)) not in self.taken
+            )
         self.taken.add(slug)
         return slug
 
 
-def joined(rng: random.Random, one: str, other: str) -> str:
-    """The beginning of a title and the end of another; of titles without spaces, half of each."""
-    before, after = one.split(), other.split()
+def joined(rng: random.Random, first: str, second: str) -> str:
+    """Join the beginning of a title to the end of another. Titles without spaces are joined whole."""
+    before, after = first.split(), second.split()
     if len(before) + len(after) <= 2:
-        return f"{one} {other}"
+        return f"{first} {second}"
     return " ".join([*before[: rng.randint(1, min(4, len(before)))], *after[-rng.randint(1, min(3, len(after))) :]])
 
 
@@ -137,7 +141,7 @@ def heading(rng: random.Random, text: Text) -> str:
 
 
 def sections(passages: Sequence[str], headings: Sequence[str]) -> tuple[Section, ...]:
-    """A lead, and a section under each heading."""
+    """Return a lead without a heading, and a section under each heading."""
     named = ["", *headings]
     bodies = [*passages[: len(headings)], "\n\n".join(passages[len(headings) :])]
     return tuple(map(Section, slugs(named), named, bodies))

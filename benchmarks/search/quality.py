@@ -28,38 +28,38 @@ SHOWN = {
 }  # fmt: skip
 NAMES = {"ndcg10": "nDCG@10", "recall10": "recall@10", "success1": "first", "answered": "answered"}
 Systems = dict[str, Callable[[Collection], Search]]
-Found = dict[str, dict[str, dict[str, Score]]]
-"""By search, collection and kind."""
+Scores = dict[str, dict[str, dict[str, Score]]]
+"""The scores by search, collection and kind of query."""
 WIDTH = 110  # characters that the tables need
-notes = Console(stderr=True)
+stderr = Console(stderr=True)
 
 
 def quality(
     data: Annotated[
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
-    collections: Annotated[str, typer.Option(help="Names with commas between; all if none.")] = "",
-    kinds: Annotated[str, typer.Option(help="Kinds of query with commas between; all if none.")] = "",
-    cap: Annotated[int | None, typer.Option(min=1, help="Queries of each kind at most, drawn by lot.")] = None,
-    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+    collections: Annotated[str, typer.Option(help="Names, separated by commas; default: all.")] = "",
+    kinds: Annotated[str, typer.Option(help="Kinds of query, separated by commas; default: all.")] = "",
+    cap: Annotated[int | None, typer.Option(min=1, help="Maximum of queries of each kind, drawn at random.")] = None,
+    json: Annotated[Path | None, typer.Option(help="A JSON file for all figures.")] = None,
 ) -> None:
     """Measure the quality of search in Cairn and its peers, against the goals and for each collection."""
-    chosen = asked(list(read_all(data, names(collections))), names(kinds), cap)
+    chosen = select_queries(list(read_all(data, names(collections))), names(kinds), cap)
     with migrated() as dsn, cairn.opened(dsn) as ours, seed.opened(dsn) as origin:
-        found = measured({"Cairn": ours.load, "seed": origin.load, **PEERS}, chosen)
-    Console(width=max(WIDTH, Console().width)).print(against_goals(found), by_collection(found), sep="\n")
+        scores_found = score_all({"Cairn": ours.load, "seed": origin.load, **PEERS}, chosen)
+    Console(width=max(WIDTH, Console().width)).print(against_goals(scores_found), by_collection(scores_found), sep="\n")
     if json is not None:
-        json.write_bytes(orjson.dumps(as_json(found), option=orjson.OPT_INDENT_2))
+        json.write_bytes(orjson.dumps(as_json(scores_found), option=orjson.OPT_INDENT_2))
 
 
-def asked(collections: list[Collection], kinds: list[str], cap: int | None) -> list[Collection]:
-    """Return the collections with some of their queries. Raises NoCollections for kinds that none of them has."""
-    known = {kind for one in collections for kind in one.kinds}
+def select_queries(collections: list[Collection], kinds: list[str], cap: int | None) -> list[Collection]:
+    """Return the collections with the chosen queries. Raises NoCollections for kinds that no collection has."""
+    known = {kind for collection in collections for kind in collection.kinds}
     if missing := [kind for kind in kinds if kind not in known]:
         raise NoCollections(
             f"There are no queries of the kind {', '.join(missing)}. There are {', '.join(sorted(known))}."
         )
-    return [one.of(kinds, cap) for one in collections]
+    return [collection.of(kinds, cap) for collection in collections]
 
 
 def names(text: str) -> list[str]:
@@ -68,7 +68,7 @@ def names(text: str) -> list[str]:
 
 @contextmanager
 def migrated() -> Iterator[str]:
-    """An empty database for as long as the block lasts."""
+    """Start a server with a migrated, empty database until the block ends."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as folder:
         Path(folder).chmod(0o755)
         with EmbeddedServer(Path(folder) / "data", durable=False) as dsn:
@@ -76,36 +76,36 @@ def migrated() -> Iterator[str]:
             yield dsn
 
 
-def measured(systems: Systems, chosen: list[Collection]) -> Found:
-    """Leave out the peers whose library is not installed, and print their names."""
-    found: Found = {name: {} for name in systems}
-    with Progress(console=notes, disable=not notes.is_terminal) as bars:
-        task = bars.add_task("", total=sum(len(one.queries) for one in chosen) * len(systems))
+def score_all(systems: Systems, chosen: list[Collection]) -> Scores:
+    """Score all searches on all collections. A peer whose library is not installed is left out with a message."""
+    scores_found: Scores = {name: {} for name in systems}
+    with Progress(console=stderr, disable=not stderr.is_terminal) as bars:
+        task = bars.add_task("", total=sum(len(collection.queries) for collection in chosen) * len(systems))
         for collection in chosen:
-            for name in list(found):
+            for name in list(scores_found):
                 bars.update(task, description=f"{collection.name}: {name}")
                 try:
                     search = systems[name](collection)
                 except ImportError as error:
-                    notes.print(f"{name} is not measured: {error}. Try: pip install 'cairn-wiki[benchmarks]'")
-                    del found[name]
+                    stderr.print(f"{name} is not measured: {error}. Try: pip install 'cairn-wiki[benchmarks]'")
+                    del scores_found[name]
                     continue
-                found[name][collection.name] = scores(search, collection, lambda: bars.advance(task))
-    return found
+                scores_found[name][collection.name] = scores(search, collection, lambda: bars.advance(task))
+    return scores_found
 
 
-def against_goals(found: Found) -> Table:
-    ours, *peers = found
+def against_goals(scores_found: Scores) -> Table:
+    ours, *peers = scores_found
     table = Table(
-        "what", "goal", ours, "met", *peers, *(f"{name}: not installed" for name in PEERS if name not in found)
+        "what", "goal", ours, "met", *peers, *(f"{name}: not installed" for name in PEERS if name not in scores_found)
     )
     for goal in GOALS:
-        reached = {name: goal.reached(figures) for name, figures in found.items()}
-        own = reached[ours]
+        figures_reached = {name: goal.reached(figures) for name, figures in scores_found.items()}
+        own = figures_reached[ours]
         if own is not None:
-            others = [figure for name in peers if (figure := reached[name]) is not None]
+            others = [figure for name in peers if (figure := figures_reached[name]) is not None]
             met = "yes" if goal.is_met(own, others) else "NO"
-            table.add_row(goal.what, wanted(goal), digits(own), met, *(digits(reached[name]) for name in peers))
+            table.add_row(goal.what, wanted(goal), digits(own), met, *(digits(figures_reached[name]) for name in peers))
     return table
 
 
@@ -113,12 +113,12 @@ def wanted(goal: Goal) -> str:
     return f"{'≤' if goal.at_most else '≥'} {goal.goal:g}{', above peers' if goal.above_peers else ''}"
 
 
-def by_collection(found: Found) -> Table:
-    table = Table("collection", "kind", "measure", *found)
-    for name, kinds in found["Cairn"].items():
+def by_collection(scores_found: Scores) -> Table:
+    table = Table("collection", "kind", "measure", *scores_found)
+    for name, kinds in scores_found["Cairn"].items():
         for kind in kinds:
             measure = SHOWN.get(kind, "ndcg10")
-            figures = [getattr(figures[name][kind], measure) for figures in found.values()]
+            figures = [getattr(figures[name][kind], measure) for figures in scores_found.values()]
             table.add_row(name, kind, NAMES[measure], *map(digits, figures))
         table.add_section()
     return table
@@ -128,9 +128,13 @@ def digits(figure: float | None) -> str:
     return "" if figure is None else f"{figure:.3f}"
 
 
-def as_json(found: Found) -> dict[str, Any]:
-    reached = [
-        {"what": one.what, "goal": one.goal, **{name: one.reached(figures) for name, figures in found.items()}}
-        for one in GOALS
+def as_json(scores_found: Scores) -> dict[str, Any]:
+    figures_reached = [
+        {
+            "what": goal.what,
+            "goal": goal.goal,
+            **{name: goal.reached(figures) for name, figures in scores_found.items()},
+        }
+        for goal in GOALS
     ]
-    return {"goals": reached, "collections": found}
+    return {"goals": figures_reached, "collections": scores_found}

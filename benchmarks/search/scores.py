@@ -11,15 +11,16 @@ from .collection import Collection, Query
 DEPTH = 10
 log = logging.getLogger(__name__)
 Search = Callable[[str], Sequence[str]]
-"""The ids of documents for a query, the best first."""
+"""A function that returns the ids of documents for a query, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
     """The scores of one query, or the mean of several. All are shares of 1; the last three should be 0.
 
-    `ndcg10` gains discounted by rank, against the best order; `recall10` documents that answer among the first ten;
-    `success1` the first one answers; `empty` nothing found; `repeated` a document twice; `error` it raised.
+    `ndcg10` is the sum of gains discounted by rank, relative to the best order. `recall10` is the share of the relevant
+    documents that are among the first ten. `success1`: the first result is relevant. `empty`: nothing was found.
+    `repeated`: a document occurs twice. `error`: the search raised an exception.
     """
 
     ndcg10: float = 0.0
@@ -35,29 +36,29 @@ class Score:
 
 
 def scores(search: Search, collection: Collection, step: Callable[[], object]) -> dict[str, Score]:
-    """The mean of each kind of query. `step` hears of each query asked."""
+    """Return the mean of each kind of query. `step` is called after each query."""
     found: dict[str, list[Score]] = {}
     for query in collection.queries:
-        found.setdefault(query.kind, []).append(asked(search, query, collection.judged.get(query.id, {})))
+        found.setdefault(query.kind, []).append(score_query(search, query, collection.judged.get(query.id, {})))
         step()
     return {kind: mean(each) for kind, each in found.items()}
 
 
-def asked(search: Search, query: Query, relevant: Mapping[str, int]) -> Score:
+def score_query(search: Search, query: Query, relevant: Mapping[str, int]) -> Score:
     try:
         return score(search(query.text), relevant)
-    except Exception as error:  # whatever it is, it is counted
+    except Exception as error:  # every exception counts as an error
         log.warning("%s raised for %r", type(error).__name__, query.text, exc_info=error)
         return Score(error=1.0)
 
 
 def score(results: Sequence[str], relevant: Mapping[str, int]) -> Score:
-    """A document's second appearance gains nothing and takes no place. To nonsense nothing is relevant."""
+    """Score one result. A repeated document gains nothing and takes no rank. No document is relevant to nonsense."""
     once = list(dict.fromkeys(results))
     best = sorted(relevant.values(), reverse=True)
     return Score(
-        ndcg10=gained(relevant.get(one, 0) for one in once) / (gained(best) or 1),
-        recall10=sum(one in relevant for one in once[:DEPTH]) / (min(len(relevant), DEPTH) or 1),
+        ndcg10=gained(relevant.get(document, 0) for document in once) / (gained(best) or 1),
+        recall10=sum(document in relevant for document in once[:DEPTH]) / (min(len(relevant), DEPTH) or 1),
         success1=float(once[:1] != [] and once[0] in relevant),
         empty=float(not once),
         repeated=float(len(once) < len(results)),
@@ -69,4 +70,4 @@ def gained(gains: Iterable[int]) -> float:
 
 
 def mean(several: Sequence[Score]) -> Score:
-    return Score(*(fmean(getattr(one, name) for one in several) for name in Score.__slots__))
+    return Score(*(fmean(getattr(query_score, name) for query_score in several) for name in Score.__slots__))

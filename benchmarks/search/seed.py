@@ -1,8 +1,9 @@
-"""The search that Cairn set out from, as a peer: one statement over English full-text search, with a bonus for aliases.
+"""The search that Cairn began with, as a peer: one statement over English full-text search, with a bonus for aliases.
 
-Pages match that have all the words, all of them as beginnings of words, or an alias that contains the whole question.
-ts_rank puts them in order, beginnings count half, and an alias counts 1. It stands here as it was designed, with what
-follows from that: a page comes once for each alias that matched, and scripts other than Latin find nothing.
+A page matches if it has all the words, has words that begin with them all, or has an alias that contains the whole
+question. Pages are ordered by ts_rank; matches of beginnings count half, and an alias counts 1. The search is
+unchanged, with its known defects: a page is found once for each matching alias, and scripts other than Latin find
+nothing.
 """
 
 import re
@@ -21,7 +22,7 @@ from . import seed_tables
 from .cairn import articles, number_of, scope_of
 from .collection import Collection
 from .corpus import create, dsn_of
-from .peers import MOST, Search
+from .peers import MAX_HITS, Search
 from .wiki import rows
 
 DATABASE = "seed"
@@ -49,28 +50,30 @@ SEARCH = """
 
 
 async def search(connection: asyncpg.Connection, scope: Scope, text: str, first: int) -> list[UUID]:
-    """Pages, the best first; without SQL none for a question that begins no word."""
-    begun = beginnings(text)
-    if not begun:
+    """Return pages, the best first; returns none without a statement if the question has no Latin word."""
+    prefixes = beginnings(text)
+    if not prefixes:
         return []
-    found = await connection.fetch(SEARCH, scope.tenant_id, scope.owner_id, text, begun, first)
+    found = await connection.fetch(SEARCH, scope.tenant_id, scope.owner_id, text, prefixes, first)
     return [row["id"] for row in found]
 
 
 def beginnings(text: str) -> str:
-    """`New C++ templates` → `new:* & templates:*`: raw, most of what people type is no query but a syntax error."""
+    """Turn `New C++ templates` into `new:* & templates:*`: in raw form, most questions would be syntax errors."""
     return " & ".join(f"{word}:*" for word in BEGINNING.findall(text.lower()))
 
 
 async def connect(dsn: str, database: str) -> asyncpg.Connection:
-    """To a database of the server, which is made if need be. Each question is planned for its words: it is far the
-    faster in a large wiki."""
+    """Connect to a database of the server, which is created if it is missing.
+
+    Each question is planned for its own words, which is far faster in a large wiki.
+    """
     await create(dsn, database)
     return await asyncpg.connect(dsn_of(dsn, database), server_settings=PLANNED_EACH_TIME)
 
 
 class Seed:
-    """One tenant with a wiki for each collection loaded."""
+    """One tenant with a wiki for each loaded collection."""
 
     def __init__(self, connection: asyncpg.Connection, runner: Runner) -> None:
         self.connection, self.runner, self.wikis = connection, runner, 0
@@ -83,7 +86,7 @@ class Seed:
         scope, ids = scope_of(own), [document.id for document in collection.documents]
 
         def ask(text: str) -> list[str]:
-            found = self.runner.run(search(self.connection, scope, text, MOST))
+            found = self.runner.run(search(self.connection, scope, text, MAX_HITS))
             return [ids[number_of(own, page_id.int)] for page_id in found]
 
         return ask
@@ -91,7 +94,7 @@ class Seed:
 
 @contextmanager
 def opened(dsn: str) -> Iterator[Seed]:
-    """Create the search in a database of its own on the server."""
+    """Create the search in its own database on the server."""
     with Runner(loop_factory=uvloop.new_event_loop) as runner:
         connection = runner.run(connect(dsn, DATABASE))
         try:

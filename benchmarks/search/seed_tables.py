@@ -1,4 +1,4 @@
-"""The tables that the seed's search reads, and the same pages and names in them that Cairn has."""
+"""The tables that the seed's search reads, filled with the same pages and names as Cairn's tables."""
 
 from collections.abc import AsyncIterable, Iterable
 
@@ -38,7 +38,7 @@ INDEXES = """
     CREATE INDEX IF NOT EXISTS aliases_alias ON aliases (alias);
     CREATE INDEX IF NOT EXISTS aliases_like ON aliases USING gin (alias gin_trgm_ops);
 """
-# The compiler makes an alias of each title.
+# The seed's compiler made an alias of each title.
 NAMES = ("alias", "title")
 PAGES_OF_CAIRN = f"SELECT {', '.join(COLUMNS['pages'])} FROM pages"
 ALIASES_OF_CAIRN = "SELECT DISTINCT page_id, name FROM page_names WHERE kind = ANY ($1)"
@@ -47,19 +47,19 @@ Rows = Iterable[tuple[object, ...]] | AsyncIterable[asyncpg.Record]
 
 
 async def make(connection: asyncpg.Connection) -> None:
-    """Empty, whatever there was."""
+    """Create empty tables, replacing existing ones."""
     await connection.execute(TABLES)
 
 
 async def write(connection: asyncpg.Connection, records: Records) -> None:
-    """The rows of pages and their names as Cairn's tables have them."""
+    """Store the pages and their names, as Cairn's tables have them."""
     aliases = {(page, name) for _, _, page, kind, name, _ in records["page_names"] if kind in NAMES}
     await fill(connection, records["pages"], aliases)
     await connection.execute("VACUUM ANALYZE")
 
 
 async def copy(cairn: asyncpg.Connection, connection: asyncpg.Connection) -> None:
-    """All the pages of a database of Cairn's, unless they are there: all of them or none."""
+    """Copy all pages of a Cairn database in one transaction, unless they have been copied before."""
     if await is_copy(cairn, connection):
         return
     async with connection.transaction(), cairn.transaction(readonly=True):
@@ -77,7 +77,7 @@ async def is_copy(cairn: asyncpg.Connection, connection: asyncpg.Connection) -> 
 
 
 async def fill(connection: asyncpg.Connection, pages: Rows, aliases: Rows) -> None:
-    """The indexes come last: so they are made fastest."""
+    """Fill the tables, then create their indexes, which is faster than filling indexed tables."""
     await connection.copy_records_to_table("pages", records=pages, columns=COLUMNS["pages"])
     await connection.copy_records_to_table("aliases", records=aliases, columns=("page_id", "alias"))
     await connection.execute(INDEXES)

@@ -6,7 +6,7 @@ from db.database import Database
 from db.tables import metadata
 
 TABLES = sorted(name for name in metadata.tables if name.startswith("search_") or name == "page_names")
-# A partitioned table has no bytes of its own, and a plain one no parts.
+# A partitioned table has no bytes of its own, and a plain table has no parts.
 BYTES = """
     SELECT sum(pg_table_size(relid))::bigint AS rows, sum(pg_indexes_size(relid))::bigint AS indexes
     FROM (SELECT $1::regclass AS relid UNION SELECT relid FROM pg_partition_tree($1::regclass)) AS parts
@@ -16,7 +16,7 @@ PAGES = "SELECT count(*) FROM pages"
 
 @dataclass(frozen=True, slots=True)
 class Bytes:
-    """The bytes that a table takes for one page of the database."""
+    """The bytes that a table takes per page of the database."""
 
     rows: float
     indexes: float

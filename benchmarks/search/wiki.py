@@ -1,4 +1,4 @@
-"""A wiki written at once: the rows of its pages by COPY, and then the product's own reindexing."""
+"""Writes a whole wiki: the rows of its pages by COPY, and then the product's own reindexing."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ COLUMNS = {
 }  # fmt: skip
 Records = dict[str, list[tuple[Any, ...]]]
 SECTION, ALIAS, LINK = 3, 6, 7  # kinds of id
-EACH = 100_000  # rows of one kind that a page has at most
+EACH = 100_000  # the maximum number of rows of one kind per page
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Article:
 
 
 async def write(connection: asyncpg.Connection, wiki: Wiki, language: str, articles: Iterable[Article]) -> None:
-    """All of it or nothing. What references what is right by construction, so Postgres is spared the checks."""
+    """Write a wiki in one transaction. Foreign keys are valid by construction, so Postgres does not check them."""
     numbered = enumerate(articles)
     async with connection.transaction():
         await connection.execute("SET LOCAL session_replication_role = replica")
@@ -67,7 +67,7 @@ async def write_scope(connection: asyncpg.Connection, wiki: Wiki, language: str)
 
 
 def rows(wiki: Wiki, articles: Iterable[tuple[int, Article]]) -> Records:
-    """Return the rows by table: only what can be found and shown, without history and evidence."""
+    """Return the rows by table: only those that search reads and shows, without history and evidence."""
     found: Records = {table: [] for table in COLUMNS}
     scope = (wiki.tenant_id, wiki.owner_id)
     for number, article in articles:
@@ -93,5 +93,5 @@ def of_page(wiki: Wiki, number: int, article: Article) -> Iterator[tuple[str, tu
 
 
 def names_of(aliases: Iterable[str]) -> dict[str, str]:
-    """The form that is looked up, and that which is shown."""
+    """Return the display name of each alias by its normalised form."""
     return {alias: name for name in aliases if len(name) <= NAME.most and (alias := normalise(name))}

@@ -21,28 +21,28 @@ from .corpus import other_wiki
 from .prose import Author, Stock
 from .wiki import Article
 
-PAGES = 300  # written into a wiki of 1,000, and deleted again
+PAGES = 300  # pages that are written into a wiki of 1,000, and deleted afterwards
 UNMEASURED = 20
-OTHER = wiki(999_999, 999_999, 10_000)  # no wiki: only the seed of the pages written
+OTHER = wiki(999_999, 999_999, 10_000)  # not a wiki in the database: only the seed of the pages that are written
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """Means for one page, in milliseconds. `reading` is the time of Python to find the words of a body."""
+    """Mean milliseconds for one page. `reading` is Python's time for finding the words of a body."""
 
     page: Spent
     search: Spent
     reading: float
 
 
-async def measured(backend: Backend, made: Stock) -> Writing:
-    """Measure new pages, written through the product's own resolver."""
+async def measure_writes(backend: Backend, material: Stock) -> Writing:
+    """Measure the creation of pages through the product's own resolver."""
     scope = scope_of(other_wiki())
     whole: list[Spent] = []
     ids = []
     reading = 0.0
-    with watched_search(backend) as parts:
-        for article in islice(Author(OTHER, made).articles(), PAGES + UNMEASURED):
+    with measuring_search(backend) as parts:
+        for article in islice(Author(OTHER, material).articles(), PAGES + UNMEASURED):
             started = perf_counter()
             searchable(article.page.body)
             reading += perf_counter() - started
@@ -55,8 +55,8 @@ async def measured(backend: Backend, made: Stock) -> Writing:
 
 
 @contextmanager
-def watched_search(backend: Backend) -> Iterator[list[Spent]]:
-    """Measure the rows that search reads in each write, with the occasional counting of words included."""
+def measuring_search(backend: Backend) -> Iterator[list[Spent]]:
+    """Measure the writing of search rows in each page write, including the occasional counting of words."""
     found: list[Spent] = []
 
     async def watched(*arguments: Any, **options: Any) -> None:
@@ -75,6 +75,6 @@ def draft(article: Article) -> PageDraft:
 
 
 def mean(several: list[Spent]) -> Spent:
-    """Without the first, for which statements are still prepared."""
+    """Return the mean without the first 20 writes, for which statements are still prepared."""
     counted = several[UNMEASURED:]
-    return Spent(fmean(one.processor for one in counted), fmean(one.wall for one in counted))
+    return Spent(fmean(spent.processor for spent in counted), fmean(spent.wall for spent in counted))

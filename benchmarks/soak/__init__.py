@@ -1,1 +1,1 @@
-"""A steady mixed load for as long as is wanted, and whether memory, connections, tables and latencies stay flat."""
+"""Applies a steady mixed load, and checks whether memory, connections, tables and latencies stay flat."""

@@ -1,4 +1,4 @@
-"""Samples of a running service: memory of its processes, connections, sizes of tables, dead tuples, what waits."""
+"""Samples a running service: memory of its processes, connections, sizes of tables, dead tuples, pending work."""
 
 import asyncio
 import time
@@ -25,17 +25,17 @@ SELECT (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') AS del
 
 
 HISTORY = frozenset({"activity", "audit_events", "compile_jobs", "revisions", "sources", "webhook_deliveries"})
-"""The tables that keep what happened: they grow with each write, until a retention prunes them."""
+"""The tables that record history: they grow with each write, until retention prunes them."""
 
 
 class Samples:
-    """Samples by minute. A name is that of a measurement and its unit; `server` is the first process of Postgres."""
+    """Samples by measurement (a name with its unit) and minute. `server` is the pid of the postmaster."""
 
     def __init__(self, dsn: str, processes: Mapping[str, int], server: int) -> None:
         self.dsn, self.processes, self.server, self.began = dsn, processes, server, time.monotonic()
         self.cpu: dict[str, dict[int, float]] = defaultdict(dict)
-        """The CPU time so far, at the end of each minute, in seconds."""
-        self.found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        """The CPU seconds used so far, at the end of each minute."""
+        self.values: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         self.tables: list[dict[str, Any]] = []
 
     async def run(self, every: float) -> None:
@@ -54,37 +54,39 @@ class Samples:
         self.add("connections", await connection.fetchval(CONNECTIONS))
         waiting = await connection.fetchrow(WAITING)
         for name, value in waiting.items():
-            self.add(f"{name} that wait", value)
+            self.add(f"pending {name}", value)
         rows = [dict(row) for row in await connection.fetch(TABLES)]
         self.tables = rows
         live, dead = sum(row["live"] for row in rows), sum(row["dead"] for row in rows)
-        now = [row for row in rows if row["name"] not in HISTORY]
-        size = sum(row["heap"] + row["indexes"] for row in now)
-        self.add("tables of what is, MB", size / 1e6)
-        self.add("tables of what was, MB", sum(row["heap"] + row["indexes"] for row in rows) / 1e6 - size / 1e6)
-        self.add("rows of what is, thousands", sum(row["live"] for row in now) / 1e3)
+        current = [row for row in rows if row["name"] not in HISTORY]
+        size = sum(row["heap"] + row["indexes"] for row in current)
+        self.add("tables of current state, MB", size / 1e6)
+        self.add("tables of history, MB", sum(row["heap"] + row["indexes"] for row in rows) / 1e6 - size / 1e6)
+        self.add("rows of current state, thousands", sum(row["live"] for row in current) / 1e3)
         self.add("dead rows, %", 100 * dead / max(live + dead, 1))
         minute = int((time.monotonic() - self.began) / 60)
         with suppress(OSError):
             self.cpu["service"][minute] = cpu_seconds([self.processes["service"]])
             self.cpu["Postgres"][minute] = cluster_cpu_seconds(self.server)
 
-    def a_request(self, sent: Mapping[int, int], minutes: int) -> dict[str, list[float | None]]:
-        """Return the CPU time of a request on average, in milliseconds, whatever else the machine does."""
-        found: dict[str, list[float | None]] = {}
-        for name, told in self.cpu.items():
-            found[f"CPU of {name} a request, ms"] = [
-                (told[at] - told[at - 1]) * 1_000 / sent[at] if at in told and at - 1 in told and sent.get(at) else None
+    def cpu_per_request(self, sent: Mapping[int, int], minutes: int) -> dict[str, list[float | None]]:
+        """Return the mean CPU milliseconds per request of each minute, whatever else the machine does."""
+        values: dict[str, list[float | None]] = {}
+        for name, values_by_minute in self.cpu.items():
+            values[f"CPU of {name} per request, ms"] = [
+                (values_by_minute[at] - values_by_minute[at - 1]) * 1_000 / sent[at]
+                if at in values_by_minute and at - 1 in values_by_minute and sent.get(at)
+                else None
                 for at in range(minutes)
             ]
-        return found
+        return values
 
     def add(self, name: str, value: float) -> None:
-        self.found[name][int((time.monotonic() - self.began) / 60)].append(float(value))
+        self.values[name][int((time.monotonic() - self.began) / 60)].append(float(value))
 
     def by_minute(self, minutes: int) -> dict[str, list[float | None]]:
         """Return the median of each minute."""
         return {
-            name: [median(told[at]) if told.get(at) else None for at in range(minutes)]
-            for name, told in self.found.items()
+            name: [median(values_by_minute[at]) if values_by_minute.get(at) else None for at in range(minutes)]
+            for name, values_by_minute in self.values.items()
         }  # fmt: skip

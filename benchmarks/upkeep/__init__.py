@@ -1,1 +1,1 @@
-"""Measures what keeps a wiki in order: its lint, and ingests that are killed."""
+"""Measures the upkeep of a wiki: its lint, ingests by processes that are killed, and syncs of a large vault."""

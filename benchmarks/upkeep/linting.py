@@ -1,4 +1,4 @@
-"""The lint of a large wiki: seconds of Postgres for each check and for all of them, and the memory of this process."""
+"""Measures the lint of a large wiki: CPU seconds of Postgres for all checks, and the memory of this process."""
 
 import tempfile
 import time
@@ -27,7 +27,7 @@ from ..import_export.memory import kilobytes
 from ..processes import TICK, cpu_seconds
 from ..wikis import Wiki, wiki, write_wikis
 
-GOAL = 10.0  # seconds of all checks
+GOAL = 10.0  # CPU seconds of Postgres for all checks
 FIELDS = """
     UPDATE pages SET metadata = jsonb_strip_nulls(jsonb_build_object(
         'confidence', (ARRAY['low', 'medium', 'high', 'certain'])[1 + number % 4],
@@ -43,22 +43,24 @@ FIELDS = """
                  lag(slug) OVER (ORDER BY id) AS earlier, lead(slug) OVER (ORDER BY id) AS slug_after FROM pages) AS own
     CROSS JOIN LATERAL (VALUES (coalesce(own.slug_after, own.earlier))) AS other (slug)
     WHERE pages.id = own.id"""
-say = Console(stderr=True)
+stderr = Console(stderr=True)
 
 
 def linted(
-    pages: Annotated[int, typer.Option(min=10, help="Of the wiki.")] = 100_000,
-    rounds: Annotated[int, typer.Option(min=1, help="How often all checks are run.")] = 3,
-    folder: Annotated[Path | None, typer.Option(help="Where the database is kept for the next run.")] = None,
+    pages: Annotated[int, typer.Option(min=10, help="Pages of the wiki.")] = 100_000,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of all checks.")] = 3,
+    folder: Annotated[
+        Path | None, typer.Option(help="Folder in which the database is stored for the next run.")
+    ] = None,
 ) -> None:
-    """Lint a wiki of so many pages. Ends with an error where all checks together take more than ten seconds of CPU."""
-    with served(folder) as dsn:
-        if uvloop.run(measured(dsn, wiki(1, 1, pages, hub=pages // 4), rounds)) > GOAL:
+    """Lint a wiki of this size. Fails if all checks together take more than ten seconds of Postgres' CPU."""
+    with database_server(folder) as dsn:
+        if uvloop.run(measure_lint(dsn, wiki(1, 1, pages, hub=pages // 4), rounds)) > GOAL:
             raise typer.Exit(1)
 
 
 @contextmanager
-def served(folder: Path | None) -> Iterator[str]:
+def database_server(folder: Path | None) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         place = folder or Path(name)
         place.mkdir(parents=True, exist_ok=True)
@@ -69,15 +71,15 @@ def served(folder: Path | None) -> Iterator[str]:
             yield dsn
 
 
-async def measured(dsn: str, one: Wiki, rounds: int) -> float:
-    """Return the seconds of Postgres's CPU that all checks take, for the wiki's own people or for a member by grant."""
+async def measure_lint(dsn: str, wiki: Wiki, rounds: int) -> float:
+    """Return the CPU seconds that all checks take in Postgres: the worse of the wiki's owner and a member by grant."""
     worst = 0.0
     await migrate(dsn)
     database = Database(dsn, size=2, statement_timeout=600)
     await database.open()
     try:
-        own = Scope(one.tenant_id, one.owner_id, Role.MEMBER, Actor(ActorKind.USER, "bench"), (one.owner_id,))
-        await furnish(dsn, one)
+        own = Scope(wiki.tenant_id, wiki.owner_id, Role.MEMBER, Actor(ActorKind.USER, "bench"), (wiki.owner_id,))
+        await write_pages(dsn, wiki)
         postmaster = await find_postmaster(database)
         guest = await guest_of(database, own)
         for name, scope in (("its own people", own), ("a member by grant, who may not read everything", guest)):
@@ -85,18 +87,20 @@ async def measured(dsn: str, one: Wiki, rounds: int) -> float:
             Path("/proc/self/clear_refs").write_text("5")
             before, taken, spent = kilobytes("VmRSS"), [], []
             for _ in range(rounds):
-                start, used = time.perf_counter(), spent_by(postmaster)
+                start, used = time.perf_counter(), postgres_cpu_seconds(postmaster)
                 reports = await lint(view, scope, most=100)
                 taken.append(time.perf_counter() - start)
-                spent.append(spent_by(postmaster) - used)
+                spent.append(postgres_cpu_seconds(postmaster) - used)
             grown = max(0.0, (kilobytes("VmHWM") - before) / 1024)
             print(
-                f"{one.pages:,} pages, {name}: {median(spent):.2f} s of Postgres's CPU "
+                f"{wiki.pages:,} pages, {name}: {median(spent):.2f} s of Postgres's CPU "
                 f"[{min(spent):.2f}-{max(spent):.2f}], in {median(taken):.2f} s [{min(taken):.2f}-{max(taken):.2f}], "
-                f"{sum(report.total for report in reports):,} findings, {grown:.1f} MB more in this process",
+                f"{sum(report.total for report in reports):,} findings, peak memory {grown:.1f} MB higher",
                 flush=True,
             )
-            for seconds, check, total in sorted([await alone(view, scope, check.name) for check in CHECKS])[::-1][:8]:
+            for seconds, check, total in sorted([await run_check(view, scope, check.name) for check in CHECKS])[::-1][
+                :8
+            ]:
                 print(f"    {check:<22} {seconds:6.2f} s {total:>9,} findings", flush=True)
             worst = max(worst, median(spent))
         return worst
@@ -105,40 +109,40 @@ async def measured(dsn: str, one: Wiki, rounds: int) -> float:
 
 
 async def find_postmaster(database: Database) -> int:
-    """Return the process of Postgres, whose child serves this connection."""
+    """Return the pid of the postmaster, whose child serves this connection."""
     async with database.connection() as connection:
         backend = await connection.raw.fetchval("SELECT pg_backend_pid()")
     return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def spent_by(postmaster: int) -> float:
-    """Return the seconds that Postgres has computed so far, in processes that run and in those that have ended."""
+def postgres_cpu_seconds(postmaster: int) -> float:
+    """Return the CPU seconds that Postgres has used so far, in running and in ended processes."""
     ended = Path(f"/proc/{postmaster}/stat").read_text().rpartition(")")[2].split()[13:15]
     return cpu_seconds([postmaster]) + sum(map(int, ended)) / TICK
 
 
-async def alone(database: Database, scope: Scope, check: str) -> tuple[float, str, int]:
+async def run_check(database: Database, scope: Scope, check: str) -> tuple[float, str, int]:
     start = time.perf_counter()
     report = (await lint(database, scope, checks=[check]))[0]
     return time.perf_counter() - start, check, report.total
 
 
-async def furnish(dsn: str, one: Wiki) -> None:
-    """Write the wiki, with frontmatter, unless an earlier run has."""
-    look = await asyncpg.connect(dsn)
+async def write_pages(dsn: str, wiki: Wiki) -> None:
+    """Write the wiki with frontmatter, unless an earlier run has written it."""
+    connection = await asyncpg.connect(dsn)
     try:
-        if await look.fetchval("SELECT count(*) FROM pages") == one.pages:
+        if await connection.fetchval("SELECT count(*) FROM pages") == wiki.pages:
             return
-        say.print(f"Writing {one.pages:,} pages. This takes some minutes, once.")
-        await write_wikis(dsn, [one])
-        await look.execute(FIELDS)
-        await look.execute("VACUUM ANALYZE")
+        stderr.print(f"Writing {wiki.pages:,} pages. This takes some minutes, once.")
+        await write_wikis(dsn, [wiki])
+        await connection.execute(FIELDS)
+        await connection.execute("VACUUM ANALYZE")
     finally:
-        await look.close()
+        await connection.close()
 
 
 async def guest_of(database: Database, own: Scope) -> Scope:
-    """Return the scope of somebody who may write in the wiki, up to the ceiling of its members."""
+    """Return the scope of a guest who may write in the wiki, and read up to the sensitivity ceiling of members."""
     slug = f"guest-{time.time_ns()}"
     guest = await create_owner(database, own.tenant_id, OwnerKind.USER, slug, "Guest")
     await grant(database, own.tenant_id, owner_id=own.owner_id, grantee_id=guest.id, role=Grant.MEMBER)

@@ -1,4 +1,4 @@
-"""The cost of `cairn sync` for a large vault: the first one, one without changes, and one with few."""
+"""Measures `cairn sync` of a large vault: the first sync, one without changes, and one with few changes."""
 
 import os
 import random
@@ -13,14 +13,14 @@ from typing import Annotated, NamedTuple
 import typer
 import uvloop
 
-from ..compiler.database import new_wiki, opened, served
+from ..compiler.database import new_wiki, open_database, temporary_server
 from ..processes import cluster_cpu_seconds, peak_mb, postmaster
 from ..wikis import VOCABULARY
 
 COMMAND = [sys.executable, "-c", "from app.cli import main; main()", "sync"]
-EDITED = 10
-SETTLED = 2.5
-"""Seconds after which a file that was written is known by its time and size."""
+EDITED_NOTES = 10
+SETTLE_SECONDS = 2.5
+"""The seconds after which sync identifies a written file by its time and size."""
 
 
 class Cost(NamedTuple):
@@ -33,54 +33,54 @@ class Cost(NamedTuple):
 
 
 def syncs(
-    notes: Annotated[int, typer.Option(min=EDITED, help="Notes of the vault.")] = 10_000,
-    words: Annotated[int, typer.Option(min=1, help="Words of each.")] = 150,
+    notes: Annotated[int, typer.Option(min=EDITED_NOTES, help="Notes in the vault.")] = 10_000,
+    words: Annotated[int, typer.Option(min=1, help="Words of each note.")] = 150,
 ) -> None:
     """Sync a vault with an empty wiki, again without a change, with few edits, and into a new folder."""
-    with served() as dsn, tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
+    with temporary_server() as dsn, tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         vault, other = Path(name) / "vault", Path(name) / "other"
-        uvloop.run(founded(dsn))
+        uvloop.run(create_wiki(dsn))
         write_vault(vault, notes, words, random.Random(1))
-        time.sleep(SETTLED)
+        time.sleep(SETTLE_SECONDS)
         steps: dict[str, Callable[[], Cost]] = {
             f"the first sync of {notes:,} notes": lambda: sync(dsn, vault),
             "again, nothing changed": lambda: sync(dsn, vault),
             "once more, nothing changed": lambda: sync(dsn, vault),
-            f"{EDITED} notes were edited": lambda: sync(dsn, edited(vault)),
+            f"{EDITED_NOTES} notes were edited": lambda: sync(dsn, edit_notes(vault)),
             "into a new folder": lambda: sync(dsn, other),
             "again, nothing changed there": lambda: sync(dsn, other),
         }
         print("| sync | seconds | CPU of cairn, s | CPU of Postgres, s | peak memory, MB |\n|---|---|---|---|---|")
         for step, run in steps.items():
-            one = run()
-            told = f"{one.seconds:,.1f} | {one.cpu:,.1f} | {one.postgres:,.1f} | {one.peak_mb:,.0f}"
-            print(f"| {step} | {told} |", flush=True)
+            cost = run()
+            figures = f"{cost.seconds:,.1f} | {cost.cpu:,.1f} | {cost.postgres:,.1f} | {cost.peak_mb:,.0f}"
+            print(f"| {step} | {figures} |", flush=True)
 
 
-async def founded(dsn: str) -> None:
-    database = await opened(dsn)
+async def create_wiki(dsn: str) -> None:
+    database = await open_database(dsn)
     await new_wiki(database, "acme", "mara")
     await database.close()
 
 
-def write_vault(vault: Path, notes: int, words: int, chance: random.Random) -> None:
+def write_vault(vault: Path, notes: int, words: int, rng: random.Random) -> None:
     """Write notes in folders of a hundred, each with a header, two sections and three links."""
     for number in range(notes):
         path = vault / f"folder-{number // 100}" / f"Note {number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
-        links = " ".join(f"[[Note {chance.randrange(notes)}]]" for _ in range(3))
-        first, second = (" ".join(chance.choices(VOCABULARY, k=words // 2)) for _ in range(2))
+        links = " ".join(f"[[Note {rng.randrange(notes)}]]" for _ in range(3))
+        first, second = (" ".join(rng.choices(VOCABULARY, k=words // 2)) for _ in range(2))
         path.write_text(f"---\ntags: [a, b]\n---\n## One\n\n{first}. {links}\n\n## Two\n\n{second}.\n")
 
 
-def edited(vault: Path) -> Path:
-    for path in sorted(vault.rglob("*.md"))[:EDITED]:
+def edit_notes(vault: Path) -> Path:
+    for path in sorted(vault.rglob("*.md"))[:EDITED_NOTES]:
         path.write_text(f"{path.read_text()}\n## More\n\nMore.\n")
     return vault
 
 
 def sync(dsn: str, folder: Path) -> Cost:
-    """Sync in a process of its own."""
+    """Run one sync in its own process."""
     server, began = uvloop.run(postmaster(dsn)), time.monotonic()
     before = cluster_cpu_seconds(server)
     process = subprocess.Popen(
@@ -96,5 +96,5 @@ def sync(dsn: str, folder: Path) -> Cost:
     if process.returncode:
         raise typer.Exit(process.returncode)
     seconds = time.monotonic() - began
-    time.sleep(SETTLED)
+    time.sleep(SETTLE_SECONDS)
     return Cost(seconds, used.ru_utime + used.ru_stime, cluster_cpu_seconds(server) - before, peak)

@@ -1,1 +1,1 @@
-"""Webhooks under kills: what was written arrives, in order, whatever is killed meanwhile."""
+"""Checks that webhook deliveries arrive in order although the sender and the receiver are killed."""

@@ -1,4 +1,4 @@
-"""Kill a service that sends webhooks and a receiver of them again and again, and count what is lost."""
+"""Kills a service that sends webhooks and their receiver in turn, and counts lost deliveries."""
 
 import asyncio
 import random
@@ -27,32 +27,32 @@ from resolvers.tenants.tenants import create_tenant
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 
 from ..graphql.servers import SECRET, UNTHROTTLED
-from ..processes import Killed, free_port
-from .receiver import heard as taken_by
+from ..processes import RestartableProcess, free_port
+from .receiver import read_deliveries
 
 UPDATE = """mutation ($input: UpdateWikiPageInput!) {
   updateWikiPage(input: $input) { page { version } userErrors { message } }
 }"""
-HELD = "SELECT count(*) FROM webhook_queues WHERE split_part(claimed_by, ':', 2) = $1 AND due_at > now()"
-WAITING = "SELECT count(*) FROM webhook_deliveries WHERE status = 'pending'"
+CLAIMED = "SELECT count(*) FROM webhook_queues WHERE split_part(claimed_by, ':', 2) = $1 AND due_at > now()"
+PENDING = "SELECT count(*) FROM webhook_deliveries WHERE status = 'pending'"
 QUEUED = "SELECT id, owner_id, page_id, version, position, status FROM webhook_deliveries ORDER BY owner_id, position"
-DRAINED = 900.0  # seconds that may pass after the last kill
+DELIVERY_TIMEOUT = 900.0  # seconds after the last kill within which all must be delivered
 
 
-class Written:
-    """What the service has acknowledged: versions of pages."""
+class AcknowledgedWrites:
+    """The page versions whose writes the service has acknowledged."""
 
     def __init__(self) -> None:
         self.versions: set[tuple[str, int]] = set()
-        self.is_over = False
+        self.is_stopped = False
 
-    async def write(self, url: str, tokens: dict[str, str], chance: random.Random) -> None:
-        """Update pages, one after the other, until that is over. What is not acknowledged is not counted."""
+    async def write(self, url: str, tokens: dict[str, str], rng: random.Random) -> None:
+        """Update random pages until `is_stopped`. Writes that are not acknowledged are not counted."""
         number = 0
         async with httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client:
-            while not self.is_over:
-                page_id, number = chance.choice([*tokens]), number + 1
-                sent = {"query": UPDATE, "variables": {"input": {"pageId": page_id, "summary": f"{chance.random()}"}}}
+            while not self.is_stopped:
+                page_id, number = rng.choice([*tokens]), number + 1
+                sent = {"query": UPDATE, "variables": {"input": {"pageId": page_id, "summary": f"{rng.random()}"}}}
                 try:
                     headers = {"authorization": f"Bearer {tokens[page_id]}"}
                     answer = (await client.post("/graphql", headers=headers, json=sent)).json()
@@ -63,8 +63,8 @@ class Written:
                     await asyncio.sleep(0.1)
 
 
-async def furnished(dsn: str, url: str, wikis: int) -> tuple[dict[str, str], str]:
-    """Make the wikis with a page each, and a webhook; return a token for each page, and the secret."""
+async def prepare(dsn: str, url: str, wikis: int) -> tuple[dict[str, str], str]:
+    """Create the wikis with a page each, and a webhook. Return a token for each page, and the secret."""
     database, tokens = Database(dsn, size=4), dict[str, str]()
     await database.open()
     try:
@@ -80,89 +80,93 @@ async def furnished(dsn: str, url: str, wikis: int) -> tuple[dict[str, str], str
         await database.close()
 
 
-async def killing(
-    service: Killed, receiver: Killed, kills: int, look: asyncpg.Connection, chance: random.Random
+async def kill_in_turn(
+    service: RestartableProcess,
+    receiver: RestartableProcess,
+    kills: int,
+    connection: asyncpg.Connection,
+    rng: random.Random,
 ) -> int:
-    """Kill one of the two at random moments; return how many kills left queues in the hands of a dead sender."""
+    """Kill one of the two at random moments. Return how many kills left queues claimed by a killed sender."""
     at_work = 0
     for number in range(kills):
-        await asyncio.sleep(0.1 + 5 * chance.random())  # long enough for a sender to begin again after an outage
-        struck = (service, receiver)[number % 2]
-        pid = await asyncio.to_thread(struck.kill)
-        at_work += struck is service and await look.fetchval(HELD, str(pid)) > 0
-        await asyncio.to_thread(struck.start)
+        await asyncio.sleep(0.1 + 5 * rng.random())  # long enough for a sender to resume after an outage
+        process = (service, receiver)[number % 2]
+        pid = await asyncio.to_thread(process.kill)
+        at_work += process is service and await connection.fetchval(CLAIMED, str(pid)) > 0
+        await asyncio.to_thread(process.start)
         if (number + 1) % 20 == 0:
-            print(f"{number + 1} kills, {await look.fetchval(WAITING):,} deliveries wait", flush=True)
+            print(f"{number + 1} kills, {await connection.fetchval(PENDING):,} deliveries pending", flush=True)
     return at_work
 
 
 async def run(dsn: str, folder: Path, kills: int, wikis: int, writers: int, seed: int) -> bool:
-    chance, ports, heard = random.Random(seed), (free_port(), free_port()), folder / "heard"
-    tokens, secret = await furnished(dsn, f"http://127.0.0.1:{ports[1]}/hooks", wikis)
+    rng, ports, heard = random.Random(seed), (free_port(), free_port()), folder / "heard"
+    tokens, secret = await prepare(dsn, f"http://127.0.0.1:{ports[1]}/hooks", wikis)
     settings = {
         "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(folder / "cairn"), "CAIRN_JWT_SECRET": SECRET,
         "CAIRN_PORT": str(ports[0]), "CAIRN_WORKER": "true", "CAIRN_WEBHOOK_NETWORKS": "127.0.0.1",
         "CAIRN_LOG_LEVEL": "warning", **UNTHROTTLED,
     }  # fmt: skip
     cairn = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
-    taking = [sys.executable, "-m", "benchmarks.webhooks.receiver", str(ports[1]), str(heard), secret]
-    service = Killed(cairn, ports[0], folder / "service.log", settings)
-    receiver = Killed(taking, ports[1], folder / "receiver.log", {})
-    look, written = await asyncpg.connect(dsn), Written()
+    receiver_command = [sys.executable, "-m", "benchmarks.webhooks.receiver", str(ports[1]), str(heard), secret]
+    service = RestartableProcess(cairn, ports[0], folder / "service.log", settings)
+    receiver = RestartableProcess(receiver_command, ports[1], folder / "receiver.log", {})
+    connection, writes = await asyncpg.connect(dsn), AcknowledgedWrites()
     try:
         await asyncio.gather(asyncio.to_thread(service.start), asyncio.to_thread(receiver.start))
         began = time.monotonic()
         url = f"http://127.0.0.1:{ports[0]}"
-        writing = [asyncio.create_task(written.write(url, tokens, random.Random(seed + n))) for n in range(writers)]
-        at_work = await killing(service, receiver, kills, look, chance)
-        written.is_over = True
+        writing = [asyncio.create_task(writes.write(url, tokens, random.Random(seed + n))) for n in range(writers)]
+        at_work = await kill_in_turn(service, receiver, kills, connection, rng)
+        writes.is_stopped = True
         await asyncio.gather(*writing)
         over = time.monotonic()
-        while await look.fetchval(WAITING) and time.monotonic() - over < DRAINED:
+        while await connection.fetchval(PENDING) and time.monotonic() - over < DELIVERY_TIMEOUT:
             await asyncio.sleep(0.5)
         drained = time.monotonic() - over
-        rows = await look.fetch(QUEUED)
+        rows = await connection.fetch(QUEUED)
     finally:
         for process in (service, receiver):
             with suppress(ProcessLookupError, AssertionError):
                 process.kill()
-        await look.close()
+        await connection.close()
     print(f"{kills} kills in {over - began:.0f} s, {at_work} of them of a service that was sending")
-    return compared(rows, taken_by(heard), written, drained)
+    return report(rows, read_deliveries(heard), writes, drained)
 
 
-def compared(rows: Sequence[Any], heard: Sequence[dict[str, Any]], written: Written, drained: float) -> bool:
-    """Print what was lost, repeated or out of order; return whether nothing was lost and nothing out of order."""
+def report(rows: Sequence[Any], heard: Sequence[dict[str, Any]], writes: AcknowledgedWrites, drained: float) -> bool:
+    """Print what was lost, repeated or out of order. Return whether nothing was lost and nothing was out of order."""
     queued = {(str(row["page_id"]), row["version"]) for row in rows}
-    arrived = {one["id"] for one in heard}
+    arrived = {delivery["id"] for delivery in heard}
     lost = sum(str(row["id"]) not in arrived for row in rows)
-    unqueued = len(written.versions - queued)
+    unqueued = len(writes.versions - queued)
     disordered = sum(out_of_order(rows, heard))
     print(
-        f"acknowledged {len(written.versions):,}, queued {len(rows):,}, arrived {len(arrived):,}, "
+        f"acknowledged {len(writes.versions):,}, queued {len(rows):,}, arrived {len(arrived):,}, "
         f"lost {lost + unqueued}, out of order {disordered}, sent again {len(heard) - len(arrived):,}, "
-        f"all there {drained:.0f} s after the last kill"
+        f"all delivered {drained:.0f} s after the last kill"
     )
-    return bool(written.versions) and lost + unqueued + disordered == 0
+    return bool(writes.versions) and lost + unqueued + disordered == 0
 
 
 def out_of_order(rows: Sequence[Any], heard: Sequence[dict[str, Any]]) -> Iterator[bool]:
-    """Yield for each first arrival whether something of its wiki that follows it had arrived before."""
+    """Yield for each first arrival whether a later change of the same wiki had arrived before it."""
     places = {str(row["id"]): (row["owner_id"], row["position"]) for row in rows}
     furthest: dict[Any, int] = {}
-    for id in dict.fromkeys(one["id"] for one in heard):
+    for id in dict.fromkeys(delivery["id"] for delivery in heard):
         owner_id, position = places[id]
         yield position < furthest.get(owner_id, 0)
         furthest[owner_id] = max(position, furthest.get(owner_id, 0))
 
 
 def main(
-    kills: Annotated[int, typer.Option(min=2, help="Of the service and of the receiver, in turn.")] = 200,
-    wikis: Annotated[int, typer.Option(min=1, help="Wikis that are written in.")] = 100,
-    writers: Annotated[int, typer.Option(min=1, help="Clients that write at once.")] = 4,
-    seed: Annotated[int, typer.Option(help="The same number, the same moments.")] = 1,
+    kills: Annotated[int, typer.Option(min=2, help="Kills of the service and of the receiver, in turn.")] = 200,
+    wikis: Annotated[int, typer.Option(min=1, help="Wikis that are written to.")] = 100,
+    writers: Annotated[int, typer.Option(min=1, help="Concurrent writers.")] = 4,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same moments.")] = 1,
 ) -> None:
-    """Kill with SIGKILL a service that is written to and sends webhooks, and their receiver; nothing may be lost."""
+    """Kill a service that receives writes and sends webhooks, and their receiver, with SIGKILL: nothing may be lost."""
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)

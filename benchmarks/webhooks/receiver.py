@@ -1,4 +1,4 @@
-"""A receiver of webhooks that is made to be killed: what it has taken is on disk before it answers.
+"""A webhook receiver that may be killed: it writes each delivery to disk before it responds.
 
 `python -m benchmarks.webhooks.receiver PORT FILE SECRET` adds a line of JSON to the file for each delivery.
 """
@@ -20,26 +20,26 @@ def signature(secret: str, id: str, timestamp: str, body: bytes) -> str:
     return base64.b64encode(hmac.new(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256).digest()).decode()
 
 
-def heard(place: Path) -> list[dict[str, Any]]:
-    """Return what was taken. A line that a kill has cut short was not answered, and is left out."""
+def read_deliveries(file_path: Path) -> list[dict[str, Any]]:
+    """Return the received deliveries. A line that a kill has cut short was not acknowledged, and is left out."""
     found = []
-    for line in place.read_text(errors="replace").splitlines():
+    for line in file_path.read_text(errors="replace").splitlines():
         with suppress(json.JSONDecodeError):
             found.append(json.loads(line))
     return found
 
 
-def serve(port: int, place: Path, secret: str) -> None:
-    file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+def serve(port: int, file_path: Path, secret: str) -> None:
+    file = os.open(file_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     class Receiver(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            id, given = self.headers["webhook-id"], self.headers["webhook-signature"]
-            wanted = signature(secret, id, self.headers["webhook-timestamp"], body)
-            if f"v1,{wanted}" in given.split(" "):
+            id, signatures = self.headers["webhook-id"], self.headers["webhook-signature"]
+            expected = signature(secret, id, self.headers["webhook-timestamp"], body)
+            if f"v1,{expected}" in signatures.split(" "):
                 line = "\n" + json.dumps({"id": id, **json.loads(body)["data"]}) + "\n"
                 os.write(file, line.encode())
                 os.fsync(file)

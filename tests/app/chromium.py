@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to over a pair of pipes: enough to open a page, run script in it and hear its network."""
+"""Controls a headless Chromium over a pair of pipes: opens pages, runs scripts in them and records network events."""
 
 import atexit
 import json
@@ -18,7 +18,7 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-ne
 
 
 class Browser:
-    """A running browser, on whose pipes one speaks at a time."""
+    """A running browser. Its pipes carry one command at a time."""
 
     def __init__(self) -> None:
         self.profile = tempfile.TemporaryDirectory(prefix="cairn-test-", ignore_cleanup_errors=True)
@@ -44,7 +44,7 @@ class Browser:
         self.profile.cleanup()
 
     def call(self, method: str, hear: Callable[[dict[str, Any]], object], **message: Any) -> dict[str, Any]:
-        """Give a command of the DevTools protocol, and let all be heard that is told until it is answered."""
+        """Send a command of the DevTools protocol, and pass every event to `hear` until the command is answered."""
         self._calls += 1
         os.write(self._writer, json.dumps({"id": self._calls, "method": method, **message}).encode() + b"\0")
         while True:
@@ -67,7 +67,7 @@ class Browser:
 
 
 class Tab:
-    """One tab, with cookies and a storage of its own. `events` is everything that it has told so far."""
+    """One tab with its own cookies and storage. `events` has all events that it has sent so far."""
 
     def __init__(self, browser: Browser) -> None:
         self.events: list[dict[str, Any]] = []
@@ -87,11 +87,11 @@ class Tab:
         self.call("Page.navigate", url=url)
 
     def run(self, script: str) -> Any:
-        """The value of a JavaScript expression in the page."""
+        """Return the value of a JavaScript expression in the page."""
         return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
 
     def wait_for(self, script: str, seconds: float = 30) -> Any:
-        """The expression's value as soon as it is truthy."""
+        """Return the expression's value as soon as it is truthy. Fails after `seconds`."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if value := self.run(script):
@@ -100,19 +100,19 @@ class Tab:
         raise AssertionError(f"not within {seconds} s: {script}\n{self.run('document.body.innerText')}")
 
     def requested(self) -> list[str]:
-        """Every address that the tab has asked for."""
+        """Return every address that the tab has requested."""
         sent = (event["params"] for event in self.events if event["method"] == "Network.requestWillBeSent")
         return [params["request"]["url"] for params in sent]
 
     def complaints(self) -> list[str]:
-        """Uncaught exceptions, and errors in the log, such as a breach of the content security policy."""
+        """Return uncaught exceptions and errors in the log, such as a breach of the content security policy."""
         told = [(event["method"], event["params"]) for event in self.events]
         thrown = [told["exceptionDetails"]["text"] for method, told in told if method == "Runtime.exceptionThrown"]
         logged = [told["entry"] for method, told in told if method == "Log.entryAdded"]
         return thrown + [f"{entry['text']} {entry.get('url', '')}" for entry in logged if entry["level"] == "error"]
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """One command of the DevTools protocol."""
+        """Send one command of the DevTools protocol to this tab."""
         session = {"sessionId": self._session} if self._session else {}
         return self._browser.call(method, self._hear, params=params, **session)
 
@@ -123,7 +123,7 @@ class Tab:
 
 @cache
 def browser() -> Browser:
-    """Return the browser of this process, which ends with it: to start one takes longer than most tests of pages."""
+    """Return the browser of this process, which ends with it: starting one takes longer than most tests of pages."""
     started = Browser()
     atexit.register(started.end)
     return started
@@ -131,7 +131,7 @@ def browser() -> Browser:
 
 @contextmanager
 def tab() -> Iterator[Tab]:
-    """A tab that is closed with the block, after which nothing is left of it."""
+    """Open a tab, and close it with its cookies and storage when the block ends."""
     if browser().process.poll() is not None:
         browser.cache_clear()
     opened = Tab(browser())

@@ -1,4 +1,4 @@
-"""Runs `cairn` as processes of their own, as a terminal does, and in the process of the test."""
+"""Runs `cairn` in its own processes, as a terminal does, and in the process of the test."""
 
 import io
 import json
@@ -20,7 +20,7 @@ READY = re.compile(r"^(?:curl|Cairn serves) .*\n", re.MULTILINE)
 
 
 class Ran(NamedTuple):
-    """How a command ended."""
+    """The exit code and the output of a command that has ended."""
 
     code: int
     out: str
@@ -28,18 +28,18 @@ class Ran(NamedTuple):
 
     @property
     def error(self) -> dict[str, str]:
-        """The last line of stderr: the lines before it tell what was done until then."""
+        """The error in the last line of stderr; the lines before it report what was done until then."""
         error: dict[str, str] = json.loads(self.err.splitlines()[-1])["error"]
         return error
 
 
 MARA = ("--tenant", "acme", "--owner", "mara")
 Cairn = Callable[..., Ran]
-"""A function that runs a command with these arguments."""
+"""A function that runs a command with the given arguments."""
 
 
 def environment(data_dir: Path) -> dict[str, str]:
-    """Nothing is swept and no slow loop is logged: neither the hour nor a busy machine is to make a difference."""
+    """Return a command's environment, without sweeps and slow-loop logs, which depend on time and load."""
     paths = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATA_DIR": str(data_dir)}
     if "TMPDIR" in os.environ:
         paths["TMPDIR"] = os.environ["TMPDIR"]
@@ -47,12 +47,12 @@ def environment(data_dir: Path) -> dict[str, str]:
 
 
 def cairn(data_dir: Path, *arguments: str) -> Ran:
-    """Wait for a command, in a process of its own, that uses the embedded server in that folder."""
+    """Run a command in its own process with the embedded server in that folder, and wait for it."""
     return ran(arguments, environment(data_dir))
 
 
 def ran(arguments: Sequence[str], settings: Settings, given: str = "") -> Ran:
-    """Wait for a command in a process of its own, with these variables alone."""
+    """Run a command in its own process with only these variables, and wait for it."""
     with Command(arguments, settings, given=given) as command:
         out, err = command.communicate(60)
         assert "Traceback" not in err
@@ -73,7 +73,7 @@ def cairn_here(data_dir: Path, *arguments: str, **settings: str) -> Ran:
 
 
 class Serving:
-    """A command that serves, in a process group of its own, and is ready. It may have an interpreter of its own."""
+    """A command that serves, in its own process group, and is ready. With `is_fresh`, it gets a new interpreter."""
 
     def __init__(
         self, data_dir: Path, *arguments: str, cwd: Path = ROOT, is_fresh: bool = False, **settings: str
@@ -92,7 +92,7 @@ class Serving:
 
     @property
     def said(self) -> str:
-        """Return what it has written to stdout."""
+        """What the command has written to stdout."""
         return self.process.out
 
     def found(self, pattern: str) -> str:
@@ -105,7 +105,7 @@ class Serving:
         return self.found(r"(http://\S+/graphql)\b")
 
     def ask(self, query: str, token: str | None = None) -> Any:
-        """The data of one operation."""
+        """Return the data of one operation."""
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token or self.found('Token +(.+)')}"}
         request = urllib.request.Request(self.url, json.dumps({"query": query}).encode(), headers)
         with urllib.request.urlopen(request, timeout=10) as answer:
@@ -115,5 +115,5 @@ class Serving:
 
 
 def processes(data_dir: Path) -> str:
-    """Those that name the folder: a Postgres does."""
+    """Return the processes whose command line names the folder: a Postgres does."""
     return subprocess.run(["pgrep", "-af", str(data_dir)], capture_output=True, text=True).stdout

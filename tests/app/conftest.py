@@ -1,4 +1,4 @@
-"""A service over a wiki of its own, and commands that run in the process of the test."""
+"""Provides a service over a new wiki, and commands that run in the process of the test."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ from tests.wiki import Wiki, close_wiki, open_wiki
 
 @pytest.fixture
 async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    """An empty wiki and an admin in it."""
+    """An empty wiki with an admin's credential."""
     wiki = await open_wiki(dsn)
     yield wiki
     await close_wiki(wiki)
@@ -32,7 +32,7 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
 
 @pytest.fixture
 async def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is sent to Postgres for operations: leases, signs of life and the cleaning of connections are left out."""
+    """The statements that operations send to Postgres, without leases, heartbeats and the cleaning of connections."""
     sent: list[str] = []
     prepare = database.prepare_connection
 
@@ -56,7 +56,7 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
 
 @pytest.fixture
 def token(service: Service, wiki: Wiki) -> str:
-    """For the wiki's own admin."""
+    """A token for the wiki's admin."""
     return service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
 
 
@@ -76,7 +76,7 @@ async def owner(wiki: Wiki) -> str:
 
 @pytest.fixture
 async def mara(service: Service, token: str) -> AsyncIterator[Agent]:
-    """An agent with that token. It lives in a task of its own, which its client must end in too."""
+    """An agent with that token. It has its own task, because its client must end in the task in which it began."""
     here, gone = asyncio.get_running_loop().create_future(), asyncio.Event()
 
     async def live() -> None:
@@ -93,7 +93,7 @@ async def mara(service: Service, token: str) -> AsyncIterator[Agent]:
 
 @pytest.fixture
 def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cairn:
-    """Runs a command in this process, without any setting but an empty data folder."""
+    """A function that runs a command in this process, without settings except an empty data folder."""
     for name in [name for name in os.environ if name.startswith("CAIRN_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("CAIRN_DATA_DIR", str(tmp_path / "data"))
@@ -109,7 +109,7 @@ def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
 
 @pytest.fixture
 async def acme(cairn: Cairn, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cairn:
-    """The same with a database, a tenant and two owners, made as the commands make them."""
+    """The same function with a database, a tenant and two owners."""
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
     opened = database.Database(dsn, size=1)
     await opened.open()

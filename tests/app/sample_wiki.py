@@ -1,4 +1,4 @@
-"""Reads the sample wiki as plain text: its owners, pages, sources, and the links as a person would find them."""
+"""Reads the sample wiki as plain text: its owners, pages, sources and links."""
 
 import re
 from collections.abc import Iterator
@@ -109,7 +109,7 @@ def read_owners() -> list[Owner]:
 
 
 def ancestors(owner: Owner, page: File) -> Iterator[File]:
-    """Parents from the nearest up; an unknown one is a KeyError, a cycle fails."""
+    """Yield the parents, the nearest first. Raises KeyError for an unknown parent; a cycle fails."""
     seen = {page.front["slug"]}
     while parent := page.front.get("parent"):
         type_, slug = parent.split("/")

@@ -1,4 +1,4 @@
-"""The real service on a real port, and a client that has a credential for it."""
+"""Starts the real service on a real port, with a client that has a credential for it."""
 
 import asyncio
 import socket
@@ -21,14 +21,14 @@ from resolvers.auth.credentials import mint
 from tests.loop_thread import nothing_of_ours_holds_the_loop
 from tests.waiting import within
 
-PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nothing here is asked over TLS, and reading certificates takes 20 ms
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # no request uses TLS, and reading certificates takes 20 ms
 TURNS = 10  # of the event loop
 SECRET = "a secret of the tests, long enough for HS256"
 
 
 @dataclass(frozen=True)
 class Service:
-    """Where it answers, and how to sign for it."""
+    """A running service: its address, and tokens for it."""
 
     url: str
     http: httpx.AsyncClient
@@ -45,7 +45,7 @@ class Service:
         return await self.http.post("/graphql", json=body, headers=headers)
 
     async def ask(self, query: str, token: str, **variables: Any) -> dict[str, Any]:
-        """The answer without its extensions."""
+        """Return the response body without its extensions."""
         response = await self.post(query, token, variables)
         assert response.status_code == 200, response.text
         answer: dict[str, Any] = response.json()
@@ -54,8 +54,11 @@ class Service:
 
 
 class PromptServer(uvicorn.Server):
-    """A server that ends as soon as it is told to and has no connection left. Uvicorn looks ten times a second whether
-    it shall end, and then waits as long for connections, whether there are any or not."""
+    """A server that ends as soon as it is stopped and has no connections.
+
+    Uvicorn checks ten times a second whether it should end, and then waits as long for connections, even if there are
+    none.
+    """
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -75,7 +78,7 @@ class PromptServer(uvicorn.Server):
             task.result()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for _ in range(TURNS):  # clients have closed their connections, which it hears of in the loop's next turns
+        for _ in range(TURNS):  # clients have closed their connections; the server notices it in later turns
             if not self.server_state.connections:
                 break
             await asyncio.sleep(0)
@@ -91,7 +94,7 @@ class PromptServer(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
-    """The plan of a slow operation is asked for by those tests alone that set when one is slow."""
+    """Run a service. Only tests that set `slow_operation` get plans of slow operations."""
     listening = bind("127.0.0.1", 0)
     port = listening.getsockname()[1]
     usual = {"database_url": dsn, "data_dir": data_dir, "jwt_secret": SECRET, "pool_size": 4, "slow_operation": 0}

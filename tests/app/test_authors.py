@@ -1,4 +1,4 @@
-"""Who wrote a version: the kind and the name of the author, by every API."""
+"""The author of a version: its kind and name, in every API."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ async def test_every_api_names_who_wrote(statements: list[str], service: Service
     assert len([sql for sql in statements if "revisions" in sql]) == 1, "names cost no statement of their own"
 
 
-async def test_an_owner_of_another_tenant_lends_nobody_its_name(service: Service, wiki: Wiki, dsn: str) -> None:
+async def test_an_owner_of_another_tenant_gives_its_name_to_no_author(service: Service, wiki: Wiki, dsn: str) -> None:
     other: Any = await wiki.look.fetchrow(
         "INSERT INTO tenants (tenant_id, slug, name) VALUES (gen_random_uuid(), 'far', 'Far') RETURNING tenant_id"
     )

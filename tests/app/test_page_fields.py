@@ -1,4 +1,4 @@
-"""Fields that a page has in frontmatter, too: written and read by GraphQL, REST, tools and files alike."""
+"""Page fields that frontmatter also has are written and read by GraphQL, REST, tools and files alike."""
 
 import io
 import zipfile
@@ -82,7 +82,7 @@ async def test_graphql_writes_the_fields_and_reads_them(service: Service, token:
     ("field", "value"),
     [("supersedes", ["nobody"]), ("contradicts", ["plan"]), ("related", ["nobody"]), ("ownerRole", "x" * 101)],
 )
-async def test_what_no_page_can_say_is_refused(
+async def test_an_invalid_value_of_a_page_field_is_refused(
     service: Service, token: str, rest: Rest, wiki: Wiki, field: str, value: Any
 ) -> None:
     made = await mutated(service, token, "createWikiPage", type="TOPIC", title="Plan")
@@ -158,7 +158,7 @@ async def test_files_say_the_fields_as_they_came_and_as_they_were_written(
         assert line in files["plan.md"]
 
 
-async def test_nobody_marks_a_page_beyond_what_they_read(service: Service, wiki: Wiki, rest: Rest) -> None:
+async def test_no_caller_marks_a_page_above_its_own_ceiling(service: Service, wiki: Wiki, rest: Rest) -> None:
     """A member by grant reads up to confidential: so far a page may be raised, and lowered again."""
     tenant_id = wiki.scope.tenant_id
     guest = await create_owner(wiki.database, tenant_id, OwnerKind.USER, "guest", "Guest")

@@ -1,4 +1,4 @@
-"""A review from beginning to end, over HTTP alone and by two credentials: one that proposes, and one that decides."""
+"""A whole review over HTTP with two credentials: one proposes, the other decides."""
 
 import asyncio
 from pathlib import Path

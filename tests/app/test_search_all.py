@@ -1,4 +1,4 @@
-"""Search over pages and evidence, and context packs, by REST, by the tools of agents and by the command line."""
+"""Search over pages and evidence, and context packs, over REST, the tools of agents and the command line."""
 
 import json
 
@@ -34,7 +34,7 @@ async def test_rest_searches_pages_and_sources_in_one_list(rest: Rest) -> None:
     assert [hit["page"] for hit in only] == [None]
 
 
-async def test_rest_says_what_is_wrong(rest: Rest) -> None:
+async def test_rest_reports_invalid_parameters(rest: Rest) -> None:
     for query, status, code, field in (
         ("in=everything", 422, "BAD_USER_INPUT", "in"),
         ("in=", 422, "BAD_USER_INPUT", "in"),

@@ -1,7 +1,7 @@
-"""A walk through every door for somebody whose ceiling is below secret: no answer has a word or an id of a secret.
+"""A caller whose ceiling is below secret gets no word and no id of a secret in any API.
 
-The paths, tools and pages that it asks for come from the contract, the catalogue of tools and the table of routes, so
-that a new door is walked by itself. GraphQL is walked by tests/schema/access/test_sensitivity.py.
+The paths, tools and pages are taken from the contract, the catalogue of tools and the table of routes, so that new ones
+are included. GraphQL is covered by tests/schema/access/test_sensitivity.py.
 """
 
 import io
@@ -127,7 +127,7 @@ async def secrets(request: pytest.FixtureRequest, wiki: Wiki) -> Secrets:
 
 
 def leaked(secrets: Secrets, asked: str, answer: str) -> list[str]:
-    """What is in an answer and was not in what was asked for."""
+    """Return the secret words in a response that were not in its request."""
     asked, answer = asked.lower(), re.sub(r"[?&]q=zan\b", "", answer.lower())
     return [one for one in secrets.never if one in answer and one not in asked]
 
@@ -289,7 +289,7 @@ async def test_the_reader_shows_no_secret(
 # -- what is sent, and what is copied
 
 
-async def test_a_webhook_with_the_usual_ceiling_is_told_of_no_secret(secrets: Secrets) -> None:
+async def test_a_webhook_with_the_default_ceiling_gets_no_secret(secrets: Secrets) -> None:
     rows = await secrets.wiki.rows("webhook_deliveries")
     assert {row["slug"] for row in rows} >= {"near", "open"}
     assert leaked(secrets, "", " ".join(map(str, rows))) == []

@@ -1,4 +1,4 @@
-"""Stubs through every door: the sections of a type, one source, and what a concept has to say."""
+"""Stubs in every API: the sections of a type, one source, and the required fields of a concept."""
 
 from typing import Any
 
@@ -101,7 +101,7 @@ async def test_under_review_a_stub_waits_whole(service: Service, token: str, wik
     )
 
 
-async def test_whoever_makes_a_page_of_a_concept_is_only_reminded(service: Service, token: str) -> None:
+async def test_a_concept_page_without_its_sections_is_created_and_found_by_lint(service: Service, token: str) -> None:
     """Clients of the released contract make concepts without these sections: lint names them."""
     rest = Rest(service.http, token)
     made = await rest.post("/pages", {"type": "concept", "title": "Rest", "content": "## Why\n\nGas."})

@@ -1,4 +1,4 @@
-"""No message of any door speaks Python or pydantic: who sends JSON reads JSON's words."""
+"""No error message of any API uses words of Python or pydantic: clients that send JSON read JSON's words."""
 
 import re
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def messages_of_settings() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("door", [messages_of_rest, messages_of_tools, messages_of_settings])
-def test_mistakes_are_told_in_the_words_of_the_door(door: Any) -> None:
+def test_errors_use_the_words_of_the_api(door: Any) -> None:
     messages = set(door())
     assert len(messages) > 10
     assert [message for message in messages if PYTHON.search(message)] == []

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from benchmarks.compiler.judged import HALVES, UNSEEN, JudgedWiki, Label, held_out, wikis
-from benchmarks.compiler.judging import GOALS, PageMade, drafts, judge, summed
+from benchmarks.compiler.judging import GOALS, JudgedPage, drafts, judge, totals
 from content.names import normalise
 
 
@@ -64,12 +64,12 @@ WIKI = JudgedWiki("chat_x", {}, LABELS)
 
 def test_pages_are_right_once_and_everything_else_is_too_much() -> None:
     made = [
-        PageMade("entity", "Deborah", frozenset({"deborah", "deb"})),
-        PageMade("entity", "Deb", frozenset({"deb"})),
-        PageMade("entity", "Hey Deb", frozenset({"hey deb", "deb"})),
-        PageMade("entity", "Netflix", frozenset({"netflix"})),
-        PageMade("decision", "Run the Harbor Half in October"),
-        PageMade("decision", "The blue glaze"),
+        JudgedPage("entity", "Deborah", frozenset({"deborah", "deb"})),
+        JudgedPage("entity", "Deb", frozenset({"deb"})),
+        JudgedPage("entity", "Hey Deb", frozenset({"hey deb", "deb"})),
+        JudgedPage("entity", "Netflix", frozenset({"netflix"})),
+        JudgedPage("decision", "Run the Harbor Half in October"),
+        JudgedPage("decision", "The blue glaze"),
     ]
     result = judge(WIKI, made)
     assert result.pages == [True, False, False, False]
@@ -78,7 +78,7 @@ def test_pages_are_right_once_and_everything_else_is_too_much() -> None:
     assert result.duplicates == ["chat_x: Deb"]
     assert result.missing == ["chat_x: pottery (topic)"]
     assert len(result.unwanted) == 3
-    (kind, *_, total) = summed([result])
+    (kind, *_, total) = totals([result])
     assert (kind.name, total.name) == ("chat", "all")
     assert total.share("pages").mean == 0.25
     assert set(GOALS) == {"pages", "decisions", "recall"}

@@ -4,7 +4,7 @@ from datetime import timedelta
 from hashlib import sha256
 
 from benchmarks.compiler.lives import LANGUAGES, life
-from benchmarks.compiler.notes import BEGAN, DAYS, load, notes
+from benchmarks.compiler.notes import BEGAN, DAYS, notes, sources_by_scope
 from benchmarks.compiler.writings import Writing
 
 TEXTS = [
@@ -43,6 +43,6 @@ def test_every_language_is_written_and_no_room_in_a_sentence_is_left_empty() -> 
 
 
 def test_a_load_is_as_large_as_it_is_told_and_no_wiki_is_empty() -> None:
-    sizes = [len(drafts) for _, drafts in load(500, 20)]
+    sizes = [len(drafts) for _, drafts in sources_by_scope(500, 20)]
     assert (sum(sizes), len(sizes)) == (500, 20)
     assert min(sizes) > 5

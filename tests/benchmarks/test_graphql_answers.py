@@ -12,13 +12,13 @@ import graphql
 import pytest
 
 from benchmarks.graphql.answers import SHAPES, Unequal, compare
-from benchmarks.graphql.baseline import by_hand
+from benchmarks.graphql.baseline import handwritten_statements
 from benchmarks.graphql.database import PEERS
 from benchmarks.graphql.dataloaders.schema import schema as dataloaders
-from benchmarks.graphql.measuring import Place, compared, drawn_from, prepared
-from benchmarks.graphql.operations import APART, OPERATIONS, READS, Drawn, candidates, reads, writes
-from benchmarks.graphql.recording import NEW_ID, Sent, fresh, kept, save
-from benchmarks.graphql.requests import OURS, RECORDED, THEIRS, asked, stored
+from benchmarks.graphql.measuring import Place, compare_answers, draw_requests, record_statements
+from benchmarks.graphql.operations import LINK_DISTANCE, OPERATIONS, READS, Drawn, candidates, draw_reads, draw_writes
+from benchmarks.graphql.recording import NEW_ID, SentStatement, fill_new_ids, mark_new_ids, save
+from benchmarks.graphql.requests import OURS, REPLAYED, THEIRS, build_requests, flat_variables
 from benchmarks.graphql.servers import running
 from benchmarks.graphql.wrk import Source, load
 from benchmarks.wikis import wiki, write_wikis
@@ -45,16 +45,16 @@ def test_baseline_cairn_and_dataloaders_answer_the_same(dsn: str, tmp_path: Path
     if asyncio.run(fill()) < 18:
         pytest.skip("The peers make ids with PostgreSQL 18's uuidv7().")
     requests = {
-        name: drawn[: 2 * APART if name == "link" else 12]
-        for name, drawn in asyncio.run(drawn_from(dsn, WIKIS, OPERATIONS)).items()
+        name: drawn[: 2 * LINK_DISTANCE if name == "link" else 12]
+        for name, drawn in asyncio.run(draw_requests(dsn, WIKIS, OPERATIONS)).items()
     }
     for nothing in ("qqqqqqqq", "?"):
         variables = {"tenant": str(WIKIS[0].tenant_id), "query": nothing}
         requests["search"].append(Drawn("search", WIKIS[0], variables))
     recorded = tmp_path / "recorded"
-    save(recorded, asyncio.run(prepared(dsn, requests, SERVERS)))
+    save(recorded, asyncio.run(record_statements(dsn, requests, SERVERS)))
     with running(SERVERS, dsn, tmp_path, 2, recorded) as servers:
-        asyncio.run(compared(Place(dsn, tmp_path, servers), requests))
+        asyncio.run(compare_answers(Place(dsn, tmp_path, servers), requests))
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -66,7 +66,7 @@ def test_a_document_is_of_the_contract_and_of_the_dataloaders(name: str) -> None
 
 def test_every_document_has_its_like_in_postgraphile() -> None:
     assert OURS.keys() == THEIRS.keys()
-    assert by_hand().keys() | set(RECORDED) == set(OPERATIONS)
+    assert handwritten_statements().keys() | set(REPLAYED) == set(OPERATIONS)
 
 
 def test_postgraphiles_lists_are_plain_and_its_texts_are_enums() -> None:
@@ -121,18 +121,18 @@ def test_other_data_and_errors_are_unequal() -> None:
 
 
 def test_each_link_is_undone_when_those_under_way_are_through() -> None:
-    pairs = candidates(WIKIS, 3 * APART)
-    drawn = writes(pairs)
+    pairs = candidates(WIKIS, 3 * LINK_DISTANCE)
+    drawn = draw_writes(pairs)
     ends = [(one.document, *one.variables["input"].values()) for one in drawn]
     for pair in pairs:
         link, unlink = (ends.index((name, str(pair.start), str(pair.end))) for name in ("link", "unlink"))
-        assert unlink - link == APART
+        assert unlink - link == LINK_DISTANCE
 
 
 @pytest.mark.parametrize("name", READS)
 def test_reads_are_drawn_from_the_whole_wiki_and_never_repeat(name: str) -> None:
-    drawn = reads(name, WIKIS)
-    assert drawn == reads(name, WIKIS)
+    drawn = draw_reads(name, WIKIS)
+    assert drawn == draw_reads(name, WIKIS)
     assert len({(one.wiki, str(one.variables)) for one in drawn}) == len(drawn)
     assert {one.wiki for one in drawn} == {*WIKIS}
     if name in ("page", "graph"):
@@ -141,7 +141,7 @@ def test_reads_are_drawn_from_the_whole_wiki_and_never_repeat(name: str) -> None
 
 def test_a_load_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
     source = Source(tmp_path / "requests", batch=4)
-    source.write(asked("strawberry", "page", reads("page", WIKIS)[:13]))
+    source.write(build_requests("strawberry", "page", draw_reads("page", WIKIS)[:13]))
     starts = []
     for sent in (3, 4, 1):
         starts.append(source.start)
@@ -164,7 +164,7 @@ async def test_no_two_requests_are_the_same_bytes(tmp_path: Path) -> None:
         writer.close()
 
     source = Source(tmp_path / "requests")
-    source.write(asked("strawberry", "page", reads("page", WIKIS)[:2]))
+    source.write(build_requests("strawberry", "page", draw_reads("page", WIKIS)[:2]))
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         for _ in range(2):
@@ -175,8 +175,8 @@ async def test_no_two_requests_are_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_request_is_whole_http() -> None:
-    page = reads("page", WIKIS)[0]
-    (wire,) = [one.wire() for one in asked("strawberry", "page", [page])]
+    page = draw_reads("page", WIKIS)[0]
+    (wire,) = [one.wire() for one in build_requests("strawberry", "page", [page])]
     head, _, body = wire.partition(b"\r\n\r\n")
     assert head.startswith(b"POST /graphql HTTP/1.1\r\n")
     assert f"content-length: {len(body)}".encode() in head
@@ -184,23 +184,23 @@ def test_a_request_is_whole_http() -> None:
 
 
 def test_variables_are_stored_without_enums_and_nesting() -> None:
-    (link, *_) = writes(candidates(WIKIS, 1))
-    assert stored(link) == {
+    (link, *_) = draw_writes(candidates(WIKIS, 1))
+    assert flat_variables(link) == {
         "tenant": str(link.wiki.tenant_id),
         "owner": str(link.wiki.owner_id),
         "from": link.variables["input"]["fromPageId"],
         "to": link.variables["input"]["toPageId"],
     }
-    assert stored(reads("page", WIKIS)[0])["type"].islower()
+    assert flat_variables(draw_reads("page", WIKIS)[0])["type"].islower()
 
 
 def test_a_write_that_is_sent_again_makes_ids_of_its_own() -> None:
     page, made = WIKIS[0].page(1), new_id()
-    values = tuple(map(kept, (page, [made], "manual")))
+    values = tuple(map(mark_new_ids, (page, [made], "manual")))
     assert values == (page, [NEW_ID], "manual")
-    sent = Sent.noted(False, False, "", (page, [made], "manual"))
+    sent = SentStatement.of_query(False, False, "", (page, [made], "manual"))
     (first, second, reason), (_, other, _) = (sent.arguments() for _ in range(2))
     assert (first, reason) == (page, "manual")
     assert second != other
     assert len(second) == 1
-    assert fresh("manual") == "manual"
+    assert fill_new_ids("manual") == "manual"

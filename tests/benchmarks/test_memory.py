@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.memory import compiled
-from benchmarks.memory.conversations import read, read_all, together
+from benchmarks.memory.conversations import combined, read, read_all
 from benchmarks.memory.corrections import OVERRIDES, Outcome, cases
-from benchmarks.memory.newer import STATED, place_of, sessions
+from benchmarks.memory.newer import STATED, position_of, sessions
 from benchmarks.memory.peers import Dense
 from benchmarks.memory.recall import ranked
 from benchmarks.memory.scores import Ranked, by_kind, interval, score
@@ -61,8 +61,8 @@ def test_a_correction_is_said_some_weeks_after_what_it_corrects() -> None:
     assert later.captured_at > earlier.captured_at
     for session, statement in ((earlier, one.earlier), (later, one.later)):
         assert session.content.split("\n")[STATED - 1].endswith(statement)
-    assert place_of([Hit(later.ref, 1, 1), Hit(earlier.ref, 3, 3), Hit(later.ref, 3, 4)], later.ref) == 2
-    assert place_of([Hit(later.ref, 1, 1)], later.ref) is None
+    assert position_of([Hit(later.ref, 1, 1), Hit(earlier.ref, 3, 3), Hit(later.ref, 3, 4)], later.ref) == 2
+    assert position_of([Hit(later.ref, 1, 1)], later.ref) is None
 
 
 def test_scores_count_all_that_was_judged() -> None:
@@ -94,7 +94,7 @@ def test_what_pages_keep_is_a_share_of_what_raw_search_finds() -> None:
     ]
     found = compiled.figures_of(some)
     assert (found.kept.mean, found.kept.count, found.raw.mean, found.cited.mean) == (0.5, 1, 0.25, 0.875)
-    assert (found.told.mean, found.told.count) == (0.5, 1)
+    assert (found.cited_by_lines.mean, found.cited_by_lines.count) == (0.5, 1)
     assert (found.sources, found.ratio, found.line_ratio) == (3, 0.2, 0.07)
 
 
@@ -130,7 +130,7 @@ def test_a_conversation_knows_whose_each_line_is(folder: Path) -> None:
     one, two = read_all(folder, [])
     assert one.sources[0].turns == ("one-t0", "one-t1", "one-t1")
     assert [query.id for query in one.queries] == ["one-q0"], "a question without evidence is not asked"
-    both = together([one, two])
+    both = combined([one, two])
     assert [source.ref for source in both.sources] == ["one-s", "two-s"]
     assert both.turns.judged == {"one-q0": {"one-t1": 1}, "two-q0": {"two-t1": 1}}
 
@@ -177,7 +177,7 @@ def embeddings() -> Iterator[str]:
 
 def test_vectors_of_a_server_rank_sessions_and_turns(folder: Path, embeddings: str) -> None:
     pytest.importorskip("numpy", reason="comes with the extra benchmarks")
-    both = together(read_all(folder, []))
+    both = combined(read_all(folder, []))
     dense = Dense(embeddings, "letters")
     found = dense(both)("Yes?")
     dense.client.close()

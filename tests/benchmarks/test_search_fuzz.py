@@ -2,12 +2,12 @@
 
 import random
 
-from benchmarks.search.fuzz import LONGEST, OPERATORS, strange
+from benchmarks.search.fuzz import LONGEST, OPERATORS, strange_question
 
 
 def drawn(seed: int) -> list[str]:
     rng = random.Random(seed)
-    return [strange(rng) for _ in range(300)]
+    return [strange_question(rng) for _ in range(300)]
 
 
 def test_a_seed_has_its_own_questions() -> None:

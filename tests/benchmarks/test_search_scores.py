@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.search import collection
 from benchmarks.search.collection import Document, NoCollections
 from benchmarks.search.goals import Goal
-from benchmarks.search.quality import asked
+from benchmarks.search.quality import select_queries
 from benchmarks.search.scores import Score, score, scores
 
 IDS = st.sampled_from("abcdefghijklmnop")
@@ -112,6 +112,6 @@ def test_a_goal_above_the_peers_is_missed_when_one_is_as_good() -> None:
 
 def test_a_kind_that_no_collection_has_is_said() -> None:
     some = collection.Collection("some", [], [collection.Query("1", "austin", "title")], {})
-    assert [one.queries for one in asked([some], ["title"], None)] == [some.queries]
+    assert [one.queries for one in select_queries([some], ["title"], None)] == [some.queries]
     with pytest.raises(NoCollections, match=r"no queries of the kind titel\. There are title\."):
-        asked([some], ["titel"], None)
+        select_queries([some], ["titel"], None)

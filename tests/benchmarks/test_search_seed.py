@@ -82,7 +82,7 @@ def test_scripts_other_than_latin_begin_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "1000;10000", "many"])
 def test_sizes_that_are_no_numbers_are_refused(text: str) -> None:
-    with pytest.raises(typer.BadParameter, match="numbers with commas"):
+    with pytest.raises(typer.BadParameter, match="list of numbers"):
         numbers(text)
 
 

@@ -25,7 +25,7 @@ def note(day: int, text: str, **metadata: Any) -> SourceDraft:
 
 
 def visits() -> list[SourceDraft]:
-    """A place a note, with its tags; most of them were seen twice."""
+    """Return a note for each place, with its tags; most places were visited twice."""
     notes = []
     for n, (place, tags) in enumerate(ACTIVITIES.items()):
         notes.append(

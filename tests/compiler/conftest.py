@@ -1,4 +1,4 @@
-"""A wiki for the compiler to work in."""
+"""Provides a wiki for the compiler."""
 
 from tests.resolvers.conftest import wiki
 

@@ -1,11 +1,12 @@
-"""A planner and a writer that are told what to say: each source is a list of orders, one on a line.
+"""A planner and a writer that are scripted by the sources: each source is a list of orders, one per line.
 
     page entity Momofuku | Momo        a new page, with other names behind the bar
-    to entity Momofuku notes           news for a section of the page of that name
-    hold Chef João                     a name that has no page yet
-    promote entity Chef João           a page made of a held name
+    to entity Momofuku notes           an addition to a section of the page of that name
+    hold Chef João                     a mention: a name without a page
+    promote entity Chef João           a page made of a mention
     link Momofuku > Toronto            one page refers to another
-Any other line is what there is to say about the page before it.
+
+Any other line is text for the page of the order above it.
 """
 
 import asyncio
@@ -37,7 +38,7 @@ from tests.wiki import Wiki
 
 @dataclass
 class Story:
-    """The planner. `extra` is added to each of its plans, as it stands. A blind one does not ask what is known."""
+    """The planner. `extra` is added to each of its plans. With `is_blind` it does not look up existing pages."""
 
     extra: Plan = field(default_factory=Plan)
     is_blind: bool = False
@@ -78,7 +79,7 @@ class Story:
 
 
 def parse(rest: str) -> tuple[str, str, str, tuple[str, ...]]:
-    """Type, title, section and other names."""
+    """Return type, title, section and other names."""
     named, _, aliases = rest.partition(" | ")
     type, _, title = named.partition(" ")
     title, _, section = title.partition(" # ")
@@ -94,7 +95,7 @@ def joined(sections: tuple[SectionProposal, ...], more: SectionProposal) -> tupl
 
 @dataclass
 class Stumbling(Story):
-    """A planner that fails at first, as one whose model is away for a moment."""
+    """A planner that fails at the first call, as if its model were unavailable for a moment."""
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         if not self.plans:
@@ -105,7 +106,7 @@ class Stumbling(Story):
 
 @dataclass
 class Scribe:
-    """The writer: what the sources say of the page, a line each. `pause` seconds are how long it thinks."""
+    """The writer: writes a line for each thing that the sources say of the page. `pause` is the seconds per section."""
 
     pause: float = 0.0
     written: list[SectionTask] = field(default_factory=list)
@@ -117,14 +118,14 @@ class Scribe:
 
 
 class Mute:
-    """A writer that never has a word to say."""
+    """A writer that always fails."""
 
     async def write(self, task: SectionTask) -> str:
         raise RuntimeError("no words")
 
 
 def said(source: SourceText, title: str) -> list[str]:
-    """The lines under the order for that page."""
+    """Return the lines under the order for that page."""
     lines, speaks = [], False
     for line in source.content.splitlines():
         verb, _, rest = line.partition(" ")
@@ -140,7 +141,7 @@ def story(planner: Story | None = None, scribe: Scribe | None = None, caps: Caps
 
 
 async def retain(wiki: Wiki, *texts: str, start: int = 0, **metadata: Any) -> list[UUID]:
-    """Sources that say these things, and the job that is to read them."""
+    """Retain sources with these texts, which queues a job that compiles them. Return their ids."""
     drafts = [SourceDraft("daily_note", f"day-{n}", text, metadata=metadata) for n, text in enumerate(texts, start)]
     found = []
     for at in range(0, len(drafts), 100):
@@ -149,14 +150,14 @@ async def retain(wiki: Wiki, *texts: str, start: int = 0, **metadata: Any) -> li
 
 
 async def compile_all(wiki: Wiki, compiler: Compiler | None = None) -> list[dict[str, Any]]:
-    """Run every job there is; the ledger of the compiles afterwards, oldest first."""
+    """Run every job, and return the compile jobs afterwards, the oldest first."""
     while await work_once(wiki.database, compiler or story(), "test"):
         pass
     return await compiles(wiki)
 
 
 async def compiles(wiki: Wiki) -> list[dict[str, Any]]:
-    """Return the jobs that compile, without those that lint what came of it."""
+    """Return the jobs that compile, without those that lint the result."""
     return [job for job in await wiki.rows("compile_jobs", "created_at, id") if job["trigger"] != "lint"]
 
 
@@ -165,7 +166,7 @@ async def pages(wiki: Wiki) -> dict[str, dict[str, Any]]:
 
 
 async def cited(wiki: Wiki) -> set[tuple[str, str, str]]:
-    """(page, section, ref of the source) of every citation."""
+    """Return (page, section, ref of the source) of every citation."""
     rows = await wiki.look.fetch(
         """SELECT p.title, s.section_slug, e.ref FROM section_sources c
         JOIN pages p ON p.id = c.page_id JOIN sections s ON s.id = c.section_id JOIN sources e ON e.id = c.source_id

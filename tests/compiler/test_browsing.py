@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.compiler.costs import compiled, usual
+from benchmarks.compiler.costs import default_compiler, run_jobs
 from benchmarks.compiler.database import retain
 from resolvers.sources.sources import SourceDraft
 from tests.app.service import serving
@@ -51,13 +51,13 @@ async def test_hubs_backlinks_mentions_and_sources_are_found_over_http(wiki: Wik
             return list(found["nodes"])
 
         await retain(wiki.database, wiki.scope, [note(day, said) for day, said in enumerate(DAYS)])
-        await compiled(wiki.database, usual())
+        await run_jobs(wiki.database, default_compiler())
         held = {one["name"]: (one["status"], one["mentionCount"]) for one in await nodes(MENTIONS)}
         assert held["Chef João"] == ("OPEN", 1)
         assert "Chef João" not in {page["title"] for page in await nodes(WHOLE)}
 
         await retain(wiki.database, wiki.scope, [note(len(DAYS), THIRD)])
-        await compiled(wiki.database, usual())
+        await run_jobs(wiki.database, default_compiler())
         held = {one["name"]: (one["status"], one["mentionCount"]) for one in await nodes(MENTIONS)}
         assert held.get("Chef João", ("PROMOTED", 2))[0] == "PROMOTED"
         pages = {page["title"]: page for page in await nodes(WHOLE)}

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from benchmarks.compiler.contents import contents
-from benchmarks.compiler.costs import compiled, usual
-from benchmarks.compiler.crashes import compared
-from benchmarks.compiler.database import new_wiki, opened, retain
+from benchmarks.compiler.contents import read_contents
+from benchmarks.compiler.costs import default_compiler, run_jobs
+from benchmarks.compiler.crashes import compare_wikis
+from benchmarks.compiler.database import new_wiki, open_database, retain
 from benchmarks.compiler.notes import notes
 from benchmarks.compiler.rows import Rows, differences, rows
-from benchmarks.compiler.storm import weathered
+from benchmarks.compiler.storm import run_storm
 from compiler.compiler import CAPS
 from compiler.jobs.worker import work_once
 from resolvers.sources.grounding import PAGES_PER_BATCH
@@ -28,8 +28,8 @@ EVIDENCE = ("planner", "co_mention", "deterministic")
 
 async def test_every_section_of_a_compiled_wiki_has_provenance_and_no_page_is_there_twice(wiki: Wiki) -> None:
     await retain(wiki.database, wiki.scope, notes(80, 5))
-    await compiled(wiki.database, usual())
-    found = await contents(wiki.database.dsn, wiki.scope)
+    await run_jobs(wiki.database, default_compiler())
+    found = await read_contents(wiki.database.dsn, wiki.scope)
     assert found.faults == []
     assert found.figures["sections"] == found.figures["cited"] > 60
     assert found.verbatim == found.quotes > 100
@@ -38,9 +38,9 @@ async def test_every_section_of_a_compiled_wiki_has_provenance_and_no_page_is_th
 
 
 async def test_killed_workers_leave_the_wiki_of_one_who_was_left_in_peace(dsn: str) -> None:
-    database = await opened(dsn)
+    database = await open_database(dsn)
     try:
-        calm, wild, struck = await compared(database, 2, 50, 3, 0.1)
+        calm, wild, struck = await compare_wikis(database, 2, 50, 3, 0.1)
     finally:
         await database.close()
     assert struck >= 1, "how many it hits depends on how fast the machine is"
@@ -49,13 +49,13 @@ async def test_killed_workers_leave_the_wiki_of_one_who_was_left_in_peace(dsn: s
 
 
 async def test_workers_at_once_lose_nothing_and_read_nothing_twice(dsn: str) -> None:
-    weather = await weathered(dsn, workers=3, scopes=6, sources=90)
-    assert weather.faults == []
-    assert weather.jobs >= 6
+    result = await run_storm(dsn, workers=3, scopes=6, sources=90)
+    assert result.faults == []
+    assert result.jobs >= 6
 
 
 async def test_order_and_size_of_batches_change_no_page_and_few_links(dsn: str) -> None:
-    database, found = await opened(dsn), []
+    database, found = await open_database(dsn), []
     try:
         for batch, shuffle in ((50, None), (7, None), (1, None), (50, 1), (7, 2)):
             scope = await new_wiki(database, f"batch-{len(found)}", "mara")
@@ -63,7 +63,7 @@ async def test_order_and_size_of_batches_change_no_page_and_few_links(dsn: str) 
             if shuffle is not None:
                 random.Random(shuffle).shuffle(drafts)
             await retain(database, scope, drafts)
-            await compiled(database, usual(caps=CAPS._replace(batch=batch)))
+            await run_jobs(database, default_compiler(caps=CAPS._replace(batch=batch)))
             found.append(await rows(dsn, scope))
     finally:
         await database.close()
@@ -76,7 +76,7 @@ async def test_order_and_size_of_batches_change_no_page_and_few_links(dsn: str) 
 
 async def test_an_old_journal_gets_the_pages_of_one_that_was_compiled_day_by_day(dsn: str) -> None:
     """Neither the dates of sources nor the moment of compiling matter to which names have pages."""
-    database, found = await opened(dsn), []
+    database, found = await open_database(dsn), []
     try:
         for name, stretch, live in (("live", 1, True), ("backfill", 30, False), ("backwards", -30, False)):
             scope = await new_wiki(database, f"dates-{name}", "mara")
@@ -87,7 +87,7 @@ async def test_an_old_journal_gets_the_pages_of_one_that_was_compiled_day_by_day
             ]
             for part in [[draft] for draft in drafts] if live else [drafts]:
                 await retain(database, scope, part)
-                await compiled(database, usual())
+                await run_jobs(database, default_compiler())
             found.append({(row[0], row[2]) for row in (await rows(dsn, scope))["pages"]})
     finally:
         await database.close()

@@ -1,4 +1,4 @@
-"""`make conformance`: the field's own suites and clients, turned on a running Cairn. Exits 1 when a check fails."""
+"""`make conformance`: public conformance suites and clients against a running Cairn. Exits with 1 if a check fails."""
 
 import argparse
 import asyncio
@@ -20,7 +20,7 @@ terminal = Console(stderr=True, highlight=False)
 
 
 class Result(NamedTuple):
-    """What one suite found, in how many seconds."""
+    """The checks of one suite, and how many seconds it took."""
 
     name: str
     checks: list[Check]

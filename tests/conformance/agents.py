@@ -1,4 +1,4 @@
-"""The Model Context Protocol: its Inspector on our tools, and its own conformance suite."""
+"""The Model Context Protocol: its Inspector against Cairn's tools, and its own conformance suite."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -34,7 +34,7 @@ async def agents(environment: Mapping[str, str]) -> list[Check]:
 
 
 async def inspected(url: str, method: str) -> Check:
-    """What the Inspector shows on its command line."""
+    """Check what the Inspector prints on its command line."""
     asked = ("--method", *method.split())
     said = await run(node(), str(INSPECTOR), "--cli", url, "--transport", "http", *asked)
     missing = [word for word in INSPECTED[method] if word not in said.text]
@@ -43,19 +43,19 @@ async def inspected(url: str, method: str) -> Check:
 
 
 async def conforming(url: str) -> Check:
-    """All scenarios at once: one that fails and is not in the baseline is a failure, one that is and passes too."""
+    """Run all scenarios: a failure outside the baseline fails, and so does a pass of a scenario in the baseline."""
     said = await run(node(), str(SUITE), "server", "--url", url, "--expected-failures", str(BASELINE))
     return Check("conformance, with the baseline", said.code == 0, said.text[-2000:] if said.code else "")
 
 
 def node() -> str:
-    """The suite needs Node 22: that of the packages where the machine's own may be older."""
+    """Return a Node of version 22 or newer: that of the npm packages if it is installed."""
     return str(OWN_NODE) if OWN_NODE.exists() else "node"
 
 
 @asynccontextmanager
 async def signed(url: str, token: str) -> AsyncIterator[str]:
-    """A door beside ours that adds the credential: neither program shows one."""
+    """Start a proxy of the service that adds the credential, because neither program can send one."""
     listening = bind("127.0.0.1", 0)
     async with httpx.AsyncClient(timeout=30) as http:
         server = uvicorn.Server(uvicorn.Config(Door(http, url, token), log_config=None, lifespan="off"))
@@ -68,7 +68,7 @@ async def signed(url: str, token: str) -> AsyncIterator[str]:
 
 
 class Door:
-    """Passes requests on as they are, but for the credential."""
+    """Forwards requests unchanged except for the credential."""
 
     def __init__(self, http: httpx.AsyncClient, url: str, token: str) -> None:
         self.http, self.url, self.token = http, url, token

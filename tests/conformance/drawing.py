@@ -1,4 +1,4 @@
-"""Hooks of schemathesis: ids that are there as well as ids that are not, and what every answer must be."""
+"""Hooks of schemathesis: they draw ids that exist and ids that do not, and check every response."""
 
 import os
 from typing import Any
@@ -17,7 +17,7 @@ KNOWN = {
 
 
 def written(value: Any) -> ValueNode:
-    """A JSON value as it stands in a document."""
+    """Return a JSON value as a node of a GraphQL document."""
     match value:
         case None:
             return nodes.Null
@@ -51,7 +51,7 @@ schemathesis.graphql.scalar("_Any", (representations | values).map(written))
 
 @schemathesis.check
 def answered(context: Any, response: Any, case: Any) -> None:
-    """GraphQL in any case: no failure of ours, no text that is not JSON, no error without a code that is known."""
+    """Check that a response is GraphQL: no server failure, valid JSON, and a known code in each error."""
     assert response.status_code in (200, 400), f"status {response.status_code}"
     answer = response.json()
     assert "data" in answer or answer.get("errors"), answer

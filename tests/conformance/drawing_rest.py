@@ -1,4 +1,4 @@
-"""Hooks of schemathesis: exports to be imported, whole and broken, and most requests in the wiki that is there."""
+"""Hooks of schemathesis: they draw whole and broken exports to import, and mostly address the sample wiki."""
 
 import os
 import random
@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from schemathesis.core.parameters import ParameterLocation
 
 OWNER = UUID(os.environ["CAIRN_OWNER"])
-FOREIGN = 0.05  # of the requests that name an owner name one whose wiki the credential may not use
+FOREIGN = 0.05  # the share of requests that name an owner whose wiki the credential may not use
 
 ZIP, LINES = (Path(name).read_bytes() for name in os.environ["CAIRN_EXPORTS"].split())
 
 
 def uploads(whole: bytes) -> st.SearchStrategy[bytes]:
-    """The export as it is, an end or a beginning of it, and any bytes."""
+    """Draw the export itself, an end or a beginning of it, or any bytes."""
     places = st.integers(0, len(whole))
     return st.just(whole) | places.map(lambda at: whole[at:]) | places.map(lambda at: whole[:at]) | st.binary()
 
@@ -32,8 +32,10 @@ schemathesis.serializer.alias(
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, options: Any) -> None:
-    """Any well-formed id of an owner is drawn otherwise: 403 would be all that is ever seen. What is no id stays, and
-    so do headers that are wrong on purpose: schemathesis would take them for mended."""
+    """Replace most well-formed owner ids, which would only get 403.
+
+    Malformed ids stay, and so do headers that are wrong on purpose: schemathesis would count them as corrected.
+    """
     meta = case.meta
     if meta and meta.generation.mode.is_negative and meta.phase.data.parameter_location == ParameterLocation.HEADER:
         return

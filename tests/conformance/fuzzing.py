@@ -1,4 +1,4 @@
-"""schemathesis on GraphQL: hundreds of generated requests for each operation; each is answered, and the next."""
+"""Runs schemathesis on GraphQL: hundreds of generated requests for each operation must be answered."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from .generating import generated
 from .running import Check
 
 EXAMPLES = 200
-# Most requests are made inside of the wiki that is there: outside there is nothing to be found.
+# Most requests use the existing wiki, because in any other wiki there is nothing to be found.
 CONFIGURATION = """
 [dictionaries.tenants]
 values = ["{CAIRN_TENANT}"]
@@ -23,7 +23,7 @@ values = ["{CAIRN_OWNER}"]
 
 
 async def fuzz(environment: Mapping[str, str]) -> list[Check]:
-    """200 requests for each operation, which takes about ten minutes."""
+    """Send 200 requests for each operation, which takes about ten minutes."""
     return await generated(
         *("fuzz", environment, environment["CAIRN_URL"]),
         *("--phases", "fuzzing", "--checks", "answered,negative_data_rejection"),

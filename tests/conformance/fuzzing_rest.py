@@ -1,4 +1,4 @@
-"""schemathesis on the REST API, with all of its checks: what the contract says is what is answered."""
+"""Runs schemathesis on the REST API with all of its checks: the responses must match the contract."""
 
 from collections.abc import Mapping
 
@@ -6,10 +6,10 @@ from .generating import generated
 from .running import Check
 
 EXAMPLES = 100
-# Most requests are made of pages that are there, and without a condition that cannot hold.
-# What a schema cannot say is refused with 409 and 422 (a slug that is taken, a cursor of another list), and the state
-# of things with 403, 404, 410 and 412: these are allowed for a request that fits the schema. What does not fit may
-# be too large to be read at all (413). No 5xx ever is allowed.
+# Most requests use existing pages, and no condition that cannot hold. What a schema cannot express is refused with 409
+# and 422 (a slug that is taken, a cursor of another list), and the state of a resource with 403, 404, 410 and 412:
+# these are allowed for a request that fits the schema. A request that does not fit may also be too large to be read
+# (413). A 5xx is never allowed.
 CONFIGURATION = """
 [dictionaries.slugs]
 values = ["austin-texas", "lisbon", "kissaten", "paula-reis", "{CAIRN_SLUG}", "nobody"]
@@ -37,7 +37,7 @@ phases.examples.enabled = false
 
 
 async def fuzz_rest(environment: Mapping[str, str]) -> list[Check]:
-    """Examples, boundaries, a hundred generated requests for each operation, and chains of requests."""
+    """Send examples, boundary values, a hundred generated requests for each operation, and chains of requests."""
     return await generated(
         *("rest", environment, environment["CAIRN_URL"].replace("/graphql", "/api/wiki/openapi.json")),
         *("--checks", "all"),

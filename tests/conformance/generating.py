@@ -1,4 +1,4 @@
-"""schemathesis on the running service: with a seed that is told, so that what has failed can be seen again."""
+"""Runs schemathesis on the service, and prints its seed, so that a failure can be reproduced."""
 
 import random
 import re
@@ -11,7 +11,7 @@ import httpx
 
 from .running import ROOT, Check, run
 
-SECONDS = 30  # that one answer may take, on a busy machine too
+SECONDS = 30  # that one response may take, even on a busy machine
 COUNTED = re.compile(r"([\d,]+) generated")
 REPEATED = re.compile(r"(.)\1{39,}(?:\n\1{20,})*")  # a text at its limit is a million noughts
 SHOWN = 60_000  # characters of a failure
@@ -26,11 +26,14 @@ async def generated(
     hooks: str,
     examples: int,
 ) -> list[Check]:
-    """That no check failed in `examples` requests for each operation, or in as many as were asked for; and that the
-    service answers afterwards. `configuration` is a schemathesis.toml, in which {NAMES} stand for the environment."""
+    """Check that `examples` requests for each operation (or as many as CAIRN_FUZZ_EXAMPLES says) pass, and that the
+    service answers afterwards.
+
+    `configuration` is a schemathesis.toml in which {NAMES} stand for variables of the environment.
+    """
     seed = environment.get("CAIRN_FUZZ_SEED") or str(random.randrange(2**31))
     count = environment.get("CAIRN_FUZZ_EXAMPLES") or str(examples)
-    with tempfile.TemporaryDirectory(prefix="cairn-fuzz-") as folder:  # where it may leave its notes
+    with tempfile.TemporaryDirectory(prefix="cairn-fuzz-") as folder:  # for files that schemathesis writes
         (Path(folder) / "schemathesis.toml").write_text(configuration.format(**environment))
         said = await run(
             *(sys.executable, "-m", "schemathesis.cli", "run", url, *options),

@@ -1,4 +1,4 @@
-"""The same application in Python: gql over httpx, printing a line for each check."""
+"""The example application in Python: gql over httpx. It prints a line for each check."""
 
 import asyncio
 import os

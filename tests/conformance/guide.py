@@ -1,4 +1,4 @@
-"""docs/tutorial/web-app.md, followed command by command in an empty folder, with the packages of the lock file."""
+"""Follows docs/tutorial/web-app.md command by command in an empty folder, with the packages of the lock file."""
 
 import os
 import re
@@ -45,7 +45,7 @@ async def follow_guide(environment: Mapping[str, str]) -> list[Check]:
 
 
 def is_followed(command: str) -> bool:
-    """The packages are installed, and the variables have the values of the service that runs."""
+    """Return whether a command is run: packages are installed and variables set before."""
     return not command.startswith(("npm install", "export "))
 
 

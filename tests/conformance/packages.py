@@ -1,4 +1,4 @@
-"""The suites' own packages: those of the lock file, installed once."""
+"""Installs the suites' npm packages of the lock file, once."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ OLDEST = 20
 
 
 class Lacking(Exception):
-    """What this machine must have for the suites; the message says what to do."""
+    """This machine lacks a program that the suites need. The message says what to do."""
 
 
 async def check_node() -> None:
@@ -24,7 +24,7 @@ async def check_node() -> None:
 
 
 async def install(told: Callable[[str], None]) -> None:
-    """Nothing, where the packages of this very lock file are there. No package may run a script of its own."""
+    """Install the packages unless those of this lock file are installed. Install scripts of packages are not run."""
     mark, wanted = INSTALLED / ".lock-sha256", hashlib.sha256(LOCK.read_bytes()).hexdigest()
     if mark.exists() and mark.read_text() == wanted:
         return
@@ -36,6 +36,6 @@ async def install(told: Callable[[str], None]) -> None:
 
 
 def version(package: str) -> str:
-    """As it is locked."""
+    """Return the package's name with its version in the lock file."""
     locked = json.loads(LOCK.read_text())["packages"][f"node_modules/{package}"]["version"]
     return f"{package} {locked}"

@@ -1,6 +1,6 @@
-"""A Cairn to turn suites on: the real service over a Postgres of its own, with the sample wikis in it.
+"""Starts a Cairn for the suites: the real service over its own Postgres, with the sample wikis.
 
-The wiki that requests are generated for also has pages whose fields are as long and as strange as they may be.
+The wiki that requests are generated for also has pages whose fields are as long and as unusual as allowed.
 """
 
 import tempfile
@@ -32,7 +32,7 @@ WHERE = """SELECT t.tenant_id, o.id, p.id FROM tenants t JOIN owners o USING (te
 
 @asynccontextmanager
 async def sample_service(told: Callable[[str], None]) -> AsyncIterator[dict[str, str]]:
-    """Yields what a suite needs to know, as environment variables. Everything is gone afterwards."""
+    """Start the service, and yield what a suite needs as environment variables. Everything is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="cairn-") as folder:
         data_dir = Path(folder)
         told("Starting Postgres")
@@ -75,7 +75,7 @@ async def filled(dsn: str, folder: Path) -> dict[str, str]:
 
 
 async def place(database: Database, owner: str, slug: str) -> tuple[UUID, UUID, UUID]:
-    """The tenant, the owner, and the page of that slug, or else any."""
+    """Return the tenant, the owner, and the page of that slug, or any page if there is none."""
     async with database.connection() as connection:
         row = await connection.raw.fetchrow(WHERE, owner, slug)
     assert row is not None, f"the sample lacks {owner}"
@@ -84,7 +84,7 @@ async def place(database: Database, owner: str, slug: str) -> tuple[UUID, UUID, 
 
 
 async def known_ids(database: Database, owner_id: UUID) -> list[UUID]:
-    """Of some pages, sections and sources."""
+    """Return the ids of some pages, sections and sources."""
     kinds = ("pages", "sections", "sources")
     sql = " UNION ALL ".join(f"(SELECT id FROM {kind} WHERE owner_id = $1 ORDER BY id LIMIT 4)" for kind in kinds)
     async with database.connection() as connection:

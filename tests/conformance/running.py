@@ -1,4 +1,4 @@
-"""Running a program of a suite, and what it says as checks."""
+"""Runs a program of a suite, and turns its output into checks."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Check(NamedTuple):
-    """One thing that a suite has looked at. `detail` says what was wrong, or what was counted."""
+    """One check of a suite. `detail` says what was wrong, or what was counted."""
 
     name: str
     passed: bool
@@ -27,7 +27,7 @@ class Said(NamedTuple):
 
 
 async def run(*command: str, patience: float = 300, cwd: Path = HERE, **environment: str) -> Said:
-    """What a program says on both streams. One that takes longer than `patience` seconds is stopped: code 124."""
+    """Run a program and return its output. If it takes longer than `patience` seconds, it is killed: code 124."""
     started = await asyncio.create_subprocess_exec(
         *command,
         cwd=cwd,
@@ -47,7 +47,7 @@ async def run(*command: str, patience: float = 300, cwd: Path = HERE, **environm
 
 
 async def lines(*command: str, environment: Mapping[str, str]) -> list[Check]:
-    """A check for each line "ok …" or "not ok …"; a program that dies without any is a failed check itself."""
+    """Return a check for each line "ok …" or "not ok …". A program that fails without such a line is a failed check."""
     said = await run(*command, **environment)
     checks = [Check(name, kind == "ok") for kind, name in LINE.findall(said.text)]
     if not checks or (said.code != 0 and all(check.passed for check in checks)):
@@ -56,6 +56,6 @@ async def lines(*command: str, environment: Mapping[str, str]) -> list[Check]:
 
 
 async def succeeds(name: str, *command: str, cwd: Path = HERE) -> Check:
-    """A tool that says by its exit code whether all is well."""
+    """Run a tool that reports success by its exit code."""
     said = await run(*command, cwd=cwd)
     return Check(name, said.code == 0, "" if said.code == 0 else said.text[-2000:])

@@ -1,4 +1,4 @@
-"""The suites: what each is called, what it runs, and in which versions."""
+"""Defines the suites: their names, what they run, and in which versions."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ SKIPPED = re.compile(r"^SKIPPED \[\d+\] (.+)$", re.MULTILINE)
 
 
 class Suite(NamedTuple):
-    """`packages` are what it is made of: of npm, or of PyPI when they begin with "python "."""
+    """A suite. `packages` are from npm, or from PyPI if they begin with "python "."""
 
     about: str
     packages: tuple[str, ...]
@@ -48,7 +48,7 @@ async def gql(environment: Environment) -> list[Check]:
 
 
 async def documents(environment: Environment) -> list[Check]:
-    """Each step needs what the one before it has made."""
+    """Run the checks of Relay and typed documents. Each step needs the files of the step before it."""
     shutil.rmtree(BUILD, ignore_errors=True)
     (BUILD / "relay").mkdir(parents=True)
     (BUILD / "relay-documents.json").write_text("{}")  # relay-compiler adds to it
@@ -75,7 +75,7 @@ READER_FILES = ("tests/app/web/test_web_in_browser.py", "tests/app/web/test_web_
 
 
 async def read(environment: Environment) -> list[Check]:
-    """The browser tests that need packages of npm: each is a check, and one that was skipped says why."""
+    """Run the browser tests that need npm packages: each is a check, and a skipped test reports its reason."""
     wanted = ("-n0", "-q", "-rA", "--no-header", "-k", "axe or real", *READER_FILES)
     said = await run(sys.executable, "-m", "pytest", *wanted, cwd=ROOT, patience=1_200)
     checks = [Check(name, kind == "PASSED") for kind, name in TOLD.findall(said.text)]

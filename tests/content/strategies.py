@@ -1,4 +1,4 @@
-"""Values as they come in metadata."""
+"""Strategies that draw values as they occur in metadata."""
 
 from typing import Any
 

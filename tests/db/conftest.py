@@ -1,4 +1,4 @@
-"""The tests here are about connections themselves, or about databases to which nobody is connected."""
+"""Disables reused connections: these tests are about connections, or about databases without connected sessions."""
 
 from collections.abc import Iterator
 

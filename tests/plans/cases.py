@@ -1,4 +1,4 @@
-"""The reads that have to be quick whatever else the database holds."""
+"""Defines the reads that must be fast, whatever else the database contains."""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.wikis import VOCABULARY, Author, Wiki
 
 START, PER_OBJECT = 100, 14
-"""Blocks for finding where to begin, and for each object of an answer: a few descents of an index with their row."""
+"""The allowed blocks for finding the start, and for each object of the response: a few index descents."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class Case:
     arguments: str
     selection: str
     indexes: Set[str] = frozenset()
-    """Those without which it would read the whole wiki."""
+    """The indexes without which the read would scan the whole wiki."""
     per_page: float = 0
-    """Blocks for each page of the wiki: for what is counted, ranked or sorted over all that matches."""
+    """The allowed blocks per page of the wiki, for reads that count, rank or sort all matches."""
 
     is_steady: bool = False
-    """Whether it takes no more blocks than before, but for the depth of an index, however much others have grown."""
+    """True if growth of other wikis must not increase the blocks, except for the depth of an index."""
 
     @property
     def document(self) -> str:
@@ -44,7 +44,7 @@ TYPES = {
 
 
 def values(wiki: Wiki) -> dict[str, Any]:
-    """What the documents' variables are in one wiki."""
+    """Return the variables of the documents for one wiki."""
     author, middle = Author(wiki), wiki.pages // 20 * 10
     return {
         "tenant": str(wiki.tenant_id),
@@ -90,7 +90,7 @@ WORDS = {"search_pages_words_ix", "page_names_owner_ix"}
 def of_page(
     id: str, selection: str, indexes: Set[str] = frozenset(), per_page: float = 0, *, is_steady: bool = False
 ) -> Case:
-    """What hangs on a page that is known by its id."""
+    """Return a case for what belongs to a page that is known by its id."""
     return Case("node", f"id: {id}", f"{{ id ... on WikiPage {{ {selection} }} }}", indexes, per_page, is_steady)
 
 
@@ -125,7 +125,7 @@ CASES = {
         "{ bodyMd days { counts { total } entries { text page { title } } } }",
         {"activity_at_ix"},
     ),
-    # Planned for its values each time: nothing tells a plan without them how few pages are so new.
+    # The plan is made for its values each time: a generic plan cannot know how few pages are so new.
     "pages since": Case("wikiPages", "filter: {updatedSince: $since}, first: 20", LIST, {"pages_updated_ix"}),
     "pages by prefix": Case("wikiPages", "filter: {titlePrefix: $prefix}", LIST, {"page_names_owner_ix"}),
     "changes": Case(
@@ -135,7 +135,7 @@ CASES = {
         {"page_positions_order_ix"},
     ),
     "recent pages": Case("recentWikiPages", "limit: 20", ROW, {"pages_updated_ix"}),
-    # In the order of their hubness: each page that links here is looked at, however few are shown.
+    # The list is ordered by hubness: each page that links here is read, however few are shown.
     "backlinks of a hub": Case("wikiBacklinks", "pageId: $hub, limit: 20", ROW, {"links_to_ix"}, per_page=1),
     "backlinks of a page": Case("wikiBacklinks", "pageId: $page, limit: 20", ROW, {"links_to_ix"}),
     "connected from a hub": Case("wikiConnectedPages", "pageId: $hub, limit: 20", ROW, per_page=1),
@@ -212,7 +212,7 @@ CASES = {
         {"section_sources_page_ix"},
     ),
     "mentions of a page": of_page("$page", "mentions { nodes { name } }", per_page=0.01),
-    # A node counts its neighbours, and the greatest hubs come first.
+    # Each node counts its neighbours, and the greatest hubs come first.
     "graph": Case(
         "wikiGraph",
         IN,
@@ -234,7 +234,7 @@ CASES = {
         "{ id pageCount pages { nodes { id } } sections { nodes { id } } citations { nodes { id } } }",
         {"sources_ref_uq", "section_sources_source_ix"},
     ),
-    # Five lists with their totals, over the same citations: deeper indexes are paid for in each.
+    # Five lists with their totals use the same citations: each pays for deeper indexes.
     "blast radius": Case(
         "wikiSource",
         'kind: DOCUMENT, ref: "ref-0"',
@@ -244,7 +244,7 @@ CASES = {
         per_page=0.2,
         is_steady=True,
     ),
-    # As many pages as a search may weigh: a bound, however many say the words.
+    # A search weighs a bounded number of pages, however many contain the words.
     "search by a common word": Case("wikiSearch", f"{IN}, query: $common", HITS, WORDS, per_page=0.4, is_steady=True),
     "search by two letters": Case("wikiSearch", f'{IN}, query: "ka"', HITS, WORDS, per_page=0.4, is_steady=True),
     "search by a rare word": Case("wikiSearch", f"{IN}, query: $rare", HITS, WORDS, is_steady=True),
@@ -272,7 +272,7 @@ CASES = {
     "source search": Case(
         "wikiSearchSources", "query: $rare, first: 10", PASSAGES, {"search_passages_words_ix"}, is_steady=True
     ),
-    # As many passages as a search may weigh, and their neighbours.
+    # A search weighs a bounded number of passages, and their neighbours.
     "source search by a common word": Case(
         "wikiSearchSources",
         "query: $common, first: 10",
@@ -295,7 +295,7 @@ CASES = {
         {"search_pages_words_ix", "search_passages_words_ix"},
         is_steady=True,
     ),
-    # Each lexeme of the page is looked up, to find those that say what it is about.
+    # Each lexeme of the page is looked up, to find those that characterise it.
     "related": Case("relatedWikiPages", "pageId: $page", HITS, {"search_pages_words_ix"}, per_page=1.2),
     # The names that begin so are read up to a bound, however many there are.
     "pages by name": Case(

@@ -1,4 +1,4 @@
-"""One database for all plans: it is written, measured and dropped once in a run, whoever comes first."""
+"""Measures all plans in one database, which is written, measured and dropped once per run by the first worker."""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.plans.measuring import Key, Measured, measure_growing
 
 @pytest.fixture(scope="session")
 def measured(server_dsn: str, template: str, shared_folder: Path) -> Iterator[dict[Key, Measured]]:
-    """By name of the case, kind of plan and size of the wiki."""
+    """The measurements by name of the case, kind of plan and size of the wiki."""
 
     def make() -> str:
         with copied(server_dsn, template) as dsn:

@@ -1,4 +1,4 @@
-"""How Postgres runs a statement, for values that it sees and for values that it does not."""
+"""Explains how Postgres runs a statement with a custom and with a generic plan."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ OPTIONS = ("ANALYZE", "BUFFERS", "FORMAT JSON")
 
 
 class Planning(StrEnum):
-    """Whether the plan is made for the values, or once for all of them: a prepared statement meets both."""
+    """Whether the plan is made for the values, or once for all values: a prepared statement may use either."""
 
     CUSTOM = explaining.CUSTOM
     GENERIC = explaining.GENERIC
@@ -31,13 +31,13 @@ class Execution:
 
     @property
     def blocks(self) -> int:
-        """Blocks of tables and indexes that were looked at, once for each time."""
+        """The blocks of tables and indexes that were read, counted each time."""
         blocks: int = self.root["Shared Hit Blocks"] + self.root["Shared Read Blocks"]
         return blocks
 
     @property
     def scanned(self) -> set[str]:
-        """Tables that were read from end to end, but for those that fit into a block or two."""
+        """The tables that were scanned completely, except those that fit into a block or two."""
         scans = [node for node in below(self.root) if node["Node Type"] == "Seq Scan" and was_run(node)]
         return {node["Relation Name"] for node in scans if rows_read(node) > TINY}
 
@@ -46,7 +46,7 @@ class Execution:
         return {node["Index Name"] for node in below(self.root) if "Index Name" in node and was_run(node)}
 
     def costliest(self) -> str:
-        """For the message of a failed test: where the blocks went."""
+        """Return where most blocks were read, for the message of a failed test."""
         spent: Counter[str] = Counter()
         for node in below(self.root):
             if name := node.get("Index Name") or node.get("Relation Name"):
@@ -70,7 +70,7 @@ def was_run(node: dict[str, Any]) -> bool:
 
 
 async def explain(connection: asyncpg.Connection, sent: Sent, planning: Planning) -> Execution:
-    """The connection is prepared as those of the product are."""
+    """Execute a statement and return its plan. The connection is prepared as those of the product are."""
     async with connection.transaction():
         for _ in range(2):  # the first run may also set hint bits and load the catalogue
             (text,) = await explaining.explain(connection, sent.sql, sent.arguments, OPTIONS, planning)

@@ -1,4 +1,4 @@
-"""Every case in two wikis, with both kinds of plan, before and after the others have grown by 10,000 pages."""
+"""Measures every case in two wikis, with both kinds of plan, before and after other wikis grow by 10,000 pages."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,7 @@ GROWTH = [wiki(tenant, tenant, 1000) for tenant in range(100, 110)]
 
 @dataclass(frozen=True)
 class Measured:
-    """What one case cost. The answer of `objects` objects took `before` blocks when the others were few."""
+    """The cost of one case. A response of `objects` objects read `before` blocks when the other wikis were small."""
 
     name: str
     planning: str
@@ -38,7 +38,7 @@ class Measured:
 
 
 async def measure_growing(dsn: str) -> list[Measured]:
-    """In an empty database, which is full afterwards."""
+    """Measure in an empty database, which is filled afterwards."""
     await write_wikis(dsn, [LARGE, SMALL, *OTHERS])
     before = {key: sum(run.blocks for run in runs) for key, (_, runs) in (await measure(dsn)).items()}
     await write_wikis(dsn, GROWTH)
@@ -61,7 +61,7 @@ CONTROL = ("BEGIN", "SET", "COMMIT")
 
 
 async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
-    """How many objects each case answers with, and how its statements run."""
+    """Return how many objects each case returns, and the plans of its statements."""
     database, engine = ListeningDatabase(dsn), make_engine()
     await database.open()
     look = await asyncpg.connect(dsn)
@@ -85,7 +85,7 @@ async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
 
 
 async def asked(engine: Engine, database: ListeningDatabase, case: Case, place: Wiki) -> dict[str, Any]:
-    """The answer, from the second page of a list that has cursors. The database has heard the last run alone."""
+    """Return the response, from the second page of a list with cursors. The database has recorded only the last run."""
     variables, document = values(place), case.document
     if "$after" in document:
         first = await run(engine, database, document, place, variables)
@@ -105,7 +105,7 @@ async def run(
 
 
 def objects(value: Any) -> int:
-    """Of an answer, at all levels."""
+    """Return the number of objects at all levels of a response."""
     if isinstance(value, list):
         return sum(map(objects, value))
     return 1 + sum(map(objects, value.values())) if isinstance(value, dict) else 0

@@ -1,4 +1,4 @@
-"""What the tests of the operations have in common."""
+"""Fixtures that the tests of operations share."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID
@@ -14,7 +14,7 @@ from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 @pytest.fixture
 async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    """An empty wiki and an admin in it. After the test everything in it must be in step."""
+    """An empty wiki with an admin's credential. After the test its derived rows must be consistent."""
     wiki = await open_wiki(dsn)
     try:
         yield wiki
@@ -25,7 +25,7 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
 
 @pytest.fixture
 async def database(dsn: str) -> AsyncIterator[Database]:
-    """For what stands above any one wiki."""
+    """A database for tests of tenants and owners."""
     database = Database(dsn, size=8, statement_timeout=STATEMENT_TIMEOUT)
     await database.open()
     try:

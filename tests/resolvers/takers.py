@@ -1,4 +1,4 @@
-"""A process that takes all it can get: python -m tests.resolvers.takers JSON. Prints how many rows it was given."""
+"""Takes as much of a rate limit as it gets, and prints how many rows: python -m tests.resolvers.takers JSON"""
 
 import asyncio
 import json

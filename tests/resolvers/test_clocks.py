@@ -1,4 +1,4 @@
-"""Moments that Postgres compares are moments of its own clock, however wrong the clock of a process is."""
+"""Times that Postgres compares are from its own clock, however wrong the clock of a process is."""
 
 import time
 from dataclasses import replace
@@ -88,7 +88,7 @@ async def test_a_share_link_leads_to_its_page_until_it_ends(wiki: Wiki) -> None:
 
 
 @WRONG
-async def test_a_program_is_let_in_for_its_time(wiki: Wiki) -> None:
+async def test_a_program_is_authorised_for_a_limited_time(wiki: Wiki) -> None:
     request = AuthorizationRequest(
         Client("id", "Writer"), ("wiki:read",), "https://wiki.test/mcp", "http://127.0.0.1/back", True, "c" * 43
     )

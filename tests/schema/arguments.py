@@ -1,4 +1,4 @@
-"""Values for the arguments of fields: mostly those that find something, sometimes null, foreign or nonsense."""
+"""Draws arguments of fields: mostly values that find something, sometimes null, foreign or nonsense."""
 
 import random
 from collections.abc import Callable
@@ -58,7 +58,7 @@ LIFTED = (
     "wikiSearch", "mobileWikiSearch", "wikiSearchResults", "wikiSearchSources", "wikiSearchAll", "relatedWikiPages",
     "wikiHotIndex",
 )  # fmt: skip
-"""Fields that lift a size below one to one."""
+"""Fields that raise a size below one to one."""
 SIZES = [0, 1, 2, 3, 5, 30, 200]
 QUERIES = [
     "latte", "mocha", "Ünïcödé", "%", "_", "riv", "a b", "", "?!", "日本", "'; --", "e\u0301", "late",
@@ -84,7 +84,7 @@ class Values:
         return self.rng.random() < share
 
     def row(self, table: str) -> Row:
-        """Of the caller's own wiki, of another one of its tenant, or of another tenant."""
+        """Draw a row of the caller's own wiki, of another wiki of its tenant, or of another tenant."""
         if self.chance(0.1):
             return self.rng.choice(self.world.tables[table])
         return self.rng.choice(self.tenant[table] if self.chance(0.2) else self.own[table])
@@ -104,7 +104,7 @@ class Values:
         return str(id).upper() if self.chance(0.1) else str(id)
 
     def representation(self) -> Row:
-        """As a gateway has it; now and then its id is of another type."""
+        """Draw a representation as a gateway sends it; occasionally its id has another type."""
         table = self.rng.choice(list(KINDS))
         kind = KINDS[table] if self.chance(0.95) else self.rng.choice(list(KINDS.values()))
         return {
@@ -148,7 +148,7 @@ class Values:
 
 
 class Subject:
-    """What one field of a document asks for: a page or a source, named by several arguments that fit together."""
+    """The page or source that one field of a document reads, named by several arguments that fit together."""
 
     def __init__(self, values: Values, field: str) -> None:
         self.values, self.field = values, field
@@ -156,7 +156,7 @@ class Subject:
         self.draw()
 
     def draw(self) -> None:
-        """Anew, for other variables."""
+        """Draw another row, for other variables."""
         table = "old_slugs" if self.values.chance(0.5) else "pages"
         self.row = self.values.row("sources" if self.field == "wikiSource" else table)
 

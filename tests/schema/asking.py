@@ -1,4 +1,4 @@
-"""Asking an engine, and remembering what it asks of Postgres."""
+"""Sends documents to an engine, and records the statements and searches that result."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from selection import Engine
 
 
 class Recorder(Context):
-    """A context that keeps the texts of its compiled reads, and what its steps asked."""
+    """A context that records the SQL of its compiled reads, and the searches of its steps."""
 
     statements: list[str]
     searches: list[SearchRequest | SourceSearchRequest | UUID | None]
@@ -44,14 +44,14 @@ class Recorder(Context):
 
 
 async def ask(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
-    """The response body without its extensions."""
+    """Return the response body without its extensions."""
     answer: dict[str, Any] = orjson.loads((await engine.execute(text, variables, None, context)).body)
     answer.pop("extensions", None)
     return answer
 
 
 async def data(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
-    """What was answered without any error."""
+    """Return the data of a response without errors."""
     answer = await ask(engine, context, text, **variables)
     assert "errors" not in answer, answer
     found: dict[str, Any] = answer["data"]
@@ -59,7 +59,7 @@ async def data(engine: Engine, context: Context, text: str, **variables: Any) ->
 
 
 def code(answer: dict[str, Any]) -> str:
-    """Of its only error."""
+    """Return the code of a response's only error."""
     (error,) = answer["errors"]
     found: str = error["extensions"]["code"]
     return found

@@ -1,4 +1,4 @@
-"""Claims of pages: those that were superseded, those that contradict each other, and changes that are proposed."""
+"""Generates claims of pages: superseded claims, contradictions, proposals, questions and share links."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,7 +10,7 @@ SECTION_SLUGS = ["overview", "notes", "visits", "related", "日本"]
 
 
 class ClaimMaker(Draws):
-    """Adds the rows of claims to the tables."""
+    """Adds rows of claims to the tables."""
 
     def __init__(self, tables: dict[str, list[Row]], seed: int) -> None:
         super().__init__(seed)
@@ -23,7 +23,7 @@ class ClaimMaker(Draws):
         return row
 
     def claims(self, page: Row, sources: list[Row]) -> None:
-        """Some were withdrawn: nobody sees them."""
+        """Add superseded claims. Some were withdrawn, and no reader sees those."""
         for number in range(self.rng.randrange(4)):
             self.add(
                 "superseded_claims",
@@ -44,7 +44,7 @@ class ClaimMaker(Draws):
             )
 
     def contradictions(self, page: Row, sources: list[Row]) -> None:
-        """The first is open, of others some were decided."""
+        """Add contradictions. The first is open; some of the others were decided."""
         for number in range(self.rng.randint(1, 2)):
             resolution = self.maybe("keep_newer", "keep_older", "both_hold") if number else None
             status = "open" if resolution is None else "dismissed" if resolution == "both_hold" else "resolved"
@@ -76,7 +76,7 @@ class ClaimMaker(Draws):
             )
 
     def proposals(self, page: Row) -> None:
-        """Some are of pages that are yet to be made, some were decided, some are of an older text."""
+        """Add proposals. Some are of new pages, some were decided, and some are based on an older text."""
         for number in range(self.rng.randint(1, 2)):
             is_new, status = (
                 number > 0 and self.chance(0.4),
@@ -115,7 +115,7 @@ class ClaimMaker(Draws):
             )
 
     def questions(self, page: Row) -> None:
-        """Some wait for a decision, or were withdrawn; of others it has a page, or none."""
+        """Add questions. Some are open or withdrawn; others were decided, with or without a page for the decision."""
         if self.chance(0.6):
             return
         decision = self.maybe("latte", "mocha")
@@ -138,7 +138,7 @@ class ClaimMaker(Draws):
         )
 
     def share_links(self, page: Row) -> None:
-        """Some have ended, some were withdrawn."""
+        """Add share links. Some have expired, and some were withdrawn."""
         self.add(
             "share_links",
             id=self.id(),

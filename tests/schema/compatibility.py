@@ -1,6 +1,7 @@
-"""`make schema-check`: what clients of the released contract would notice of the one that is built now.
+"""`make schema-check`: which changes clients of the released contract would notice in the current one.
 
-Breaking changes fail, dangerous ones are listed, safe ones are counted. What was deprecated in the released one may go.
+Breaking changes fail, dangerous ones are listed, safe ones are counted. Fields that the released contract deprecates
+may be removed.
 """
 
 import sys
@@ -27,7 +28,7 @@ Place = tuple[str, ...]
 
 
 class Changes(NamedTuple):
-    """Descriptions, each with the place that changed; of safe changes there is only the number."""
+    """Descriptions of the changes, each with its place; safe changes are only counted."""
 
     breaking: list[str]
     dangerous: list[str]
@@ -35,7 +36,7 @@ class Changes(NamedTuple):
 
 
 def compare(released: str, current: str) -> Changes:
-    """Two contracts as SDL."""
+    """Compare two contracts in SDL."""
     before, now = parse(released), parse(current)
     found = find_schema_changes(build_ast_schema(without_what_went(before, now)), build_ast_schema(now))
     breaking = [change.description for change in found if isinstance(change, BreakingChange)]
@@ -44,7 +45,7 @@ def compare(released: str, current: str) -> Changes:
 
 
 def without_what_went(before: DocumentNode, now: DocumentNode) -> DocumentNode:
-    """Without what was deprecated there and is gone here: it had been announced."""
+    """Return the released contract without removed fields that it deprecates: their removal was announced."""
     places = Places()
     visit(now, places)
     trimmed: DocumentNode = visit(before, Trimmed(places.found))
@@ -52,12 +53,12 @@ def without_what_went(before: DocumentNode, now: DocumentNode) -> DocumentNode:
 
 
 def place(node: Node, ancestors: Any) -> Place:
-    """Type, field and argument, as far down as the node is."""
+    """Return the names of type, field and argument down to the node."""
     return tuple(one.name.value for one in (*ancestors, node) if getattr(one, "name", None))
 
 
 class Places(Visitor):
-    """Gathers whatever a contract defines."""
+    """Collects everything that a contract defines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +70,7 @@ class Places(Visitor):
 
 
 class Trimmed(Visitor):
-    """Removes what is deprecated and not among the places that are left."""
+    """Removes definitions that are deprecated and not among the places of the current contract."""
 
     def __init__(self, left: set[Place]) -> None:
         super().__init__()

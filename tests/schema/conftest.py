@@ -1,4 +1,4 @@
-"""The world in a database of its own, and ways to ask for it."""
+"""Provides the generated world in its own database, and ways to query it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -16,7 +16,7 @@ from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 @pytest.fixture(scope="session")
 def world_dsn(server_dsn: str, template: str) -> Iterator[str]:
-    """Tests leave it as they found it."""
+    """The database with the world, which tests must not change."""
     with copied(server_dsn, template) as dsn:
         asyncio.run(store(dsn, make_world()))
         yield dsn
@@ -37,7 +37,7 @@ async def database(world_dsn: str) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def context(database: Database) -> Recorder:
-    """Of a member at home."""
+    """The context of a member in its own wiki."""
     return Recorder(database, CALLERS[0])
 
 
@@ -48,13 +48,13 @@ def engine() -> Engine:
 
 @pytest.fixture(scope="session")
 def walker() -> Engine:
-    """One engine for the many calls of a walk, which ask for every field there is: its plans are made once."""
+    """One engine for the many calls of a walk, which request every field: its plans are cached across calls."""
     return make_engine(Limits(fields=10_000))
 
 
 @pytest.fixture
 async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    """An empty wiki and an admin in it. After the test everything in it must be in step."""
+    """An empty wiki with an admin's credential. After the test its derived rows must be consistent."""
     wiki = await open_wiki(dsn)
     yield wiki
     await check(wiki)

@@ -1,7 +1,7 @@
-"""The gate before a release: python -m tests.schema.differential --runs 3000
+"""The check before a release: python -m tests.schema.differential --runs 3000
 
-As many random documents, from a seed that is drawn anew: bytes, values and the reference must agree on each. The
-suite runs the same test on its few. A failure names the seed of its document; `--seed N --runs 1` shows that one again.
+Runs that many random documents, from a new seed: bytes, values and the reference must agree on each. The suite runs the
+same test on a few documents. A failure names the seed of its document; `--seed N --runs 1` repeats it.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Random valid documents with variables, made from the contract alone."""
+"""Generates random valid documents with variables from the contract alone."""
 
 import json
 import random
@@ -29,18 +29,18 @@ from tests.schema.world import World
 ABSENT = object()
 CHANGES = {"rateLimit", "wikiLint", "wikiKnowledgeMap", "wikiActivityLog", "wikiDiary"}
 OF_GATEWAYS = {"_service"}
-"""It has tests of its own."""
+"""The field `_service` has its own tests."""
 NEEDS_ADMIN = {"wikiCompileJobs"}
 SEVERAL_TIMES = {"wikiPage": 3, "wikiPages": 3, "wikiSearchResults": 3, "node": 2, "_entities": 2}
 INTROSPECTION = ["__schema { queryType { name } }", '__type(name: "WikiTag") { kind fields { name } }']
 
 
 class Raw(str):
-    """Document text, not to be quoted."""
+    """Document text, which is not quoted."""
 
 
 class Documents:
-    """Makes one document for one caller, and several sets of variables for it."""
+    """Generates one document for one caller, and several sets of variables for it."""
 
     def __init__(self, schema: GraphQLSchema, world: World, scope: Scope, seed: int) -> None:
         self.rng, self.schema = random.Random(seed), schema
@@ -66,7 +66,7 @@ class Documents:
     # -- the document and its variables
 
     def make(self) -> tuple[str, dict[str, Any], str | None]:
-        """Text, variables, and the operation's name where there are two."""
+        """Return the text, the variables, and the operation's name if there are two operations."""
         query = self.schema.query_type
         assert query
         body = self.selections(query, self.rng.choice([2, 3, 4]), self.rng.randint(1, 3))
@@ -78,7 +78,7 @@ class Documents:
         return text, self.given, "Q" if other else None
 
     def again(self) -> dict[str, Any]:
-        """Other variables for the same document, so that a cached plan meets values it was not built for."""
+        """Return other variables for the same document, so that a cached plan gets values that it was not built for."""
         for subject in self.subjects:
             subject.draw()
         drawn = {name: redraw() for name, redraw in self.redraws.items()}
@@ -95,7 +95,7 @@ class Documents:
     # -- selections
 
     def selections(self, type_: GraphQLNamedType, depth: int, count: int | None = None, apart: bool = False) -> str:
-        """`apart`: each field under a name of its own, because other types are selected beside this one."""
+        """Generate a selection. With `apart` each field gets its own alias, as other types are selected beside this."""
         fields = getattr(type_, "fields", {})  # a union has none
         names = [name for name in fields if depth > 0 or is_leaf_type(get_named_type(fields[name].type))]
         names = [name for name in names if name not in self.excluded for _ in range(SEVERAL_TIMES.get(name, 1))]
@@ -155,7 +155,7 @@ class Documents:
         self.subjects.append(subject)
         chosen = [key for key, one in field.args.items() if is_required_argument(one) or self.chance(self.share(key))]
         if "after" in chosen and "before" not in field.args and self.chance(0.95):
-            chosen.remove("after")  # a search makes its own cursors: what is drawn is none
+            chosen.remove("after")  # a search has its own cursors, which cannot be drawn
         if {"first", "last"} <= set(chosen) and self.chance(0.95):
             chosen.remove(self.rng.choice(["first", "last"]))
         is_paged = bool({"after", "before"} & set(chosen))
@@ -187,7 +187,7 @@ class Documents:
         return literal(type_, value)
 
     def variable(self, subject: Subject, name: str, argument: Any, value: Any, fixed: bool) -> str:
-        """Of the argument's type or of a stricter one, with a default or none, given or not."""
+        """Declare a variable of the argument's type or of a stricter one, with or without a default, given or not."""
         type_ = argument.type
         may_lack = not is_required_argument(argument)
         default = f" = {literal(type_, value)}" if value is not None and self.chance(0.2) else ""
@@ -205,7 +205,7 @@ def strict(type_: Any) -> Any:
 
 
 def literal(type_: Any, value: Any) -> str:
-    """As it is written in a document."""
+    """Return the value as it is written in a document."""
     type_ = type_ and get_nullable_type(type_)
     if isinstance(value, Raw):
         return value

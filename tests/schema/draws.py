@@ -1,4 +1,4 @@
-"""Drawing the values of a world: few distinct ones where orders need their last key, and some that hurt."""
+"""Draws the values of a world: few distinct values, so that orders need their last key, and some unusual ones."""
 
 import random
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Faults to plant: each is a text of the code, once in its file, and what somebody might write by mistake."""
+"""Faults to plant: each replaces a text that occurs once in a file with a plausible mistake."""
 
 from typing import NamedTuple
 

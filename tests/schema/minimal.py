@@ -1,4 +1,4 @@
-"""Minimal valid calls of any field of the contract, so that a field that is new is walked by itself."""
+"""Builds minimal valid calls of any field of the contract, so that a new field is walked without further work."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -39,7 +39,7 @@ UNKNOWN = str(UUID(int=7))
 
 
 class Wiki:
-    """One wiki of the world: where arguments come from."""
+    """One wiki of the world, from which arguments are taken."""
 
     def __init__(self, world: World, tenant: int, owner: str) -> None:
         self.tables = {table: world.rows(table, tenant, owner) for table in KINDS if table != "owners"}
@@ -52,7 +52,7 @@ class Wiki:
         self.pages = [row for row in self.tables["pages"] if row["id"] in whole and row["status"] == "active"]
 
     def ids(self, argument: str, number: int = 0) -> list[str]:
-        """Those that an argument of this name may mean; of a page the one of that number."""
+        """Return ids that an argument of this name may have; of pages, the page with that number."""
         if argument == "tenantId":
             return [self.tenant]
         if argument in ("id", "ids"):
@@ -78,7 +78,7 @@ class Wiki:
         return {"Int": 1, "Boolean": False, "String": texts.get(name, "words")}[nullable.name]
 
     def input(self, type_: GraphQLInputObjectType, number: int = 0) -> Row:
-        """What is required, and the page where there are other ways to name it."""
+        """Return the required fields, and the page if the input has several ways to name it."""
         fields = type_.fields.items()
         wanted = [name for name, field in fields if is_required_input_field(field) or name in ("pageId", "fromPageId")]
         if type_.name == "ProposeWikiChangeInput":
@@ -95,7 +95,7 @@ class Wiki:
 
 
 def call(operation: str, name: str, field: GraphQLField, given: Iterable[str], depth: int = 1) -> str:
-    """A document that takes those arguments of the field as variables of the same names, and selects so deep."""
+    """Build a document that takes these arguments of the field as variables, and selects to that depth."""
     declared = ", ".join(f"${key}: {field.args[key].type}" for key in given)
     passed = ", ".join(f"{key}: ${key}" for key in given)
     head, arguments = (f"{operation}({declared})", f"({passed})") if declared else (operation, "")
@@ -104,7 +104,7 @@ def call(operation: str, name: str, field: GraphQLField, given: Iterable[str], d
 
 @cache
 def selection(type_: GraphQLNamedType, depth: int) -> str:
-    """Every field that needs no argument, some levels deep."""
+    """Select every field that needs no argument, some levels deep."""
     if is_leaf_type(type_):
         return ""
     if is_abstract_type(type_):

@@ -1,4 +1,4 @@
-"""Random mutations with variables: mostly such as find something to write, sometimes foreign, wrong or nonsense."""
+"""Generates random mutations with variables: mostly valid ones, sometimes foreign, wrong or nonsense."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ HIGHEST = 2**31 - 1
 
 
 class MutationDocuments(Documents):
-    """Makes documents of one to three root fields. Each has a name of its own."""
+    """Generates documents of one to three root fields, each with its own alias."""
 
     def make(self) -> tuple[str, dict[str, Any], str | None]:
         root = self.schema.mutation_type
@@ -61,7 +61,7 @@ class MutationDocuments(Documents):
         return f"({', '.join(texts)})" if texts else ""
 
     def handed(self, name: str, type_: Any) -> str:
-        """As a variable, or written with variables in it."""
+        """Pass the value as a variable, or write it with variables in it."""
         value = self.input(name, type_)
         if self.chance(0.6):
             default = "" if not self.chance(0.1) or value is None else f" = {literal(type_, value)}"

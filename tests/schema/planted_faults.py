@@ -1,7 +1,7 @@
-"""Shows that each planted fault is found: python -m tests.schema.planted_faults [words of the files to try].
+"""Shows that each planted fault is found: python -m tests.schema.planted_faults [words of the files to try]
 
-Copies the tree, plants one fault at a time and runs the tests of reads on it, the random documents first. DOCUMENTS
-(150) says how many of those, CAIRN_TEST_DATABASE_URL where. Takes some minutes, so `make test` leaves it out.
+Copies the tree, plants one fault at a time and runs the tests of reads on it, the random documents first. The variable
+DOCUMENTS sets how many (150), and CAIRN_TEST_DATABASE_URL the server. Takes some minutes, so `make test` leaves it out.
 """
 
 import os
@@ -71,7 +71,7 @@ def planted(tree: Path, fault: Fault) -> Iterator[None]:
 
 
 def found_by(tree: Path, dsn: str) -> str | None:
-    """The first test that fails."""
+    """Return the first test that fails, or None."""
     environment = {"DOCUMENTS": "150"} | os.environ | {"CAIRN_TEST_DATABASE_URL": dsn, "PYTHONDONTWRITEBYTECODE": "1"}
     for gate in GATES:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", *gate]

@@ -1,4 +1,4 @@
-"""The pages of one wiki and all that belongs to them."""
+"""Generates the pages of one wiki and all rows that belong to them."""
 
 import hashlib
 from uuid import UUID
@@ -11,7 +11,7 @@ from resolvers.knowledge.tool_calls import NO_PAGE, today
 from tests.schema.claims import SECTION_SLUGS, ClaimMaker
 from tests.schema.draws import NASTY, TAGS, WORDS, Row
 
-KEY = 1 << 32  # between the id of an owner and that of its API key
+KEY = 1 << 32  # the difference between the id of an owner and that of its API key
 REASONS = ["text", "planner", "deterministic:city", "co_mention:x", "manual", '"quoted"', "é,{}"]
 
 
@@ -144,7 +144,7 @@ class WikiMaker(ClaimMaker):
         self.add("page_names", page_id=page["id"], kind=kind, name=name, status=page["status"])
 
     def old_slugs(self, pages: list[Row]) -> None:
-        """One is nobody's now; one is the slug of an active page again; one is that of an archived page."""
+        """Add former slugs: two unused ones, the slug of an active page, and that of an archived page."""
         archived = next(page for page in pages if page["status"] == "archived")
         again = next(page for page in pages if page["status"] == "active")
         for slug, like in [
@@ -158,7 +158,7 @@ class WikiMaker(ClaimMaker):
             self.add("old_slugs", type=heir["type"], slug=slug, page_id=heir["id"], created_at=self.moment())
 
     def revisions(self, page: Row) -> None:
-        """The first is kept whole, and every other one after it as what differs from it."""
+        """Add revisions. The first is stored whole, and every second one as its difference from the first."""
         base = self.text()
         for version in range(1, page["version"] + 1):
             body = self.text() if version > 1 else base
@@ -220,7 +220,7 @@ class WikiMaker(ClaimMaker):
                 )
 
     def sources(self) -> list[Row]:
-        """Some came again with other content; the newest version supersedes the one before."""
+        """Add sources. Some have several versions, of which each supersedes the one before."""
         found: list[Row] = []
         for number in range(10):
             kind, before = SOURCE_KINDS[number % 3 and number % len(SOURCE_KINDS)], None
@@ -247,7 +247,7 @@ class WikiMaker(ClaimMaker):
         )
 
     def originals(self, sources: list[Row]) -> None:
-        """Some sources came from files, two of them from the same."""
+        """Add the original files of some sources; pairs of sources share a file."""
         for number, source in enumerate(sources[::3]):
             data = f"{self.scope['owner_id']} {number // 2}".encode()
             file = hashlib.sha256(data).digest()
@@ -294,7 +294,7 @@ class WikiMaker(ClaimMaker):
         return self.rng.choice([whole, {"quote": ""}, whole | {"at": None}])
 
     def jobs(self) -> None:
-        runs = False  # one of a wiki at a time
+        runs = False  # a wiki has at most one running job
         for number in range(14):
             status = self.rng.choice(["pending", "running", "succeeded", "failed", "cancelled"])
             status = "pending" if runs and status == "running" else status
@@ -315,7 +315,7 @@ class WikiMaker(ClaimMaker):
             )
 
     def positions(self, pages: list[Row]) -> None:
-        """A page that is gone has one too."""
+        """Add the positions of pages in the change feed; a deleted page has one too."""
         ids = [page["id"] for page in reversed(pages)] + [UUID(int=self.scope["owner_id"].int + 2**100)]
         for position, page_id in enumerate(ids, start=3):
             self.add("page_positions", page_id=page_id, position=position, changed_at=pages[0]["created_at"])
@@ -331,6 +331,6 @@ class WikiMaker(ClaimMaker):
                      remaining=number, actor_kind="user", actor_id="mara", created_at=page["created_at"])  # fmt: skip
 
     def tool_calls(self, pages: list[Row]) -> None:
-        """Some pages were read today, and a tool was called of which a tag may speak."""
+        """Add today's calls of one tool, whose name contains a tag: one without a page, the others of pages."""
         for calls, page_id in enumerate((NO_PAGE, *(page["id"] for page in pages[:8])), start=1):
             self.add("tool_calls", day=today(), tool="coffee_read", page_id=page_id, calls=calls)

@@ -1,4 +1,4 @@
-"""A small world that hurts: two tenants with four wikis each, the same rows for the same seed, written by COPY."""
+"""Generates a small world of unusual values: two tenants with four wikis each. The same seed gives the same rows."""
 
 import json
 from dataclasses import dataclass
@@ -39,12 +39,12 @@ def owner_id(tenant: int, name: str) -> UUID:
 
 
 def key_id(tenant: int, name: str) -> UUID:
-    """Of an API key that speaks for that owner."""
+    """Return the id of the API key that may act for that owner."""
     return UUID(int=owner_id(tenant, name).int + KEY)
 
 
 def make_world(pages_per_wiki: int = 40, seed: int = 7) -> Tables:
-    """Rows by table. Some scopes are granted to others, eve's is nobody's but hers."""
+    """Return the rows by table. Some scopes are granted to other owners; no other owner may use that of eve."""
     tables: Tables = {table.name: [] for table in metadata.sorted_tables}
     for tenant in (1, 2):
         maker = WikiMaker(tables, seed + tenant)
@@ -57,7 +57,7 @@ def make_world(pages_per_wiki: int = 40, seed: int = 7) -> Tables:
 
 
 def add_page_fields(pages: list[Row]) -> None:
-    """Let some pages say what frontmatter does; the seeded draws stay as they are."""
+    """Give some pages metadata as in frontmatter; the seeded draws stay as they are."""
     said: list[Row] = [
         {"owner": "architect", "confidence": "high", "expires_at": "2026-05-01"},
         {"sensitivity": "public", "confidence": "sure", "expires_at": "2026-05-01T10:00:00+02:00", "owner": ""},
@@ -108,7 +108,7 @@ async def store(dsn: str, tables: Tables) -> None:
 
 
 async def index(dsn: str, owners: list[Row]) -> None:
-    """What search reads, as the product reads it."""
+    """Write the search rows as the product does."""
     database = Database(dsn, size=1)
     await database.open()
     try:
@@ -119,13 +119,13 @@ async def index(dsn: str, owners: list[Row]) -> None:
 
 
 def storable(value: Any, type_: Any) -> Any:
-    """Documents as text, an empty list of them too."""
+    """Convert documents to text, including empty lists."""
     return json.dumps(value) if isinstance(type_, JSONB) and value is not None else value
 
 
 @dataclass(frozen=True)
 class World:
-    """The rows as Postgres keeps them, and its order of texts."""
+    """The rows as Postgres stores them, and its order of texts."""
 
     tables: Tables
     places: dict[str, int]
@@ -136,12 +136,12 @@ class World:
         }
 
     def rows(self, table: str, tenant: int, owner: str) -> list[Row]:
-        """The rows of one wiki."""
+        """Return the rows of one wiki."""
         return self.by_wiki.get((table, tenant_id(tenant), owner_id(tenant, owner)), [])
 
     @cached_property
     def by_wiki(self) -> dict[tuple[str, UUID, UUID], list[Row]]:
-        """The rows by their table, tenant and owner."""
+        """The rows by table, tenant and owner."""
         found: dict[tuple[str, UUID, UUID], list[Row]] = {}
         for name, rows in self.tables.items():
             for row in rows:
@@ -151,7 +151,7 @@ class World:
 
 
 async def read_back(dsn: str) -> World:
-    """Every row once, as plain Python; jsonb in the order that Postgres gave its keys."""
+    """Read every row as plain Python; jsonb keeps the order in which Postgres stores its keys."""
     connection = await asyncpg.connect(dsn)
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
     try:
@@ -167,12 +167,12 @@ async def read_back(dsn: str) -> World:
 
 
 def texts_of(row: Row) -> list[str]:
-    """Whatever text of a row can be a key of an order."""
+    """Return the texts of a row that can be a key of an order."""
     return [value for value in row.values() if isinstance(value, str)] + list(row.get("tags") or ())
 
 
 def caller(tenant: int, name: str, role: Role, *more: str) -> Scope:
-    """A credential that speaks for an owner, and maybe for more of them."""
+    """Return the scope of a credential for an owner, and optionally for more owners."""
     owners = tuple(owner_id(tenant, owner) for owner in (name, *more))
     return Scope(tenant_id(tenant), owners[0], role, Actor(ActorKind.USER, f'{name} "é"'), owners)
 

@@ -1,9 +1,10 @@
-"""Small wikis of notes as people keep them, with the names in them that a reader would or would not look up.
+"""Small wikis of notes as people write them, and the names in them that a reader would or would not look up.
 
 All were written for this benchmark. `notes/<kind>_<letter>.txt` holds the files of one wiki, each below a line
-`=== path`; `labels.tsv` says of every candidate whether it is wanted as a page, and why. Of the kinds with two wikis,
-`a` and `b`, one is held out: which one, a seed decides. Kinds with one wiki, `c` or `d`, were labelled before they
-were compiled and read since. Those in `unseen` are of kinds that no rule for names was chosen with.
+`=== path`. `labels.tsv` says for every candidate whether it is wanted as a page, and why. Kinds with two wikis, `a` and
+`b`, have one of them held out, which the seed decides. Kinds with one wiki, `c` or `d`, were labelled before they were
+first compiled; their results have been read since. The kinds in `unseen` were not used when rules for names were
+chosen.
 """
 
 import csv
@@ -20,7 +21,7 @@ HERE = Path(__file__).parent
 UNSEEN = HERE / "unseen"
 SEED = 19
 HALVES = ("tune", "held")
-# Of the kinds that joined later the halves are drawn last, so that those of the first ones stay.
+# The halves of kinds that were added later are drawn last, so that the halves of the first kinds stay the same.
 LATER = frozenset({"french", "japanese", "laboratory", "portuguese", "protocols", "spanish"})
 LATEST = frozenset({"garden", "genealogy", "rehearsals", "tickets"})
 FILE = "=== "
@@ -28,7 +29,7 @@ FILE = "=== "
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A candidate: the names that it goes by, the first of them usual, and whether a reader would want its page."""
+    """A candidate for a page: its names, the usual one first, and whether a reader would want a page for it."""
 
     is_wanted: bool
     type: str
@@ -39,14 +40,14 @@ class Label:
         return normalise(name) in map(normalise, self.names)
 
     def is_decided(self, title: str) -> bool:
-        """Return whether a decision of this title says all words of one of the names."""
+        """Return whether the title of a decision contains all words of one of the names."""
         words = fold_text(title)
         return any(all(word in words for word in fold_text(name).split()) for name in self.names)
 
 
 @dataclass(frozen=True)
 class JudgedWiki:
-    """The files of a wiki by their paths, in the order of writing, and its candidates."""
+    """The files of a wiki by path, in the order in which they were written, and its candidates."""
 
     name: str
     files: dict[str, str]
@@ -58,7 +59,7 @@ class JudgedWiki:
 
     @cached_property
     def names(self) -> tuple[Label, ...]:
-        """Return the candidates for entities and topics."""
+        """The candidates for entities and topics."""
         return tuple(label for label in self.labels if label.type != "decision")
 
     @cached_property
@@ -80,15 +81,15 @@ def wikis(half: str | None = None, seed: int = SEED, folder: Path = HERE) -> lis
         JudgedWiki(path.stem, dict(files(path)), tuple(labels[path.stem]))
         for path in sorted((folder / "notes").glob("*.txt"))
     ]
-    held = held_out({wiki.kind for wiki in found if wiki.name.endswith("_b")}, seed)
-    return [wiki for wiki in found if half is None or (wiki.name in held) == (half == "held")]
+    held_names = held_out({wiki.kind for wiki in found if wiki.name.endswith("_b")}, seed)
+    return [wiki for wiki in found if half is None or (wiki.name in held_names) == (half == "held")]
 
 
 def held_out(kinds: set[str], seed: int = SEED) -> set[str]:
     """Return the names of the wikis that are held out, one of each kind."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     return {
-        f"{kind}_{chance.choice('ab')}" for kind in sorted(kinds, key=lambda one: (one in LATEST, one in LATER, one))
+        f"{kind}_{rng.choice('ab')}" for kind in sorted(kinds, key=lambda kind: (kind in LATEST, kind in LATER, kind))
     }
 
 
@@ -99,7 +100,7 @@ def files(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_labels(folder: Path = HERE) -> dict[str, list[Label]]:
-    """Return the candidates by wiki."""
+    """Return the candidates of each wiki."""
     found: dict[str, list[Label]] = {}
     with (folder / "labels.tsv").open(encoding="utf-8", newline="") as rows:
         for row in csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE):

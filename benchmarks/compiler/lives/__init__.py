@@ -1,4 +1,4 @@
-"""What lives are made of, by language: people, places in their cities, projects, and sentences with room for them."""
+"""The vocabulary of generated notes by language: people, places in their cities, projects, and sentence templates."""
 
 import json
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """`days`, `memories`, `ideas` and `reading` are sentences; what they name stands in braces."""
+    """The vocabulary of one language. `days`, `memories`, `ideas` and `reading` are templates with names in braces."""
 
     people: tuple[str, ...]
     first: tuple[str, ...]
@@ -28,7 +28,7 @@ class Life:
 
     @property
     def places(self) -> list[tuple[str, str]]:
-        """(place, city) of each."""
+        """All places as pairs (place, city)."""
         return [(place, city) for city, places in self.cities.items() for place in places]
 
 

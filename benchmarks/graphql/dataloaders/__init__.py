@@ -1,1 +1,1 @@
-"""An ordinary Strawberry server over Cairn's tables: resolvers, dataloaders, one statement a batch."""
+"""An ordinary Strawberry server over Cairn's tables, with resolvers and dataloaders: one statement per batch."""

@@ -1,4 +1,4 @@
-"""One loader for each way from a page to something else; each batch is one statement."""
+"""A dataloader for each relation of a page. Each batch is one statement."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ EDGE_COUNTS = """
 
 
 class Loaders:
-    """Of one request."""
+    """The dataloaders of one request."""
 
     def __init__(self, pool: asyncpg.Pool, tenant: UUID) -> None:
         self.pool, self.tenant = pool, tenant

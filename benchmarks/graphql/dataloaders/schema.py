@@ -1,4 +1,4 @@
-"""The part of Cairn's contract that is asked for, with a resolver for each field that is not a column."""
+"""The part of Cairn's contract that the benchmark requests, with a resolver for each field that is not a column."""
 
 from enum import Enum
 from typing import Any

@@ -1,4 +1,4 @@
-"""Strawberry's own ASGI application. It believes whom the headers name, and logs nothing."""
+"""Serves the schema with Strawberry's ASGI application. It trusts the scope in the headers, and logs nothing."""
 
 import os
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from .schema import schema
 
 
 class Endpoint(GraphQL[Any, Any]):
-    """A GraphQL endpoint that gives each request loaders of its own."""
+    """A GraphQL endpoint that creates new loaders for each request."""
 
     pool: asyncpg.Pool
 
@@ -30,7 +30,7 @@ class Endpoint(GraphQL[Any, Any]):
 
 
 def create_app(dsn: str, pool_size: int) -> Starlette:
-    """POST /graphql."""
+    """Serve POST /graphql."""
     endpoint = Endpoint(schema, graphql_ide=None)
 
     @asynccontextmanager
@@ -45,7 +45,7 @@ def create_app(dsn: str, pool_size: int) -> Starlette:
 
 
 def main() -> None:
-    """Serve with the settings of the environment."""
+    """Serve with the settings in the environment."""
     app = create_app(os.environ["CAIRN_DATABASE_URL"], int(os.environ["CAIRN_POOL_SIZE"]))
     uvicorn.run(app, port=int(os.environ["CAIRN_PORT"]), log_config=None, access_log=False)
 

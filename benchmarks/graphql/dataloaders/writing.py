@@ -1,5 +1,5 @@
-"""The same rows as Cairn writes when two pages are linked: the link, when its page was touched, how much of a hub the
-other is, a line in the log."""
+"""Writes the same rows as Cairn when two pages are linked: the link, the page's time of change, the target's hubness
+score, and an activity log entry."""
 
 from uuid import UUID
 
@@ -30,7 +30,7 @@ RECORD = """
 async def relink(
     connection: asyncpg.Connection, tenant: UUID, owner: UUID, start: UUID, end: UUID, statement: str, action: str
 ) -> None:
-    """In one transaction, alone in the wiki."""
+    """Add or remove a link in one transaction that holds the wiki's write lock."""
     async with connection.transaction():
         await connection.execute(LOCK, tenant, owner)
         await connection.execute(statement, tenant, owner, start, end)

@@ -1,4 +1,4 @@
-"""What the command line says, and what it refuses and how."""
+"""The command line: its output, and how it refuses invalid commands."""
 
 import json
 from pathlib import Path
@@ -66,7 +66,7 @@ def explained_as(cairn: Cairn, words: list[str], code: str) -> bool:
     return "--json" not in cairn(words[0], "--help").out or cairn(*words, "--json").error["code"] == code
 
 
-def test_a_database_of_yours_is_migrated_only_when_you_say_so(
+def test_an_existing_database_is_migrated_only_on_request(
     cairn: Cairn, empty_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
@@ -123,13 +123,13 @@ def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
         (["keys", "revoke", "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f", "--tenant", "acme"], "NOT_FOUND"),
     ],
 )
-def test_what_cannot_be_done_has_a_code(acme: Cairn, words: list[str], code: str) -> None:
+def test_a_failed_command_has_an_exit_code(acme: Cairn, words: list[str], code: str) -> None:
     ran = acme(*words, "--json")
     assert (ran.code, ran.out) == (1, "")
     assert ran.error["code"] == code
 
 
-def test_what_is_not_there_is_answered_with_what_to_look_at(acme: Cairn, tmp_path: Path) -> None:
+def test_a_missing_object_is_reported_with_where_to_look(acme: Cairn, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     assert "with: cairn tenants list" in acme("export", out, "--tenant", "acne", "--owner", "mara").err
     assert "with: cairn owners list --tenant acme" in acme("export", out, "--tenant", "acme", "--owner", "mra").err
@@ -139,7 +139,7 @@ def test_what_is_not_there_is_answered_with_what_to_look_at(acme: Cairn, tmp_pat
     assert (ran.code, ran.error["code"]) == (1, "BAD_USER_INPUT")
 
 
-def test_an_import_tells_what_failed_and_keeps_the_rest(acme: Cairn, tmp_path: Path) -> None:
+def test_an_import_reports_failed_notes_and_stores_the_rest(acme: Cairn, tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault" / "good.md").write_text("Good. [[nowhere]]")
     (tmp_path / "vault" / "bad.md").write_text("---\na: [\n---\n")
@@ -166,7 +166,7 @@ def test_an_import_tells_what_failed_and_keeps_the_rest(acme: Cairn, tmp_path: P
     assert "bad.md" in again.out
 
 
-def test_what_was_exported_can_be_imported(acme: Cairn, tmp_path: Path) -> None:
+def test_an_export_can_be_imported(acme: Cairn, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "Austin.md").write_text("---\ntags: [city]\n---\nHot.")
     assert acme("import", str(tmp_path / "notes"), *MARA).code == 0
@@ -200,7 +200,7 @@ def test_an_export_that_lacks_a_page_names_it_and_exits_with_1(
     assert (told["pages"], told["failed"], told["errors"][0]["code"]) == (0, 1, "UNWRITABLE")
 
 
-def test_what_was_imported_is_found_and_shown(acme: Cairn, tmp_path: Path) -> None:
+def test_imported_pages_are_found_and_shown(acme: Cairn, tmp_path: Path) -> None:
     menu = {"kind": "document", "ref": "menu", "content": "Pecan pie: sweet and red."}
     lines = [
         {"source": menu},

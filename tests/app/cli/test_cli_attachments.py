@@ -1,4 +1,4 @@
-"""`cairn attachments move`: the bytes of files go to the folder and back, whenever it is killed."""
+"""`cairn attachments move` moves the bytes of files to the folder and back, even if it is killed at any moment."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ def cairn(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Pat
 
 
 def rows(dsn: str) -> list[tuple[bool, int]]:
-    """Of each file whether the folder has it, and how many bytes Postgres has."""
+    """Return for each file whether the folder has it, and how many bytes Postgres has."""
 
     async def read() -> list[Any]:
         connection = await asyncpg.connect(dsn)
@@ -69,7 +69,7 @@ def test_files_go_to_the_folder_and_back(cairn: Cairn, dsn: str, tmp_path: Path)
     assert exported(cairn, tmp_path / "two") == FILES
 
 
-def test_a_file_that_the_folder_lacks_is_told_and_stays(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
+def test_a_file_that_the_folder_lacks_is_reported_and_stays(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
     assert cairn("attachments", "move", "--to", "folder").code == 0
     first, second, *_ = sorted(path for path in (tmp_path / "files").rglob("*") if path.is_file())
     first.unlink()
@@ -83,7 +83,7 @@ def test_a_file_that_the_folder_lacks_is_told_and_stays(cairn: Cairn, dsn: str, 
     assert "cairn: 2 files are missing from the folder or were changed there: " in ran.err
 
 
-def test_without_a_folder_it_says_what_to_set(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_the_command_says_which_setting_to_set(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAIRN_ATTACHMENTS_DIR")
     ran = cairn("attachments", "move", "--to", "folder")
     assert (ran.code, ran.err) == (
@@ -93,7 +93,9 @@ def test_without_a_folder_it_says_what_to_set(cairn: Cairn, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("to", ["folder", "database"])
-def test_killed_at_any_moment_no_file_is_lost_and_it_goes_on(cairn: Cairn, dsn: str, tmp_path: Path, to: str) -> None:
+def test_a_move_killed_at_any_moment_loses_no_file_and_continues(
+    cairn: Cairn, dsn: str, tmp_path: Path, to: str
+) -> None:
     if to == "database":
         assert cairn("attachments", "move", "--to", "folder").code == 0
     moved = (to == "folder", 0 if to == "folder" else 5_004)

@@ -1,4 +1,4 @@
-"""Evidence in, a compile asked for, pages out: from the terminal."""
+"""Retaining evidence, requesting a compile and reading the pages from the terminal."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from tests.resolvers.embeddings.embedding_server import Model, serving
 
 @pytest.fixture
 def telling(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> Cairn:
-    """With the planner of the stories."""
+    """Use the scripted planner of the stories."""
     monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.story:Story")
     monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Scribe")
     return acme
@@ -50,7 +50,7 @@ def test_a_compile_is_only_asked_for_without_wait(telling: Cairn) -> None:
     assert json.loads(ran.out)["status"] == "pending"
 
 
-def test_what_cannot_be_kept_is_said_line_by_line(telling: Cairn, notes: Path) -> None:
+def test_sources_that_cannot_be_stored_are_reported_line_by_line(telling: Cairn, notes: Path) -> None:
     notes.write_text('no json\n{"kind": "gossip", "ref": "g", "content": "x"}\n')
     ran = telling("retain", str(notes), *MARA, "--json")
     assert ran.code == 1
@@ -201,7 +201,7 @@ def test_waiting_tells_what_a_worker_did_before_and_what_would_make_a_page(telli
     assert told["lastCompiled"]["metrics"]["sources_read"] == 2
 
 
-def test_a_search_without_pages_offers_what_is_held_and_the_evidence(telling: Cairn, notes: Path) -> None:
+def test_a_search_without_pages_offers_mentions_and_evidence(telling: Cairn, notes: Path) -> None:
     retained(telling, notes, "hold Chef João", "hold Chef João\nhold Ana")
     assert telling("compile", *MARA, "--wait").code == 0
     lines = telling("search", "who is Chef Joao?", *MARA).out.splitlines()

@@ -1,4 +1,4 @@
-"""Commands that copy, move, erase and keep data, as an operator types them."""
+"""Commands that copy, move, erase and retain data, as an operator types them."""
 
 import asyncio
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_the_log_tells_of_a_token_without_saying_it(acme: Cairn) -> None:
     assert str(token["token"]) not in told
 
 
-def test_keys_are_rotated_and_the_log_says_so(acme: Cairn) -> None:
+def test_keys_are_rotated_and_the_rotation_is_logged(acme: Cairn) -> None:
     limits = ["--scope", "wiki:read", "--network", "10.0.0.0/8"]
     issued = done(acme, "keys", "create", "--tenant", "acme", "--owner", "mara", "--name", "crawler", *limits)
     rotated = done(acme, "keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "1h")
@@ -100,7 +100,7 @@ def test_keys_are_rotated_and_the_log_says_so(acme: Cairn) -> None:
     assert refused.error["code"] == "BAD_USER_INPUT"
 
 
-def test_a_program_that_was_let_in_is_listed_until_it_is_disconnected(acme: Cairn, dsn: str) -> None:
+def test_an_authorised_program_is_listed_until_it_is_disconnected(acme: Cairn, dsn: str) -> None:
     (mara, team) = orjson.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
     assert (mara["slug"], team["slug"]) == ("mara", "team")
 
@@ -130,7 +130,7 @@ def test_a_program_that_was_let_in_is_listed_until_it_is_disconnected(acme: Cair
     assert acme("programs", "disconnect", program["id"], *MARA, "--json").error["code"] == "NOT_FOUND"
 
 
-def test_an_address_that_nobody_answers_is_named_without_its_password(acme: Cairn, tmp_path: Path) -> None:
+def test_an_unreachable_address_is_named_without_its_password(acme: Cairn, tmp_path: Path) -> None:
     wrong = "postgresql://nobody:secret@127.0.0.1:1/cairn"
     ran = acme("tenants", "transfer", "acme", "--to", wrong)
     assert ran.code == 1
@@ -138,7 +138,7 @@ def test_an_address_that_nobody_answers_is_named_without_its_password(acme: Cair
     assert "secret" not in ran.err
 
 
-def test_what_is_erased_is_counted_first_and_has_to_be_meant(acme: Cairn) -> None:
+def test_erasing_counts_rows_first_and_needs_a_confirmation(acme: Cairn) -> None:
     assert acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
     for words in (
         ("tenants", "erase", "acme"),
@@ -160,7 +160,7 @@ def test_what_is_erased_is_counted_first_and_has_to_be_meant(acme: Cairn) -> Non
     assert orjson.loads(acme("tenants", "list", "--json").out) == []
 
 
-def test_a_tenant_says_for_how_long_it_keeps_what(acme: Cairn) -> None:
+def test_a_tenant_sets_its_retention_periods(acme: Cairn) -> None:
     none = dict.fromkeys(("activity", "audit", "jobs", "revisions", "sources"))
     assert done(acme, "tenants", "retention", "acme") == none
     chosen = done(acme, "tenants", "retention", "acme", "--revisions", "52w", "--sources", "forever")

@@ -1,4 +1,4 @@
-"""`cairn documents`: what is checked and what is added."""
+"""`cairn documents`: how trusted documents are checked and added."""
 
 import json
 from hashlib import sha256

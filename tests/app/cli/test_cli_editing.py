@@ -1,4 +1,4 @@
-"""Pages edited from a terminal, and what they said before."""
+"""Editing pages and reading their earlier versions from a terminal."""
 
 import io
 import json
@@ -70,7 +70,7 @@ def test_a_page_is_made(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "## Rationale" in body(acme, "decision/tacos")
 
 
-def test_a_page_that_cannot_be_made_is_told_why(acme: Cairn) -> None:
+def test_a_page_that_cannot_be_created_gets_a_reason(acme: Cairn) -> None:
     assert "Invalid value for 'TYPE': give one of entity, topic," in acme("create", "city", "Austin", *MARA).err
     taken = acme("create", "topic", "Austin", "Text.", "--slug", "austin", *MARA)
     assert (taken.code, taken.err) == (1, 'cairn: The slug "austin" belongs to the topic "Austin" already.\n')
@@ -78,7 +78,7 @@ def test_a_page_that_cannot_be_made_is_told_why(acme: Cairn) -> None:
     assert "Did you mean 'create'? Try: cairn --help" in acme("creat").err
 
 
-def test_an_edit_that_cannot_be_is_told_by_its_code(acme: Cairn) -> None:
+def test_an_impossible_edit_is_reported_by_its_code(acme: Cairn) -> None:
     told = acme("edit", "topic/austin", "- takos", "x", *MARA).err
     assert told.startswith("cairn: The old text was not found. The text nearest to it begins at line 5.")
     assert "\nTried: exact, lines, whitespace, indentation. The nearest text is at line 5:\n\n- tacos\n" in told
@@ -134,7 +134,7 @@ def test_a_page_is_transferred_to_another_wiki(acme: Cairn) -> None:
     assert (refused.code, "no space `nowhere`" in refused.err) == (1, True)
 
 
-def test_a_claim_is_superseded_once_and_told(acme: Cairn) -> None:
+def test_a_claim_is_superseded_once_and_reported(acme: Cairn) -> None:
     command = ("wiki", "supersede", "topic/austin", "Hot.", "Mild.", "--on", "2026-03-02", *MARA)
     assert acme(*command).out == "topic/austin is now at version 2.\n"
     assert acme(*command).out == "topic/austin is now at version 2, and the claim was already superseded.\n"
@@ -251,7 +251,7 @@ def test_the_pages_of_shared_spaces_are_listed_as_far_as_they_may_be_read(acme: 
     assert acme("wiki", "list", "--shared", "--after", "x", *MARA, "--json").error["code"] == "USAGE"
 
 
-def test_the_diary_says_in_words_what_was_done(acme: Cairn) -> None:
+def test_the_diary_describes_changes_in_words(acme: Cairn) -> None:
     told = acme("wiki", "diary", *MARA).out
     assert told.startswith("# Diary, ")
     assert "Created [**Trip**](/wiki/entity/trip)" in told

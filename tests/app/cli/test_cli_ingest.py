@@ -1,4 +1,4 @@
-"""`cairn wiki ingest` and `cairn sources original`: files into a wiki, and back to the byte."""
+"""`cairn wiki ingest` and `cairn sources original`: files are ingested and returned byte for byte."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def acme(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Path
     return cairn
 
 
-def test_a_file_is_ingested_and_comes_back(acme: Cairn) -> None:
+def test_a_file_is_ingested_and_returned_byte_for_byte(acme: Cairn) -> None:
     done = acme("wiki", "ingest", "kiln.md", "--category", "reference", *MARA)
     assert done.code == 0
     assert done.out.startswith("Stored the source ")

@@ -1,4 +1,4 @@
-"""Commands as processes of their own: what they share, what they leave behind, how they end."""
+"""Commands in their own processes: what they share, what they leave behind, and how they end."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ PAGE = 'wikiPage(tenantId: "%s", type: THEME, slug: "small-rooms") { id version 
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    """Not below pytest's own folder, which only its owner may enter."""
+    """A data folder outside pytest's own, which only its owner may enter."""
     folder = Path(tempfile.mkdtemp(prefix="cairn-test-"))
     yield folder
     shutil.rmtree(folder)
@@ -76,7 +76,7 @@ def test_ctrl_c_ends_a_service_of_several_processes(used_dir: Path) -> None:
 
 
 def test_the_embedded_wikis_are_searchable_after_an_upgrade(used_dir: Path) -> None:
-    """As from a release that had no such index: any command that finds that makes one."""
+    """After an upgrade from a release without the index, any command that notices it creates the index."""
     notes = used_dir.with_suffix(".jsonl")
     notes.write_text('{"title": "Pecan pie", "type": "topic", "body": "Sweet."}')
     assert cairn(used_dir, "import", str(notes), "--tenant", "acme", "--owner", "ada", "--create").code == 0

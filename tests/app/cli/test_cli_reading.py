@@ -1,4 +1,4 @@
-"""Reading a wiki from the command line: lists, what is loaded for it, what is followed, and what is set."""
+"""Reading a wiki from the command line: lists, loaded modules, followed changes, and settings."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ NOT_FOR_READING = {
 
 @pytest.fixture
 def wiki(acme: Cairn) -> Cairn:
-    """With two pages and two sources."""
+    """A wiki with two pages and two sources."""
     assert acme("create", "entity", "Austin", "A city with [[water]]. 東京", "--tag", "city", *MARA).code == 0
     assert acme("create", "topic", "Water", "It flows in Austin.", *MARA).code == 0
     return acme
@@ -65,7 +65,7 @@ def shell(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     ],
     ids=" ".join,
 )
-def test_what_is_read_often_loads_nothing_that_it_does_not_need(wiki: Cairn, arguments: tuple[str, ...]) -> None:
+def test_frequent_reads_load_only_the_modules_that_they_need(wiki: Cairn, arguments: tuple[str, ...]) -> None:
     ran = shell(*arguments)
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr == "[]\n"
@@ -122,7 +122,7 @@ def test_a_wiki_and_who_owns_it_may_be_set_once_for_all_commands(wiki: Cairn, mo
     assert wiki("page", "entity/austin", "--owner", "team").code == 1, "what is typed goes before it"
 
 
-def test_pages_are_listed_by_what_they_are(wiki: Cairn) -> None:
+def test_pages_are_listed_by_filters(wiki: Cairn) -> None:
     ran = wiki("pages", *MARA)
     assert ran.out.splitlines()[0].split() == ["page", "title", "changed", "tags"]
     assert ran.out.endswith("2 of 2\n")
@@ -225,7 +225,7 @@ def test_a_wrong_setting_is_named_in_our_words(
     assert "Value error" not in ran.err
 
 
-def test_what_is_wrong_with_an_argument_says_which(wiki: Cairn) -> None:
+def test_an_error_names_the_invalid_argument(wiki: Cairn) -> None:
     ran = wiki("edit", "entity/austin", "A city", "x", *MARA, "--section", "Not A Slug!")
     assert ran.code == 1
     assert "section" in ran.err.lower()

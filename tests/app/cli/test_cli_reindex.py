@@ -1,4 +1,4 @@
-"""`cairn reindex`, what `cairn migrate` does of it, and the language by which search takes words."""
+"""`cairn reindex`, the part of it that `cairn migrate` does, and the language of a search index."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ def execute(dsn: str, *statements: str) -> None:
 
 @pytest.fixture
 def upgraded(acme: Cairn, dsn: str) -> Cairn:
-    """The same after an upgrade from a release that had no such search."""
+    """The same database after an upgrade from a release without this search."""
     execute(dsn, *(f"DELETE FROM {table}" for table in TABLES))
     return acme
 
@@ -61,7 +61,7 @@ def read(ran: Ran) -> tuple[int, int]:
     return done["wikis"], done["pages"]
 
 
-def test_all_wikis_are_read_once(upgraded: Cairn) -> None:
+def test_all_wikis_are_indexed_once(upgraded: Cairn) -> None:
     assert read(upgraded("reindex", "--json")) == (2, 5)
     assert read(upgraded("reindex", "--json")) == (0, 0)
     assert (
@@ -80,7 +80,7 @@ def test_a_tenant_or_an_owner_can_be_named(upgraded: Cairn) -> None:
     assert read(upgraded("reindex", *MARA, "--again", "--json")) == (1, 3)
 
 
-def test_reading_again_that_is_stopped_goes_on_in_every_wiki(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_reindexing_continues_in_every_wiki(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     async def busy(*arguments: object, **options: object) -> int:
         raise Unavailable("The wiki is locked by other writes. Try again in a moment.")
 
@@ -91,7 +91,7 @@ def test_reading_again_that_is_stopped_goes_on_in_every_wiki(acme: Cairn, monkey
     assert read(acme("reindex", "--json")) == (0, 0)
 
 
-def test_a_migration_leaves_nobody_without_search(upgraded: Cairn) -> None:
+def test_a_migration_leaves_no_wiki_without_search(upgraded: Cairn) -> None:
     ran = upgraded("migrate", "--no-reindex")
     assert "Search still has to index 5 pages of 2 wikis. Run: cairn reindex\n" in ran.err
     skipped = upgraded("migrate", "--no-reindex", "--json")
@@ -119,7 +119,7 @@ def test_a_migration_leaves_the_index_of_the_older_release_to_its_servers(acme: 
 
 
 def counted(dsn: str) -> dict[tuple[str, int], int]:
-    """How many pages each index has."""
+    """Return how many pages each index has."""
 
     async def run() -> dict[tuple[str, int], int]:
         connection = await asyncpg.connect(dsn)
@@ -145,7 +145,7 @@ def test_an_error_says_how_to_go_on(upgraded: Cairn, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("words", [[], ["--again"]], ids=str)
 def test_ctrl_c_stops_a_reindexing_that_can_go_on(upgraded: Cairn, dsn: str, words: list[str]) -> None:
-    """It waits for a wiki that another session holds."""
+    """The command waits for a wiki that another session has locked."""
 
     async def stopped() -> tuple[int, str]:
         connection = await asyncpg.connect(dsn)
@@ -179,7 +179,7 @@ def test_a_wiki_is_made_in_a_language_and_lists_it(acme: Cairn) -> None:
     ]
 
 
-def test_another_language_is_for_the_pages_that_there_are_once_they_are_read_again(acme: Cairn) -> None:
+def test_a_new_language_applies_to_existing_pages_after_reindexing(acme: Cairn) -> None:
     told = acme("owners", "language", "mara", "German", *TENANT).out.splitlines()
     assert told == [
         "The language of mara's wiki is now german.",
@@ -193,7 +193,7 @@ def test_another_language_is_for_the_pages_that_there_are_once_they_are_read_aga
     assert read(acme("reindex", "--json")) == (0, 0)
 
 
-def test_a_language_that_nobody_knows_is_answered_with_those_that_are(acme: Cairn) -> None:
+def test_an_unknown_language_is_refused_with_the_known_ones(acme: Cairn) -> None:
     error = acme("owners", "language", "mara", "klingon", *TENANT, "--json").error
     assert all(name in error["message"] for name in LANGUAGES)
 

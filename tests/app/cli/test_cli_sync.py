@@ -54,7 +54,7 @@ def test_wrong_usage_is_said(acme: Cairn, tmp_path: Path) -> None:
     assert (refused.code, refused.error["code"]) == (1, "BAD_USER_INPUT")
 
 
-def test_one_direction_writes_one_side(acme: Cairn, tmp_path: Path) -> None:
+def test_a_one_way_sync_writes_one_side(acme: Cairn, tmp_path: Path) -> None:
     (tmp_path / "Kiln.md").write_text("Hot.\n")
     assert acme("create", "topic", "Clay", "Soft.", *MARA).code == 0
     pulled = acme("sync", str(tmp_path), *MARA, "--pull")
@@ -168,7 +168,7 @@ async def lose_connections(dsn: str) -> None:
     await connection.close()
 
 
-def test_a_second_sync_is_refused_while_one_goes_on(acme: Cairn, tmp_path: Path) -> None:
+def test_a_second_sync_is_refused_while_one_runs(acme: Cairn, tmp_path: Path) -> None:
     from resolvers.sync.folder import lock_folder
 
     with lock_folder(str(tmp_path)):

@@ -1,4 +1,4 @@
-"""The help of every command, and how wrong usage is told."""
+"""The help of every command, and the messages for wrong usage."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def commands() -> Iterator[tuple[str, ...]]:
         yield from ((name, inner) for inner in getattr(command, "commands", ()))
 
 
-def test_the_help_of_every_command_is_what_it_was(cairn: Cairn) -> None:
+def test_the_help_of_every_command_is_unchanged(cairn: Cairn) -> None:
     """After a change on purpose, delete the file and run this twice."""
     text = "\n".join(f"$ cairn {' '.join([*words, '--help'])}\n\n{cairn(*words, '--help').out}" for words in commands())
     if not HELP.exists():
@@ -75,7 +75,7 @@ def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
         (["keys", "revoke", "cairn_x", "--tenant", "a"], "must be an id: a UUID"),
     ],
 )
-def test_wrong_usage_is_told_on_one_line(cairn: Cairn, words: list[str], message: str) -> None:
+def test_wrong_usage_is_reported_on_one_line(cairn: Cairn, words: list[str], message: str) -> None:
     ran = cairn(*words)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert message in ran.err

@@ -1,4 +1,4 @@
-"""`cairn webhooks`: made, listed, tried out, changed and deleted."""
+"""`cairn webhooks`: creating, listing, testing, changing and deleting webhooks."""
 
 import orjson
 import pytest

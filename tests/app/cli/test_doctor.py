@@ -1,4 +1,4 @@
-"""`cairn doctor` finds what is wrong, when it is made wrong, and says what to do."""
+"""`cairn doctor` finds each fault that a test causes, and says what to do."""
 
 import asyncio
 import os
@@ -188,7 +188,7 @@ def test_the_certificate_of_a_database_ends(dsn: str, unused_port: int, days: fl
     assert "it offers no TLS" in plain.message
 
 
-def test_deliveries_that_are_dead_or_wait_for_long_are_told() -> None:
+def test_deliveries_that_are_dead_or_wait_for_long_are_reported() -> None:
     found = [*check_webhooks(OpenDeliveries(pending=0, dead=0, oldest=0.0))]
     assert [one.state for one in found] == [State.OK]
     dead, late = check_webhooks(OpenDeliveries(pending=3, dead=1_200, oldest=3_601.0))

@@ -1,4 +1,4 @@
-"""`cairn explain`: what a query costs, which SQL it sends, and how Postgres runs it."""
+"""`cairn explain` shows the cost of a query, the SQL that it sends, and how Postgres runs it."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ Write = Callable[[str], str]
 
 @pytest.fixture
 def wiki(acme: Cairn) -> Cairn:
-    """With two pages."""
+    """A wiki with two pages."""
     assert acme("create", "entity", "Austin", "A city with [[water]].", *MARA).code == 0
     assert acme("create", "topic", "Water", "It flows in [[Austin]].", *MARA).code == 0
     return acme
@@ -45,7 +45,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def explained(wiki: Cairn, *arguments: str) -> dict[str, Any]:
-    """What programs are told."""
+    """Return the JSON output."""
     ran = wiki("explain", *arguments, *MARA, "--json")
     assert ran.code == 0, ran.err
     found: dict[str, Any] = json.loads(ran.out)
@@ -68,8 +68,8 @@ def test_sql_cost_parameters_and_plan_are_printed(wiki: Cairn, write: Write) -> 
     assert "austin" not in sql.partition("\nSELECT")[2] + plan, "no value is in the SQL, or in a plan for all values"
 
 
-def test_the_guide_shows_what_is_printed(wiki: Cairn, write: Write) -> None:
-    """But for the ids and the plan, which are those of another database."""
+def test_the_guide_shows_the_printed_output(wiki: Cairn, write: Write) -> None:
+    """The ids and the plan are left out, because they are those of another database."""
     guide = (ROOT / "docs" / "how-to" / "reading-sql.md").read_text()
     (document,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", guide, re.DOTALL) for kind in ("graphql", "sql"))
     printed = wiki("explain", write(document), *MARA).out
@@ -80,7 +80,7 @@ def without_ids(text: str) -> str:
     return re.sub(r"[0-9a-f-]{36}", "ID", text)
 
 
-def test_programs_are_told_the_same(wiki: Cairn, write: Write) -> None:
+def test_json_output_has_the_same_explanation(wiki: Cairn, write: Write) -> None:
     found = explained(wiki, write(PAGE), *SLUG)
     assert found["operation"] == "query Page"
     assert found["cost"] == {"requested": 4, "limit": 20000}
@@ -93,7 +93,7 @@ def test_programs_are_told_the_same(wiki: Cairn, write: Write) -> None:
     assert statement["plan"][0]["Plan"]["Node Type"] == "Subquery Scan"
 
 
-def test_the_formatted_sql_is_what_postgres_takes(wiki: Cairn, write: Write, dsn: str) -> None:
+def test_postgres_accepts_the_formatted_sql(wiki: Cairn, write: Write, dsn: str) -> None:
     (statement,) = explained(wiki, write(PAGE), *SLUG)["statements"]
 
     async def prepare() -> int:
@@ -132,7 +132,7 @@ def test_a_search_names_the_parameters_that_its_steps_find(wiki: Cairn, write: W
 
 
 def test_a_long_question_is_explained_by_the_statement_that_it_sends(wiki: Cairn, write: Write) -> None:
-    """It is ranked by another statement first, whose pages are parameters of the compiled one."""
+    """Another statement ranks first; the pages that it finds are parameters of the compiled one."""
     question = "which city is it that has more water than " + " or ".join(f"word{n}" for n in range(12))
     found = explained(wiki, write(SEARCH.replace('"austin"', f'"{question}"')), "--analyze")
     (statement,) = found["statements"]
@@ -140,7 +140,7 @@ def test_a_long_question_is_explained_by_the_statement_that_it_sends(wiki: Cairn
     assert found["statementsSent"] > 2
 
 
-def test_what_is_planned_for_its_values_is_explained_for_them(wiki: Cairn, write: Write) -> None:
+def test_a_query_with_a_custom_plan_is_explained_with_its_values(wiki: Cairn, write: Write) -> None:
     file = write("query ($t: DateTime!) { wikiPages(filter: {updatedSince: $t}, orderBy: UPDATED) { nodes { id } } }")
     for more in ((), ("--analyze",)):
         (statement,) = explained(wiki, file, "--variables", '{"t": "2999-01-01T00:00:00Z"}', *more)["statements"]
@@ -178,7 +178,7 @@ def test_an_operation_without_a_statement_costs_what_it_costs(wiki: Cairn, write
     )
 
 
-def test_what_is_too_expensive_is_explained_and_not_run(wiki: Cairn, write: Write) -> None:
+def test_a_query_that_is_too_expensive_is_explained_and_not_run(wiki: Cairn, write: Write) -> None:
     file = write(
         "{ wikiPages(first: 100) { nodes { backlinks(first: 100) { nodes { id children(limit: 9) { id } } } } } }"
     )
@@ -194,7 +194,7 @@ def test_the_role_decides_who_may_ask(wiki: Cairn, write: Write) -> None:
     assert len(explained(wiki, file, "--role", "admin")["statements"]) == 1
 
 
-def test_one_of_several_operations_is_named(wiki: Cairn, write: Write) -> None:
+def test_one_of_several_operations_may_be_named(wiki: Cairn, write: Write) -> None:
     file = write("query A { viewer { role } } query B { recentWikiPages { id } }")
     ran = wiki("explain", file, *MARA, "--json")
     assert (ran.code, ran.error["code"]) == (1, "OPERATION_RESOLUTION_FAILURE")
@@ -210,7 +210,7 @@ def test_one_of_several_operations_is_named(wiki: Cairn, write: Write) -> None:
         ("{ wikiPages(first: -1) { nodes { id } } }", "BAD_USER_INPUT", "A list cannot have a negative size."),
     ],
 )
-def test_what_is_wrong_with_a_document_is_told_with_its_line(
+def test_an_invalid_document_is_reported_with_its_line(
     wiki: Cairn, write: Write, text: str, code: str, message: str
 ) -> None:
     file = write(text)
@@ -249,7 +249,7 @@ def test_only_queries_are_explained(wiki: Cairn, write: Write, text: str, more: 
         (("bytes.graphql",), "BAD_USER_INPUT", "bytes.graphql: a document is text in UTF-8."),
     ],
 )
-def test_what_cannot_be_read_is_named(
+def test_an_unreadable_file_is_named(
     wiki: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...], code: str, message: str,
 ) -> None:  # fmt: skip
@@ -269,7 +269,7 @@ def test_only_one_of_both_comes_from_stdin(wiki: Cairn) -> None:
 
 @pytest.mark.parametrize("way", ["document", "variables", "file"])
 def test_a_document_or_its_variables_come_from_elsewhere(wiki: Cairn, write: Write, tmp_path: Path, way: str) -> None:
-    """In a process of its own, as a terminal runs it."""
+    """The command runs in its own process, as a terminal runs it."""
     file, values = write(PAGE), tmp_path / "page.json"
     values.write_text('{"slug": "austin"}')
     arguments, given = {

@@ -96,7 +96,7 @@ async def test_the_first_screen_shows_the_response_of_the_sample(
 
 
 async def run_commands(url: str, token: str, folder: Path) -> None:
-    """Those that ask the service."""
+    """Run the commands that call the service."""
     if not shutil.which("curl"):
         pytest.skip("no curl here")
     env = os.environ | {"CAIRN_URL": f"{url}/graphql", "CAIRN_TOKEN": token}

@@ -1,4 +1,4 @@
-"""The sample wiki as text: everything that its files promise each other holds, before any database sees them."""
+"""The sample wiki as text: its files are consistent with each other before they are loaded into a database."""
 
 import re
 from collections import Counter

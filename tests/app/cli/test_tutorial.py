@@ -1,4 +1,4 @@
-"""docs/tutorial/first-wiki.md: a newcomer who types its commands in order finishes."""
+"""A newcomer who types the commands of docs/tutorial/first-wiki.md in order reaches the end."""
 
 import asyncio
 import json

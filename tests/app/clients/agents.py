@@ -1,4 +1,4 @@
-"""Agents: the SDK's own client, over HTTP with a credential or over stdio."""
+"""Runs MCP agents: the SDK's client, over HTTP with a credential or over stdio."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -15,13 +15,13 @@ from tests.forked import COMMAND, ROOT
 
 
 class Agent:
-    """Calls tools, and says what is unexpected about their answers."""
+    """An agent that calls tools and fails if a response is not of the expected kind."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured answer, which the client has compared with the tool's output schema."""
+        """Return the structured result, which the client has compared with the tool's output schema."""
         result = await self.client.call_tool(tool, arguments)
         assert not result.is_error, result.content
         answer: dict[str, Any] = result.structured_content
@@ -33,7 +33,7 @@ class Agent:
         return str(result.content[0].text)  # type: ignore[union-attr]
 
     async def refused(self, tool: str, **arguments: Any) -> tuple[dict[str, Any], str]:
-        """The error as a program sees it, and as a model reads it."""
+        """Return the error as a program sees it, and the text that a model reads."""
         result = await self.client.call_tool(tool, arguments)
         assert result.is_error, result.content
         assert result.structured_content is None, "clients compare it with the schema of an answer"
@@ -44,7 +44,7 @@ class Agent:
 async def agent(
     service: Service, token: str, mode: Any = "auto", on_response: Any = None, **headers: str
 ) -> AsyncIterator[Agent]:
-    """`on_response` is called with each HTTP response, which the client does not show."""
+    """Connect an agent over HTTP. `on_response` is called with each HTTP response, which the client does not show."""
     hooks = {"response": [on_response]} if on_response else {}
     sent = {"authorization": f"Bearer {token}", "X-MCP-Toolsets": "all,output-schemas", **headers}
     async with httpx2.AsyncClient(headers=sent, timeout=30, verify=PLAIN, event_hooks=hooks) as http:
@@ -55,7 +55,7 @@ async def agent(
 
 @asynccontextmanager
 async def local_agent(dsn: str, data_dir: Path, *arguments: str) -> AsyncIterator[Agent]:
-    """`cairn mcp` as a process of its own."""
+    """Connect an agent to `cairn mcp` in its own process."""
     environment = {
         "CAIRN_TOOLSETS": "all,output-schemas",
         "PYTHONPATH": str(ROOT),

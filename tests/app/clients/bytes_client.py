@@ -1,4 +1,4 @@
-"""A client that says just the bytes it is told, to the real service."""
+"""A client that sends exactly the given bytes to the real service."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from tests.app.service import Service
 
 
 class Client:
-    """A connection of bytes."""
+    """A connection that sends and receives bytes."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -18,14 +18,14 @@ class Client:
         await self.writer.drain()
 
     async def answer(self) -> tuple[bytes, dict[str, str], bytes]:
-        """Status line, headers and body of the next answer."""
+        """Read the next response: its status line, headers and body."""
         async with asyncio.timeout(30):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
             headers = dict(line.split(": ", 1) for line in head[1:] if line)
             return head[0].encode(), headers, await self.reader.readexactly(int(headers["content-length"]))
 
     async def rest(self) -> bytes:
-        """Whatever comes until the other side closes."""
+        """Read until the server closes the connection."""
         async with asyncio.timeout(30):
             return await self.reader.read()
 

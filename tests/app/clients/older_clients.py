@@ -1,6 +1,6 @@
-"""The clients that were there before this API, as seed 002 describes them: a mobile app, a web app, and a command line.
+"""The clients that were written for the API before this one, as seed 002 describes them: mobile, web and command line.
 
-Each asks what they ask and decides by the very strings that they compare with. Nothing but the URL is new to them.
+Each sends its own documents and compares the same strings as before. Only the URL is new to them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -68,7 +68,7 @@ CLI = {
 
 
 class OlderClient(NamedTuple):
-    """What all three share: an endpoint, a credential, and a tenant and a user that they send along."""
+    """The common part of all three clients: an endpoint, a credential, and the tenant and user that they send."""
 
     service: Service
     token: str
@@ -76,7 +76,7 @@ class OlderClient(NamedTuple):
     user_id: str
 
     async def ask(self, text: str, **variables: Any) -> Any:
-        """The one field that was asked for, or all of several."""
+        """Return the value of the only field, or all fields if there are several."""
         body = {"query": text, "variables": {"tenantId": self.tenant_id, "ownerId": self.user_id} | variables}
         response = await self.service.http.post(URL, json=body, headers={"authorization": f"Bearer {self.token}"})
         answer = response.json()
@@ -88,7 +88,7 @@ class OlderClient(NamedTuple):
     # -- the mobile app
 
     async def open_page(self, type: str, slug: str) -> str | None:
-        """What its screen shows: nothing for a page that is not there or was archived."""
+        """Return what the screen shows, or None for a page that does not exist or is archived."""
         page = await self.ask(MOBILE["page"], userId=self.user_id, type=type, slug=slug)
         if page is None or page["status"] != "active":
             return None
@@ -99,7 +99,7 @@ class OlderClient(NamedTuple):
         return "\n".join(lines)
 
     async def draw(self) -> set[tuple[str, str, bool]]:
-        """Titles of both ends of each line of its drawing, and whether the line is dashed, as that of a hierarchy."""
+        """Return each line of the drawing: the titles of its ends, and whether it is dashed as a hierarchy."""
         graph = await self.ask(MOBILE["graph"], userId=self.user_id)
         names = {node["id"]: node["label"] for node in graph["nodes"] if node["type"] == "page"}
         return {(names[edge["source"]], names[edge["target"]], edge["kind"] != "reference") for edge in graph["edges"]}
@@ -107,7 +107,7 @@ class OlderClient(NamedTuple):
     # -- the web app
 
     async def find(self, query: str) -> list[str]:
-        """Titles of the active pages among the hits."""
+        """Return the titles of the active pages among the hits."""
         hits = await self.ask(WEB["search"], query=query, limit=None)
         return [hit["page"]["title"] for hit in hits if hit["page"]["status"] == "active"]
 
@@ -120,7 +120,7 @@ class OlderClient(NamedTuple):
         return found
 
     async def status(self) -> list[tuple[str, str, str, str]]:
-        """The table of `wiki status`: state, who asked, what was read and written."""
+        """Return the table of `wiki status`: status, trigger, records read and pages written."""
         return [
             (
                 job["status"],
@@ -132,17 +132,17 @@ class OlderClient(NamedTuple):
         ]
 
     async def compile(self, between: Callable[[], Awaitable[Any]]) -> int:
-        """`wiki compile --watch`: its exit code."""
+        """Run `wiki compile --watch` and return its exit code."""
         job = await self.ask(CLI["compile"], modelId=None)
         return await self.watch(job["id"], between)
 
     async def rebuild(self, between: Callable[[], Awaitable[Any]]) -> tuple[int, int]:
-        """`wiki rebuild --watch`: how many pages were archived, and its exit code."""
+        """Run `wiki rebuild --watch` and return how many pages were archived, and its exit code."""
         reset = await self.ask(CLI["reset"], force=True)
         return reset["pagesArchived"], await self.compile(between)
 
     async def watch(self, job_id: str, between: Callable[[], Awaitable[Any]]) -> int:
-        """0 when it has succeeded, 1 when it has ended otherwise, 2 when it goes on for too long."""
+        """Return 0 if the job succeeded, 1 if it ended otherwise, 2 if it did not end in time."""
         for _ in range(20):
             job = next(job for job in await self.jobs(limit=5) if job["id"] == job_id)
             if job["status"] in OVER:
@@ -152,6 +152,6 @@ class OlderClient(NamedTuple):
 
 
 def shown(job: dict[str, Any], name: str) -> str:
-    """A metric in the table."""
+    """Return a metric as the table shows it."""
     value = job["metrics"].get(name) if isinstance(job["metrics"], dict) else None
     return "-" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""A client of /api/wiki that holds every answer against the contract: the status is documented, the shape is exact."""
+"""A client of /api/wiki that compares every response with the contract: documented status, exact shape."""
 
 import json
 import re
@@ -19,14 +19,14 @@ ROOT = Path(__file__).parents[3]
 
 @cache
 def contract() -> dict[str, Any]:
-    """Return the contract as it is committed: making it would hold the event loop of the tests that ask."""
+    """Return the committed contract: building it would block the event loop of the tests that use this client."""
     document: dict[str, Any] = json.loads((ROOT / "schema" / "openapi.json").read_text())
     return document
 
 
 @cache
 def shapes() -> dict[str, type[ResponseModel]]:
-    """What is answered, by the names that the contract has for it."""
+    """Return the response models by the names that they have in the contract."""
     found = ResponseModel.__subclasses__()
     for shape in found:
         found.extend(shape.__subclasses__())
@@ -35,7 +35,7 @@ def shapes() -> dict[str, type[ResponseModel]]:
 
 @dataclass
 class Rest:
-    """Asks as one credential."""
+    """A client with one credential."""
 
     http: httpx.AsyncClient
     token: str

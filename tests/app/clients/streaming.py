@@ -1,4 +1,4 @@
-"""Clients of what streams: one that speaks graphql-transport-ws word by word, and one that reads server-sent events."""
+"""Clients of streams: one for the graphql-transport-ws protocol, and one that reads server-sent events."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,13 +12,13 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.app.service import Service
 
-SOON = 30.0  # seconds: what does not come by then does not come
+SOON = 30.0  # seconds after which a message counts as missing
 PAGE_CHANGED = "subscription ($page: ID!) { wikiPageChanged(pageId: $page) { kind pageId version page { title } } }"
 WIKI_CHANGED = "subscription { wikiScopeChanged { kind pageId version page { title status } } }"
 
 
 class Socket:
-    """One WebSocket."""
+    """One WebSocket connection."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
@@ -37,13 +37,13 @@ class Socket:
         assert await self.hear() == {"type": "connection_ack"}
 
     async def subscribe(self, query: str, id: str = "1", **variables: Any) -> None:
-        """Returns once it is being followed: a ping after it is answered after it was taken, and it says so itself."""
+        """Subscribe, and wait for an initial event, which confirms that the server follows."""
         initial = query.replace("Changed(", "Changed(initial: true, ").replace("Changed {", "Changed(initial: true) {")
         await self.say(type="subscribe", id=id, payload={"query": initial, "variables": variables})
         assert (await self.event())["kind"] == "RESYNC"
 
     async def event(self) -> dict[str, Any]:
-        """What the next event shows."""
+        """Return the value of the next event's only field."""
         message = await self.hear()
         assert message["type"] == "next", message
         (event,) = message["payload"]["data"].values()
@@ -51,12 +51,12 @@ class Socket:
         return shown
 
     async def silence(self) -> None:
-        """Nothing more was sent before the answer to this ping."""
+        """Check that nothing was sent before the response to a ping."""
         await self.say(type="ping")
         assert await self.hear() == {"type": "pong"}
 
     async def closed(self) -> tuple[int, str]:
-        """The code and the reason with which the server closes it, whatever comes before."""
+        """Return the code and the reason with which the server closes the connection, skipping messages before it."""
         async with asyncio.timeout(SOON):
             with suppress(ConnectionClosed):
                 async for _ in self.connection:
@@ -92,7 +92,7 @@ class EventReader:
         self.response, self.lines = response, response.aiter_lines()
 
     async def next(self) -> tuple[str, dict[str, Any] | None]:
-        """The next event and its data; comments are passed over."""
+        """Return the name and data of the next event, skipping comments."""
         fields: dict[str, str] = {}
         async with asyncio.timeout(SOON):
             async for line in self.lines:

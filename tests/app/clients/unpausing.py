@@ -1,4 +1,4 @@
-"""Clients of a service that is about to stop: they ask without pause, and note what becomes of each request."""
+"""Clients that send requests without pause to a service that is about to stop, and record each outcome."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from tests.waiting import within
 
 
 class Clients:
-    """`outcomes` counts answers that came whole, connections that were refused, and requests that were cut off."""
+    """Several clients. `outcomes` counts complete responses, refused connections, and requests that were cut off."""
 
     def __init__(self, url: str, token: str, query: str, count: int = 8) -> None:
         parts = urlsplit(url)
@@ -39,7 +39,7 @@ class Clients:
                 await asyncio.sleep(0.01)
 
     async def ask_on(self, reuses: bool) -> None:
-        """Until nobody answers any more: on one connection as long as it lasts, or on a new one each time."""
+        """Send requests until connections are refused: on one connection while it lasts, or on a new one each time."""
         while True:
             try:
                 reader, writer = await asyncio.open_connection(self.host, self.port)
@@ -54,7 +54,7 @@ class Clients:
                 await writer.wait_closed()
 
     async def ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection may be used again."""
+        """Send one request, and return whether the connection may be used again."""
         try:
             writer.write(self.request)
             await writer.drain()

@@ -1,4 +1,4 @@
-"""A browser without scripts that has signed in to the reader, and pages for it to read."""
+"""Signs in to the reader as a browser without scripts, and creates pages for it to read."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,14 +15,14 @@ SAME = {"sec-fetch-site": "same-origin"}
 
 
 async def written(wiki: Wiki, title: str, body: str, type: str = "topic", **more: Any) -> str:
-    """The slug of a new page."""
+    """Create a page and return its slug."""
     saved = await create_page(wiki.database, wiki.scope, PageDraft(type=type, title=title, body=body, **more))
     return str((await wiki.page(saved.page_id))["slug"])
 
 
 @asynccontextmanager
 async def signed_in(service: Service, token: str) -> AsyncIterator[httpx.AsyncClient]:
-    """A browser that has signed in with the token."""
+    """Yield a browser that has signed in with the token."""
     headers = {"accept": "text/html"}
     async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=30, verify=PLAIN) as browser:
         answer = await browser.post("/sign-in", data={"token": token, "next": "/"}, headers=SAME)

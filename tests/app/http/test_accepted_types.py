@@ -1,4 +1,4 @@
-"""What a client accepts, and what it prefers: RFC 9110, section 12.5.1."""
+"""Content negotiation: what a client accepts and prefers (RFC 9110, section 12.5.1)."""
 
 import pytest
 from starlette.types import Scope
@@ -58,7 +58,7 @@ def test_an_answer_is_of_the_type_that_is_preferred(accepted: str, expected: str
 
 
 @pytest.mark.parametrize("accepted", ["text/html", f"{JSON};q=0", f"{JSON};q=0.0, text/*", "application/*;q=0, */*"])
-def test_who_accepts_no_json_is_refused(accepted: str) -> None:
+def test_a_client_that_accepts_no_json_is_refused(accepted: str) -> None:
     with pytest.raises(Refused) as refused:
         answer_type(asking(accepted))
     assert refused.value.status == 406

@@ -1,4 +1,4 @@
-"""What one door takes every door gives: the longest and strangest values, written and exported by each of them."""
+"""Every API accepts, returns and exports the longest and most unusual values that any other API accepts."""
 
 import asyncio
 from dataclasses import replace
@@ -104,7 +104,7 @@ async def by_import(rest: Rest, piece: str) -> None:
 
 
 async def by_model(wiki: Wiki, piece: str) -> None:
-    """What a planner and a writer answer, of a source whose metadata is full."""
+    """Return the answers of a planner and a writer for a source whose metadata is full."""
     (source,) = await retain(wiki, "page entity Momofuku\nFood.", tags=several(limits.TAGS, limits.TAG, piece)[:20])
     page = NewPage(
         "entity",
@@ -130,7 +130,7 @@ async def command(dsn: str, data_dir: Path, *arguments: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["\x01", 'e\u0301", '])
-async def test_what_every_door_takes_comes_out_of_every_door(
+async def test_what_any_api_accepts_every_api_returns(
     service: Service, token: str, wiki: Wiki, mara: Agent, dsn: str, tmp_path: Path, piece: str
 ) -> None:
     rest = Rest(service.http, token)

@@ -1,4 +1,4 @@
-"""The service as a real browser meets it: GraphiQL at work in it, and what pages of other origins may do."""
+"""The service in a real browser: GraphiQL works, and pages of other origins are restricted."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ def written(url: str, token: str) -> Any:
     return answer["data"]["upsertWikiPage"]["page"]["version"]
 
 
-async def test_graphiql_follows_a_wiki_until_it_is_told_to_stop(service: Service, token: str, tmp_path: Path) -> None:
+async def test_graphiql_follows_a_wiki_until_it_is_stopped(service: Service, token: str, tmp_path: Path) -> None:
     def look() -> None:
         with tab() as browser:
             browser.open(f"{service.url}/graphiql#token={quote(token)}&query={quote(FOLLOWED)}")

@@ -1,4 +1,4 @@
-"""Requests that do not come whole, on the connection of the real service."""
+"""Requests that arrive incomplete, in pieces or malformed on a connection of the real service."""
 
 import asyncio
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ ENOUGH = 40
 
 
 async def sent_until_closed(client: Client, pieces: Iterator[bytes]) -> int:
-    """How many pieces went out; a little between them, as over a network."""
+    """Return how many pieces were sent, with short pauses between them, as over a network."""
     for sent in range(ENOUGH):
         try:
             await client.say(next(pieces))
@@ -38,14 +38,14 @@ async def sent_until_closed(client: Client, pieces: Iterator[bytes]) -> int:
 
 
 @pytest.mark.parametrize("kind", HEADS)
-async def test_what_is_no_body_is_read_only_so_far(service: Service, kind: str) -> None:
+async def test_bytes_after_a_request_without_a_body_are_read_up_to_a_limit(service: Service, kind: str) -> None:
     start, pieces = HEADS[kind]
     async with connected(service) as client:
         await client.say(start)
         assert await sent_until_closed(client, iter(pieces)) < ENOUGH
 
 
-async def test_a_head_that_is_too_long_is_told_so(service: Service) -> None:
+async def test_a_head_that_is_too_long_is_refused_as_such(service: Service) -> None:
     async with connected(service) as client:
         await client.say(START + b"X: " + b"y" * 40_000)
         await asyncio.sleep(0.05)
@@ -66,7 +66,7 @@ async def test_heads_of_the_usual_size_come_in_any_pieces_and_one_after_the_othe
             assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
 
 
-async def test_requests_in_one_packet_are_answered_and_so_is_what_comes_after(service: Service) -> None:
+async def test_requests_in_one_packet_and_later_ones_are_answered(service: Service) -> None:
     request = START + b"\r\n"
     async with connected(service) as client:
         for _ in range(3):
@@ -97,7 +97,7 @@ async def test_a_head_is_not_waited_for_for_ever(
     assert (b" 408 " in answer, b'"TIMEOUT"' in answer) == (bool(sent), bool(sent))
 
 
-async def test_whoever_follows_or_asks_again_is_not_late(
+async def test_subscriptions_and_repeated_requests_do_not_time_out(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "READ_TIMEOUT", 2)
@@ -110,7 +110,7 @@ async def test_whoever_follows_or_asks_again_is_not_late(
         await socket.silence()
 
 
-async def test_what_is_no_http_is_told_as_every_error(service: Service) -> None:
+async def test_malformed_http_gets_the_common_form_of_errors(service: Service) -> None:
     async with connected(service) as client:
         await client.say(b"\x16\x03\x01 not http\r\n\r\n")
         status, _, body = await client.answer()
@@ -128,7 +128,7 @@ async def test_an_idle_connection_is_kept_for_as_long_as_set(dsn: str, tmp_path:
 
 
 @pytest.mark.parametrize("size", [100_000, 200_000])
-async def test_one_that_was_answered_before_it_had_come_whole_is_idle_as_well(
+async def test_a_connection_answered_before_its_request_was_complete_is_idle(
     dsn: str, tmp_path: Path, size: int
 ) -> None:
     head = b"POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"

@@ -1,4 +1,4 @@
-"""What runs out of time is stopped and told so; who is cancelled by somebody else is cancelled."""
+"""An operation that runs out of time is stopped with an error; a cancellation by another task stays a cancellation."""
 
 import asyncio
 
@@ -11,13 +11,13 @@ async def answer() -> str:
     return "done"
 
 
-async def test_what_is_done_in_time_is_returned() -> None:
+async def test_an_operation_that_ends_in_time_is_returned() -> None:
     deadline = Deadline(60)
     assert await deadline.within(answer()) == "done"
     assert not deadline.running
 
 
-async def test_what_takes_too_long_is_stopped_and_its_task_goes_on() -> None:
+async def test_an_operation_that_takes_too_long_is_stopped_and_its_task_continues() -> None:
     deadline = Deadline(0.01)
     with pytest.raises(OperationTimeout):
         await deadline.within(asyncio.Event().wait())
@@ -29,7 +29,7 @@ async def test_what_takes_too_long_is_stopped_and_its_task_goes_on() -> None:
     assert not deadline.stopped
 
 
-async def test_a_cancellation_by_somebody_else_is_one() -> None:
+async def test_a_cancellation_by_another_task_stays_a_cancellation() -> None:
     deadline = Deadline(60)
     task = asyncio.create_task(deadline.within(asyncio.Event().wait()))
     await asyncio.sleep(0)
@@ -39,7 +39,7 @@ async def test_a_cancellation_by_somebody_else_is_one() -> None:
     assert not deadline.running
 
 
-async def test_each_of_many_has_a_time_of_its_own() -> None:
+async def test_each_of_several_operations_has_its_own_deadline() -> None:
     deadline = Deadline(0.02)
     slow = [asyncio.create_task(deadline.within(asyncio.Event().wait())) for _ in range(3)]
     assert await deadline.within(answer()) == "done"

@@ -1,4 +1,4 @@
-"""How answers travel: again only when they have changed, and compressed for those who take it."""
+"""Delivery of responses: conditional requests, and compression for clients that accept it."""
 
 import asyncio
 import gzip
@@ -37,7 +37,7 @@ async def get(service: Service, token: str, query: str = TITLES, **headers: str)
     return await service.http.get("/graphql", params={"query": query}, headers=given)
 
 
-async def test_what_a_client_has_is_not_sent_again(service: Service, token: str, page: str) -> None:
+async def test_an_unchanged_response_is_not_sent_again(service: Service, token: str, page: str) -> None:
     first = await get(service, token)
     assert first.headers["cache-control"] == "private, no-cache"
     assert first.headers["vary"] == "Authorization, Accept, Accept-Encoding, X-Cairn-Owner"
@@ -63,9 +63,7 @@ async def test_the_tag_of_a_compressed_answer_is_weak_and_matches_all_the_same(s
             assert response.status_code == 304
 
 
-async def test_nobody_is_told_that_what_he_may_not_read_has_not_changed(
-    service: Service, token: str, page: str
-) -> None:
+async def test_a_caller_without_permission_never_gets_not_modified(service: Service, token: str, page: str) -> None:
     tag = (await get(service, token)).headers["etag"]
     response = await get(service, "no token", **{"if-none-match": tag})
     assert (response.status_code, response.headers["cache-control"]) == (401, "no-store")
@@ -162,13 +160,13 @@ async def test_a_large_answer_is_sent_in_pieces_and_comes_whole() -> None:
     assert max(len(message["body"]) for message in sent) <= PIECE_SIZE
 
 
-async def test_who_takes_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_reads_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(responses, "PIECE_TIMEOUT", 0.05)
     with pytest.raises(TimeoutError):
         await send_pieces(lambda message: asyncio.sleep(60), b"x" * (PIECE_SIZE + 1))
 
 
-async def test_one_tenant_leaves_so_much_unread_and_others_are_answered(
+async def test_unread_responses_of_one_tenant_do_not_block_others(
     service: Service, wiki: Wiki, token: str, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(responses, "UNREAD_MAX", 10_000_000)

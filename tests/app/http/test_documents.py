@@ -1,4 +1,4 @@
-"""Documents by their id: registered ones, trusted ones, and what a server that trusts only its own refuses."""
+"""Documents by id: registered and trusted documents, and what a server refuses that accepts only trusted ones."""
 
 import json
 import os
@@ -68,7 +68,9 @@ async def test_nothing_is_registered_under_a_hash_that_is_not_its_own(service: S
     assert refusal(await post(service, token, automatic(VIEWER)))[1] == "PERSISTED_QUERY_NOT_FOUND"
 
 
-async def test_what_one_tenant_registers_no_other_can_see(service: Service, token: str, dsn: str, wiki: Wiki) -> None:
+async def test_a_document_registered_by_one_tenant_is_invisible_to_others(
+    service: Service, token: str, dsn: str, wiki: Wiki
+) -> None:
     await post(service, token, automatic(VIEWER, query=VIEWER))
     stranger = service.token(uuid4(), uuid4())
     assert refusal(await post(service, stranger, automatic(VIEWER)))[1] == "PERSISTED_QUERY_NOT_FOUND"
@@ -103,7 +105,9 @@ async def test_a_name_that_is_none_is_refused(service: Service, token: str, body
     assert (code == "BAD_USER_INPUT") == (said.get("field") in {"documentId", "extensions.persistedQuery"})
 
 
-async def test_where_hashes_are_not_registered_a_client_is_told_to_stop(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_without_registered_hashes_persisted_queries_are_not_supported(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
     async with serving(dsn, tmp_path, documents="any") as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
         assert (await post(service, token, automatic(VIEWER, query=VIEWER))).json()["data"] == ADMIN
@@ -111,7 +115,7 @@ async def test_where_hashes_are_not_registered_a_client_is_told_to_stop(dsn: str
         assert refusal(unknown) == (200, "PERSISTED_QUERY_NOT_SUPPORTED", "PersistedQueryNotSupported")
 
 
-async def test_only_what_is_trusted_is_executed(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_only_trusted_documents_are_executed(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()
     (folder / "me.graphql").write_text(VIEWER)
@@ -181,7 +185,7 @@ def test_a_folder_that_is_wrong_says_where(tmp_path: Path, name: str, text: str,
         Documents("any", tmp_path)
 
 
-def test_a_server_without_what_it_shall_trust_does_not_start(tmp_path: Path) -> None:
+def test_a_server_without_its_trusted_documents_does_not_start(tmp_path: Path) -> None:
     with pytest.raises(DocumentsBroken, match="CAIRN_DOCUMENTS_DIR"):
         Documents("trusted")
     with pytest.raises(DocumentsBroken, match="no such folder"):

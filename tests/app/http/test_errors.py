@@ -1,4 +1,4 @@
-"""docs/reference/errors.md: every code that a client can meet is there, with the status that it has, and no other."""
+"""docs/reference/errors.md lists every code that a client can get, with its status, and no other code."""
 
 import ast
 import re
@@ -26,7 +26,7 @@ def documented() -> dict[str, str]:
 
 
 def codes_of(tree: ast.AST) -> Iterator[str]:
-    """What is said as a code: in `code = …`, {"code": …}, the making of a refusal, or a command's pair of words."""
+    """Yield the codes in a source file: in `code = …`, {"code": …}, the creation of a refusal, or a command's pair."""
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name("code")], value=value):

@@ -1,4 +1,4 @@
-"""GraphiQL's page: what it may load, that its files are the right ones, and that it works with no other server."""
+"""GraphiQL's page: its content security policy, the hashes of its files, and that it needs no other server."""
 
 import base64
 import hashlib
@@ -150,7 +150,7 @@ def _pack(tarball: Path, name: str, content: bytes) -> None:
         archive.addfile(member, io.BytesIO(content))
 
 
-def test_fetching_brings_what_is_missing_and_then_rests(npm: Path, tmp_path: Path) -> None:
+def test_fetching_downloads_missing_files_and_then_nothing(npm: Path, tmp_path: Path) -> None:
     lines: list[str] = []
     fetch(lines.append, [HELLO], tmp_path / "assets")
     fetch(lines.append, [HELLO], tmp_path / "assets")
@@ -180,13 +180,13 @@ def test_a_damaged_file_counts_as_missing_and_is_mended(npm: Path, tmp_path: Pat
     assert missing_assets([HELLO], tmp_path / "assets") == []
 
 
-def test_what_npm_says_reaches_the_reader(npm: Path, tmp_path: Path) -> None:
+def test_the_output_of_npm_is_shown(npm: Path, tmp_path: Path) -> None:
     (tmp_path / "bin" / "npm").write_text("#!/bin/sh\necho 'no such host' >&2; exit 7\n")
     with pytest.raises(AssetError, match=r"npm could not fetch @cairn/hello@1\.2\.3: no such host"):
         fetch(print, [HELLO], tmp_path / "assets")
 
 
-def test_without_npm_the_reader_learns_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_npm_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(AssetError, match=r"Install Node\.js"):
         fetch(print, [HELLO], tmp_path / "assets")

@@ -1,4 +1,4 @@
-"""GraphiQL in a real browser, where one is installed: it runs queries, carries the token, and asks no other server."""
+"""GraphiQL in a real browser: it runs queries, sends the token, and requests nothing from other servers."""
 
 import asyncio
 import json
@@ -108,7 +108,7 @@ def browser() -> Iterator[Tab]:
 
 
 def editors(browser: Tab) -> list[str]:
-    """What the four editors hold: query, variables, headers, result."""
+    """Return the texts of the four editors: query, variables, headers, result."""
     return list(browser.wait_for(f"(all => all.length === 4 && all)({EDITORS})"))
 
 

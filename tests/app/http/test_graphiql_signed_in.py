@@ -1,4 +1,4 @@
-"""GraphiQL works for who has signed in to the reader, and for no page of another site."""
+"""GraphiQL works with the session of the reader, but not for pages of other sites."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP: what a client may send, and what it is told when it sends something else."""
+"""GraphQL over HTTP: which requests are accepted, and the errors of those that are not."""
 
 import asyncio
 import gzip
@@ -65,7 +65,7 @@ async def test_without_a_valid_credential_nothing_is_answered(service: Service, 
     assert "data" not in response.json()
 
 
-async def test_another_wiki_is_chosen_by_a_header(service: Service, wiki: Wiki, token: str) -> None:
+async def test_a_header_chooses_another_wiki(service: Service, wiki: Wiki, token: str) -> None:
     other = await wiki.neighbour()
     response = await service.post(VIEWER, token, **{"x-cairn-owner": str(other.scope.owner_id)})
     assert response.json()["data"]["viewer"]["owner"]["id"] == str(other.scope.owner_id)
@@ -92,7 +92,7 @@ BAD_BODIES: list[tuple[bytes, str, int]] = [
 ]
 
 
-async def test_a_packed_body_is_refused_as_what_it_is(service: Service, token: str) -> None:
+async def test_a_compressed_body_is_refused_as_such(service: Service, token: str) -> None:
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json", "content-encoding": "gzip"}
     packed = gzip.compress(b'{"query": "{ __typename }"}')
     response = await service.http.post("/graphql", content=packed, headers=headers)
@@ -101,7 +101,9 @@ async def test_a_packed_body_is_refused_as_what_it_is(service: Service, token: s
 
 
 @pytest.mark.parametrize(("body", "kind", "status"), BAD_BODIES, ids=[str(n) for n in range(len(BAD_BODIES))])
-async def test_a_bad_body_is_told_apart(service: Service, token: str, body: bytes, kind: str, status: int) -> None:
+async def test_each_kind_of_bad_body_has_its_own_error(
+    service: Service, token: str, body: bytes, kind: str, status: int
+) -> None:
     headers = {"authorization": f"Bearer {token}", "content-type": kind}
     response = await service.http.post("/graphql", content=body, headers=headers)
     assert response.status_code == status
@@ -177,7 +179,7 @@ async def test_a_page_is_written_and_read_back(service: Service, token: str) -> 
     assert again == {"data": {"node": {"title": "Café №1"}}}
 
 
-async def test_what_a_client_must_mend_is_typed(service: Service, token: str) -> None:
+async def test_errors_that_a_client_must_correct_are_typed(service: Service, token: str) -> None:
     answer = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "  "})
     assert answer["data"]["createWikiPage"]["userErrors"] == [{"field": ["title"], "code": "BAD_USER_INPUT"}]
     assert answer["data"]["createWikiPage"]["page"] is None
@@ -192,7 +194,7 @@ async def test_a_reader_may_not_write(service: Service, wiki: Wiki) -> None:
     assert await wiki.rows("pages") == []
 
 
-async def test_an_expired_token_is_told_apart_from_a_malformed_one(service: Service, wiki: Wiki) -> None:
+async def test_an_expired_token_is_distinguished_from_a_malformed_one(service: Service, wiki: Wiki) -> None:
     claims = {"tenant": str(wiki.scope.tenant_id), "owner": str(wiki.scope.owner_id), "role": "member", "exp": 1}
     expired = jwt.encode(claims, secret_key(SECRET).key, algorithm="HS256")
     for path in ("/graphql", "/api/wiki/pages", "/mcp"):
@@ -212,7 +214,7 @@ async def test_every_answer_carries_a_request_id(service: Service, token: str) -
     assert len(response.headers["x-request-id"]) == 32
 
 
-async def test_health_is_told_without_a_credential(service: Service) -> None:
+async def test_health_is_reported_without_a_credential(service: Service) -> None:
     for path in ("/healthz", "/readyz"):
         assert (await service.http.get(path)).json() == {"status": "ok"}
 
@@ -230,7 +232,7 @@ async def test_text_that_postgres_cannot_hold_is_refused_in_words(service: Servi
         assert response.status_code in (200, 400)
 
 
-def test_the_client_sees_no_tracebacks_of_ours() -> None:
+def test_the_client_sees_no_tracebacks() -> None:
     from graphql import GraphQLError
 
     from schema.errors import format_error
@@ -240,7 +242,7 @@ def test_the_client_sees_no_tracebacks_of_ours() -> None:
     assert format_error(error)["extensions"]["code"] == "INTERNAL_SERVER_ERROR"
 
 
-async def test_a_statement_that_takes_too_long_is_stopped_and_told(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_a_statement_that_takes_too_long_is_stopped_and_reported(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     """Another transaction holds the table; nothing waits longer than the limit, and the service goes on."""
     async with serving(dsn, tmp_path, statement_timeout=0.2) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
@@ -265,7 +267,7 @@ def assert_unavailable(response: httpx.Response) -> None:
     assert response.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
 
 
-async def test_more_requests_than_may_wait_are_told_at_once(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_requests_beyond_the_queue_are_refused_at_once(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     """Every connection is held by a read that waits for a lock, and nobody may queue."""
     read, name = "{ recentWikiPages { id } }", urlsplit(dsn).path.strip("/")
     async with serving(dsn, tmp_path, pool_queue=0) as service:
@@ -282,7 +284,9 @@ async def test_more_requests_than_may_wait_are_told_at_once(dsn: str, tmp_path: 
         assert await asyncio.gather(*held) == [{"data": {"recentWikiPages": []}}] * 4
 
 
-async def test_a_lost_database_is_told_and_found_again(server_dsn: str, dsn: str, service: Service, token: str) -> None:
+async def test_a_lost_database_is_reported_and_found_again(
+    server_dsn: str, dsn: str, service: Service, token: str
+) -> None:
     name = urlsplit(dsn).path.strip("/")
     operator = await asyncpg.connect(server_dsn)
     await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")

@@ -1,4 +1,4 @@
-"""The first story over HTTP: a spring in Austin fills a page, and its activities grow into a page of their own."""
+"""The first story over HTTP: a spring in Austin fills a page, and its activities are promoted to their own page."""
 
 import json
 from collections.abc import AsyncIterator

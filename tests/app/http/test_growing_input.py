@@ -1,9 +1,10 @@
-"""No string argument of any way in takes longer than it grows: GraphQL and its older contract, subscriptions too, REST
-and that of operators, MCP, and the forms of the reader. A command can keep nobody waiting but the one who types it.
+"""No string argument of any API takes more than linear time.
 
-Arguments are found in the contracts themselves, so a new one is tried without being named here. Each gets texts that
-are hard for naive readers, short and eight times as long; time is that of the process, and says so more than once. Here
-each is tried with a third of the kinds of texts, and by `make test-nightly` with all of them.
+The APIs are GraphQL with its older contract and subscriptions, REST, the admin API, MCP, and the forms of the reader.
+Commands are left out, because a slow one delays only the person who typed it. Arguments are found in the contracts, so
+new ones are included. Each gets texts that are hard for naive parsers, short and eight times as long; CPU time of the
+process is compared, several times. Here each argument gets a third of the kinds of texts, and all of them in `make
+test-nightly`.
 """
 
 import inspect
@@ -75,7 +76,7 @@ UNKNOWN = "00000000-0000-0000-0000-000000000000"
 
 @pytest.fixture
 async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    """One with a page: what is asked of an empty one is not even read."""
+    """A wiki with a page: an empty wiki would not even read the question."""
     wiki = await open_wiki(dsn)
     draft = PageDraft("topic", "Austin", body="Hot. a 9 x", tags=["texas"], aliases=["ATX"])
     await create_page(wiki.database, wiki.scope, draft)
@@ -96,14 +97,15 @@ def is_due(place: str, kind: str) -> bool:
 
 
 def wraps(schema: dict[str, Any]) -> list[Callable[[str], Any]]:
-    """How a text is given where JSON of that schema belongs: as it is, in a list, or in an object."""
+    """Return how a text is passed where JSON of that schema is expected: as it is, in a list, or in an object."""
     kinds = {one.get("type") for one in (schema, *schema.get("anyOf", ()))}
     found: dict[str, Callable[[str], Any]] = {"array": lambda text: [text], "object": lambda text: {"a": text}}
     return [found[kind] for kind in sorted(kinds & found.keys())] or [lambda text: text]
 
 
 async def grows_like_the_text(ask: Callable[[str], Awaitable[object]], make: Callable[[int], str]) -> float:
-    """How much longer STEP times as much takes, at the least of several rounds; 0 where even that takes no time."""
+    """Return how much longer STEP times the text takes, the minimum of several rounds; 0 if it takes next to no
+    time."""
     found = []
     for _ in range(ROUNDS):
         if (took := await spent(ask, make(LARGEST))) <= 5 * BLINK:

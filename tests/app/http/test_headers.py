@@ -1,4 +1,4 @@
-"""What answers tell a browser, which hosts are answered for, and what pages of others may do."""
+"""Security headers of responses, the allowed hosts, and what pages of other origins may do."""
 
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ async def test_an_answer_may_load_nothing_and_graphiql_only_its_own(service: Ser
     assert "script-src 'self'" in page[0]
 
 
-async def test_https_is_insisted_on_when_the_operator_says_so(dsn: str, tmp_path: Path) -> None:
+async def test_https_is_required_when_the_operator_sets_it(dsn: str, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path, hsts_seconds=31536000) as service:
         assert (await service.http.get("/healthz")).headers["strict-transport-security"] == "max-age=31536000"
 
@@ -92,13 +92,13 @@ async def test_no_page_of_others_may_ask_unless_set(service: Service) -> None:
 @pytest.mark.parametrize(
     "origins", ["https://a.example.org/", "a.example.org", "https://a.example.org/path", "https://*.example.org/x"]
 )
-def test_what_no_browser_sends_as_an_origin_is_refused_at_the_start(origins: str) -> None:
+def test_an_invalid_allowed_origin_is_refused_at_the_start(origins: str) -> None:
     with pytest.raises(ValidationError):
         Settings.model_validate({"cors_origins": origins})
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None])
-async def test_what_a_browser_sends_without_asking_first_is_not_executed(
+async def test_cross_site_requests_without_a_preflight_are_not_executed(
     service: Service, token: str, wiki: Wiki, kind: str | None
 ) -> None:
     """Cross-site request forgery: a form or a simple request of another page."""

@@ -1,4 +1,4 @@
-"""Whether the service can serve, and what it lacks when it cannot."""
+"""The health endpoints say whether the service can serve, and what it lacks if it cannot."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ async def reason(service: Service) -> str | None:
     return told.get("reason")
 
 
-async def test_a_database_that_cannot_be_reached_is_told_without_where_it_is(
+async def test_an_unreachable_database_is_reported_without_its_address(
     server_dsn: str, dsn: str, service: Service
 ) -> None:
     name = urlsplit(dsn).path.strip("/")
@@ -39,7 +39,7 @@ async def test_a_database_that_cannot_be_reached_is_told_without_where_it_is(
     await operator.close()
 
 
-async def test_a_pooler_or_server_that_takes_no_more_connections_is_told(
+async def test_a_pooler_or_server_without_free_connections_is_reported(
     server_dsn: str, dsn: str, service: Service
 ) -> None:
     """The connection by which readiness asks may still be there when those of requests are gone."""
@@ -57,7 +57,7 @@ async def test_a_pooler_or_server_that_takes_no_more_connections_is_told(
     await operator.close()
 
 
-async def test_a_database_that_does_not_answer_is_told(
+async def test_a_database_that_does_not_answer_is_reported(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.breaker.ANSWER_TIMEOUT", 0.2)
@@ -71,7 +71,7 @@ async def test_a_database_that_does_not_answer_is_told(
 
 
 @pytest.mark.parametrize(("revision", "told"), [(revisions()[0], "migrations"), ("9999", None)])
-async def test_a_database_that_lacks_migrations_is_told_and_a_newer_one_serves(
+async def test_a_database_that_lacks_migrations_is_reported_and_a_newer_one_serves(
     dsn: str, service: Service, revision: str, told: str | None
 ) -> None:
     connection = await asyncpg.connect(dsn)
@@ -80,7 +80,7 @@ async def test_a_database_that_lacks_migrations_is_told_and_a_newer_one_serves(
     await connection.close()
 
 
-async def test_a_database_that_was_migrated_past_this_release_is_told(dsn: str, service: Service) -> None:
+async def test_a_database_migrated_past_this_release_is_reported(dsn: str, service: Service) -> None:
     connection = await asyncpg.connect(dsn)
     await connection.execute("UPDATE alembic_version SET version_num = '9999'")
     await connection.execute("UPDATE installation SET oldest_revision = '9998'")

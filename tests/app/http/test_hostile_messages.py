@@ -1,4 +1,4 @@
-"""WebSocket messages made to hurt: each ends its operation or its connection, and holds up nobody else."""
+"""Malicious WebSocket messages: each ends its operation or its connection, and delays no other client."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -92,7 +92,7 @@ async def raw_socket(service: Service) -> AsyncIterator[RawSocket]:
         writer.close()
 
 
-async def test_many_small_frames_leave_turns_for_others(service: Service) -> None:
+async def test_many_small_frames_leave_the_loop_to_other_clients(service: Service) -> None:
     async with raw_socket(service) as socket, heartbeat() as held:
         socket.writer.write(socket.frame(0x9) * 40_000 + socket.frame(0x9, b"last"))
         async with asyncio.timeout(60):
@@ -101,7 +101,7 @@ async def test_many_small_frames_leave_turns_for_others(service: Service) -> Non
     assert held.longest < LONGEST
 
 
-async def test_what_comes_in_small_pieces_is_read_whole(service: Service, token: str) -> None:
+async def test_a_message_in_small_pieces_is_read_completely(service: Service, token: str) -> None:
     query = "{ viewer { role } } #" + "x" * 60_000
     async with initialised(service, token) as socket:
         await socket.connection.send(

@@ -1,4 +1,4 @@
-"""Queries made to hurt: each is refused before any SQL, and holds up nobody else's."""
+"""Malicious queries: each is refused before any SQL, and delays no other client."""
 
 import asyncio
 import gc
@@ -138,7 +138,7 @@ def token(service: Service, wiki: Wiki) -> str:
 
 
 def posted(url: str, token: str, body: bytes, path: str = "/graphql") -> Any:
-    """From a thread of its own, so that the loop's is the service's alone."""
+    """Send the request from a separate thread, so that the event loop belongs to the service alone."""
     connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
     try:
@@ -190,7 +190,7 @@ async def test_hostile_query_strings(service: Service, token: str, statements: l
     assert statements == []
 
 
-async def test_introspection_holds_up_nobody(service: Service, token: str) -> None:
+async def test_introspection_delays_no_other_client(service: Service, token: str) -> None:
     body = json.dumps({"query": get_introspection_query()}).encode()
     async with heartbeat() as held:
         answer = await asyncio.to_thread(posted, service.url, token, body)
@@ -198,7 +198,7 @@ async def test_introspection_holds_up_nobody(service: Service, token: str) -> No
     assert held.longest < LONGEST
 
 
-async def test_many_at_once_leave_turns_for_others(service: Service, token: str) -> None:
+async def test_many_queries_at_once_leave_the_loop_to_other_clients(service: Service, token: str) -> None:
     names = ["ten thousand aliases", "a wide bomb of fragments", "fields that are not there", "lists in lists"]
     bodies = [json.dumps({"query": DOCUMENTS[name]}).encode() for name in names]
     async with heartbeat() as held:
@@ -207,7 +207,7 @@ async def test_many_at_once_leave_turns_for_others(service: Service, token: str)
 
 
 async def test_questions_made_to_hurt(service: Service, token: str, wiki: Wiki) -> None:
-    """They are no mistakes: each is answered, and holds up nobody."""
+    """The questions are valid: each is answered, and delays no other client."""
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "A page", body="x and ab, C++ and cd."))
     async with heartbeat() as held:
         for name, question in QUESTIONS.items():
@@ -217,7 +217,7 @@ async def test_questions_made_to_hurt(service: Service, token: str, wiki: Wiki) 
             assert held.longest < LONGEST, name
 
 
-async def test_what_is_refused_keeps_nothing_of_each_request(service: Service, token: str) -> None:
+async def test_refused_requests_leave_no_tracebacks_in_memory(service: Service, token: str) -> None:
     """An error that is known of a document and raised again and again would hold the frames of all who sent it."""
     depths = []
     for _ in range(3):
@@ -231,7 +231,7 @@ async def test_what_is_refused_keeps_nothing_of_each_request(service: Service, t
 async def test_an_answer_that_would_be_too_large_is_not_sent(
     dsn: str, tmp_path: Path, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether it is compiled or executed field by field; what is smaller comes whole."""
+    """The limit holds for compiled and for field-by-field execution; smaller responses are complete."""
     monkeypatch.setattr(plan, "ANSWER_MAX", 20_000)
     for number in range(3):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {number}", body="words " * 1_500))

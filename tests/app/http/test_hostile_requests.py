@@ -1,4 +1,4 @@
-"""What a client should not send: each gets a clear answer, and the next request is served as if nothing had been."""
+"""Malicious requests: each gets a clear error, and the next request is served normally."""
 
 import asyncio
 import base64
@@ -26,7 +26,7 @@ async def test_a_document_longer_than_any_is_refused_unread(service: Service, to
     assert len(answer["errors"][0]["message"]) < 200
 
 
-async def test_an_error_does_not_echo_what_was_sent(service: Service, token: str) -> None:
+async def test_an_error_does_not_echo_the_request(service: Service, token: str) -> None:
     answer = await service.ask("{ " + "n" * 90_000 + " }", token)
     assert len(answer["errors"][0]["message"]) <= 1000
 
@@ -92,7 +92,7 @@ async def test_a_list_in_an_argument_has_an_end(service: Service, token: str, qu
 
 
 @pytest.mark.parametrize("cursor", ["infinity", "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00", "\ud800"])
-async def test_a_cursor_that_somebody_made_up_is_not_one(service: Service, token: str, cursor: str) -> None:
+async def test_an_invented_cursor_is_refused(service: Service, token: str, cursor: str) -> None:
     text = json.dumps(["-captured_at,-id", cursor, "01234567-0000-7000-8000-000000000000"])
     after = base64.b64encode(text.encode()).decode()
     answer = await service.ask("query($c: String) { wikiSources(after: $c) { nodes { id } } }", token, c=after)
@@ -138,7 +138,7 @@ async def test_a_prefix_without_letters_begins_no_title(service: Service, token:
         assert (await service.ask(text, token, p=prefix))["data"]["wikiPages"]["nodes"] == found
 
 
-async def test_null_where_something_must_be_is_told_as_input(service: Service, token: str) -> None:
+async def test_null_in_place_of_a_required_value_is_an_input_error(service: Service, token: str) -> None:
     made = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "Austin", "tags": ["city"]})
     page = made["data"]["createWikiPage"]["page"]["id"]
     text = "mutation($i: UpdateWikiPageInput!) { updateWikiPage(input: $i) { page { tags } userErrors { field } } }"

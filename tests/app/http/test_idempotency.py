@@ -1,4 +1,4 @@
-"""Idempotency-Key: whatever becomes of a request or its answer, it may be sent again, and is done once."""
+"""Idempotency-Key: a request whose response was lost may be sent again, and is executed once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ async def send(service: Service, token: str, query: str, key: str, **variables: 
 
 
 async def persist(service: Service, token: str, query: str, key: str, **variables: Any) -> httpx.Response:
-    """As a client does that has read the documentation."""
+    """Repeat a request as a client does that follows the documentation."""
     async with within("the request was still refused"):
         while (response := await send(service, token, query, key, **variables)).status_code in (409, 503):
             assert int(response.headers["retry-after"]) >= 1
@@ -108,7 +108,7 @@ async def test_of_sixteen_clients_with_one_key_one_writes(service: Service, toke
     await check(wiki)
 
 
-async def test_many_keys_at_once_are_many_writes(service: Service, token: str, wiki: Wiki) -> None:
+async def test_requests_with_different_keys_are_separate_writes(service: Service, token: str, wiki: Wiki) -> None:
     plain = [service.ask(NUMBERED, token) for _ in range(8)]
     keyed = [persist(service, token, NUMBERED, f"k-{n % 8}") for n in range(24)]
     await asyncio.gather(*plain, *keyed)
@@ -116,7 +116,7 @@ async def test_many_keys_at_once_are_many_writes(service: Service, token: str, w
     await check(wiki)
 
 
-async def test_while_it_runs_a_repetition_is_told_to_come_back(
+async def test_a_repetition_of_a_running_request_is_told_to_retry(
     service: Service, token: str, wiki: Wiki, dsn: str, tmp_path: Path
 ) -> None:
     async with serving(dsn, tmp_path) as another, blocked(wiki):
@@ -159,7 +159,7 @@ async def test_a_process_that_is_killed_leaves_neither_the_write_nor_the_key(
     await check(wiki)
 
 
-async def test_what_was_refused_may_be_mended_under_the_same_key(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_refused_request_may_be_corrected_under_the_same_key(service: Service, token: str, wiki: Wiki) -> None:
     refused = await send(service, token, CREATE, "k-1", title=" ")
     assert refused.json()["data"]["createWikiPage"]["userErrors"] == [{"field": ["title"]}]
     for query in ("mutation { nothingLikeThat }", "mutation {"):
@@ -183,14 +183,14 @@ TWO = """mutation($ref: String!) {
 }"""
 
 
-async def test_what_a_client_got_wrong_does_not_undo_the_rest(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_client_error_in_one_field_does_not_undo_the_others(service: Service, token: str, wiki: Wiki) -> None:
     responses = [await send(service, token, TWO, "k-1", ref=" ") for _ in range(2)]
     assert responses[0].json()["data"]["addWikiSource"]["userErrors"] == [{"field": ["ref"]}]
     assert responses[1].content == responses[0].content
     assert (len(await wiki.rows("pages")), len(await wiki.rows("sources"))) == (1, 0)
 
 
-async def test_what_is_not_found_does_not_undo_the_rest(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_missing_object_in_one_field_does_not_undo_the_others(service: Service, token: str, wiki: Wiki) -> None:
     text = """mutation { createWikiPage(input: {type: TOPIC, title: "T"}) { page { id } }
         archiveWikiPage(input: {pageId: "01234567-0000-7000-8000-000000000000"}) { changed } }"""
     for _ in range(2):
@@ -198,7 +198,7 @@ async def test_what_is_not_found_does_not_undo_the_rest(service: Service, token:
     assert len(await wiki.rows("pages")) == 1
 
 
-async def test_a_failure_of_ours_undoes_all_of_it(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_a_server_fault_undoes_the_whole_request(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, statement_timeout=0.3) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         async with wiki.look.transaction():
@@ -269,7 +269,7 @@ async def test_after_a_day_an_answer_is_forgotten(service: Service, token: str, 
     assert await wiki.look.fetchval("SELECT count(*) FROM idempotency_keys") == 2
 
 
-async def test_a_process_that_starts_sweeps_what_is_old(
+async def test_a_starting_process_deletes_old_keys(
     service: Service, token: str, wiki: Wiki, dsn: str, tmp_path: Path
 ) -> None:
     for key in ("k-1", "k-2"):

@@ -1,4 +1,4 @@
-"""Postgres goes in the middle of a request: whatever it was doing, and whoever asked, the answer is UNAVAILABLE."""
+"""If Postgres is lost in the middle of a request, the error is UNAVAILABLE in every API and at every step."""
 
 import asyncio
 import os
@@ -76,7 +76,7 @@ def told(answer: httpx.Response) -> set[str]:
 
 
 def was_done(answer: httpx.Response) -> bool:
-    """Whether it was; if not, the answer says to come again, and when."""
+    """Return whether the write was executed; if not, the response says that and when to retry."""
     if codes := told(answer):
         assert codes == {"UNAVAILABLE"}, answer.text
         assert answer.headers["retry-after"] == "1"
@@ -197,9 +197,7 @@ async def test_under_load_no_acknowledged_write_is_lost_while_backends_are_kille
     assert acknowledged <= stored
 
 
-async def test_an_immediate_stop_of_postgres_is_told_as_unavailable_and_ends_with_its_return(
-    tmp_path: Path, made_server: Path
-) -> None:
+async def test_an_immediate_stop_of_postgres_is_unavailable_until_it_returns(tmp_path: Path, made_server: Path) -> None:
     folder = Path(new_folder())
     copy_server(made_server, folder)
     server = EmbeddedServer(folder)
@@ -259,7 +257,7 @@ async def test_an_immediate_stop_of_postgres_is_told_as_unavailable_and_ends_wit
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_what_a_dead_connection_raises_is_unavailable(error: Exception) -> None:
+def test_errors_of_a_dead_connection_are_unavailable(error: Exception) -> None:
     told = refusal(error)
     assert told is not None
     assert told.code == "UNAVAILABLE"

@@ -94,7 +94,7 @@ async def test_the_command_line_rebuilds_a_wiki(wiki: Wiki, client: OlderClient)
     assert await client.find("momofuku") == ["Momofuku"]
 
 
-async def test_the_command_line_tells_a_failed_job_from_one_that_goes_on(wiki: Wiki, client: OlderClient) -> None:
+async def test_the_command_line_distinguishes_a_failed_job_from_a_running_one(wiki: Wiki, client: OlderClient) -> None:
     class Broken(Story):
         async def plan(self, *_: Any) -> Any:
             raise RuntimeError("no plan")

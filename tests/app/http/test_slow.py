@@ -1,4 +1,4 @@
-"""Slow operations are logged once, with the plan of their SQL, and with nothing that a client has sent."""
+"""Slow operations are logged once, with the plan of their SQL, and without values that a client sent."""
 
 import asyncio
 from collections.abc import Iterator

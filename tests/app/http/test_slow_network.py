@@ -1,4 +1,4 @@
-"""Postgres is far away: 300 ms for each packet, either way, and the limits are the usual ones."""
+"""With a distant Postgres, 300 ms per packet in each direction, requests succeed within the default limits."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Limits as a client meets them: 429 and when to come back, before any SQL of the operation."""
+"""Rate limits as a client sees them: 429 with Retry-After, before any SQL of the operation."""
 
 import asyncio
 from pathlib import Path
@@ -37,7 +37,7 @@ async def until_throttled(service: Service, token: str, query: str = PAGES, most
     raise AssertionError("never throttled")
 
 
-async def test_a_credential_that_asks_for_too_much_is_told_when_to_come_back(
+async def test_a_credential_over_its_limit_is_told_when_to_retry(
     statements: list[str], dsn: str, tmp_path: Path, wiki: Wiki
 ) -> None:
     async with serving(dsn, tmp_path, credential_rate=0.5, credential_burst=210, tenant_rate=0) as service:
@@ -53,9 +53,7 @@ async def test_a_credential_that_asks_for_too_much_is_told_when_to_come_back(
         assert not is_throttled(await service.post(PAGES, other))
 
 
-async def test_a_tenant_that_asks_for_too_much_stops_all_its_credentials_and_nobody_else(
-    dsn: str, tmp_path: Path, wiki: Wiki
-) -> None:
+async def test_a_tenant_over_its_limit_stops_only_its_own_credentials(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     elsewhere = await open_wiki(dsn)
     async with serving(dsn, tmp_path, credential_rate=0, tenant_rate=0.5, tenant_burst=210) as service:
         tokens = [service.token(wiki.scope.tenant_id, (await wiki.neighbour()).scope.owner_id) for _ in range(12)]
@@ -66,7 +64,7 @@ async def test_a_tenant_that_asks_for_too_much_stops_all_its_credentials_and_nob
     await close_wiki(elsewhere)
 
 
-async def test_a_client_reads_what_is_left_and_what_it_cost(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_a_client_reads_its_remaining_limit_and_the_cost(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, credential_rate=0.01, credential_burst=1000) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         answers = [(await service.post(ASKED, token)).json() for _ in range(3)]
@@ -104,7 +102,7 @@ async def test_leases_are_few_and_of_nobodys_operation(
     assert leases <= 1 + (40 * 10) / 50  # one for each half of a portion, which is 100
 
 
-async def test_what_is_refused_costs_something_too(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_refused_requests_are_charged_too(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, credential_rate=0.1, credential_burst=10) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         assert 10 <= await until_throttled(service, token, "{ nothing }") <= 12
@@ -127,7 +125,7 @@ async def test_only_so_many_requests_of_a_credential_run_at_once(dsn: str, tmp_p
 
 
 async def blocked(wiki: Wiki) -> int:
-    """How many statements of this database wait for a lock."""
+    """Return how many statements of this database wait for a lock."""
     sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     # Statistics are kept for the length of a transaction unless they are asked for anew.
     await wiki.look.execute("SELECT pg_stat_clear_snapshot()")
@@ -166,7 +164,7 @@ async def test_a_write_that_takes_too_long_is_not_done(
     assert made["data"]["createWikiPage"]["page"]
 
 
-async def test_of_several_writes_those_that_were_done_are_told(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_of_several_writes_the_executed_ones_are_returned(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     """The second waits for the first wiki's lock, which somebody else holds."""
     other = await wiki.neighbour()
     text = """mutation($o: ID!) {

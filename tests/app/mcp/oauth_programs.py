@@ -1,4 +1,4 @@
-"""Programs that are let in by OAuth, the person in the browser, and the requests between them."""
+"""Programs that are authorised with OAuth, the person in the browser, and the requests between them."""
 
 import re
 from base64 import urlsafe_b64encode
@@ -27,7 +27,7 @@ REQUEST = re.compile(r'name="request" value="([^"]+)"')
 
 
 class Kept:
-    """What a program keeps between its starts."""
+    """The tokens and registration that a program stores between its runs."""
 
     def __init__(self) -> None:
         self.tokens: OAuthToken | None = None
@@ -47,7 +47,7 @@ class Kept:
 
 
 async def answered(browser: httpx.AsyncClient, url: str, decision: str = "allow", access: str = "write") -> str:
-    """Where the person's browser is sent after the answer: to the program."""
+    """Answer the consent page, and return the address in the program to which the browser is redirected."""
     asked = await browser.get(url)
     assert asked.status_code == 302, asked.text
     page = await browser.get(asked.headers["location"])
@@ -65,7 +65,7 @@ async def answered(browser: httpx.AsyncClient, url: str, decision: str = "allow"
 async def connected(
     service: Service, browser: httpx.AsyncClient, kept: Kept, decision: str = "allow", access: str = "write"
 ) -> AsyncIterator[Agent]:
-    """An agent whose program knows nothing but the address of the tools."""
+    """Connect an agent whose program knows only the address of the tools."""
     came: list[str] = []
 
     async def shown(url: str) -> None:
@@ -118,7 +118,7 @@ async def redeemed(service: Service, client: dict[str, Any], code: str, verifier
 
 
 async def tokens_of(service: Service, wiki: Wiki) -> Kept:
-    """The tokens of a program that was let in to read and write."""
+    """Return the tokens of a program that was authorised to read and write."""
     kept = Kept()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     async with signed_in(service, token) as browser, connected(service, browser, kept) as agent:

@@ -1,4 +1,4 @@
-"""Programs that are let in by OAuth: the SDK's own client, a person in the reader, and what is refused."""
+"""Programs that are authorised by OAuth: the SDK's own client, a person in the reader, and refusals."""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -227,7 +227,7 @@ async def test_a_request_that_was_not_signed_here_is_refused(service: Service, w
         assert stranger.status_code == 403
 
 
-async def test_who_is_not_signed_in_is_asked_to_and_comes_back(service: Service) -> None:
+async def test_a_person_who_is_not_signed_in_signs_in_and_returns(service: Service) -> None:
     asked = await service.http.get("/authorize", params=request_of(await registered(service)))
     answer = await service.http.get(asked.headers["location"])
     assert answer.status_code == 303

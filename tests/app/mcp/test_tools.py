@@ -1,4 +1,4 @@
-"""Tools for agents over HTTP: what each does, what it refuses, and how much it says."""
+"""Tools for agents over HTTP: their effects, their errors, and the size of their results."""
 
 import re
 from typing import Any
@@ -77,13 +77,13 @@ async def test_a_source_for_a_section_that_is_not_there_is_not_kept(mara: Agent,
     assert await wiki.look.fetchval("SELECT count(*) FROM sources") == 0
 
 
-async def test_what_is_wrong_with_an_argument_is_told_with_its_name(mara: Agent) -> None:
+async def test_an_invalid_argument_is_reported_with_its_name(mara: Agent) -> None:
     for argument, wrong in (("kind", "rumour"), ("captured_at", "yesterday")):
         _, text = await mara.refused("wiki_remember", content="Cold.", **{argument: wrong})
         assert text.startswith(f"BAD_USER_INPUT: {argument}: ")
 
 
-async def test_a_slug_that_is_taken_is_told_with_what_to_do(mara: Agent) -> None:
+async def test_a_slug_that_is_taken_is_reported_with_what_to_do(mara: Agent) -> None:
     await mara.call("wiki_create", title="Austin", type="topic", content="Text.", slug="austin")
     error, text = await mara.refused("wiki_create", title="Other", type="topic", content="Text.", slug="austin")
     assert (error["code"], error["field"]) == ("SLUG_TAKEN", "slug")
@@ -140,7 +140,7 @@ async def test_a_long_text_comes_in_parts_that_make_the_whole(mara: Agent) -> No
 
 
 async def test_no_answer_is_longer_than_was_asked_for(mara: Agent) -> None:
-    """Also where all around the text is as long as it may be; and what is told in parts is told whole."""
+    """The limit holds even if everything around the text has its maximum length; parts together give the whole text."""
     tags = [f"{n} {'tag ' * 20}" for n in range(20)]
     for n in range(12):
         about = {
@@ -182,7 +182,7 @@ async def test_the_longest_titles_can_be_passed_by_cursor(mara: Agent) -> None:
     assert seen == ["topic/duck-0", "topic/duck-1", "topic/duck-2"]
 
 
-async def test_a_list_may_begin_with_what_changed_since(mara: Agent, wiki: Wiki) -> None:
+async def test_a_list_may_begin_with_recent_changes(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_create", title="Old", type="topic", content="Quack.")
     await wiki.look.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
     await mara.call("wiki_create", title="New", type="topic", content="Quack.")

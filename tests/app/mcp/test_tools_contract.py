@@ -1,4 +1,4 @@
-"""What tools are listed: the names and schemas that agents know."""
+"""The list of tools: names and schemas that agents rely on."""
 
 import json
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def listed() -> list[dict[str, Any]]:
 
 
 def test_the_listed_tools_are_those_that_were_agreed() -> None:
-    """To agree to a change: delete the file, run this test, and commit what it writes."""
+    """To accept a change, delete the file, run this test, and commit the file that it writes."""
     text = json.dumps(listed(), indent=1, ensure_ascii=False) + "\n"
     if not LISTED.exists():
         LISTED.write_text(text, encoding="utf-8")

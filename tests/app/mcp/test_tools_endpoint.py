@@ -1,4 +1,4 @@
-"""POST /mcp as HTTP: who is let in, and what is no request."""
+"""POST /mcp as HTTP: authentication, and malformed requests."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ async def post(service: Service, token: str | None, body: Any = LIST, **headers:
     return await service.http.post("/mcp", json=body, headers=sent)
 
 
-async def test_a_request_is_answered_with_json_that_nobody_keeps(service: Service, token: str) -> None:
+async def test_a_request_is_answered_with_json_that_must_not_be_cached(service: Service, token: str) -> None:
     response = await post(service, token)
     assert response.status_code == 200
     assert response.headers["content-type"] == "application/json"
@@ -39,7 +39,7 @@ async def test_a_request_is_answered_with_json_that_nobody_keeps(service: Servic
     assert not any("outputSchema" in tool for tool in tools)
 
 
-async def test_who_shows_no_good_credential_is_told_so(service: Service) -> None:
+async def test_a_request_without_a_valid_credential_is_refused_as_such(service: Service) -> None:
     for shown in (None, "nonsense"):
         response = await post(service, shown)
         assert response.status_code == 401
@@ -77,7 +77,7 @@ async def test_allowed_hosts_hold_here_as_everywhere(dsn: str, tmp_path: Path, w
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff", b'{"jsonrpc":"2.0","id":1}'])
-async def test_what_is_no_request_is_refused_and_nothing_breaks(service: Service, token: str, body: bytes) -> None:
+async def test_a_malformed_request_is_refused_and_nothing_breaks(service: Service, token: str, body: bytes) -> None:
     headers = {**ACCEPT, "authorization": f"Bearer {token}", "content-type": "application/json"}
     for version in ({}, {"mcp-protocol-version": "2026-07-28"}):
         response = await service.http.post("/mcp", content=body, headers=headers | version)
@@ -142,7 +142,7 @@ async def outage(server_dsn: str, dsn: str) -> AsyncIterator[None]:
         await operator.close()
 
 
-async def test_in_an_outage_a_client_of_today_gets_a_503_and_its_session_goes_on(
+async def test_in_an_outage_a_client_gets_a_503_and_its_session_continues(
     server_dsn: str, dsn: str, service: Service, token: str
 ) -> None:
     seen = list[tuple[int, str | None]]()

@@ -1,4 +1,4 @@
-"""Calls of tools that are sent again: with a key they are done once, without one as often as they come."""
+"""Repeated tool calls: with an idempotency key they are executed once, without one each time."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Knowledge entries by tools, from files, and the hot index: a view on pages."""
+"""Knowledge entries by tools and from files, and the hot index, which is a view of pages."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ async def test_an_entry_is_written_found_listed_and_deleted(mara: Agent, wiki: W
     assert (await mara.call("wiki_read", page="reference/discord-setup"))["content"] == "Back."
 
 
-async def test_what_a_page_keeps_besides_stays_when_its_entry_is_written(mara: Agent, wiki: Wiki) -> None:
+async def test_writing_a_knowledge_entry_keeps_other_parts_of_the_page(mara: Agent, wiki: Wiki) -> None:
     await mara.call("knowledge_write", topic="ports", content="8000.")
     await wiki.look.execute("""UPDATE pages SET metadata = '{"room": 12}'""")
     (entry,) = (await mara.call("knowledge_list"))["entries"]
@@ -103,7 +103,7 @@ async def test_tags_are_searched_by_their_words(mara: Agent, wiki: Wiki) -> None
     await check(wiki)
 
 
-async def test_the_hot_index_follows_what_is_called_and_read(
+async def test_the_hot_index_follows_tool_calls_and_reads(
     mara: Agent, service: Service, token: str, wiki: Wiki
 ) -> None:
     assert (await mara.call("wiki_hot_index"))["entries"] == []
@@ -127,7 +127,7 @@ async def test_the_hot_index_follows_what_is_called_and_read(
     assert answer["data"]["wikiHotIndex"] == []
 
 
-async def test_a_call_is_counted_without_what_was_asked(mara: Agent, wiki: Wiki) -> None:
+async def test_a_call_is_counted_without_its_arguments(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_search", query="a secret word")
     await mara.refused("wiki_read", page="a-secret-page")
     rows = await wiki.rows("tool_calls", "tool")
@@ -178,7 +178,7 @@ async def test_a_seed_writes_over_nothing_and_brings_nothing_back(mara: Agent, w
     assert await load_seed_files(wiki.database, wiki.scope, seeds / "nowhere") == ([], 0, [])
 
 
-async def test_a_command_plants_seeds_and_says_what_became_of_each(
+async def test_a_command_plants_seeds_and_reports_each_result(
     dsn: str, tmp_path: Path, seeds: Path, wiki: Wiki
 ) -> None:
     where = ("--tenant", str(wiki.scope.tenant_id), "--owner", str(wiki.scope.owner_id), "--json")

@@ -1,4 +1,4 @@
-"""Pages by tools: what a read shows, how a page is named, what a write refuses, versions, and who sees which tool."""
+"""Page tools: results of reads, names of pages, refused writes, versions, and which agent sees which tool."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,7 +93,7 @@ async def test_a_title_that_exists_is_no_second_page(mara: Agent, wiki: Wiki) ->
     await check(wiki)
 
 
-async def test_what_is_known_of_a_page_is_changed(mara: Agent, wiki: Wiki) -> None:
+async def test_the_fields_of_a_page_are_changed(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_create", title="River", type="entity", content="Wet.")
     await mara.call("wiki_create", title="Austin", type="topic", content="A city.", tags=["a"], aliases=["ATX"])
     changed = await mara.call(
@@ -141,7 +141,7 @@ async def test_versions_are_appended_to_read_compared_and_restored(mara: Agent, 
     await check(wiki)
 
 
-async def test_a_long_difference_is_cut_and_says_so(mara: Agent) -> None:
+async def test_a_long_difference_is_truncated_and_marked_so(mara: Agent) -> None:
     await mara.call("wiki_create", title="Long", type="topic", content="One.")
     await mara.call("wiki_append", page="long", text="\n".join(f"Line {n}." for n in range(500)))
     for most in (200, 1_000):
@@ -152,7 +152,7 @@ async def test_a_long_difference_is_cut_and_says_so(mara: Agent) -> None:
     assert (whole["is_cut"], "+Line 499." in whole["diff"]) == (False, True)
 
 
-async def test_what_a_source_is_about_is_kept_with_it(mara: Agent, wiki: Wiki) -> None:
+async def test_the_metadata_of_a_source_is_stored_with_it(mara: Agent, wiki: Wiki) -> None:
     about = {"place": "Barton Springs", "city": "Austin", "person": ["Mara", "Marco"], "project": "Swim", "tags": ["a"]}
     await mara.call("wiki_remember", content="Cold.", metadata=about)
     assert (await wiki.row("sources"))["metadata"] == about
@@ -213,7 +213,7 @@ def test_the_setting_knows_every_toolset() -> None:
     assert set(get_args(Toolset)) == set(TOOLSETS)
 
 
-async def test_a_read_begins_with_what_the_page_used_to_say(mara: Agent) -> None:
+async def test_a_read_begins_with_superseded_claims(mara: Agent) -> None:
     await mara.call("wiki_create", title="Ledger", type="project", content="The ledger runs on Postgres.")
     done = await mara.call(
         "wiki_supersede", page="ledger", fact="runs on Postgres", replacement='runs on "MySQL"',
@@ -250,7 +250,7 @@ async def test_a_page_is_merged_into_another_about_the_same_thing(mara: Agent) -
     assert "austin" in str(await mara.refused("wiki_merge", page="austen", into="topic/austin"))
 
 
-async def test_a_read_shows_what_nobody_decided(mara: Agent, wiki: Wiki) -> None:
+async def test_a_read_shows_open_contradictions(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_create", title="Ledger", type="project", content="On Postgres.\n\n## Later\n\nOn MySQL.")
     (page,) = await wiki.rows("pages")
     older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())

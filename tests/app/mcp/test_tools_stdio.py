@@ -1,4 +1,4 @@
-"""`cairn mcp`: the tools over stdio, in a process of their own."""
+"""`cairn mcp`: the tools over stdio, in their own process."""
 
 from pathlib import Path
 

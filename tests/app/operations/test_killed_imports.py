@@ -1,4 +1,4 @@
-"""An import that is killed, wherever it is, and begun again comes to what an undisturbed one comes to."""
+"""An import that is killed at any moment and started again has the same result as an undisturbed one."""
 
 import asyncio
 import os
@@ -42,7 +42,7 @@ async def a_wiki(wiki: Wiki) -> None:
         before = page
 
 
-async def test_it_goes_on_where_it_was(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+async def test_a_killed_import_continues_where_it_stopped(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     await a_wiki(wiki)
     for form in sorted(set(FORMS)):
         await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
@@ -67,5 +67,5 @@ async def test_it_goes_on_where_it_was(wiki: Wiki, dsn: str, tmp_path: Path) -> 
 
 
 async def rows(wiki: Wiki) -> int:
-    """How much of the import stands."""
+    """Return how many rows of the import are stored so far."""
     return sum([len(await wiki.rows(table, "1")) for table in WRITES])

@@ -1,4 +1,4 @@
-"""The models of the compiler, as an operator sets them: from the environment to a provider."""
+"""The models of the compiler, as an operator configures them: from the environment to a provider."""
 
 import json
 import sys
@@ -128,7 +128,7 @@ def test_a_budget_in_dollars_needs_a_price(monkeypatch: pytest.MonkeyPatch) -> N
     assert compiler_of(Settings(**given | {"model": "openai:gpt-4o"})).hiring, "its price is known"
 
 
-def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith(("pydantic_ai", "compiler.models"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)

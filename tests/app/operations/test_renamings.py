@@ -1,4 +1,4 @@
-"""Hubs under other names: who asks is told how far it has come, and the service does what is left."""
+"""Renamed hubs: clients can read the progress of the rewriting, and the service finishes it."""
 
 import asyncio
 
@@ -52,7 +52,7 @@ async def test_a_page_is_renamed_with_the_links_to_it(rest: Rest, wiki: Wiki) ->
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_who_renames_a_hub_sees_how_far_it_has_come(
+async def test_a_client_that_renames_a_hub_sees_the_progress(
     service: Service, token: str, rest: Rest, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page_id = await hub(wiki)

@@ -1,4 +1,4 @@
-"""Settings: each is documented, and wrong ones are refused before anything starts."""
+"""Settings: each is documented, and invalid ones are refused before anything starts."""
 
 import os
 import stat
@@ -34,7 +34,7 @@ def expected() -> Iterator[str]:
 
 
 def test_every_setting_is_documented_as_it_is() -> None:
-    """To bring it up to date, put the lines that are expected under the headings of docs/reference/settings.md."""
+    """To update the page, put the expected lines under the headings of docs/reference/settings.md."""
     assert documented() == list(expected())
 
 

@@ -1,4 +1,4 @@
-"""/api/admin: operators make tenants, owners, keys and tokens; nobody else does, and no secret is kept."""
+"""/api/admin: only operators create tenants, owners, keys and tokens, and no secret is stored."""
 
 import asyncio
 import json
@@ -134,7 +134,7 @@ async def test_no_token_is_signed_where_another_issuer_does(dsn: str, tmp_path: 
     assert "CAIRN_JWT_SECRET" in answer.json()["detail"]
 
 
-async def test_it_is_off_unless_a_token_is_set(dsn: str, tmp_path: Path) -> None:
+async def test_the_admin_api_is_off_unless_a_token_is_set(dsn: str, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path) as service:
         for path in ("/tenants", "/openapi.json"):
             answer = await service.http.get(PATH + path, headers={"authorization": f"Bearer {TOKEN}"})
@@ -147,7 +147,7 @@ def test_a_weak_token_stops_the_start(token: str) -> None:
         Settings.model_validate({"admin_token": token})
 
 
-async def test_nobody_gets_in_without_the_operators_token(operator: Operator, wiki: Wiki) -> None:
+async def test_the_admin_api_requires_the_operators_token(operator: Operator, wiki: Wiki) -> None:
     service = operator.service
     key = await create_api_key(wiki.database, wiki.scope.tenant_id, "k", Role.ADMIN, [wiki.scope.owner_id])
     signed = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
@@ -182,7 +182,7 @@ async def test_the_score_boost_of_an_owner_is_set(operator: Operator) -> None:
     assert refused(nobody) == (404, "NOT_FOUND")
 
 
-async def test_what_is_wrong_has_its_code_and_field(operator: Operator) -> None:
+async def test_each_error_has_a_code_and_a_field(operator: Operator) -> None:
     for path, given, code, field in (
         ("/tenants", {"slug": "acme"}, (409, "SLUG_TAKEN"), "slug"),
         ("/tenants", {"slug": "Not A Slug"}, (422, "BAD_USER_INPUT"), "slug"),
@@ -207,7 +207,7 @@ async def test_what_is_wrong_has_its_code_and_field(operator: Operator) -> None:
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET, HEAD, POST")
 
 
-async def test_a_tenant_in_the_path_bounds_what_is_touched(operator: Operator, wiki: Wiki) -> None:
+async def test_an_admin_request_reaches_only_the_tenant_in_its_path(operator: Operator, wiki: Wiki) -> None:
     await operator.make("/tenants", slug="rival")
     eve = await operator.make("/tenants/rival/owners", kind="user", slug="eve")
     theirs = await operator.make("/tenants/rival/keys", name="k", role="admin", owners=["eve"])

@@ -31,7 +31,7 @@ async def events(service: Service, token: str, **given: Any) -> list[dict[str, A
     return found
 
 
-async def test_admins_read_who_made_and_rotated_a_key_and_nobody_else_does(
+async def test_only_admins_read_who_created_and_rotated_a_key(
     service: Service, token: str, wiki: Wiki, owner: str
 ) -> None:
     issued = await do(service, token, KEY, name="nightly", role="MEMBER", owners=[owner])

@@ -1,4 +1,4 @@
-"""Owners, grants and API keys over GraphQL: for the admins of a tenant, in their own tenant, without a leaked key."""
+"""Owners, grants and API keys over GraphQL: for admins, in their own tenant, without leaking keys."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -73,7 +73,7 @@ async def test_an_admin_onboards_an_owner_whose_key_works(service: Service, toke
     assert viewer == {"role": "MEMBER", "owner": {"slug": "crawler"}, "actorName": "nightly"}
 
 
-async def test_a_slug_is_taken_once_and_what_is_wrong_names_its_field(service: Service, token: str) -> None:
+async def test_a_slug_is_taken_once_and_errors_name_their_field(service: Service, token: str) -> None:
     await do(service, token, OWNER, kind="USER", slug="ada")
     assert await faults(service, token, OWNER, kind="AGENT", slug="ada") == [("SLUG_TAKEN", ["slug"])]
     assert await faults(service, token, OWNER, kind="USER", slug="Not A Slug") == [("BAD_USER_INPUT", ["slug"])]
@@ -157,7 +157,7 @@ ANYTHING = [
 
 
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.ADMIN])
-async def test_nobody_but_an_admin_may_do_or_see_any_of_it(
+async def test_only_an_admin_may_manage_and_see_owners_and_keys(
     service: Service, token: str, wiki: Wiki, role: Role
 ) -> None:
     for slug in ("ada", "team"):

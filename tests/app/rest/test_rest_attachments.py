@@ -1,4 +1,4 @@
-"""Attachments over REST: the bytes that a text names, for a program to show."""
+"""Attachments over REST: the bytes of the files that a text embeds."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""REST and agents: questions are asked, listed and decided; what was decided is never edited."""
+"""REST and agents: questions are asked, listed and decided, and decisions are never edited."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""REST as HTTP has it: conditions, repetitions, refusals, hostile requests, and the contract."""
+"""REST over HTTP: conditional requests, repetitions, errors, malicious requests, and the contract."""
 
 import asyncio
 import io
@@ -40,7 +40,7 @@ async def test_the_contract_is_served_to_everybody(service: Service) -> None:
     assert (await service.http.get(f"{PATH}/health")).json() == {"status": "ok"}
 
 
-async def test_a_reader_who_has_the_page_is_told_so(rest: Rest, wiki: Wiki) -> None:
+async def test_a_client_that_has_the_page_gets_not_modified(rest: Rest, wiki: Wiki) -> None:
     made = await rest.post("/pages", PAGE)
     tag = made.headers["etag"]
     known = await rest.get("/pages/austin", headers={"if-none-match": f'"x", W/{tag}'})
@@ -55,7 +55,7 @@ async def test_a_reader_who_has_the_page_is_told_so(rest: Rest, wiki: Wiki) -> N
 
 
 @pytest.mark.parametrize("change", ["/edit", "/restore", "/archive", "/unarchive", "DELETE"])
-async def test_who_writes_upon_an_old_version_is_told_which_is_there(rest: Rest, change: str) -> None:
+async def test_a_write_to_an_old_version_is_refused_with_the_current_one(rest: Rest, change: str) -> None:
     old = (await rest.post("/pages", PAGE)).headers["etag"]
     new = (await rest.post("/pages/austin/edit", {"old_text": "Text", "new_text": "My Text"})).headers["etag"]
     method, path = ("DELETE", "") if change == "DELETE" else ("POST", change)
@@ -80,7 +80,7 @@ async def test_a_stale_expected_version_is_a_conflict(rest: Rest) -> None:
     assert refused(taken) == (409, "SLUG_TAKEN")
 
 
-async def test_of_two_editors_one_wins_and_the_other_is_told(rest: Rest) -> None:
+async def test_of_two_editors_one_wins_and_the_other_gets_a_conflict(rest: Rest) -> None:
     tag = (await rest.post("/pages", PAGE)).headers["etag"]
     edits = [WORD | {"new_text": f"Word {n}"} for n in range(6)]
     answers = await asyncio.gather(
@@ -104,7 +104,7 @@ async def test_a_write_with_a_key_is_done_once(rest: Rest, wiki: Wiki) -> None:
     assert len(await wiki.rows("pages")) == 1
 
 
-async def test_what_failed_under_a_key_was_not_done(rest: Rest, wiki: Wiki) -> None:
+async def test_a_request_that_failed_under_a_key_was_not_executed(rest: Rest, wiki: Wiki) -> None:
     key = {"idempotency-key": "01a3"}
     missing = await rest.post("/pages", PAGE | {"related": ["b"]}, headers=key)
     assert refused(missing) == (422, "BAD_USER_INPUT")
@@ -133,7 +133,7 @@ async def test_evidence_is_kept_once_and_listed_and_read(rest: Rest, wiki: Wiki)
     assert refused(await rest.get(f"/sources/{page}")) == (404, "NOT_FOUND")
 
 
-async def test_a_search_finds_pages_by_what_they_say(rest: Rest) -> None:
+async def test_a_search_finds_pages_by_their_text(rest: Rest) -> None:
     await rest.page("Austin", content="Brisket is smoked here.", tags=["food"])
     await rest.page("Lisbon", content="No brisket at all.")
     await rest.page("Smoke", "concept", content="Of brisket.")
@@ -258,7 +258,7 @@ async def test_the_log_does_not_say_which_page_it_was(rest: Rest, capfd: pytest.
     assert "secret-merger" not in logged
 
 
-async def test_who_shows_no_credential_is_told_how_before_anything_is_read(service: Service) -> None:
+async def test_a_request_without_a_credential_is_refused_before_its_body_is_read(service: Service) -> None:
     answer = await service.http.post(f"{PATH}/pages", content=b"{")
     assert refused(answer) == (401, "UNAUTHENTICATED")
     assert answer.headers["www-authenticate"].startswith("Bearer")
@@ -277,7 +277,7 @@ async def test_a_fault_of_the_form_names_its_field(rest: Rest) -> None:
     assert (long.status_code, long.json()["field"]) == (422, "edit_summary")
 
 
-async def test_who_asks_for_too_much_is_told_when_to_come_back(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_a_client_over_its_limit_is_told_when_to_retry(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, credential_rate=1, credential_burst=400) as service:
         rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
         answers = [await rest.get("/pages?limit=100") for _ in range(8)]
@@ -312,7 +312,7 @@ async def test_a_whole_wiki_is_given_more_time_than_a_page(dsn: str, tmp_path: P
         await wiki.look.execute("DELETE FROM pages")
 
 
-async def test_an_import_goes_on_when_its_client_is_gone(rest: Rest, wiki: Wiki) -> None:
+async def test_an_import_continues_when_its_client_is_gone(rest: Rest, wiki: Wiki) -> None:
     kind = {"content-type": "application/jsonl"}
     async with wiki.look.transaction():
         await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
@@ -340,7 +340,7 @@ async def test_health_has_no_parameters(service: Service) -> None:
     assert answer.json()["detail"] == 'There is no query parameter "deep" here. This path has none.'
 
 
-async def test_head_is_get_without_what_it_says(service: Service, token: str, rest: Rest) -> None:
+async def test_head_is_get_without_a_body(service: Service, token: str, rest: Rest) -> None:
     await rest.page("Austin")
     bearer = {"authorization": f"Bearer {token}"}
     for path in ("/pages/austin", "/pages", "/openapi.json", "/health"):
@@ -360,7 +360,7 @@ async def test_a_moment_is_a_date_and_no_number(rest: Rest) -> None:
     assert (await rest.post("/sources", source | {"captured_at": "2026-11-20T10:00:00+01:00"})).status_code == 201
 
 
-async def test_a_tag_of_nothing_is_told_as_one(rest: Rest) -> None:
+async def test_an_invalid_if_match_header_fails_the_precondition(rest: Rest) -> None:
     await rest.page("Austin")
     answer = await rest.post("/pages/austin/archive", headers={"if-match": "nonsense"})
     assert refused(answer) == (412, "PRECONDITION_FAILED")

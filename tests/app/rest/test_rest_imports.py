@@ -1,4 +1,4 @@
-"""Notes that come over REST, and what is refused of them."""
+"""Importing notes over REST, and which notes are refused."""
 
 import asyncio
 import io
@@ -47,7 +47,7 @@ async def test_a_zip_becomes_pages_and_the_same_again_changes_nothing(rest: Rest
     await check(wiki)
 
 
-async def test_what_was_exported_comes_back(rest: Rest) -> None:
+async def test_an_exported_wiki_is_imported_unchanged(rest: Rest) -> None:
     await rest.page("Austin", content="Hot. [[Bats]]", tags=["us"])
     exported = (await rest.get("/export.zip")).content
     await rest.ask("DELETE", "/pages/austin")
@@ -56,7 +56,7 @@ async def test_what_was_exported_comes_back(rest: Rest) -> None:
     assert (await rest.get("/export.zip")).status_code == 200
 
 
-async def test_an_export_that_lacks_a_page_says_so_and_holds_the_others(
+async def test_an_export_that_lacks_a_page_reports_it_and_contains_the_others(
     rest: Rest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(note: Note) -> str:
@@ -83,7 +83,7 @@ async def test_lines_are_imported_too(rest: Rest) -> None:
         assert (said["created"] + said["unchanged"], said["failed"]) == (1, 1)
 
 
-async def test_what_is_no_zip_is_refused(rest: Rest) -> None:
+async def test_a_file_that_is_not_a_zip_is_refused(rest: Rest) -> None:
     for content in (b"", b"PK", b"\xff" * 1000, zipped({"A.md": "x"})[:-30]):
         answer = await rest.ask("POST", "/import", content=content, headers=ZIP)
         assert refused(answer) == (422, "BAD_USER_INPUT")
@@ -159,7 +159,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_a_hostile_zip_is_told_and_harms_nothing(rest: Rest, wiki: Wiki, name: str) -> None:
+async def test_a_malicious_zip_is_reported_and_harms_nothing(rest: Rest, wiki: Wiki, name: str) -> None:
     answer = await rest.ask("POST", "/import", content=HOSTILE[name], headers=ZIP)
     assert answer.status_code in (200, 422)
     if answer.status_code == 200:

@@ -59,7 +59,7 @@ async def test_a_source_that_is_not_there_or_of_no_file_has_no_original(rest: Re
     assert refused(await rest.get(f"/sources/{made.json()['id']}/original")) == (404, "NOT_FOUND")
 
 
-async def test_graphql_says_what_was_kept_and_flagged(wiki: Wiki) -> None:
+async def test_graphql_returns_stored_and_flagged_passages(wiki: Wiki) -> None:
     document = """mutation ($input: IngestWikiSourceInput!) { ingestWikiSource(input: $input) {
         created userErrors { code field } page { type slug } proposal { id }
         source { ref original { address mediaType size sha256 flags { line text } } } } }"""

@@ -1,4 +1,4 @@
-"""Names of pages over REST: where merged pages went, what a version said, and aliases that are gone."""
+"""Names of pages over REST: merged pages, names in earlier versions, and removed aliases."""
 
 import pytest
 
@@ -44,7 +44,7 @@ async def test_a_merge_leaves_out_what_stands_there_and_nothing_else(rest: Rest)
         assert (await rest.post(f"/pages/{title.lower()}/merge", {"into": "austin"})).json()["content"] == merged
 
 
-async def test_a_merge_is_refused_with_what_to_mend(rest: Rest) -> None:
+async def test_a_merge_is_refused_with_what_to_correct(rest: Rest) -> None:
     await rest.page("Austin")
     await rest.page("ATX")
     await rest.page("Person", "entity")

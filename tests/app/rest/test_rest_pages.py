@@ -1,4 +1,4 @@
-"""Pages over REST: what a client sees of them, and who may."""
+"""Pages over REST: their representation, and permissions."""
 
 import httpx
 import pytest
@@ -65,7 +65,7 @@ async def test_a_page_is_made_and_read_as_it_was_made(rest: Rest, wiki: Wiki) ->
     await check(wiki)
 
 
-async def test_what_was_made_can_be_edited_at_once_with_the_tag_of_the_answer(rest: Rest) -> None:
+async def test_a_created_page_can_be_edited_with_the_etag_of_the_response(rest: Rest) -> None:
     made = await rest.post("/pages", {"title": "Austin", "type": "topic", "content": "One.\n\n## More\n\nTwo."})
     edit = {"old_text": "Two.", "new_text": "Three.", "section": "more", "edit_summary": "Counted on"}
     answer = await rest.post("/pages/austin/edit", edit, headers={"if-match": made.headers["etag"]})
@@ -211,7 +211,7 @@ async def test_versions_are_listed_read_compared_and_restored(rest: Rest, wiki: 
     await check(wiki)
 
 
-async def test_an_edit_that_does_not_find_its_text_says_what_is_most_like_it(rest: Rest) -> None:
+async def test_an_edit_that_does_not_find_its_text_returns_the_closest_text(rest: Rest) -> None:
     await rest.page("Austin", content="The river is green.\n\nAgain. Again.")
     failed = await rest.post("/pages/austin/edit", {"old_text": "The river was seen", "new_text": ""})
     assert refused(failed) == (409, "EDIT_FAILED")
@@ -224,9 +224,7 @@ async def test_an_edit_that_does_not_find_its_text_says_what_is_most_like_it(res
     assert both.json()["content"].endswith("Once. Once.")
 
 
-async def test_another_wiki_answers_as_one_that_is_not_there(
-    rest: Rest, service: Service, wiki: Wiki, dsn: str
-) -> None:
+async def test_another_wiki_answers_like_a_missing_one(rest: Rest, service: Service, wiki: Wiki, dsn: str) -> None:
     """A reader of one owner meets the wiki of another, and a stranger that of another tenant."""
     await rest.page("Austin", content="Secret.")
     source = (await rest.post("/sources", {"kind": "document", "ref": "a", "content": "Secret."})).json()["id"]

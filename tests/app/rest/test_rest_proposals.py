@@ -1,4 +1,4 @@
-"""REST, the tools and the commands: writes under review, and what becomes of their proposals."""
+"""REST, tools and commands: writes under review, and the fate of their proposals."""
 
 from dataclasses import replace
 from uuid import UUID

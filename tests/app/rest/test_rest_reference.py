@@ -78,7 +78,7 @@ async def test_the_reference_loads_and_runs_nothing(service: Service) -> None:
     assert read(answer.text).loaded == []
 
 
-def test_what_the_contract_says_is_text_and_no_markup() -> None:
+def test_texts_of_the_contract_are_shown_without_markup() -> None:
     hostile = "<script>alert(1)</script> `<b>`"
     html = reference({
         "info": {"title": hostile, "description": hostile},

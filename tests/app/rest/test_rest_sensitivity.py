@@ -1,4 +1,4 @@
-"""A secret page, and a secret section, come through no door to who reads or writes by grant."""
+"""A secret page or section is shown in no API to callers who read or write by grant."""
 
 import io
 import zipfile
@@ -26,7 +26,7 @@ PATHS = (
 
 @pytest.fixture(params=[Grant.READER, Grant.MEMBER])
 async def guest(request: pytest.FixtureRequest, service: Service, wiki: Wiki) -> Any:
-    """Somebody else's credential, which may read the wiki, or write in it too."""
+    """The credential of another owner, who may read the wiki, or also write in it."""
     tenant_id = wiki.scope.tenant_id
     owner = await create_owner(wiki.database, tenant_id, OwnerKind.USER, "guest", "Guest")
     await grant(wiki.database, tenant_id, owner_id=wiki.scope.owner_id, grantee_id=owner.id, role=request.param)
@@ -34,7 +34,7 @@ async def guest(request: pytest.FixtureRequest, service: Service, wiki: Wiki) ->
     return service.http, {"Authorization": f"Bearer {key.key}", "X-Cairn-Owner": str(wiki.scope.owner_id)}
 
 
-async def test_no_door_shows_a_secret(guest: Any, service: Service, token: str, wiki: Wiki) -> None:
+async def test_no_api_shows_a_secret(guest: Any, service: Service, token: str, wiki: Wiki) -> None:
     secret = {"sensitivity": "secret"}
     for title, body, metadata in (("Zanzibar", "The quux salary.", secret), ("Open", PARTLY, {})):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata=metadata))
@@ -60,7 +60,7 @@ async def test_no_door_shows_a_secret(guest: Any, service: Service, token: str, 
     assert any("Seen by all." in text for text in files.values())
 
 
-async def test_what_is_hidden_is_not_written_either(guest: Any, wiki: Wiki) -> None:
+async def test_a_hidden_section_cannot_be_written_either(guest: Any, wiki: Wiki) -> None:
     http, headers = guest
     ids = [
         (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata=metadata))).page_id

@@ -1,4 +1,4 @@
-"""Evidence over REST: one piece, an array of them, and what is forgotten."""
+"""Evidence over REST: one source, an array of sources, and forgetting."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Webhooks over GraphQL and /api/admin: for admins, without a leaked secret, and sent by a service that works."""
+"""Webhooks over GraphQL and /api/admin: for admins, without leaking secrets, and delivered by the service."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -148,7 +148,7 @@ async def test_a_webhook_is_changed_rotated_and_deleted(service: Service, token:
         ({"url": URL, "owners": ["o"] * 101}, "owners"),
     ],
 )
-async def test_what_is_wrong_names_its_field(service: Service, token: str, given: dict[str, Any], field: str) -> None:
+async def test_each_error_names_its_field(service: Service, token: str, given: dict[str, Any], field: str) -> None:
     (payload,) = (await service.ask(CREATE, token, input=given))["data"].values()
     assert payload["userErrors"] == [{"code": "BAD_USER_INPUT", "field": [field]}]
     assert payload["secret"] is payload["webhook"] is None

@@ -38,7 +38,7 @@ async def test_a_query_is_one_event_and_the_end(service: Service, token: str) ->
     assert end == "complete\ndata: \n\n"
 
 
-async def test_what_is_wrong_with_a_document_is_told_in_the_stream(service: Service, token: str) -> None:
+async def test_an_invalid_document_is_reported_in_the_stream(service: Service, token: str) -> None:
     for query in ("{ nothing }", 'subscription { wikiPageChanged(pageId: "no") { at } }'):
         async with open_events(service, token, query) as stream:
             kind, answer = await stream.next()
@@ -49,7 +49,7 @@ async def test_what_is_wrong_with_a_document_is_told_in_the_stream(service: Serv
             assert await stream.next() == ("complete", None)
 
 
-async def test_who_may_not_ask_is_told_by_the_status(service: Service, token: str) -> None:
+async def test_a_caller_without_permission_gets_an_error_status(service: Service, token: str) -> None:
     change = 'mutation { createWikiPage(input: {type: TOPIC, title: "A"}) { created } }'
     async with open_events(service, None, WIKI_CHANGED) as stream:
         assert stream.response.status_code == 401
@@ -60,7 +60,7 @@ async def test_who_may_not_ask_is_told_by_the_status(service: Service, token: st
 
 
 async def test_a_subscription_is_not_answered_at_once(service: Service, token: str) -> None:
-    """Those who accept JSON, or JSON before events, or refuse events, are told how to connect."""
+    """Clients that accept JSON, prefer JSON to events, or refuse events, are told how to connect."""
     for accept in (
         "application/json",
         "application/graphql-response+json, application/json, text/event-stream",
@@ -98,7 +98,7 @@ async def test_the_streams_of_a_credential_are_bounded(dsn: str, wiki: Wiki, tmp
         assert refused == {"code": "THROTTLED", "retryAfter": 1}
 
 
-async def test_one_who_goes_away_leaves_nothing_behind(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_client_that_disconnects_leaves_nothing_behind(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path, max_streams=1) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         for _ in range(3):

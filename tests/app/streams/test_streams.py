@@ -1,4 +1,4 @@
-"""Streams of a whole service: several processes, a lost database connection, slow clients, and the end."""
+"""Streams of a whole service: several processes, a lost database connection, slow clients, and shutdown."""
 
 import asyncio
 import signal
@@ -24,7 +24,7 @@ INITIAL = WIKI_CHANGED.replace("Changed", "Changed(initial: true)")
 JOBS = "subscription { wikiCompileJobChanged { kind jobId job { status trigger } } }"
 
 
-async def test_what_one_process_writes_is_heard_in_another(
+async def test_a_write_in_one_process_sends_events_in_another(
     service: Service, dsn: str, wiki: Wiki, token: str, tmp_path: Path
 ) -> None:
     async with serving(dsn, tmp_path) as other, initialised(service, token) as here, initialised(other, token) as there:
@@ -36,7 +36,7 @@ async def test_what_one_process_writes_is_heard_in_another(
         assert await here.event() == await there.event() == shown
 
 
-async def test_a_compile_job_is_told_as_it_comes_along(service: Service, wiki: Wiki, token: str) -> None:
+async def test_the_progress_of_a_compile_job_is_streamed(service: Service, wiki: Wiki, token: str) -> None:
     tenant, owner, job = wiki.scope.tenant_id, wiki.scope.owner_id, new_id()
     async with initialised(service, token) as socket:
         await socket.subscribe(JOBS)
@@ -72,9 +72,7 @@ async def test_a_service_listens_before_it_serves(
         assert await wiki.look.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE {listening}") == 1
 
 
-async def test_those_who_may_have_missed_something_are_told_to_read_anew(
-    service: Service, wiki: Wiki, token: str
-) -> None:
+async def test_clients_that_may_have_missed_events_are_told_to_resync(service: Service, wiki: Wiki, token: str) -> None:
     async with initialised(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED)
         await wiki.look.execute(
@@ -86,7 +84,7 @@ async def test_those_who_may_have_missed_something_are_told_to_read_anew(
         assert (await socket.event())["kind"] == "CREATED"
 
 
-async def test_one_who_does_not_read_keeps_nobody_waiting_and_gets_the_last_state(
+async def test_a_client_that_does_not_read_delays_no_other_and_gets_the_last_state(
     service: Service, wiki: Wiki, token: str
 ) -> None:
     page = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="x" * 500_000))).page_id

@@ -1,4 +1,4 @@
-"""GraphQL over a WebSocket: what is told, to whom, and how the protocol is kept."""
+"""GraphQL over a WebSocket: events, permissions, and the protocol."""
 
 import asyncio
 from contextlib import nullcontext
@@ -61,7 +61,7 @@ async def test_a_wiki_is_followed_whole_and_a_deleted_page_to_its_end(service: S
         assert (event["kind"], event["pageId"], event["page"]) == ("DELETED", page, None)
 
 
-async def test_what_is_rolled_back_is_never_told(service: Service, wiki: Wiki, token: str) -> None:
+async def test_a_write_that_is_rolled_back_sends_no_event(service: Service, wiki: Wiki, token: str) -> None:
     page = await create(wiki)
     async with initialised(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED)
@@ -108,7 +108,7 @@ async def test_an_operation_that_cannot_begin_ends_with_an_error(service: Servic
         await socket.silence()
 
 
-async def test_an_event_that_costs_too_much_says_so_and_the_next_one_is_told(
+async def test_an_event_that_costs_too_much_is_an_error_and_the_next_one_is_sent(
     service: Service, wiki: Wiki, token: str
 ) -> None:
     below = "children(limit: 100) { children(limit: 100) { children { id } } }"
@@ -149,9 +149,7 @@ async def test_a_withdrawn_grant_ends_the_stream_and_tells_nothing(service: Serv
         await socket.silence()
 
 
-async def test_another_tenant_hears_nothing_and_cannot_tell_a_page_from_none(
-    service: Service, wiki: Wiki, dsn: str
-) -> None:
+async def test_another_tenant_gets_no_event_and_cannot_detect_a_page(service: Service, wiki: Wiki, dsn: str) -> None:
     page, stranger = await create(wiki), await open_wiki(dsn)
     token = service.token(stranger.scope.tenant_id, stranger.scope.owner_id, Role.ADMIN)
     refusals = []
@@ -247,14 +245,14 @@ NO_MESSAGES = [
 ]  # fmt: skip
 
 
-async def test_what_is_no_message_ends_the_connection(service: Service, token: str) -> None:
+async def test_a_malformed_message_ends_the_connection(service: Service, token: str) -> None:
     for text in NO_MESSAGES:
         async with initialised(service, token) as socket:
             await socket.connection.send(text)
             assert (await socket.closed())[0] == 4400, text
 
 
-async def test_who_shows_no_credential_is_refused(service: Service) -> None:
+async def test_a_client_without_a_credential_is_refused(service: Service) -> None:
     for credential in (None, "Bearer nonsense", "Basic abc", 7, "Bearer \x00"):
         async with open_socket(service) as socket:
             await socket.say(type="connection_init", payload={"authorization": credential})
@@ -321,7 +319,7 @@ async def test_operations_connections_and_messages_are_bounded(dsn: str, wiki: W
 
 
 async def opens(service: Service, token: str) -> bool:
-    """Whether there is room again."""
+    """Return whether another connection is accepted again."""
     async with open_socket(service) as socket:
         await socket.say(type="connection_init", payload={"authorization": f"Bearer {token}"})
         try:

@@ -1,4 +1,4 @@
-"""The service with a browser that is signed in, for the tests that open the reader in Chromium."""
+"""Provides a service with a signed-in browser, for the tests that open the reader in Chromium."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ def swim(lengths: int) -> str:
 
 @dataclass
 class Reader:
-    """A service whose browser is signed in, with a wiki of two pages and a source."""
+    """A service with a signed-in browser, and a wiki of two pages, a source and a proposal."""
 
     url: str
     owner: str

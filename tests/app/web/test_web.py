@@ -1,4 +1,4 @@
-"""The reader over HTTP: signing in, reading, finding, and what keeps other sites out. None of it needs a script."""
+"""The reader over HTTP, without scripts: signing in, reading, searching, and protection from other sites."""
 
 import gzip
 import re
@@ -23,7 +23,7 @@ POLICY = "content-security-policy"
 # -- signing in
 
 
-async def test_who_is_not_signed_in_is_asked_to_and_comes_back_to_the_page(service: Service, token: str) -> None:
+async def test_a_person_who_is_not_signed_in_signs_in_and_returns_to_the_page(service: Service, token: str) -> None:
     async with httpx.AsyncClient(base_url=service.url) as browser:
         asked = await browser.get("/pages/mara?tag=x")
         assert (asked.status_code, asked.headers["location"]) == (303, "/sign-in?next=%2Fpages%2Fmara%3Ftag%3Dx")
@@ -60,7 +60,7 @@ async def test_over_plain_http_from_elsewhere_no_credential_is_kept(service: Ser
     assert "Sign in over HTTPS" in answer.text
 
 
-async def test_a_wrong_token_is_told_what_is_wrong(service: Service) -> None:
+async def test_a_wrong_token_is_refused_with_the_reason(service: Service) -> None:
     answer = await service.http.post("/sign-in", data={"token": "abc"}, headers=SAME)
     assert (answer.status_code, "The token is malformed." in answer.text) == (401, True)
 
@@ -152,7 +152,7 @@ async def test_a_former_slug_and_the_address_in_texts_lead_to_the_page(
         assert (answer.status_code, answer.headers["location"]) == (301, f"/wiki/{owner}/topic/austin-texas")
 
 
-async def test_what_is_not_there_is_a_page_that_says_what_to_do(person: httpx.AsyncClient, owner: str) -> None:
+async def test_a_missing_page_is_shown_as_a_page_with_next_steps(person: httpx.AsyncClient, owner: str) -> None:
     for path in (
         f"/wiki/{owner}/topic/nothing",
         f"/wiki/{owner}/nothing/at",
@@ -202,7 +202,7 @@ async def test_a_page_with_one_version_has_nothing_to_compare(
     assert ("has not been changed" in second, second.count('type="radio"')) == (False, 4)
 
 
-async def test_programs_get_json_for_what_is_not_there(service: Service) -> None:
+async def test_programs_get_json_for_a_missing_page(service: Service) -> None:
     for accept in ("application/json", "*/*"):
         answer = await service.http.get("/nothing", headers={"accept": accept})
         assert answer.json()["errors"][0]["extensions"]["code"] == "NOT_FOUND"
@@ -269,7 +269,7 @@ async def test_the_list_of_pages_offers_the_types_that_it_may_show(
     assert {"project", "topic"} < set(await offered("?status=archived"))
 
 
-async def test_one_statement_reads_each_page(
+async def test_each_page_is_read_by_one_statement(
     statements: list[str], person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     slug = await written(wiki, "Austin", "Hot. [[Barton]]\n\n## Water\n\nCold.")
@@ -336,7 +336,7 @@ async def test_the_scripts_of_a_page_are_small(person: httpx.AsyncClient, owner:
         assert sum([len(gzip.compress((await person.get(script)).content)) for script in scripts]) < 60_000
 
 
-async def test_names_that_begin_as_somebody_types_are_suggested_first(
+async def test_names_that_begin_with_the_typed_text_are_suggested_first(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await written(wiki, "The bats", "They live under a bridge.", aliases=["Aus bats", "Austin bats"])

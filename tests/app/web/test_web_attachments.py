@@ -1,4 +1,4 @@
-"""Attachments of a vault in the reader: shown where they stand, and sent in a way that runs nothing."""
+"""Attachments in the reader: shown in place, and sent in a way that executes nothing."""
 
 import asyncio
 import json
@@ -97,12 +97,12 @@ async def test_a_file_is_sent_byte_for_byte_and_as_what_it_is(vault: Service, ow
 
 
 @pytest.mark.parametrize("path", ["Nothing.png", "map.png", "%2e%2e/Map.png", "Trips/", ""])
-async def test_what_was_not_imported_is_not_there(vault: Service, owner: str, path: str) -> None:
+async def test_a_file_that_was_not_imported_is_not_found(vault: Service, owner: str, path: str) -> None:
     answer = await vault.http.get(f"/attachment/{owner}/{path}", headers={"accept": "text/html"})
     assert answer.status_code == 404
 
 
-async def test_who_may_not_read_the_wiki_gets_no_file_of_it(
+async def test_a_caller_who_may_not_read_the_wiki_gets_no_file_of_it(
     vault: Service, dsn: str, tmp_path: Path, wiki: Wiki, owner: str
 ) -> None:
     stranger = await wiki.neighbour()

@@ -1,4 +1,4 @@
-"""What axe finds on the pages that appear once something has happened: a program let in, a conflict, a new key."""
+"""axe finds no fault on pages that appear after an event: an authorised program, a conflict, a new key."""
 
 import asyncio
 import json

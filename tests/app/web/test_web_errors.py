@@ -1,4 +1,4 @@
-"""The error pages of the reader: what is wrong, said once, and a way on."""
+"""The error pages of the reader say once what is wrong, and offer a next step."""
 
 import re
 
@@ -29,7 +29,7 @@ async def test_an_error_page_has_the_navigation_of_the_wiki(person: httpx.AsyncC
     assert (refused.status_code, 'class="brand"' in refused.text) == (403, True)
 
 
-async def test_who_is_not_signed_in_sees_no_navigation(service: Service) -> None:
+async def test_without_a_sign_in_there_is_no_navigation(service: Service) -> None:
     answer = await service.http.get("/nothing", headers={"accept": "text/html"})
     assert (answer.status_code, 'class="brand"' in answer.text) == (404, False)
 

@@ -1,4 +1,4 @@
-"""Evidence and work in the reader: what a page rests on, what goes with a source, and what waits for a decision."""
+"""Evidence and work in the reader: a page's sources, what forgetting a source removes, and open decisions."""
 
 import re
 
@@ -71,7 +71,7 @@ async def test_a_file_is_kept_byte_for_byte_with_the_text_that_was_read_from_it(
     assert len(await wiki.rows("blobs", "1")) == 2
 
 
-async def test_a_file_that_cannot_be_kept_is_told_and_nothing_is_lost_of_the_form(
+async def test_a_refused_file_is_reported_and_the_form_keeps_its_values(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     fields = {"title": "Mine & yours", "kind": "DOCUMENT", "day": "", "content": ""}

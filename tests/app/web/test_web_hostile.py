@@ -1,4 +1,4 @@
-"""Texts that try to run scripts in the reader: none does, wherever it is stored and wherever it is shown."""
+"""Texts that try to run scripts in the reader run none, wherever they are stored and shown."""
 
 import asyncio
 import json
@@ -125,7 +125,8 @@ def in_line(payload: str) -> str:
 
 
 def found_on(browser: Tab, url: str) -> list[str]:
-    """What the page of an address ran, or tried to, also when everything on it is opened and pointed at."""
+    """Return the scripts that the page of an address ran, or tried to, also when everything on it is opened and
+    hovered."""
     opened(browser, url)
     browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
     browser.run("document.querySelectorAll('main *').forEach(one => one.dispatchEvent(new MouseEvent('mouseover')))")

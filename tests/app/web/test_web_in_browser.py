@@ -1,4 +1,4 @@
-"""The reader in a real browser, where one is installed: journeys of a person, and whether everybody can take them."""
+"""The reader in a real browser: journeys of a person, and their accessibility."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ PAGE_FORMS = ("wiki", "edit", "rename", "archive", "history", "merge", "move", "
 
 @dataclass
 class Filled:
-    """What the pages of work, keys and sharing show once there is something: addresses to open, signed in and not."""
+    """The pages of work, keys and sharing with content: addresses to open, signed in and not."""
 
     signed_in: list[str]
     signed_out: list[str]
@@ -84,7 +84,7 @@ def pressed(browser: Tab, key: str) -> None:
         browser.call("Input.dispatchKeyEvent", type=type, key=key, code=key, windowsVirtualKeyCode=code, **more)
 
 
-async def test_somebody_searches_as_they_type_and_opens_a_page_by_keyboard(reader: Reader, tmp_path: Path) -> None:
+async def test_a_person_searches_as_they_type_and_opens_a_page_by_keyboard(reader: Reader, tmp_path: Path) -> None:
     def look() -> None:
         with tab() as browser:
             opened(browser, f"{reader.url}/")
@@ -106,7 +106,7 @@ async def test_somebody_searches_as_they_type_and_opens_a_page_by_keyboard(reade
     await asyncio.to_thread(look)
 
 
-async def test_somebody_reads_opens_the_evidence_and_sees_where_a_link_leads(reader: Reader, tmp_path: Path) -> None:
+async def test_a_person_reads_opens_the_evidence_and_sees_where_a_link_leads(reader: Reader, tmp_path: Path) -> None:
     def look() -> None:
         with tab() as browser:
             opened(browser, reader.path())
@@ -156,7 +156,7 @@ RICH = (
 )
 
 
-async def test_what_is_pasted_keeps_its_form_as_markdown(reader: Reader, tmp_path: Path) -> None:
+async def test_pasted_text_keeps_its_form_as_markdown(reader: Reader, tmp_path: Path) -> None:
     def paste(browser: Tab, kinds: dict[str, str]) -> None:
         script = "{const given = new DataTransfer();"
         script += f"for (const [kind, text] of Object.entries({json.dumps(kinds)})) given.setData(kind, text);"
@@ -226,7 +226,9 @@ async def test_the_text_of_a_file_becomes_a_source(reader: Reader, tmp_path: Pat
     await asyncio.to_thread(look)
 
 
-async def test_somebody_signs_in_from_another_name_by_pasting_a_token(dsn: str, tmp_path: Path, reader: Reader) -> None:
+async def test_a_person_signs_in_from_another_host_name_by_pasting_a_token(
+    dsn: str, tmp_path: Path, reader: Reader
+) -> None:
     async with serving(dsn, tmp_path) as service:
 
         def look() -> None:
@@ -241,7 +243,7 @@ async def test_somebody_signs_in_from_another_name_by_pasting_a_token(dsn: str, 
         await asyncio.to_thread(look)
 
 
-async def test_who_reads_is_told_that_the_page_was_changed_and_what(reader: Reader, wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_reader_sees_that_the_page_was_changed_and_how(reader: Reader, wiki: Wiki, tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
 
     def write(text: str) -> None:
@@ -282,7 +284,7 @@ def tabbed_to(browser: Tab, selector: str) -> None:
     raise AssertionError(f"Tab does not reach {selector}")
 
 
-async def test_somebody_finds_reads_edits_compares_and_restores_by_keyboard_alone(
+async def test_a_person_finds_reads_edits_compares_and_restores_by_keyboard_alone(
     reader: Reader, tmp_path: Path
 ) -> None:
     def follow(browser: Tab, selector: str, path: str) -> None:
@@ -320,7 +322,7 @@ async def test_somebody_finds_reads_edits_compares_and_restores_by_keyboard_alon
 
 
 def pages_of(reader: Reader) -> list[str]:
-    """One address of each page that there is."""
+    """Return one address of each kind of page."""
     of_page = [reader.path(kind) for kind in PAGE_FORMS]
     of_wiki = [
         f"{reader.url}/{kind}/{reader.owner}"

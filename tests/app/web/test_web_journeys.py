@@ -1,6 +1,6 @@
-"""Journeys of a person through a whole wiki in a real browser: an imported vault, and the wiki of the demo.
+"""Journeys through a whole wiki in a real browser: an imported vault, and the wiki of the demo.
 
-With CAIRN_SCREENSHOTS naming a folder, `make screenshots` keeps what they see there.
+If CAIRN_SCREENSHOTS names a folder, as in `make screenshots`, the pictures of the pages are stored there.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ async def test_every_page_of_a_vault_is_shown_within_the_budget(
 
 @needs_vault
 @needs_browser
-async def test_somebody_finds_reads_and_improves_a_note_of_their_vault(
+async def test_a_person_finds_reads_and_improves_a_note_of_their_vault(
     dsn: str, tmp_path: Path, vault: Wiki, owner: str
 ) -> None:
     async with serving(dsn, tmp_path) as signing:

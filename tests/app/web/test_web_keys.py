@@ -1,4 +1,4 @@
-"""API keys in the reader: admins make them for a wiki, see them once, rotate them, and revoke them."""
+"""API keys in the reader: admins create them for a wiki, see them once, rotate them, and revoke them."""
 
 import asyncio
 import re
@@ -86,7 +86,7 @@ async def test_a_key_is_rotated_and_its_former_secret_is_good_for_the_overlap(
         assert (unknown.status_code, "has ended" in unknown.text) == (404, True)
 
 
-async def test_what_is_wrong_with_a_key_is_told_in_the_form(service: Service, wiki: Wiki, owner: str) -> None:
+async def test_an_invalid_key_is_reported_in_the_form(service: Service, wiki: Wiki, owner: str) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
     async with signed_in(service, token) as admin:
         long = await admin.post(f"/keys/{owner}", data={"name": "x" * 300, "role": "READER", "days": ""}, headers=SAME)

@@ -1,4 +1,4 @@
-"""Signing in through an OpenID Connect provider: what it says is checked, and whose wiki a person gets."""
+"""Signing in through an OpenID Connect provider: its tokens are verified, and a person gets the right wiki."""
 
 import asyncio
 import json
@@ -203,7 +203,7 @@ async def test_a_client_with_a_secret_shows_it_as_the_provider_takes_it(
     ],
     ids=str,
 )
-async def test_a_token_that_is_not_for_this_sign_in_lets_nobody_in(
+async def test_a_token_of_another_sign_in_is_refused(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, claims: dict[str, Any]
 ) -> None:
     issuer.claims |= claims
@@ -212,7 +212,7 @@ async def test_a_token_that_is_not_for_this_sign_in_lets_nobody_in(
         assert (refused.status_code, list(browser.cookies.jar)) == (401, [])
 
 
-async def test_a_token_of_another_key_and_what_another_person_says_let_nobody_in(
+async def test_a_token_of_another_key_or_of_another_person_is_refused(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
 ) -> None:
     issuer.key = OTHER
@@ -226,7 +226,7 @@ async def test_a_token_of_another_key_and_what_another_person_says_let_nobody_in
 @pytest.mark.parametrize(
     "bent", [{"state": "another"}, {"code": "another"}, {"iss": "https://elsewhere.example"}], ids=str
 )
-async def test_a_way_back_that_somebody_has_bent_leads_nowhere(
+async def test_a_forged_callback_is_refused(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, bent: dict[str, str]
 ) -> None:
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
@@ -269,7 +269,9 @@ async def test_an_owner_is_made_for_who_comes_first_where_that_is_set(
         assert "Wren Calloway" in (await browser.get("/wiki/wren")).text
 
 
-async def test_a_provider_that_is_away_or_another_is_told(dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer) -> None:
+async def test_a_provider_that_is_away_or_another_is_reported(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer
+) -> None:
     issuer.about = {"issuer": "https://elsewhere.example"}
     for url in (issuer.url, "http://127.0.0.1:9"):
         async with browsing(dsn, tmp_path, wiki, url) as browser:
@@ -277,7 +279,7 @@ async def test_a_provider_that_is_away_or_another_is_told(dsn: str, tmp_path: Pa
             assert (answer.status_code, 'role="alert"' in answer.text) == (503, True)
 
 
-async def test_signing_out_goes_on_to_the_provider_that_offers_it(
+async def test_signing_out_continues_at_a_provider_that_offers_it(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
 ) -> None:
     issuer.about = {"end_session_endpoint": f"{issuer.url}/end?a=1"}
@@ -337,7 +339,7 @@ async def test_without_a_provider_nothing_offers_one(dsn: str, tmp_path: Path, w
     ],
     ids=str,
 )
-def test_settings_that_let_nobody_in_safely_are_refused(tmp_path: Path, given: dict[str, Any]) -> None:
+def test_settings_without_a_safe_sign_in_are_refused(tmp_path: Path, given: dict[str, Any]) -> None:
     usual = {"data_dir": tmp_path, "oidc_client_id": CLIENT, "oidc_tenant": "acme"}
     with pytest.raises(ValidationError):
         Settings(**usual | given)

@@ -88,7 +88,7 @@ async def test_a_person_signs_in_at_a_real_provider(
 
 
 @pytest.mark.skipif(bool(missing_assets()), reason="needs `make graphiql`")
-async def test_who_signed_in_at_a_real_provider_asks_in_graphiql_as_themselves(
+async def test_a_person_signed_in_at_a_real_provider_uses_graphiql_as_themselves(
     dsn: str, tmp_path: Path, wiki: Wiki, mara: None
 ) -> None:
     async with at_a_real_provider(dsn, tmp_path, wiki) as (service, _):

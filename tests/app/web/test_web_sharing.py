@@ -104,7 +104,7 @@ async def test_only_the_hash_is_kept(wiki: Wiki, page_id: UUID) -> None:
     assert urlsafe_b64decode(token) not in row.values()
 
 
-async def test_admins_of_the_wiki_share_and_withdraw_and_nobody_else(
+async def test_only_admins_of_the_wiki_share_and_withdraw(
     service: Service, wiki: Wiki, page_id: UUID, owner: str
 ) -> None:
     link = (await share_page(wiki.database, wiki.scope, page_id)).id

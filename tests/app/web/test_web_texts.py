@@ -1,4 +1,4 @@
-"""The catalogue of the reader's texts has one for whatever a template looks up in it."""
+"""The catalogue of the reader's texts has every text that a template looks up."""
 
 from enum import Enum
 

@@ -1,4 +1,4 @@
-"""Work in the reader: proposals are made, read and decided by forms, names are put away, pages merged and moved."""
+"""Work in the reader's forms: proposals are created, read and decided; mentions ignored; pages merged and moved."""
 
 import re
 from collections.abc import AsyncIterator
@@ -161,7 +161,7 @@ async def test_readers_see_no_proposals(service: Service, wiki: Wiki, ada: Scope
         assert "Proposals" not in (await reader.get(f"/work/{owner}")).text
 
 
-async def test_a_name_is_put_away(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_mention_is_ignored(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     source = await wiki.add_source(content="Zilker was there.")
     await record_mention(wiki.database, wiki.scope, name="Zilker", source_id=source)
     shown = await person.get(f"/work/{owner}")

@@ -1,4 +1,4 @@
-"""Writing with the reader: forms alone do it, two people who edit at once lose nothing, and every version stays."""
+"""Writing in the reader's forms: concurrent editors lose nothing, and every version is stored."""
 
 import re
 
@@ -38,7 +38,7 @@ async def test_a_new_page_is_made_by_a_form(person: httpx.AsyncClient, owner: st
     assert all(f"?tag={tag}" in shown for tag in ("river", "stone"))
 
 
-async def test_a_form_with_a_mistake_comes_back_with_what_was_written(person: httpx.AsyncClient, owner: str) -> None:
+async def test_a_form_with_a_mistake_is_shown_again_with_its_values(person: httpx.AsyncClient, owner: str) -> None:
     given = {"type": "topic", "title": "!!!", "slug": "", "summary": "", "tags": "", "body": "Long <b>text</b>."}
     answer = await person.post(f"/new/{owner}", data=given, headers=SAME)
     assert answer.status_code == 422
@@ -99,7 +99,9 @@ async def test_renaming_says_how_many_texts_change_and_changes_them(
     assert "See [[Austin, Texas]]." in (await person.get(f"/wiki/{owner}/topic/{other}.md")).text
 
 
-async def test_an_archived_page_leaves_lists_and_comes_back(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_an_archived_page_leaves_lists_and_can_be_unarchived(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
     path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
     id = form_of(await person.get(f"/archive/{path}"))
     assert (await person.post(f"/archive/{path}", data=id, headers=SAME)).status_code == 303
@@ -132,7 +134,7 @@ async def test_the_preview_is_as_safe_as_the_page(person: httpx.AsyncClient, own
     assert '<a class="wiki-link">Page</a>' in shown
 
 
-async def test_who_may_only_read_is_told_so(service: Service, wiki: Wiki, owner: str) -> None:
+async def test_a_person_who_may_only_read_sees_that(service: Service, wiki: Wiki, owner: str) -> None:
     path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reader:
@@ -154,7 +156,7 @@ def body(texts: dict[str, str]) -> str:
 
 
 @given(TEXTS, TEXTS)
-def test_who_edits_alone_gets_what_they_wrote(base: dict[str, str], yours: dict[str, str]) -> None:
+def test_a_single_editor_gets_what_they_wrote(base: dict[str, str], yours: dict[str, str]) -> None:
     assert merge_bodies(body(base), body(yours), body(base)) == body(yours)
     assert merge_bodies(body(base), body(base), body(yours)) == body(yours)
 

@@ -1,4 +1,4 @@
-"""A wiki for lists to grow in."""
+"""Provides a wiki in which rollup sections grow."""
 
 from tests.resolvers.conftest import wiki
 

@@ -15,7 +15,7 @@ START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 
 
 def note(number: int, text: str, *, day: int | None = None, title: str | None = None, **metadata: Any) -> SourceText:
-    """The note `n<number>`, taken that many days after the first of April."""
+    """Return the note `n<number>`, taken `day` (or else `number`) days after the first of April."""
     at = START + timedelta(days=number if day is None else day)
     return SourceText(uuid5(NAMESPACE, str(number)), "note", f"n{number}", text, at, title, metadata)
 
@@ -45,7 +45,7 @@ def body(wiki: MemoryWiki, title: str, section: str) -> str:
 
 
 def leading_names(wiki: MemoryWiki) -> set[str]:
-    """All names that lead to a page."""
+    """Return all names that lead to a page."""
     return {alias for page in wiki.all for alias in page.card.aliases}
 
 

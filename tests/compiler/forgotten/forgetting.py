@@ -1,4 +1,4 @@
-"""What is left of a forgotten source: looked for in every column of every table."""
+"""Searches every column of every table for what is left of a forgotten source."""
 
 from tests.wiki import Wiki
 
@@ -10,7 +10,7 @@ COLUMNS = """
 
 
 async def found_in(wiki: Wiki, word: str) -> set[str]:
-    """`table.column` of each that has the word somewhere, whoever's row it is."""
+    """Return `table.column` of each column that contains the word, in rows of any owner."""
     found = set()
     for row in await wiki.look.fetch(COLUMNS, list(TEXTS)):
         table, column, kind = row.values()

@@ -1,6 +1,6 @@
-"""A worker killed at random moments, many times, against one that is not: the wikis must be the same, row by row.
+"""Kills a worker at random moments, and compares the wiki, row by row, with one whose worker was not killed.
 
-`python -m tests.compiler.killed.crashes DSN KILLS [ERRAND]` does it with a migrated database of your own.
+Run it with your own migrated database: `python -m tests.compiler.killed.crashes DSN KILLS [TRIGGER]`.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ ROWS = {
 
 
 def tale(seed: int, length: int = 44) -> list[SourceDraft]:
-    """Sources in which pages are made, added to, held, promoted and linked, listed, and grow out of what lists them."""
+    """Generate sources that create, extend and link pages, hold and promote mentions, and fill rollup sections."""
     chance, drafts = random.Random(seed), []
     for n in range(length):
         place, other = word(chance.randrange(18)), word(chance.randrange(18))
@@ -110,7 +110,7 @@ async def compiled(wiki: Wiki, seed: int) -> None:
 
 
 async def to_be_swept(wiki: Wiki, seed: int) -> None:
-    """A compiled wiki that holds many names which have earned a page, some of them by now the name of one."""
+    """Prepare a compiled wiki with many mentions that have earned a page; some are the name of a page by now."""
     await compiled(wiki, seed)
     names = [f"Cook {word(n)}" for n in range(24)]
     await keep(wiki, [draft(100 + n, "\n".join(f"hold {name}" for name in names[n % 2 :: 2])) for n in range(6)])
@@ -120,7 +120,7 @@ async def to_be_swept(wiki: Wiki, seed: int) -> None:
 
 
 async def to_be_rebuilt(wiki: Wiki, seed: int) -> None:
-    """A compiled wiki with sections in which people wrote what no source says."""
+    """Prepare a compiled wiki with sections in which people wrote text that no source supports."""
     await compiled(wiki, seed)
     for page in (await wiki.rows("pages", "created_at, id"))[::3]:
         body = page["body_md"].replace("\n- ", "\n- Yes: ", 1)
@@ -129,7 +129,7 @@ async def to_be_rebuilt(wiki: Wiki, seed: int) -> None:
 
 
 async def forgotten(wiki: Wiki, seed: int) -> None:
-    """A compiled wiki, some sources of which are to be forgotten."""
+    """Prepare a compiled wiki, some of whose sources are to be forgotten."""
     await compiled(wiki, seed)
     sources = await wiki.rows("sources", "created_at, id")
     for row in sources[3::7]:
@@ -146,11 +146,11 @@ RUNS: Mapping[str, Callable[[Wiki, int], Awaitable[None]]] = {
     "rebuild": to_be_rebuilt,
     "forget": forgotten,
 }
-"""How a wiki comes to have jobs of each kind that are open, and no others."""
+"""The functions that give a wiki open jobs of one kind, and no others."""
 
 
 async def run_all_but(wiki: Wiki, trigger: str) -> None:
-    """Every job there is, until nothing is open but one that was asked for in this way."""
+    """Run every job until only jobs with this trigger are open."""
     while await wiki.look.fetchval(f"{OPEN} AND trigger <> $1", trigger):
         await work_once(wiki.database, story(scribe=Scribe(), caps=CAPS), "calm")
 
@@ -164,7 +164,7 @@ async def undisturbed(wiki: Wiki, seed: int, trigger: str = "retain") -> dict[st
 async def killed(
     wiki: Wiki, seed: int, kills: int, trigger: str = "retain", longest: float = 0.25
 ) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
-    """The same with workers that are killed; and how many of them had a job when they were."""
+    """Do the same with killed workers. Return the rows, and how many workers had a job when they were killed."""
     chance, struck = random.Random(seed), 0
     await RUNS[trigger](wiki, seed)
     for _ in range(kills):

@@ -1,4 +1,4 @@
-"""A worker in a process of its own, with the planner of the stories, that is made to be killed."""
+"""A worker in its own process, with the scripted planner and writer, that tests kill."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from tests.compiler.story import Scribe, story
 
 
 def run_worker(dsn: str, pause: float) -> None:
-    """`pause` seconds are how long each section takes to be written."""
+    """Run the worker. Writing a section takes `pause` seconds."""
     asyncio.run(main(dsn, pause))
 
 

@@ -1,4 +1,4 @@
-"""A wiki for the compiler to work in, and no way to any provider."""
+"""Provides a wiki for the compiler, and blocks requests to real providers."""
 
 import pydantic_ai.models
 import pytest

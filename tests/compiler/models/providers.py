@@ -1,7 +1,7 @@
-"""Servers on this machine that speak as providers do, so that the providers' own libraries can be heard to speak.
+"""Servers on this machine that speak the protocols of model providers, so that the providers' own libraries are tested.
 
-Each request is answered by the next thing that a provider was told to say: `well`, or one of its ways to fail. The
-last one is said again and again.
+Each request is answered in the next of the provider's manners: `well`, or one of its ways to fail. The last manner is
+repeated.
 """
 
 import json
@@ -24,7 +24,7 @@ Reply = tuple[int, dict[str, str], bytes]
 
 @dataclass
 class Provider:
-    """What it says next, and what it was asked: headers and body of each request."""
+    """A provider: the manners of its next answers, and the headers and body of each request that it got."""
 
     name: str
     says: list[str] = field(default_factory=lambda: ["well"])
@@ -36,7 +36,7 @@ class Provider:
         return MANNERS[manner](self, body)
 
     def message(self, body: dict[str, Any], *, ending: str = "well", arguments: str | None = None) -> dict[str, Any]:
-        """An answer in the form of the provider, with a call of the tool that was offered."""
+        """Return a message in the provider's format, with a call of the offered tool."""
         speaks = {"openai": as_openai, "anthropic": as_anthropic}[self.name]
         return speaks(body, ending, arguments)
 
@@ -78,7 +78,7 @@ def slow(provider: Provider, body: dict[str, Any]) -> Reply:
 
 
 def broken(provider: Provider, body: dict[str, Any]) -> Reply:
-    """The line goes in the middle of the answer."""
+    """The connection breaks in the middle of the response."""
     status, headers, data = well(provider, body)
     return status, headers | {"content-length": str(len(data))}, data[: len(data) // 2]
 
@@ -110,7 +110,7 @@ def told(status: int, body: dict[str, Any], headers: dict[str, str] | None = Non
 
 @contextmanager
 def serving(provider: Provider) -> Iterator[str]:
-    """Its address."""
+    """Serve the provider, and yield its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -119,7 +119,7 @@ def serving(provider: Provider) -> Iterator[str]:
             self.send_response(status)
             for name, text in ({"content-length": str(len(data))} | headers).items():
                 self.send_header(name, text)
-            with suppress(OSError):  # who asked did not wait
+            with suppress(OSError):  # the client did not wait
                 self.end_headers()
                 self.wfile.write(data)
 

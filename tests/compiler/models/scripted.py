@@ -1,7 +1,7 @@
-"""A model that answers what it is told to: `planning` and `writing` are given what it was shown, and answer with JSON.
+"""A model whose answers are scripted: `planning` and `writing` get the prompt, and return the JSON of the answer.
 
-An answer is a dictionary of the schema, a text that is no such thing, an exception to raise, or a list of these, one
-for each request. What it was shown is kept.
+An answer is a dictionary of the schema, any other text, an exception to raise, or a list of these, one for each
+request. The prompts are stored in `shown`.
 """
 
 import json
@@ -28,7 +28,7 @@ def nothing(shown: str) -> Answer:
 
 
 def plainly(shown: str) -> Answer:
-    """A statement for each source, that says how its text begins."""
+    """Write a statement for each source: the beginning of its text."""
     texts = {handle: text.partition("\n\n")[2] for handle, _, text in SOURCE.findall(shown)}
     return {"statements": [{"text": text[:60], "sources": [handle]} for handle, text in texts.items()]}
 
@@ -58,12 +58,12 @@ class Oracle:
         return ModelResponse([part], usage=self.usage)
 
     def compiler(self, terms: Terms | None = None, **changes: Any) -> Compiler:
-        """With this model as its default."""
+        """Return a compiler with this model as its default."""
         planner, writer = ExtractivePlanner(), ExtractiveWriter()
         models = Models("oracle", ["cheap"], planner, writer, terms or Terms(), make=lambda name: self.model)
         return Compiler(planner, writer, hiring=models, **changes)
 
 
 def page(title: str, *sources: str, type: str = "entity", **more: Any) -> dict[str, Any]:
-    """A proposal of a page with one section."""
+    """Return a proposal of a page with one section."""
     return {"type": type, "title": title, "sections": [{"slug": "overview", "sources": list(sources)}], **more}

@@ -1,4 +1,4 @@
-"""Pairs of sentences and whether they contradict each other, written by hand."""
+"""Pairs of sentences, written by hand, with whether they contradict each other."""
 
 DISAGREE = [
     ("The roastery has 12 employees.", "The roastery has 15 employees."),

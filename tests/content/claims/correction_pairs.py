@@ -1,4 +1,4 @@
-"""Pairs of an older and a newer sentence, with what the newer one does to the older: written by hand."""
+"""Pairs of an older and a newer sentence, written by hand, with the effect of the newer on the older."""
 
 OVERRIDES = [
     ("The ledger runs on Postgres.", "We switched the ledger from Postgres to MySQL for write throughput."),

@@ -1,4 +1,4 @@
-"""A tenant with something in most tables."""
+"""Fills a tenant with rows in most tables."""
 
 from hashlib import sha256
 from uuid import UUID
@@ -20,7 +20,7 @@ FILE = bytes(range(256)) + b"\\N\t\n"
 
 
 async def furnish(wiki: Wiki, pages: int = 6, name: str = "Kiln") -> UUID:
-    """Write pages with sources, names, links, a past and a reader; return the last page."""
+    """Create pages with sources, names, links, revisions and a mention. Return the last page."""
     here, last = (wiki.database, wiki.scope), UUID(int=0)
     for n in range(pages):
         body = f"## Notes\n\nOf {n}, after [[{name} {n - 1}]].\tTabs, \\ and ünïcode."
@@ -37,14 +37,14 @@ async def furnish(wiki: Wiki, pages: int = 6, name: str = "Kiln") -> UUID:
 
 
 async def files_of(wiki: Wiki, name: str = "Kiln") -> tuple[bytes, bytes]:
-    """Return the bytes of the attachment and of the original that a furnished wiki has."""
+    """Return the bytes of the attachment and of the original file in a furnished wiki."""
     (source,) = await wiki.rows("sources", ref="read")
     attached = await read_attachment(wiki.database, wiki.scope, f"{name}/Plan.png")
     return attached.data, (await read_original(wiki.database, wiki.scope, source["id"])).data
 
 
 async def furnish_tenant(database: Database, tenant_id: UUID, owner_id: UUID) -> str:
-    """Make another owner, and a key that speaks for both; return the key."""
+    """Create another owner, and a key for both owners. Return the key."""
     other = await create_owner(database, tenant_id, OwnerKind.SHARED, "team", "Team")
     await grant(database, tenant_id, owner_id=other.id, grantee_id=owner_id, role=Grant.MEMBER)
     return (await create_api_key(database, tenant_id, "service", Role.SERVICE, [owner_id, other.id])).key

@@ -1,4 +1,4 @@
-"""Backups: whole at one moment, checked, restored into an empty database or in place of another."""
+"""Backups: complete at one moment, checked, restored into an empty database or in place of another."""
 
 import asyncio
 import gzip
@@ -56,7 +56,7 @@ async def count(dsn: str, table: str) -> int:
 
 
 async def opened(dsn: str, wiki: Wiki) -> Wiki:
-    """The same wiki in another database."""
+    """Yield the same wiki in another database."""
     database = Database(dsn, size=2, statement_timeout=STATEMENT_TIMEOUT)
     await database.open()
     look = await asyncpg.connect(dsn)
@@ -126,7 +126,7 @@ async def test_a_backup_is_of_one_moment_while_others_write(wiki: Wiki, dsn: str
     assert (await verify(tmp_path / "2", quiet)).is_whole
 
 
-async def test_a_backup_that_changed_is_told_from_a_whole_one(
+async def test_a_changed_backup_is_distinguished_from_an_intact_one(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki)
@@ -170,7 +170,7 @@ async def test_a_row_that_differs_is_found_by_a_comparison(
     assert await compare(empty_dsn, archive, quiet) == ["sections", "sightings"]
 
 
-async def test_what_is_there_is_replaced_only_when_that_is_asked_for(
+async def test_existing_data_is_replaced_only_on_request(
     wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki)
@@ -198,7 +198,7 @@ async def databases(server_dsn: str) -> list[asyncpg.Record]:
         await connection.close()
 
 
-async def test_a_database_of_somebody_else_is_not_dropped(
+async def test_a_database_that_is_not_cairns_is_not_dropped(
     wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki, 1)

@@ -1,4 +1,4 @@
-"""Erasure: nothing of a tenant, or of an owner, is left in any table but the record that it was erased."""
+"""Erasure leaves nothing of a tenant or an owner in any table except the record of the erasure."""
 
 import asyncio
 from dataclasses import replace
@@ -99,7 +99,7 @@ async def test_nothing_of_an_erased_tenant_is_left(wiki: Wiki, dsn: str) -> None
 
 
 async def test_nothing_of_an_erased_owner_is_left_in_any_wiki(wiki: Wiki, dsn: str) -> None:
-    """Not the ids under which it wrote in a space that others go on using."""
+    """This includes the ids under which the owner wrote in a space that others still use."""
     tenant_id = wiki.scope.tenant_id
     team = await wiki.neighbour()
     await furnish(wiki)
@@ -126,7 +126,7 @@ async def test_nothing_of_an_erased_owner_is_left_in_any_wiki(wiki: Wiki, dsn: s
     await create_page(team.database, team.scope, PageDraft("topic", "After", body="After [[Boat]]."))
 
 
-async def test_webhooks_are_told_nothing_of_an_erased_owner_and_not_more_of_others(wiki: Wiki, dsn: str) -> None:
+async def test_webhooks_of_an_erased_owner_are_deleted_and_others_not_widened(wiki: Wiki, dsn: str) -> None:
     tenant_id, team = wiki.scope.tenant_id, await wiki.neighbour()
     person, others = wiki.scope.owner_id, team.scope.owner_id
     wanted: list[list[UUID]] = [[person], [person, others], [others], []]

@@ -1,4 +1,4 @@
-"""Files of the folder of attachments in backups and in archives of tenants: every one, and compared by its hash."""
+"""Files of the attachments folder in backups and tenant archives: all of them, each compared by its hash."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +26,7 @@ async def folder(wiki: Wiki, tmp_path: Path) -> BlobFolder:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-async def test_they_arrive_with_what_refers_to_them(
+async def test_files_are_restored_with_the_rows_that_refer_to_them(
     wiki: Wiki, folder: BlobFolder, dsn: str, empty_dsn: str, tmp_path: Path, whole: bool
 ) -> None:
     place, there = tmp_path / "archive", BlobFolder(tmp_path / "there")

@@ -1,4 +1,4 @@
-"""Webhooks in backups and moves: what waits there arrives from the other server, signed and in order, and once."""
+"""Webhooks in backups and moves: pending deliveries are sent by the new server, signed, in order, and once."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

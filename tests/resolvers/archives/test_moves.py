@@ -1,4 +1,4 @@
-"""Tenants that move to another database: whole, or not at all."""
+"""Moving tenants to another database, completely or not at all."""
 
 import asyncio
 from pathlib import Path
@@ -73,7 +73,7 @@ async def test_a_tenant_arrives_as_it_was_and_others_stay(wiki: Wiki, dsn: str, 
         await close_wiki(resident)
 
 
-async def test_what_does_not_fit_is_refused_and_nothing_is_left(
+async def test_an_archive_that_does_not_fit_is_refused_and_leaves_no_rows(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
     with pytest.raises(NotFound, match="cairn tenants list"):
@@ -114,7 +114,7 @@ async def test_a_transfer_that_is_killed_is_run_again(wiki: Wiki, dsn: str, othe
 
 
 async def is_there(folder: Path, name: str, wanted: str, target: str) -> bool:
-    """Whether a transfer has come so far: a file that it has begun, or the connection by which it loads."""
+    """Return whether a transfer has reached a stage: a file that it has begun, or the connection by which it loads."""
     if wanted != "loading":
         return any((place / wanted).exists() for place in (folder / name, folder / f".{name}.partial"))
     connection = await asyncpg.connect(target)

@@ -1,4 +1,4 @@
-"""Cairn's own server restored to a point in time, by its files and its write-ahead log."""
+"""Restoring the embedded server to a point in time, from its files and its write-ahead log."""
 
 import asyncio
 import shutil
@@ -23,7 +23,7 @@ from tests.waiting import SOON
 
 @contextmanager
 def outside() -> Iterator[Path]:
-    """Not below pytest's own folder: that is closed to the account which Postgres runs as when we are root."""
+    """A folder outside pytest's own, which the account that runs Postgres cannot enter if tests run as root."""
     made = Path(tempfile.mkdtemp(prefix="cairn-test-"))
     made.chmod(0o755)
     yield made
@@ -76,7 +76,7 @@ def done(data_dir: Path, *arguments: str) -> Ran:
     return ran
 
 
-def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(folder: Path, data_dir: Path) -> None:
+def test_the_server_is_restored_to_a_moment_and_to_the_end_of_its_log(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     with EmbeddedServer(data_dir):
@@ -153,7 +153,7 @@ def test_files_and_their_log_are_verified_in_a_server_of_their_own(folder: Path,
     assert tenants(data_dir) == ["first", "second"]
 
 
-def test_a_log_with_a_gap_is_told(folder: Path, data_dir: Path) -> None:
+def test_a_log_with_a_gap_is_reported(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     ended = []
@@ -172,7 +172,7 @@ def test_a_log_with_a_gap_is_told(folder: Path, data_dir: Path) -> None:
 
 
 def test_a_backup_whose_log_is_lost_is_restored_to_the_moment_of_its_files(folder: Path, data_dir: Path) -> None:
-    """Nothing of the log can be read, so that no commit in it tells what came before that moment."""
+    """The log cannot be read, so no commit in it shows what precedes that moment."""
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
         done(data_dir, "backup", str(files), "--wal", str(log))
@@ -213,7 +213,7 @@ def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Pa
     assert tenants(folder / "other") == ["first", "second", "third"]
 
 
-def test_the_log_goes_on_after_its_server_was_restored(folder: Path, data_dir: Path) -> None:
+def test_the_log_continues_after_its_server_was_restored(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
         done(data_dir, "backup", str(files), "--wal", str(log))

@@ -1,4 +1,4 @@
-"""Retention: what a tenant keeps no longer goes, and nothing that is still needed."""
+"""Retention removes expired data of a tenant, and nothing that is still needed."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

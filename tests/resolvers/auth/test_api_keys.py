@@ -30,7 +30,7 @@ async def test_an_api_key_works_for_its_owners(database: Database, tenant_id: UU
         (OwnerKind.AGENT, Role.SERVICE, ActorKind.SERVICE),
     ],
 )
-async def test_who_acts_with_a_key_is_what_its_owner_is_unless_the_key_says_so(
+async def test_the_actor_of_a_key_has_the_kind_of_its_owner_unless_the_key_sets_it(
     database: Database, tenant_id: UUID, kind: OwnerKind, role: Role, actor: ActorKind
 ) -> None:
     owner = await create_owner(database, tenant_id, kind, "one", "One")

@@ -1,4 +1,4 @@
-"""The audit log: what is written of whom, and how little a flood of refusals leaves."""
+"""The audit log: which events are recorded for whom, and that a flood of refusals adds few rows."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,7 +30,7 @@ async def told(database: Database, tenant_id: UUID, **asked: str) -> list[tuple[
     return [(event.action, event.outcome, event.times) for event in found]
 
 
-async def test_what_is_done_is_written_with_who_did_it(
+async def test_an_action_is_recorded_with_its_actor(
     database: Database, tenant_id: UUID, mara: UUID, ines: UUID, address: None
 ) -> None:
     issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara], by=MARA)
@@ -45,7 +45,7 @@ async def test_what_is_done_is_written_with_who_did_it(
     assert await told(database, tenant_id, action="api_key") == [("api_key.created", "done", 1)]
 
 
-async def test_what_fails_leaves_no_event(database: Database, tenant_id: UUID, mara: UUID) -> None:
+async def test_a_failed_action_records_no_event(database: Database, tenant_id: UUID, mara: UUID) -> None:
     before = await told(database, tenant_id)
     with pytest.raises(NotFound):
         await revoke_api_key(database, tenant_id, mara)

@@ -1,4 +1,4 @@
-"""From the Authorization header to a scope, in one's own wiki or in another's."""
+"""Resolving the Authorization header to a scope, in the caller's own wiki or in another."""
 
 from dataclasses import replace
 from uuid import UUID

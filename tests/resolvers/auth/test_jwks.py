@@ -1,4 +1,4 @@
-"""Tokens of an issuer that publishes its keys: served here by a real, small HTTP server."""
+"""Tokens of an issuer that publishes its keys, served here by a small HTTP server."""
 
 import asyncio
 import json
@@ -78,7 +78,7 @@ async def issuer(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Issuer]:
 
 
 async def scope(jwks: Jwks, shown: str, **settings: Any) -> Scope:
-    """As seen by a process that has not met the token before."""
+    """Return the scope of a token in a process that has not seen it before."""
     return await Tokens(jwks=jwks, **settings).scope(shown)
 
 
@@ -159,7 +159,7 @@ async def test_an_issuer_that_cannot_be_reached_is_unavailable() -> None:
     assert isinstance(await refusal(Jwks("http://127.0.0.1:9/keys"), token("rsa")), Unavailable)
 
 
-async def test_what_is_no_public_signing_key_is_passed_over(issuer: Issuer) -> None:
+async def test_keys_that_are_not_public_signing_keys_are_skipped(issuer: Issuer) -> None:
     symmetric = {"kty": "oct", "kid": "oct", "alg": "HS256", "k": "c2VjcmV0" * 8}
     private = jwt.get_algorithm_by_name("ES256").to_jwk(private_key("ec-open"), as_dict=True)
     broken = [

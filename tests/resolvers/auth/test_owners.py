@@ -84,7 +84,7 @@ async def test_two_tenants_may_have_owners_of_one_slug(database: Database, tenan
 
 
 @pytest.mark.parametrize("name", [*BAD_SLUGS, "nobody"])
-async def test_a_name_that_nobody_has_is_not_found(database: Database, tenant_id: UUID, name: str) -> None:
+async def test_an_unknown_name_is_not_found(database: Database, tenant_id: UUID, name: str) -> None:
     with pytest.raises(NotFound):
         await find_tenant(database, name)
     with pytest.raises(NotFound):
@@ -106,7 +106,7 @@ async def test_ensuring_twice_makes_one_and_keeps_its_name(database: Database) -
     assert await ensure_owner(database, tenant.id, OwnerKind.USER, "mara", "Another name") == owner
 
 
-async def test_many_at_once_ensure_one(database: Database, tenant_id: UUID) -> None:
+async def test_concurrent_calls_ensure_one_row(database: Database, tenant_id: UUID) -> None:
     wanted = (ensure_owner(database, tenant_id, OwnerKind.USER, "mara", "Mara") for _ in range(16))
     assert len({owner.id for owner in await asyncio.gather(*wanted)}) == 1
 

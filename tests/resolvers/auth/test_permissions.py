@@ -1,4 +1,4 @@
-"""The table of rules, and the one function that asks it."""
+"""The table of permission rules, and the function that reads it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ admin    RWMA     RWMA     RWMA     RWMA     RWMA
 
 @dataclass(frozen=True)
 class Wikis:
-    """For each relation a wiki of one tenant to which the owner of the OWN one has it."""
+    """A wiki of one tenant for each relation that the owner of the OWN one has to it."""
 
     tenant_id: UUID
     by: Mapping[WikiRelation, UUID]

@@ -1,4 +1,4 @@
-"""What a token must say, and what is said about one that does not."""
+"""The required claims of a token, and the errors for tokens without them."""
 
 import json
 import time

@@ -1,7 +1,8 @@
-"""A server on this machine that speaks `/v1/embeddings`, with a model that knows which words mean the same.
+"""A server on this machine with `/v1/embeddings`, and a model that knows which words are synonyms.
 
-A text is the sum of a direction for each of its words, and words of one group share theirs: so texts in other words
-can be near each other. It answers each request in the next of its manners; the last one goes on.
+A text's vector is the sum of a direction for each of its words, and words of one group share theirs: so texts with
+other words can be near each other. Each request is answered in the next of the model's manners; the last manner is
+repeated.
 """
 
 import json
@@ -41,7 +42,7 @@ def vector(text: str, dimensions: int) -> list[float]:
 
 @dataclass
 class Model:
-    """What it says next, and what it was asked."""
+    """A model: the manners of its next answers, and the requests that it got."""
 
     dimensions: int = 64
     says: list[str] = field(default_factory=lambda: ["well"])
@@ -69,7 +70,7 @@ def said(document: object, status: int = 200, **headers: str) -> Reply:
 
 
 def well(model: Model, body: dict[str, Any]) -> Reply:
-    """The vectors, not in the order of the texts: each says its place."""
+    """Return the vectors in reverse order: each has its index."""
     items = [
         {"object": "embedding", "index": place, "embedding": vector(text, model.dimensions)}
         for place, text in enumerate(body["input"])
@@ -78,7 +79,7 @@ def well(model: Model, body: dict[str, Any]) -> Reply:
 
 
 def slowly(model: Model, body: dict[str, Any]) -> Reply:
-    """An answer that comes when nobody waits any more."""
+    """Return a response after the client has stopped waiting."""
     model.ends.wait()
     return well(model, body)
 

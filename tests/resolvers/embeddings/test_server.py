@@ -1,4 +1,4 @@
-"""A server of embeddings over real HTTP: what it is asked, and what becomes of each of its answers."""
+"""An embedding server over real HTTP: the requests that it gets, and how each of its responses is handled."""
 
 from collections.abc import Iterator
 
@@ -33,7 +33,7 @@ async def test_a_long_text_is_cut(model: Model) -> None:
 
 
 @pytest.mark.parametrize(("manner", "timeout"), [("busy", 30), ("broken", 30), ("slowly", 1)])
-async def test_what_may_pass_is_tried_again(model: Model, manner: str, timeout: float) -> None:
+async def test_a_temporary_error_is_retried(model: Model, manner: str, timeout: float) -> None:
     model.now(manner, "well")
     assert len(await server(model, timeout=timeout).embed(["a text"])) == 1
     assert len(model.asked) == 2

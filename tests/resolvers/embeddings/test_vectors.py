@@ -1,4 +1,4 @@
-"""Vectors of pages and passages: made by a job, gone with what they are of, and used where meaning helps."""
+"""Vectors of pages and passages: created by a job, deleted with their texts, and used for search by meaning."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
@@ -135,7 +135,7 @@ async def test_what_is_forgotten_edited_or_deleted_has_no_vector_from_that_momen
     assert "Orders 2" not in await titles(wiki, QUESTION)
 
 
-async def test_a_vector_of_a_page_that_changed_meanwhile_is_not_kept(
+async def test_the_vector_of_a_page_that_changed_is_not_stored(
     wiki: Wiki, embedder: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page_id = await page(wiki, "Orders", "Refunds are paid.")
@@ -153,7 +153,7 @@ async def test_a_vector_of_a_page_that_changed_meanwhile_is_not_kept(
     assert len(await wiki.rows("page_embeddings", "page_id")) == 1
 
 
-async def test_another_model_makes_all_vectors_anew(wiki: Wiki, embedder: EmbeddingServer, model: Model) -> None:
+async def test_another_model_creates_all_vectors_again(wiki: Wiki, embedder: EmbeddingServer, model: Model) -> None:
     await source(wiki, "a", "The reimbursement came.")
     await page(wiki, "Orders", "Refunds are paid.")
     await embed(wiki, embedder)
@@ -281,7 +281,7 @@ async def test_passages_that_go_on_show_nothing_twice(wiki: Wiki, embedder: Embe
     assert len(shown) == len(set(shown)) == 10
 
 
-async def test_without_an_embedding_server_a_worker_says_so(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_without_an_embedding_server_a_worker_reports_it(wiki: Wiki, embedder: EmbeddingServer) -> None:
     await page(wiki, "Orders", "Refunds are paid.")
     await vectors.ask_where_lacking(wiki.database, embedder)
     await vectors.ask_where_lacking(wiki.database, embedder)

@@ -1,4 +1,4 @@
-"""What an export wrote, and a wiki with everything to write."""
+"""Reads what an export wrote, and fills a wiki with everything that can be exported."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ async def exported(wiki: Wiki, folder: Path) -> dict[str, bytes]:
 
 
 async def a_wiki(wiki: Wiki) -> None:
-    """Pages with everything that a page can have."""
+    """Create pages with everything that a page can have."""
     here = wiki.database, wiki.scope
     austin = await create_page(
         *here,

@@ -1,4 +1,4 @@
-"""Whatever a wiki holds, what is written out and read in again is the same wiki."""
+"""Any wiki that is exported and imported again is the same wiki."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -55,9 +55,9 @@ BODY = st.sampled_from(
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-async def test_any_wiki_comes_back(wiki: Wiki, tmp_path: Path, data: st.DataObject) -> None:
-    """As a folder, a zip or lines, with its history or without: names that differ in case or normal form alone, names
-    that are held, pages archived, renamed, merged."""
+async def test_any_wiki_is_imported_as_it_was_exported(wiki: Wiki, tmp_path: Path, data: st.DataObject) -> None:
+    """The wiki is exported as a folder, a zip or lines, with or without histories: names that differ only in case or
+    normal form, mentions, pages archived, renamed, merged."""
     start = await wiki.neighbour()
     await any_wiki(start, data)
     form = data.draw(st.sampled_from(["folder", "wiki.zip", "wiki.jsonl"]))

@@ -1,4 +1,4 @@
-"""Attachments of a folder of notes: kept beside its pages, bounded in size and kind, and written out byte for byte."""
+"""Attachments in a folder of notes: stored with its pages, limited in size and type, and exported byte for byte."""
 
 import os
 import struct
@@ -48,7 +48,7 @@ async def test_files_beside_notes_are_kept_and_come_back_byte_for_byte(wiki: Wik
 
 
 @pytest.mark.parametrize("ending", ["zip", "jsonl"])
-async def test_they_go_through_a_zip_and_through_lines(wiki: Wiki, tmp_path: Path, ending: str) -> None:
+async def test_attachments_are_moved_by_a_zip_and_by_lines(wiki: Wiki, tmp_path: Path, ending: str) -> None:
     with ZipFile(tmp_path / "vault.zip", "w") as zip:
         for name, data in VAULT.items():
             zip.writestr(name, data)
@@ -91,7 +91,7 @@ async def test_the_file_beside_the_note_is_meant_before_others_of_its_name(wiki:
     assert (place.media_type, place.width, place.height) == ("image/png", 640, 480)
 
 
-async def test_what_is_too_large_empty_or_a_link_is_left_out_and_told(wiki: Wiki, tmp_path: Path) -> None:
+async def test_files_that_are_too_large_empty_or_links_are_left_out_and_reported(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "secret.png").write_bytes(PNG)
     given: dict[str, str | bytes] = {"A.md": "# A", "big.png": b"a" * (ATTACHMENT.most + 1), "empty.png": b""}
     folder = write(tmp_path / "vault", given)
@@ -123,7 +123,7 @@ async def test_where_writes_are_reviewed_no_file_is_kept_unseen(wiki: Wiki, tmp_
     assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == VAULT["Map.png"]
 
 
-async def test_nobody_else_sees_them(wiki: Wiki, tmp_path: Path) -> None:
+async def test_other_wikis_do_not_see_attachments(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path / "vault", VAULT)
     stranger = await wiki.neighbour()
     there = stranger.acting(Role.MEMBER).scope.in_owner(wiki.scope.owner_id)

@@ -1,4 +1,4 @@
-"""What is stored can be taken away, and brought into another wiki, however long and strange it is."""
+"""Everything that is stored can be exported and imported into another wiki, however long and unusual it is."""
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -29,7 +29,8 @@ FORMS = ("folder", "wiki.zip", "wiki.jsonl")
 
 
 async def check_round_trip(wiki: Wiki, folder: Path, forms: Sequence[str] = FORMS) -> None:
-    """In each form with its history: into the same wiki nothing changes, and into an empty one it is the same."""
+    """Check each form with histories: an import into the same wiki changes nothing, one into an empty wiki gives the
+    same."""
     folder.mkdir()
     for form in forms:
         first, second = folder / f"first-{form}", folder / f"second-{form}"
@@ -48,13 +49,13 @@ def content(path: Path) -> dict[str, bytes]:
     return files(path) if path.is_dir() else {path.name.partition("-")[2]: path.read_bytes()}
 
 
-async def test_a_page_with_an_alias_of_300_characters_comes_back(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_page_with_an_alias_of_300_characters_is_imported_unchanged(wiki: Wiki, tmp_path: Path) -> None:
     page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", aliases=["a" * 300]))
     await update_page(wiki.database, wiki.scope, page.page_id, body="Text.")
     await check_round_trip(wiki, tmp_path / "out")
 
 
-async def test_a_slug_that_a_page_of_another_type_left_comes_back(wiki: Wiki, tmp_path: Path) -> None:
+async def test_the_slug_of_a_merged_page_of_another_type_is_imported_unchanged(wiki: Wiki, tmp_path: Path) -> None:
     topic, entity = [
         (await create_page(wiki.database, wiki.scope, PageDraft(type, title, body="Text."))).page_id
         for type, title in (("topic", "ATX"), ("entity", "Austin"))
@@ -77,7 +78,7 @@ async def test_a_slug_that_a_page_of_another_type_left_comes_back(wiki: Wiki, tm
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.sampled_from(FORMS), st.lists(st.sampled_from(PIECES), min_size=1, max_size=2), st.sampled_from(LINES))
-async def test_the_longest_and_strangest_values_come_back(
+async def test_the_longest_and_most_unusual_values_are_imported_unchanged(
     wiki: Wiki, tmp_path: Path, form: str, pieces: list[str], text: str
 ) -> None:
     start = await wiki.neighbour()
@@ -100,7 +101,9 @@ async def test_a_bound_that_was_lowered_since_holds_for_what_comes_and_not_for_w
         await patch_section(wiki.database, wiki.scope, page["id"], section_slug="overview", body="abc")
 
 
-async def test_a_page_with_thousands_of_citations_and_former_slugs_comes_back(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_page_with_thousands_of_citations_and_former_slugs_is_imported_unchanged(
+    wiki: Wiki, tmp_path: Path
+) -> None:
     """Its header is longer than readers of YAML could read fast."""
     page = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body="Text."))).page_id
     scope = {"tenant_id": wiki.scope.tenant_id, "owner_id": wiki.scope.owner_id}
@@ -124,7 +127,7 @@ async def test_a_page_with_thousands_of_citations_and_former_slugs_comes_back(wi
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_a_page_that_cannot_be_written_is_told_and_stops_no_other(
+async def test_a_page_that_cannot_be_written_is_reported_and_stops_no_other(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     for title in ("Austin", "Boston", "Chicago"):

@@ -1,4 +1,4 @@
-"""A wiki written out and read in again is the same wiki, to the byte."""
+"""A wiki that is exported and imported again is the same wiki, byte for byte."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from tests.resolvers.import_export.vaults import counts, imported, run, write
 from tests.wiki import Wiki, check
 
 
-async def test_a_wiki_comes_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_wiki_is_imported_unchanged_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
     await a_wiki(wiki)
     first = await exported(wiki, tmp_path / "first")
     assert set(first) == {
@@ -41,7 +41,7 @@ async def test_a_wiki_comes_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None
     assert await exported(copy, tmp_path / "second") == first
 
 
-async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
+async def test_json_lines_are_imported_unchanged_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
     await a_wiki(wiki)
     await export_path(wiki.database, wiki.scope, tmp_path / "one.jsonl")
     copy = await wiki.neighbour()
@@ -51,7 +51,7 @@ async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
-async def test_a_score_boost_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+async def test_a_score_boost_is_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
     tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
     await set_owner_settings(wiki.database, tenant_id, owner_id, WikiSettings(score_boost=1.25))
     await export_path(wiki.database, wiki.scope, tmp_path / form)
@@ -60,7 +60,7 @@ async def test_a_score_boost_comes_back(wiki: Wiki, tmp_path: Path, form: str) -
     assert (await find_owner(wiki.database, tenant_id, copy.scope.owner_id)).score_boost == 1.25
 
 
-async def test_a_score_boost_out_of_bounds_is_told(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_score_boost_out_of_bounds_is_reported(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path, {".cairn/wiki.json": '{"score_boost": 11}', "a.md": "A."})
     (told,) = (await run(wiki, tmp_path)).errors
     assert (told.path, told.code) == (".cairn/wiki.json", "BAD_USER_INPUT")
@@ -69,7 +69,7 @@ async def test_a_score_boost_out_of_bounds_is_told(wiki: Wiki, tmp_path: Path) -
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 @pytest.mark.parametrize("language", ["english", "german"])
-async def test_an_empty_wiki_comes_back_as_one(wiki: Wiki, tmp_path: Path, form: str, language: str) -> None:
+async def test_an_empty_wiki_is_imported_as_one(wiki: Wiki, tmp_path: Path, form: str, language: str) -> None:
     await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, language)
     await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
     copy = await wiki.neighbour()
@@ -81,7 +81,7 @@ async def test_an_empty_wiki_comes_back_as_one(wiki: Wiki, tmp_path: Path, form:
 async def test_a_wiki_comes_back_from_the_folder_in_which_one_is(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What says where histories are does not depend on how the folder is called."""
+    """The marker of the folder with histories does not depend on the folder's name."""
     await a_wiki(wiki)
     await export_path(wiki.database, wiki.scope, tmp_path, history=True)
     monkeypatch.chdir(tmp_path)
@@ -92,7 +92,7 @@ async def test_a_wiki_comes_back_from_the_folder_in_which_one_is(
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
-async def test_reasons_and_language_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+async def test_reasons_and_language_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
     await a_wiki(wiki)
     await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "german")
     pages = {page["title"]: page["id"] for page in await wiki.rows("pages")}
@@ -145,7 +145,7 @@ async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Pat
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
-async def test_a_wiki_without_pages_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+async def test_a_wiki_without_pages_is_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
     await export_path(wiki.database, wiki.scope, tmp_path / form)
     assert counts(await run(await wiki.neighbour(), tmp_path / form)) == (0, 0, 0, 0)
 
@@ -288,7 +288,7 @@ async def test_links_from_evidence_go_with_their_source_after_they_came_back(
 
 
 async def test_a_reason_of_a_source_that_is_not_there_is_left_out(wiki: Wiki, tmp_path: Path) -> None:
-    """As an export of an older release has it: with the id of the wiki that it came from."""
+    """An export of an older release has such a reason: it has the id of the wiki that it came from."""
     reasons = f"co_mention:{wiki.scope.owner_id}: co_mention:7".split(": ")
     lines = "".join(f"      - {reason}\n" for reason in reasons)
     write(tmp_path, {
@@ -300,7 +300,7 @@ async def test_a_reason_of_a_source_that_is_not_there_is_left_out(wiki: Wiki, tm
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
-async def test_what_a_page_was_merged_into_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+async def test_the_target_of_a_merge_is_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
     here = wiki.database, wiki.scope
     for title in ("Kiln", "Oven", "Stove"):
         await create_page(*here, PageDraft("topic", title, body=f"A {title}."))

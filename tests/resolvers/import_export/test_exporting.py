@@ -1,4 +1,4 @@
-"""An export to a folder: what it touches, what it leaves alone, who gets one."""
+"""An export to a folder: which files it writes, which it leaves alone, and who may export."""
 
 import gc
 import os
@@ -17,7 +17,7 @@ from tests.resolvers.import_export.exports import a_wiki, exported, files
 from tests.wiki import Wiki
 
 
-async def test_an_export_again_touches_only_what_changed(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_second_export_writes_only_changed_files(wiki: Wiki, tmp_path: Path) -> None:
     await a_wiki(wiki)
     folder = tmp_path / "wiki"
     await exported(wiki, folder)
@@ -34,7 +34,7 @@ async def test_an_export_again_touches_only_what_changed(wiki: Wiki, tmp_path: P
 
 
 @pytest.mark.parametrize("instead", [None, "a file"])
-async def test_what_somebody_removed_need_not_be_removed(wiki: Wiki, tmp_path: Path, instead: str | None) -> None:
+async def test_a_folder_that_was_already_removed_is_no_error(wiki: Wiki, tmp_path: Path, instead: str | None) -> None:
     draft = PageDraft("topic", "Page", body="Text.", metadata={"imported_from": "a/b/page.md"})
     page = await create_page(wiki.database, wiki.scope, draft)
     await exported(wiki, tmp_path)
@@ -58,7 +58,7 @@ async def test_a_folder_of_something_else_is_left_alone(wiki: Wiki, tmp_path: Pa
     assert files(tmp_path) == {"notes.md": b"Mine."}
 
 
-async def test_a_path_that_somebody_wrote_into_the_metadata_leads_nowhere(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_path_in_the_metadata_never_leaves_the_folder(wiki: Wiki, tmp_path: Path) -> None:
     for n, origin in enumerate(["../out.md", "/etc/out.md", "a/../../out.md", ".git/hooks.md", "x.sh", "C:\\a.md", 5]):
         draft = PageDraft("topic", f"Page {n}", body="Text.", metadata={"imported_from": origin})
         await create_page(wiki.database, wiki.scope, draft)
@@ -67,13 +67,13 @@ async def test_a_path_that_somebody_wrote_into_the_metadata_leads_nowhere(wiki: 
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
-async def test_who_may_not_read_gets_nothing(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_caller_who_may_not_read_gets_no_export(wiki: Wiki, tmp_path: Path) -> None:
     stranger = await wiki.neighbour(Role.MEMBER)
     with pytest.raises(NotFound):
         await export_folder(wiki.database, stranger.scope.in_owner(wiki.scope.owner_id), tmp_path / "out")
 
 
-async def test_progress_is_told(wiki: Wiki, tmp_path: Path) -> None:
+async def test_progress_is_reported(wiki: Wiki, tmp_path: Path) -> None:
     await a_wiki(wiki)
     heard = []
     await export_folder(wiki.database, wiki.scope, tmp_path / "x", report=lambda *step: heard.append(step))

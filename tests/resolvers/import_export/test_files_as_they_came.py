@@ -1,4 +1,4 @@
-"""A folder of notes comes out of a wiki as it went in: every file whose page nobody has changed, to the byte."""
+"""Notes whose pages were not changed are exported byte for byte as they were imported."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,7 +101,7 @@ async def test_a_rename_changes_the_file_of_its_page_alone(wiki: Wiki, tmp_path:
     assert found["Café/ö.md"] == "To [[windows|Panes]] and [it](../windows.md).\n"
 
 
-async def test_what_people_change_besides_the_text_is_in_the_file(wiki: Wiki, tmp_path: Path) -> None:
+async def test_changes_of_page_fields_are_in_the_file(wiki: Wiki, tmp_path: Path) -> None:
     before = await vault(wiki, tmp_path / "notes")
     where = wiki.database, wiki.scope
     pages = await by_path(wiki)
@@ -115,7 +115,7 @@ async def test_what_people_change_besides_the_text_is_in_the_file(wiki: Wiki, tm
     assert 'related:\n  - "[[windows]]"\n' in found["Sync/Use.md"]
 
 
-async def test_what_a_compile_adds_changes_no_file(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_compile_changes_no_file(wiki: Wiki, tmp_path: Path) -> None:
     before = await vault(wiki, tmp_path / "notes")
     pages = await by_path(wiki)
     await link_pages(wiki.database, wiki.scope, pages["Sync/Use.md"]["id"], pages["windows.md"]["id"], reason="planner")
@@ -160,7 +160,7 @@ TEXTS = st.builds(
 
 @given(texts=st.lists(TEXTS, min_size=20, max_size=20))
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
-async def test_any_text_comes_back_to_the_byte(wiki: Wiki, texts: list[str]) -> None:
+async def test_any_text_is_exported_byte_for_byte(wiki: Wiki, texts: list[str]) -> None:
     paths = ["b.md", "x/b.md", "x/y/b.md", *(f"x/{n}.md" for n in range(17))]
     with TemporaryDirectory() as folder:
         notes = Path(folder) / "notes"
@@ -176,7 +176,7 @@ async def test_any_text_comes_back_to_the_byte(wiki: Wiki, texts: list[str]) -> 
 
 
 @pytest.mark.skipif(not VAULT.is_dir(), reason="the vault of Obsidian's documentation is not here")
-async def test_a_real_vault_comes_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_real_vault_is_exported_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
     before = {path: data for path, data in files(VAULT).items() if path.endswith(".md")}
     await run(wiki, VAULT)
     assert await changed(wiki, tmp_path / "out", before) == {}

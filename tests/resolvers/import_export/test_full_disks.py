@@ -1,4 +1,4 @@
-"""A disk without room: said as what it is, by each form of an export."""
+"""A full disk is reported as such, by each form of an export."""
 
 import gc
 import sys
@@ -26,7 +26,7 @@ def reuses_connections() -> Iterator[None]:
 
 @pytest.fixture
 def unraised(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """What Python could only print."""
+    """The exceptions that Python could only print."""
     told: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", told.append)
     yield told
@@ -49,7 +49,7 @@ async def test_a_zip_that_cannot_be_written_leaves_nothing_behind(wiki: Wiki, un
     assert unraised == []
 
 
-async def test_lines_that_cannot_be_written_are_told(wiki: Wiki) -> None:
+async def test_lines_that_cannot_be_written_are_reported(wiki: Wiki) -> None:
     await a_wiki(wiki)
     with pytest.raises(Unavailable, match="cannot be written: No space left"), FULL.open("wb", buffering=0) as file:
         await export_lines(wiki.database, wiki.scope, file)

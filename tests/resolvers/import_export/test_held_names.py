@@ -1,4 +1,4 @@
-"""Names that are held without a page, written out and read in again."""
+"""Mentions in exports and imports."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ async def held(wiki: Wiki) -> dict[str, tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
-async def test_names_that_are_held_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+async def test_mentions_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
     await a_wiki(wiki)
     before = await held(wiki)
     assert [facts[:3] for facts in before.values()] == [("open", 2, "entity"), ("ignored", 1, None)]

@@ -1,4 +1,4 @@
-"""What pages were before, written out and read in again."""
+"""Revisions of pages in exports and imports."""
 
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ async def revised(wiki: Wiki) -> None:
 
 
 async def histories(wiki: Wiki) -> dict[tuple[str, int], tuple[Any, ...]]:
-    """What the states of all pages are, by slug and version, but for their ids."""
+    """Return the states of all pages, by slug and version, without their ids."""
     found = {}
     for page in await wiki.rows("pages"):
         rows = await wiki.rows("revisions", "version", page_id=page["id"])
@@ -48,7 +48,7 @@ async def histories(wiki: Wiki) -> dict[tuple[str, int], tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
-async def test_histories_come_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+async def test_revisions_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
     await revised(wiki)
     before = await histories(wiki)
     assert len(before) > 70

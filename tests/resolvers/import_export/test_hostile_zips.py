@@ -1,4 +1,4 @@
-"""Zips that were made to do harm: what is wrong with one entry is told of it, and the rest goes in."""
+"""Malicious zips: a faulty entry is reported, and the other entries are imported."""
 
 import struct
 import zipfile
@@ -27,7 +27,7 @@ def zipped(path: Path, entries: Iterable[tuple[str | ZipInfo, bytes]], method: i
 
 
 def listed(path: Path) -> tuple[set[str], dict[str, str]]:
-    """What is laid out, and what is not and why."""
+    """Return which entries are extracted, and which are not and why."""
     problems = Problems()
     with unpack_zip(path, problems) as folder:
         laid = {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}
@@ -64,24 +64,24 @@ def test_a_name_is_cut_at_its_nul_and_no_further_harm_comes_of_it(tmp_path: Path
     assert listed(path) == ({"a.md", "good.md"}, {})
 
 
-def test_the_second_of_two_files_of_one_name_is_told(tmp_path: Path) -> None:
+def test_the_second_of_two_files_of_one_name_is_reported(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("a.md", b"One."), ("b.md", b"Two.")])
     path.write_bytes(path.read_bytes().replace(b"b.md", b"a.md"))
     assert listed(path) == ({"a.md"}, {"a.md": "the zip holds two files of this name"})
 
 
-def test_a_file_where_a_folder_is_needed_is_told(tmp_path: Path) -> None:
+def test_a_file_where_a_folder_is_needed_is_reported(tmp_path: Path) -> None:
     laid, problems = listed(zipped(tmp_path / "x.zip", [("a.md", b"A."), ("a.md/b.md", b"B."), GOOD]))
     assert laid == {"a.md", "good.md"}
     assert list(problems) == ["a.md/b.md"]
 
 
-async def test_a_zip_without_notes_is_refused_in_words_that_tell_no_place_of_ours(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_zip_without_notes_is_refused_without_naming_a_server_path(wiki: Wiki, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"^No notes are in this: they end in \.md or \.markdown"):
         await run(wiki, zipped(tmp_path / "notes.zip", [("picture.png", b"")]))
 
 
-def test_a_name_that_is_not_utf_8_is_told_and_stops_no_other(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_reported_and_stops_no_other(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("é.md", b"E."), GOOD])
     path.write_bytes(path.read_bytes().replace("é.md".encode(), b"\xff\xfe.md"))
     laid, problems = listed(path)
@@ -90,7 +90,7 @@ def test_a_name_that_is_not_utf_8_is_told_and_stops_no_other(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("method", [ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
-def test_a_broken_stream_is_told_and_stops_no_other(tmp_path: Path, method: int) -> None:
+def test_a_broken_stream_is_reported_and_stops_no_other(tmp_path: Path, method: int) -> None:
     path = zipped(tmp_path / "x.zip", [("bad.md", bytes(range(256)) * 20), GOOD], method)
     data = bytearray(path.read_bytes())
     start = 30 + len("bad.md")
@@ -101,7 +101,7 @@ def test_a_broken_stream_is_told_and_stops_no_other(tmp_path: Path, method: int)
     assert list(problems) == ["bad.md"]
 
 
-def test_a_way_of_packing_that_nobody_knows_is_told(tmp_path: Path) -> None:
+def test_an_unknown_compression_method_is_reported(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("bad.md", b"x" * 100), GOOD])
     path.write_bytes(path.read_bytes().replace(b"\x08\x00", b"\x63\x00", 1).replace(b"\x08\x00", b"\x08\x00"))
     data = bytearray(path.read_bytes())
@@ -113,7 +113,7 @@ def test_a_way_of_packing_that_nobody_knows_is_told(tmp_path: Path) -> None:
     assert list(problems) == ["bad.md"]
 
 
-def test_a_size_that_lies_is_not_believed(tmp_path: Path) -> None:
+def test_a_false_size_in_a_zip_is_not_trusted(tmp_path: Path) -> None:
     """A note that says it has ten bytes and unpacks to ten million."""
     path = zipped(tmp_path / "x.zip", [("bomb.md", b"x" * 10_000_000), GOOD])
     path.write_bytes(path.read_bytes().replace(struct.pack("<L", 10_000_000), struct.pack("<L", 10)))
@@ -169,7 +169,7 @@ def test_more_entries_than_may_be_are_refused_before_anything_is_unpacked(
 def test_a_zip_is_read_in_parts_like_in_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, before: bytes
 ) -> None:
-    """Also one with a comment, and with something before it."""
+    """The zip may have a comment, and bytes before its start."""
     monkeypatch.setattr(zips, "ENTRIES", size)
     path = tmp_path / "x.zip"
     with ZipFile(path, "w") as zip:
@@ -205,7 +205,7 @@ def test_a_zip_whose_end_is_gone_is_refused(tmp_path: Path, cut: int) -> None:
         pass
 
 
-async def test_what_is_sound_of_a_hostile_zip_becomes_pages(wiki: Wiki, tmp_path: Path) -> None:
+async def test_valid_entries_of_a_malicious_zip_become_pages(wiki: Wiki, tmp_path: Path) -> None:
     entries = [
         ("bom.md", b"\xef\xbb\xbf---\ntitle: Marked\n---\nText."),
         ("latin.md", "café".encode("latin-1")),

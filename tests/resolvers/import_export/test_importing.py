@@ -1,4 +1,4 @@
-"""Importing notes: a vault becomes a wiki, the same again changes nothing, and one bad file stops no other."""
+"""Importing notes: a vault becomes a wiki, a second import changes nothing, and a bad file stops no other."""
 
 import os
 from dataclasses import replace
@@ -76,7 +76,7 @@ async def test_tags_may_stand_in_the_text(wiki: Wiki, tmp_path: Path) -> None:
 
 
 async def test_what_an_export_does_not_have_as_a_tag_is_none(wiki: Wiki, tmp_path: Path) -> None:
-    """Somebody took it from the page, whose text still says it."""
+    """A person removed the tag from the page, whose text still has it."""
     await imported(wiki, tmp_path / "in", {"a.md": "A #food place."})
     page_id = (await by_path(wiki))["a.md"]["id"]
     await update_page(wiki.database, wiki.scope, page_id, tags=[])
@@ -92,7 +92,7 @@ async def test_a_note_without_a_type_is_a_reference(wiki: Wiki, tmp_path: Path) 
     assert page["metadata"]["category"] == "recipe"
 
 
-async def test_what_changed_in_a_file_changes_on_its_page(wiki: Wiki, tmp_path: Path) -> None:
+async def test_changes_of_a_file_change_its_page(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"a.md": "One.", "b.md": "Two."})
     assert counts(await imported(wiki, tmp_path, {"a.md": "Other."})) == (0, 1, 1, 0)
     assert counts(await imported(wiki, tmp_path, {"b.md": "---\nrelated: a\n---\nTwo."})) == (0, 1, 1, 0)
@@ -146,7 +146,7 @@ async def test_a_page_that_was_renamed_here_is_still_its_file(wiki: Wiki, tmp_pa
     assert counts(await run(wiki, tmp_path)) == (0, 0, 1, 0)
 
 
-async def test_bad_files_are_told_and_stop_no_other(wiki: Wiki, tmp_path: Path) -> None:
+async def test_bad_files_are_reported_and_stop_no_other(wiki: Wiki, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     vault = tmp_path / "vault"
     write(outside, {"secret.md": "Secret."})
@@ -188,7 +188,7 @@ async def test_bad_files_are_told_and_stop_no_other(wiki: Wiki, tmp_path: Path) 
     assert set(await by_path(wiki)) == {"good.md", "one.md"}
 
 
-async def test_a_name_that_is_not_utf_8_is_told_and_stops_no_other(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_name_that_is_not_utf_8_is_reported_and_stops_no_other(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path, {"good.md": "Good."})
     write(tmp_path, {os.fsdecode(name): "Text." for name in (b"caf\xe9/in.md", b"na\xefve.md")})
     result = await run(wiki, tmp_path)
@@ -206,7 +206,7 @@ async def test_a_date_that_no_calendar_has_room_for_stays_as_it_was_written(wiki
     assert (await export_folder(wiki.database, wiki.scope, tmp_path / "out")).pages == 1
 
 
-async def test_a_tie_that_cannot_be_is_told_and_the_page_stays(wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_impossible_relation_is_reported_and_the_page_stays(wiki: Wiki, tmp_path: Path) -> None:
     files = {"a.md": "---\nparent: b\n---\nA.", "b.md": "---\nparent: a\n---\nB.", "c.md": "---\nparent: c\n---\nC."}
     result = await imported(wiki, tmp_path, files)
     assert counts(result) == (3, 0, 0, 0)
@@ -281,14 +281,14 @@ async def test_nothing_to_import_is_an_error(wiki: Wiki, tmp_path: Path) -> None
         assert refused.value.field == "path"
 
 
-async def test_who_may_only_read_imports_nothing(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_caller_who_may_only_read_imports_nothing(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "A."})
     with pytest.raises(Forbidden):
         await run(wiki.acting(Role.READER), tmp_path)
     assert await wiki.rows("pages") == []
 
 
-async def test_progress_is_told_for_every_note_of_every_step(wiki: Wiki, tmp_path: Path) -> None:
+async def test_progress_is_reported_for_every_note_of_every_step(wiki: Wiki, tmp_path: Path) -> None:
     told: list[tuple[str, int, int, str]] = []
     write(tmp_path, {"a.md": "A.", "b.md": "B."})
     await import_path(wiki.database, wiki.scope, tmp_path, report=lambda *step: told.append(step))

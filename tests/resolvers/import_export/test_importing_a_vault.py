@@ -1,4 +1,4 @@
-"""A real vault becomes a wiki: the documentation of Obsidian, which writes links in every way that it teaches."""
+"""Importing a real vault: the documentation of Obsidian, which writes links in every way that it teaches."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""An import of sources that the wiki has already: they are recognised many at a time, and only what is new is kept."""
+"""Importing sources that the wiki already has: they are recognised in batches, and only new ones are stored."""
 
 from base64 import b64encode
 from pathlib import Path
@@ -53,7 +53,7 @@ async def test_sources_that_are_there_cost_a_statement_for_each_batch(wiki: Wiki
     assert (batch, three) == (one, one + 2)
 
 
-async def test_only_what_is_new_is_kept(wiki: Wiki, tmp_path: Path) -> None:
+async def test_only_new_sources_are_stored(wiki: Wiki, tmp_path: Path) -> None:
     await run(wiki, lines(tmp_path / "first.jsonl", note("One."), note("Two.", "b.md")))
     more = lines(tmp_path / "more.jsonl", note("One."), note("Two, again.", "b.md"), note("Three.", "c.md"))
     assert (await run(wiki, more)).sources == 2
@@ -77,7 +77,7 @@ async def test_a_source_that_follows_a_new_one_of_its_name_is_a_version_after_it
     assert await contents(wiki) == ["Open.", "Closed.", "Open.", "Closed.", "Open."]
 
 
-async def test_what_was_forgotten_is_refused_again(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_forgotten_source_is_refused_again(wiki: Wiki, tmp_path: Path) -> None:
     path = lines(tmp_path / "wiki.jsonl", note("Secret."), note("Known.", "b.md"))
     await run(wiki, path)
     await forget_source(wiki.database, wiki.scope, (await wiki.row("sources", ref="a.md"))["id"])
@@ -94,14 +94,14 @@ async def test_other_bytes_of_the_same_words_are_another_version(wiki: Wiki, tmp
     assert (await run(wiki, path)).sources == 0
 
 
-async def test_what_cannot_be_kept_is_told_though_its_words_are_there(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_source_that_cannot_be_stored_is_reported_even_if_its_text_exists(wiki: Wiki, tmp_path: Path) -> None:
     path = tmp_path / "wiki.jsonl"
     await run(wiki, lines(path, note("One.", original=file(b"<p>One."))))
     bad = lines(path, note("One.", title="a" * 100_000), note("One.", original=file(b"<p>One.", "text/none")))
     assert told(await run(wiki, bad)) == [("wiki.jsonl:1", "BAD_USER_INPUT"), ("wiki.jsonl:2", "BAD_USER_INPUT")]
 
 
-async def test_who_may_not_write_does_not_learn_what_is_there(wiki: Wiki) -> None:
+async def test_a_caller_who_may_not_write_does_not_learn_which_sources_exist(wiki: Wiki) -> None:
     await wiki.add_source(ref="a.md", content="One.")
     with pytest.raises(Forbidden):
         await find_stored(wiki.database, wiki.acting(Role.READER).scope, {0: SourceDraft("document", "a.md", "One.")})

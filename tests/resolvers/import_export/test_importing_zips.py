@@ -1,4 +1,4 @@
-"""What an import says of a zip that means harm."""
+"""Messages of an import about malicious zips."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,7 +47,7 @@ async def test_a_zip_that_grows_without_end_is_refused(
     assert await wiki.rows("pages") == []
 
 
-async def test_what_is_no_zip_is_told(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_zip_is_reported(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "no.zip").write_bytes(b"PK no")
     with pytest.raises(BadInput, match="no zip"):
         await run(wiki, tmp_path / "no.zip")

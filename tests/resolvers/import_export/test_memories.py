@@ -1,4 +1,4 @@
-"""Files of an agent's memory, and of its insights, as pages that cite them."""
+"""Files of an agent's memory, and of its insights, become pages that cite them."""
 
 from pathlib import Path
 
@@ -88,7 +88,7 @@ async def test_under_review_they_are_proposed(wiki: Wiki, memory: Path) -> None:
     assert len(await wiki.rows("proposals", status="open")) == 4
 
 
-async def test_what_is_no_folder_or_no_text_is_refused(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_path_that_is_not_a_folder_or_a_text_is_refused(wiki: Wiki, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no folder"):
         await migrate_insights(wiki.database, wiki.scope, tmp_path / "none")
     (tmp_path / "a.md").write_bytes(b"\xff\xfe\xff")

@@ -1,4 +1,4 @@
-"""Folders of other tools: recognised by what they hold, read as the tool reads them, and written out as they came."""
+"""Folders of other tools: recognised by their content, read as the tool reads them, and exported unchanged."""
 
 import unicodedata
 from pathlib import Path
@@ -181,7 +181,7 @@ async def test_a_changed_page_of_logseq_keeps_what_logseq_reads(wiki: Wiki, tmp_
     ],
 )
 @pytest.mark.parametrize("form", ["folder", "zip"])
-async def test_a_folder_is_recognised_by_what_it_holds(
+async def test_a_folder_is_recognised_by_its_content(
     wiki: Wiki, tmp_path: Path, given: dict[str, str], format: Format, form: str
 ) -> None:
     path = write(tmp_path / "x", given) if form == "folder" else zipped(tmp_path / "x.zip", given)
@@ -208,7 +208,7 @@ async def test_markdown_links_to_files_are_links(wiki: Wiki, tmp_path: Path) -> 
     await unchanged(wiki, tmp_path / "out", given)
 
 
-async def test_the_folder_gives_the_type_and_an_unknown_type_is_told(wiki: Wiki, tmp_path: Path) -> None:
+async def test_the_folder_gives_the_type_and_an_unknown_type_is_reported(wiki: Wiki, tmp_path: Path) -> None:
     given = {
         "standards/style.md": "S.", "notes/Decisions/2026/why.md": "W.",
         "context/goals.md": "---\ntype: concept\n---\nG.",

@@ -1,4 +1,4 @@
-"""Where the file of a page lies in an export."""
+"""The path of a page's file in an export."""
 
 import pytest
 from hypothesis import given

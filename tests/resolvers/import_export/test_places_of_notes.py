@@ -1,4 +1,4 @@
-"""Which page a note becomes."""
+"""Which page a note is imported to."""
 
 from collections.abc import Iterable, Mapping
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""Relations of files to pages that are not there: remembered, healed when the page comes, and exported."""
+"""Relations of files to missing pages: stored, resolved when the page is created, and exported."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +46,7 @@ def told(result: ImportResult) -> list[tuple[str, str]]:
     return [(one.path, one.message.partition(";")[0]) for one in result.warnings]
 
 
-async def test_a_relation_to_a_page_that_is_not_there_is_told_with_its_file(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_relation_to_a_missing_page_is_reported_with_its_file(wiki: Wiki, tmp_path: Path) -> None:
     result = await imported(wiki, tmp_path, NOTES)
     assert (result.created, result.broken_links, result.errors) == (1, 3, ())
     assert told(result) == [
@@ -58,7 +58,7 @@ async def test_a_relation_to_a_page_that_is_not_there_is_told_with_its_file(wiki
     assert (again.unchanged, again.broken_links, told(again)) == (1, 3, told(result))
 
 
-async def test_the_text_of_a_file_that_redirects_is_told_to_be_left_out(wiki: Wiki, tmp_path: Path) -> None:
+async def test_the_text_of_a_redirecting_file_is_reported_as_left_out(wiki: Wiki, tmp_path: Path) -> None:
     files = {
         "Newest trip.md": "A trip.\n",
         "old.md": "---\nredirectTo: Newest trip\n---\n\nWhat it said.\n",
@@ -137,7 +137,7 @@ async def test_a_relation_breaks_with_its_page_and_heals_with_the_next(wiki: Wik
     await check(wiki)
 
 
-async def test_what_a_person_decides_stays_decided(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_relation_that_a_person_changed_stays_changed(wiki: Wiki, tmp_path: Path) -> None:
     where = wiki.database, wiki.scope
     await imported(wiki, tmp_path, NOTES)
     (trip,) = await wiki.rows("pages")
@@ -157,7 +157,7 @@ async def test_a_file_that_names_a_page_no_more_has_no_broken_relation(wiki: Wik
     assert await wiki.rows("link_targets", "target") == []
 
 
-async def test_an_export_has_relations_that_nobody_answers_to(wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_export_has_relations_to_missing_pages(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path / "notes", NOTES | {"b.md": "---\nrelated: ['A, b', '[[Nowhere]]']\n---\n\nB.\n"})
     await export_folder(wiki.database, wiki.scope, tmp_path / "out")
     neighbour = await wiki.neighbour()

@@ -1,4 +1,4 @@
-"""What an import knows of many files takes no more memory than of few."""
+"""An import of many files takes no more memory than one of few files."""
 
 import sys
 import tracemalloc
@@ -34,7 +34,7 @@ def histories(root: Path, number: int) -> Path:
 
 
 @pytest.mark.parametrize("place", [flat, in_folders, histories])
-def test_what_waits_to_be_read_waits_on_the_disk(tmp_path: Path, place: Callable[[Path, int], Path]) -> None:
+def test_the_list_of_files_to_read_is_on_the_disk(tmp_path: Path, place: Callable[[Path, int], Path]) -> None:
     """A list of all would take a hundred bytes for each of them, and more."""
     for number in range(MANY):
         path = place(tmp_path, number)
@@ -56,10 +56,11 @@ def taken(root: Path) -> int:
             tracemalloc.stop()
 
 
-async def test_names_of_notes_are_not_told_to_the_interpreter(
+async def test_names_of_notes_are_not_interned_by_the_interpreter(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would put them into its table of known strings for a while, and a table that comes and goes is made anew."""
+    """Interning would add the names to the interpreter's table of strings, which is rebuilt when it grows and
+    shrinks."""
     write(tmp_path / "notes", {"apart/unheard-of.md": "---\nparent: '[[apart/unmet]]'\n---\n", "apart/unmet.md": ""})
     with ZipFile(tmp_path / "notes.zip", "w") as zip:
         zip.write(tmp_path / "notes/apart/unheard-of.md", "apart/unheard-of.md")
@@ -93,7 +94,7 @@ def test_lines_of_histories_are_read_by_the_names_of_their_files(tmp_path: Path)
     assert read == [*(name for name in wanted for _ in range(2)), "a/c.md", "b.md"]
 
 
-async def test_all_that_is_wrong_is_counted_and_the_first_of_it_told(
+async def test_all_errors_are_counted_and_the_first_ones_reported(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(results, "LISTED_MAX", 5)

@@ -1,4 +1,4 @@
-"""Rows that wait on the disk, and the statements on them."""
+"""Rows that are stored temporarily on disk, and the statements on them."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def named(numbers: range) -> Iterator[dict[str, object]]:
 
 
 def test_every_statement_goes_by_the_tables() -> None:
-    """All of them on one temp, as an import has it: no name of a table is there twice."""
+    """All statements run on one temporary database, as in an import: no table name occurs twice."""
     nothing: defaultdict[str, None] = defaultdict(lambda: None)
     with TempDatabase() as temp:
         for noun in NOUNS:
@@ -40,7 +40,7 @@ def test_every_statement_goes_by_the_tables() -> None:
         assert all(temp.connection.execute(f"EXPLAIN {sql}", nothing).fetchall() for sql in found)
 
 
-def test_rows_come_back_some_at_once(temp: TempDatabase) -> None:
+def test_rows_are_read_in_batches(temp: TempDatabase) -> None:
     temp.put_all(ADDING, named(range(5)))
     assert temp.put(ADDING, id=5, name="the last") == 1
     assert temp.count(COUNTING) == 6
@@ -59,7 +59,7 @@ def test_rows_are_added_while_others_are_read(temp: TempDatabase) -> None:
     assert read == temp.count(COUNTING) == 2_000
 
 
-def test_another_thread_may_go_on(temp: TempDatabase) -> None:
+def test_another_thread_may_continue(temp: TempDatabase) -> None:
     thread = Thread(target=temp.put_all, args=(ADDING, list(named(range(3)))))
     thread.start()
     thread.join()

@@ -1,4 +1,4 @@
-"""Folders of notes, and what became of them."""
+"""Writes folders of notes, imports them and reads the resulting pages."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +29,7 @@ async def by_path(wiki: Wiki) -> dict[str, dict]:
 
 
 async def backlinks(wiki: Wiki) -> dict[str, set[str]]:
-    """File → files that refer to it."""
+    """Return for each file the files that link to it."""
     paths = {page["id"]: path for path, page in (await by_path(wiki)).items()}
     found: dict[str, set[str]] = {path: set() for path in paths.values()}
     for start, end in await wiki.references():

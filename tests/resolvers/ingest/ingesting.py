@@ -1,4 +1,4 @@
-"""A process that ingests files one after the other, tells each that is acknowledged, and is made to be killed."""
+"""A process that ingests files one after the other and logs each acknowledged one. Tests kill it."""
 
 import asyncio
 from pathlib import Path
@@ -10,7 +10,7 @@ from resolvers.ingest.ingest import IngestDraft, ingest_source
 
 
 def file(number: int, version: int) -> bytes:
-    """A note of its own; every seventh is a web page, which another process parses."""
+    """Generate a note. Every seventh is a web page, which another process parses."""
     text = f"Kiln {number} was fired {version} times. It holds {number * 7} bowls."
     if number % 7 == 0:
         return f"<html><body><h1>Kiln {number}</h1><p>{text}</p></body></html>".encode()

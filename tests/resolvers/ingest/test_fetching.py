@@ -1,4 +1,4 @@
-"""Addresses fetched for ingest: from allowed hosts on public addresses, bounded, and pinned to what was looked up."""
+"""Fetching addresses for ingest: allowed hosts on public addresses, within limits, pinned to the resolved address."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -102,7 +102,7 @@ async def test_a_file_of_an_allowed_host_is_fetched_under_its_name(port: int) ->
         ("http://2130706433/", "does not allow"),
     ],
 )
-async def test_another_address_is_not_even_looked_up(url: str, reason: str) -> None:
+async def test_an_address_that_is_not_allowed_is_not_looked_up(url: str, reason: str) -> None:
     async def never(host: str, port: int) -> Sequence[str]:
         raise AssertionError(host)
 
@@ -181,12 +181,12 @@ async def test_a_name_that_means_another_machine_at_the_next_look_is_looked_up_o
         ("/to?/to?/to?/to?/to?/to?/to?/kiln.html", "leads on more than 5 times"),
     ],
 )  # fmt: skip
-async def test_what_is_too_much_is_broken_off(port: int, path: str, reason: str) -> None:
+async def test_a_response_that_is_too_large_is_aborted(port: int, path: str, reason: str) -> None:
     with pytest.raises(NotFetched, match=reason):
         await local(seconds=1 if path == "/slow" else 30).fetch(f"http://kilns.example:{port}{path}")
 
 
-async def test_a_server_that_is_not_there_is_told_without_details() -> None:
+async def test_an_unreachable_server_is_reported_without_details() -> None:
     with pytest.raises(NotFetched, match="does not answer"):
         await local().fetch("http://kilns.example:1/")
     assert await resolve_host("localhost", 80)

@@ -1,4 +1,4 @@
-"""Ingests that are killed lose none that was acknowledged, and leave no half of one."""
+"""Killed ingests lose no acknowledged file, and store none in part."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""The queue of compiles: nothing is lost, nothing is run twice, and a wiki is compiled by one worker at a time."""
+"""The queue of compile jobs: no job is lost or run twice, and one worker at a time compiles a wiki."""
 
 import asyncio
 from collections import Counter
@@ -73,7 +73,7 @@ async def test_a_machine_whose_clock_is_wrong_asks_for_jobs_that_others_run_at_o
     assert await claim(wiki.database, "another") is None, "its worker is alive"
 
 
-async def test_a_job_that_is_over_stands_in_nobodys_way(wiki: Wiki) -> None:
+async def test_a_finished_job_does_not_block_a_new_one(wiki: Wiki) -> None:
     first = await ask(wiki, 7)
     job = await claim(wiki.database, "w")
     assert job
@@ -247,7 +247,7 @@ async def test_a_failed_job_is_retried_with_all_its_attempts(wiki: Wiki) -> None
     assert await retry(wiki.database, admin, first) == second, "one of its key is open"
 
 
-async def test_what_is_old_is_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_old_jobs_are_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("resolvers.archives.retention.ROWS_PER_BATCH", 2)
     for number in range(5):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {number}"))

@@ -1,4 +1,4 @@
-"""Counting of tool calls: bounded, by the day, and right when many count at once."""
+"""Counting tool calls: bounded, by day, and correct with concurrent counts."""
 
 import asyncio
 from datetime import timedelta
@@ -16,7 +16,7 @@ async def test_calls_at_once_are_all_counted(wiki: Wiki) -> None:
     assert {row["page_id"]: row["calls"] for row in rows} == dict.fromkeys([NO_PAGE, *pages], 20)
 
 
-async def test_days_that_nobody_asks_for_any_more_are_deleted(wiki: Wiki) -> None:
+async def test_days_outside_the_reported_period_are_deleted(wiki: Wiki) -> None:
     await count_call(wiki.database, wiki.scope, "wiki_read")
     await wiki.look.execute("UPDATE tool_calls SET day = $1", today() - timedelta(days=31))
     assert await hot_index(wiki.database, wiki.scope, wiki.scope.owner_id) == []

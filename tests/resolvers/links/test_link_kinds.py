@@ -1,4 +1,4 @@
-"""Links that follow from evidence alone, taken back by their kind."""
+"""Links that are derived from evidence, and removed by their kind."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.wiki import Wiki
 
 
 async def checksums(wiki: Wiki) -> dict[str, str]:
-    """Of every table; of pages but for what counts links."""
+    """Return a checksum of every table; of pages without the columns that count links."""
     look, found = wiki.look, {}
     for (name,) in await look.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
         row = "to_jsonb(t) - 'hubness_score'" if name == "pages" else "t"
@@ -21,7 +21,7 @@ async def checksums(wiki: Wiki) -> dict[str, str]:
 
 
 async def linked(wiki: Wiki, *reasons: str, titles: str = "ABC") -> None:
-    """From the first page to the others, for all of these reasons."""
+    """Link the first page to the others, for all of these reasons."""
     start, *ends = [
         (await create_page(wiki.database, wiki.scope, PageDraft("entity", title))).page_id for title in titles
     ]

@@ -1,4 +1,4 @@
-"""A link knows the sections that write it: as they are saved, and of texts that were there before, by a worker."""
+"""Each link stores the sections that contain it: when texts are saved, and for older texts by a worker."""
 
 from uuid import UUID
 

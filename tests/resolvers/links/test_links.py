@@ -1,4 +1,4 @@
-"""References between pages: those in texts, and those that somebody asserts."""
+"""References between pages: those in texts, and those that callers assert."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pages that a draft is said to be related to, and what a slug alone means."""
+"""Pages that a draft names as related, and how a slug without a type resolves."""
 
 from typing import Any
 from uuid import UUID
@@ -26,14 +26,14 @@ async def test_related_pages_are_linked_for_that_reason_and_lead_back(wiki: Wiki
     await check(wiki)
 
 
-async def test_what_is_said_again_changes_nothing(wiki: Wiki) -> None:
+async def test_repeating_a_relation_changes_nothing(wiki: Wiki) -> None:
     await made(wiki, "Austin")
     draft = PageDraft(type="topic", title="Zilker", related=["austin"])
     changed = [(await upsert_page(wiki.database, wiki.scope, draft)).changed for _ in range(2)]
     assert changed == [True, False]
 
 
-async def test_a_page_of_another_wiki_is_nobody(wiki: Wiki) -> None:
+async def test_a_page_of_another_wiki_is_not_found_as_related(wiki: Wiki) -> None:
     other = await wiki.neighbour()
     await made(other, "Austin")
     for name in ("austin", "topic/austin", "No Slug", "\0", "x" * 1000):
@@ -61,7 +61,7 @@ async def test_a_slug_means_an_active_page_and_who_has_it_before_who_had_it(wiki
         await meant("concept")
 
 
-async def test_who_archives_upon_an_old_version_is_told(wiki: Wiki) -> None:
+async def test_archiving_an_old_version_is_a_conflict(wiki: Wiki) -> None:
     page = await made(wiki, "Austin")
     for change in (archive_page, unarchive_page):
         with pytest.raises(Conflict):

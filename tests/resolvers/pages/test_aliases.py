@@ -1,4 +1,4 @@
-"""Other names of a page."""
+"""Aliases of a page."""
 
 import pytest
 

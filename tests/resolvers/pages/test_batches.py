@@ -1,4 +1,4 @@
-"""The same change to many pages: each by itself."""
+"""The same change to many pages, each of which succeeds or fails separately."""
 
 import pytest
 
@@ -15,7 +15,7 @@ async def create(wiki: Wiki, title: str, **more: object):
     return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))).page_id
 
 
-async def test_what_goes_wrong_with_one_page_does_not_touch_the_others(wiki: Wiki) -> None:
+async def test_an_error_of_one_page_does_not_affect_the_others(wiki: Wiki) -> None:
     a, b = await create(wiki, "A"), await create(wiki, "B")
     outcomes = await archive_pages(wiki.database, wiki.scope, [a, new_id(), b, a])
     assert [one.error and one.error.code for one in outcomes] == [None, "NOT_FOUND", None, None]

@@ -1,4 +1,4 @@
-"""What is done to a whole wiki is done in a few statements, each far from the time limit."""
+"""Operations on a whole wiki take a few statements, each far below the time limit."""
 
 import pytest
 

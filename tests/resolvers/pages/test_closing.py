@@ -1,4 +1,4 @@
-"""How a write ends: what follows from all of it is written once."""
+"""The end of a write transaction writes each derived row once."""
 
 from uuid import UUID
 
@@ -31,7 +31,7 @@ async def put_right(wiki: Wiki) -> None:
 
 
 async def moments(wiki: Wiki) -> dict[str, tuple[int, int]]:
-    """How much of a hub each page is, and in which year it was touched, by its title."""
+    """Return the hubness score of each page, and the year in which it was changed, by its title."""
     return {row["title"]: (row["hubness_score"], row["updated_at"].year) for row in await wiki.rows("pages")}
 
 
@@ -54,7 +54,7 @@ async def test_a_page_may_be_touched_and_counted_by_one_write(
     await put_right(wiki)
 
 
-async def test_what_is_counted_is_what_the_write_leaves(wiki: Wiki) -> None:
+async def test_counts_are_those_at_the_end_of_the_write(wiki: Wiki) -> None:
     """However early in it somebody asked."""
     hub, parent = await create(wiki, "Hub"), await create(wiki, "Parent")
 

@@ -1,4 +1,4 @@
-"""Many new pages at once are what they would have been one by one, for as many statements as one."""
+"""Creating many pages together has the result of creating them one by one, with the statements of one."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -35,7 +35,7 @@ COLUMNS = {
 
 
 async def content(wiki: Wiki) -> dict[str, list[Any]]:
-    """All that the wiki's tables say, without ids, moments and the letter of its words."""
+    """Return the rows of the wiki's tables, without ids, times and the letter of its words."""
     found = {}
     for table, columns in COLUMNS.items():
         sql = f"SELECT {columns} FROM {table} WHERE tenant_id = $1 AND owner_id = $2"
@@ -48,7 +48,7 @@ async def ready(drafts: list[PageDraft]) -> list[Prepared]:
     return [await prepare_draft(draft) for draft in drafts]
 
 
-async def test_many_at_once_are_what_they_are_one_by_one(wiki: Wiki) -> None:
+async def test_pages_created_together_are_as_if_created_one_by_one(wiki: Wiki) -> None:
     other = await wiki.neighbour()
     for draft in DRAFTS:
         await upsert_page(wiki.database, wiki.scope, draft)

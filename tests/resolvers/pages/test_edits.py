@@ -1,4 +1,4 @@
-"""Edits of pages, what is appended to them, and many editors at once."""
+"""Edits of pages, appended texts, and concurrent editors."""
 
 import asyncio
 
@@ -72,20 +72,20 @@ async def test_a_failed_edit_writes_nothing_and_shows_the_nearest_text(wiki: Wik
         ({"old_text": "- filter", "new_text": "## Two", "section_slug": "notes"}, "newText"),
     ],
 )
-async def test_what_cannot_stand_is_refused_by_its_field(wiki: Wiki, page: PageAddress, edit, field: str) -> None:
+async def test_an_invalid_edit_is_refused_with_its_field(wiki: Wiki, page: PageAddress, edit, field: str) -> None:
     with pytest.raises(BadInput) as refused:
         await edit_page(wiki.database, wiki.scope, page, **edit)
     assert refused.value.field == field
 
 
-async def test_what_cannot_be_appended_to_is_named(wiki: Wiki, page: PageAddress) -> None:
+async def test_an_invalid_append_is_refused_with_its_field(wiki: Wiki, page: PageAddress) -> None:
     for section, text, field in (("No Slug", "x", "sectionSlug"), ("notes", "## Two", "text"), (None, " ", "text")):
         with pytest.raises(BadInput) as refused:
             await append_to_page(wiki.database, wiki.scope, page, text=text, section_slug=section)
         assert refused.value.field == field
 
 
-async def test_an_edit_that_changes_nothing_says_so(wiki: Wiki, page: PageAddress) -> None:
+async def test_an_edit_that_changes_nothing_reports_that(wiki: Wiki, page: PageAddress) -> None:
     done = await edit_page(wiki.database, wiki.scope, page, old_text="2019", new_text="2019")
     assert (done.saved.changed, done.saved.version) == (False, 1)
     assert "nothing was written" in (done.note or "")

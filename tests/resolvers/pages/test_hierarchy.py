@@ -1,4 +1,4 @@
-"""Where pages hang."""
+"""Parents and children of pages."""
 
 import pytest
 
@@ -48,7 +48,7 @@ async def test_only_children_that_can_be_seen_count(wiki: Wiki) -> None:
     assert (await wiki.page(texas))["hubness_score"] == 0
 
 
-async def test_a_page_hangs_neither_under_itself_nor_under_what_hangs_under_it(wiki: Wiki) -> None:
+async def test_a_page_cannot_be_its_own_ancestor(wiki: Wiki) -> None:
     a, b, c = [await create(wiki, title) for title in "ABC"]
     await set_parent(wiki.database, wiki.scope, b, parent_id=a)
     await set_parent(wiki.database, wiki.scope, c, parent_id=b)
@@ -58,7 +58,7 @@ async def test_a_page_hangs_neither_under_itself_nor_under_what_hangs_under_it(w
         assert refused.value.field == "parentId"
 
 
-async def test_a_parent_lies_in_the_same_wiki(wiki: Wiki) -> None:
+async def test_a_parent_must_be_in_the_same_wiki(wiki: Wiki) -> None:
     own, foreign = await create(wiki, "A"), await create(await wiki.neighbour(), "B")
     with pytest.raises(BadInput, match="same wiki"):
         await set_parent(wiki.database, wiki.scope, own, parent_id=foreign)

@@ -1,4 +1,4 @@
-"""The states of a page: kept in little room, compared, and restored."""
+"""Revisions of a page: stored in little space, compared, and restored."""
 
 import random
 
@@ -22,7 +22,7 @@ async def create(wiki: Wiki, body: str, **more: object):
     return (await create_page(wiki.database, wiki.scope, draft)).page_id
 
 
-async def test_every_state_comes_back_as_it_was_and_takes_little_room(wiki: Wiki) -> None:
+async def test_every_revision_is_read_unchanged_and_takes_little_space(wiki: Wiki) -> None:
     rng = random.Random(1)
     text = " ".join(f"{rng.choice(WORDS)}{n}" for n in range(1_000))
     page_id = await create(wiki, text)
@@ -42,7 +42,7 @@ async def test_every_state_comes_back_as_it_was_and_takes_little_room(wiki: Wiki
 
 
 async def test_a_state_written_whole_before_is_a_base_like_any(wiki: Wiki) -> None:
-    """As all of them were before there were others."""
+    """All revisions were stored whole before there were differences."""
     text = "A line that stays.\n" * 100
     page_id = await create(wiki, text)
     await update_page(wiki.database, wiki.scope, page_id, title="Austin, Texas")
@@ -63,7 +63,7 @@ async def test_two_states_are_compared_in_either_order(wiki: Wiki) -> None:
     assert "-Bats and owls." in back.unified
 
 
-async def test_who_may_not_read_the_page_compares_nothing(wiki: Wiki) -> None:
+async def test_a_caller_who_may_not_read_the_page_compares_nothing(wiki: Wiki) -> None:
     page_id, other = await create(wiki, "Hot."), await wiki.neighbour(Role.MEMBER)
     for scope, versions in (
         (other.scope, (1, 1)),
@@ -107,7 +107,7 @@ async def test_a_version_from_before_metadata_was_kept_leaves_it(wiki: Wiki) -> 
     assert (page["body_md"], page["metadata"]) == ("Hot.", {"a": 2})
 
 
-async def test_what_did_not_change_is_kept_once(wiki: Wiki) -> None:
+async def test_unchanged_fields_of_revisions_are_stored_once(wiki: Wiki) -> None:
     page_id = await create(wiki, "A line that stays.\n" * 100, metadata={"long": "x" * 1_000})
     for number in range(5):
         await update_page(wiki.database, wiki.scope, page_id, summary=f"{number}")

@@ -1,4 +1,4 @@
-"""What is too much is refused before it is looked at, and what is long is read beside the event loop."""
+"""Texts that are too large are refused before they are parsed, and long ones are parsed outside the event loop."""
 
 import asyncio
 import threading
@@ -143,7 +143,7 @@ async def test_a_body_is_read_before_its_wiki_is_locked(wiki: Wiki, monkeypatch)
         assert not read.is_set()
 
 
-async def test_the_loop_goes_on_while_a_megabyte_of_links_is_written(wiki: Wiki) -> None:
+async def test_the_event_loop_is_free_while_a_megabyte_of_links_is_written(wiki: Wiki) -> None:
     """Seconds of the loop's own processor time are the fault; a busy machine is not."""
     async with heartbeat() as held:
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body=LINKS))
@@ -198,7 +198,7 @@ async def test_metadata_is_thirty_two_deep_at_most(wiki: Wiki) -> None:
         assert refused.value.field == "metadata"
 
 
-async def test_what_is_too_long_is_not_repeated_to_the_caller(wiki: Wiki) -> None:
+async def test_a_text_that_is_too_long_is_not_echoed_to_the_caller(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body="x"))).page_id
     source_id = await wiki.add_source()
     here, long = (wiki.database, wiki.scope), "x" * MEGABYTE

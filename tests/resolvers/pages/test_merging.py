@@ -1,4 +1,4 @@
-"""Two pages made one: what belonged to the one belongs to the other, and its names lead there."""
+"""Merging two pages: everything of the merged page moves to the other, and its names resolve there."""
 
 from importlib import import_module
 
@@ -38,14 +38,14 @@ async def test_texts_under_the_same_heading_are_put_together(wiki: Wiki) -> None
     assert (await wiki.rows("revisions", "version", page_id=into))[-1]["edit_summary"] == "Merged with ATX"
 
 
-async def test_what_both_say_is_said_once(wiki: Wiki) -> None:
+async def test_text_that_both_pages_have_is_kept_once(wiki: Wiki) -> None:
     into = await create(wiki, "Austin", "## Food\n\nTacos.\n\nBrisket.")
     gone = await create(wiki, "ATX", "Lead.\n\n## Food\n\nBrisket.")
     await merge(wiki, gone, into)
     assert (await wiki.page(into))["body_md"] == "Lead.\n\n## Food\n\nTacos.\n\nBrisket."
 
 
-async def test_what_is_left_is_archived_with_its_history_and_its_names_lead_to_the_other(wiki: Wiki) -> None:
+async def test_a_merged_page_is_archived_with_its_history_and_its_names_lead_to_the_other(wiki: Wiki) -> None:
     into, gone = await create(wiki, "Austin"), await create(wiki, "Old Austin", "Text.", aliases=["ATX"])
     await update_page(wiki.database, wiki.scope, gone, slug="older")
     linking = await create(wiki, "Linking", "[[Old Austin]] [[ATX]] [x](wiki:old-austin) [y](/wiki/topic/older)")
@@ -183,7 +183,7 @@ async def test_a_page_that_hangs_below_the_one_that_goes_comes_up(wiki: Wiki) ->
     assert (await wiki.page(between))["parent_page_id"] == into
 
 
-async def test_what_was_merged_can_come_back_as_a_page_of_its_own(wiki: Wiki) -> None:
+async def test_a_merged_page_can_be_unarchived_as_its_own_page(wiki: Wiki) -> None:
     into, gone = await create(wiki, "Austin"), await create(wiki, "ATX", "Text.")
     await merge(wiki, gone, into)
     await unarchive_page(wiki.database, wiki.scope, gone)

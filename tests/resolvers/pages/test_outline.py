@@ -1,4 +1,4 @@
-"""Sections in their order, as values."""
+"""Sections in order, as values."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""Making pages, bringing them up to date, putting them away."""
+"""Creating, updating and archiving pages."""
 
 from datetime import UTC, datetime
 
@@ -198,7 +198,7 @@ async def test_a_stale_writer_learns_the_current_version(wiki: Wiki) -> None:
     assert (await wiki.page(saved.page_id))["version"] == 2
 
 
-async def test_only_what_is_given_is_updated(wiki: Wiki) -> None:
+async def test_only_given_fields_are_updated(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, AUSTIN)).page_id
     await update_page(wiki.database, wiki.scope, page_id, summary=None, tags=["tx", "us", "tx"], edit_summary="why")
     page = await wiki.page(page_id)
@@ -258,7 +258,7 @@ async def test_a_new_title_keeps_the_old_one_as_an_alias(wiki: Wiki) -> None:
     assert {row["alias"] for row in await wiki.rows("aliases")} == {"austin", "bat city"}
 
 
-async def test_an_archived_page_keeps_what_it_owns_and_comes_back(wiki: Wiki) -> None:
+async def test_an_archived_page_keeps_its_rows_and_can_be_unarchived(wiki: Wiki) -> None:
     austin = await create(wiki, "Austin")
     reader = await create(wiki, "Reader", "See [[Austin]].")
     await archive_page(wiki.database, wiki.scope, reader)

@@ -1,4 +1,4 @@
-"""Where a page lies is asked once; whether it is still there, and who may write there, each time."""
+"""The owner of a page is looked up once; whether it still exists, and who may write, each time."""
 
 from collections.abc import AsyncIterator
 
@@ -40,7 +40,7 @@ async def test_a_page_is_looked_up_once(wiki: Wiki, heard: ListeningDatabase) ->
     assert await looked_up(heard) == 1
 
 
-async def test_a_page_that_went_meanwhile_is_not_found(wiki: Wiki) -> None:
+async def test_a_page_that_was_deleted_after_the_lookup_is_not_found(wiki: Wiki) -> None:
     page_id, other = await create(wiki, "Austin"), await create(wiki, "Texas")
     await archive_page(wiki.database, wiki.scope, page_id)
     await delete_page(wiki.database, wiki.acting(Role.ADMIN).scope, page_id)
@@ -55,7 +55,7 @@ async def test_a_page_that_went_meanwhile_is_not_found(wiki: Wiki) -> None:
             await write
 
 
-async def test_who_was_let_in_once_is_asked_again(wiki: Wiki) -> None:
+async def test_permissions_are_checked_on_each_call(wiki: Wiki) -> None:
     page_id, guest = await create(wiki, "Austin"), await wiki.neighbour(Role.MEMBER)
     place = {"owner_id": wiki.scope.owner_id, "grantee_id": guest.scope.owner_id}
     await grant(wiki.database, wiki.scope.tenant_id, **place, role=Grant.MEMBER)

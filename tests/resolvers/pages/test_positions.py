@@ -1,4 +1,4 @@
-"""Following a wiki by the positions of its changes: nothing is missed, nothing comes twice."""
+"""Following a wiki by the positions of its changes misses nothing and repeats nothing."""
 
 import asyncio
 import random
@@ -48,7 +48,7 @@ class Follower:
         return answer["data"]["wikiChanges"]
 
     async def follow(self) -> list[str]:
-        """What came to be known."""
+        """Follow the changes, and return what was seen."""
         told: list[str] = []
         while True:
             found = await self.ask(first=self.size, after=self.cursor)
@@ -130,7 +130,7 @@ async def test_a_wiki_that_is_put_away_by_a_reset_is_heard_of(wiki: Wiki, follow
     assert {status for _, _, status in follower.copy.values()} == {"archived"}
 
 
-async def test_who_follows_while_many_write_misses_nothing(wiki: Wiki, follower: Follower) -> None:
+async def test_a_client_that_follows_during_many_writes_misses_nothing(wiki: Wiki, follower: Follower) -> None:
     rng = random.Random(5)
     ids = [await create(wiki, f"Page {n}") for n in range(8)]
     writing = True

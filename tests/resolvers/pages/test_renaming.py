@@ -1,4 +1,4 @@
-"""Pages under other names, and the texts that call them by the old ones."""
+"""Renaming pages, and rewriting the texts that link to them by their old names."""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -61,7 +61,7 @@ async def test_a_link_in_a_heading_is_renamed_and_the_section_stays_what_it_was(
     assert await body(wiki, linking) == "## About [[New Town]]\n\nText."
 
 
-async def test_only_what_was_renamed_is_written_anew(wiki: Wiki) -> None:
+async def test_only_texts_with_the_renamed_link_are_rewritten(wiki: Wiki) -> None:
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "[[Old Town]] [[old-town]]")
     await rename_page(wiki.database, wiki.scope, old, slug="new-town")
@@ -137,7 +137,7 @@ async def hub(wiki: Wiki, number: int = 5) -> tuple[UUID, list[UUID]]:
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_all_texts_say_the_new_name_however_many_there_are(wiki: Wiki) -> None:
+async def test_all_texts_get_the_new_name_however_many_there_are(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     done = await rename_page(wiki.database, wiki.scope, old, title="New Town")
     assert (done.rewritten, done.left) == (tuple(linking), 0)
@@ -159,7 +159,7 @@ async def test_what_a_caller_is_not_kept_waiting_for_the_service_does(wiki: Wiki
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_the_same_rename_again_goes_on_where_it_was(wiki: Wiki) -> None:
+async def test_repeating_a_rename_continues_where_it_stopped(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     again = await rename_page(wiki.database, wiki.scope, old, title="New Town")
@@ -168,7 +168,7 @@ async def test_the_same_rename_again_goes_on_where_it_was(wiki: Wiki) -> None:
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_a_page_that_is_renamed_meanwhile_is_called_by_its_last_name(wiki: Wiki) -> None:
+async def test_a_page_renamed_twice_gets_its_last_name_in_all_texts(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     await rename_page(wiki.database, wiki.scope, old, title="Newest Town", time_limit=0)
@@ -177,7 +177,7 @@ async def test_a_page_that_is_renamed_meanwhile_is_called_by_its_last_name(wiki:
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_what_is_left_of_a_rename_goes_with_its_page(wiki: Wiki) -> None:
+async def test_the_rest_of_a_rename_is_deleted_with_its_page(wiki: Wiki) -> None:
     old, _ = await hub(wiki)
     await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     await delete_page(wiki.database, wiki.scope, old)
@@ -185,7 +185,7 @@ async def test_what_is_left_of_a_rename_goes_with_its_page(wiki: Wiki) -> None:
 
 
 async def copy_page(wiki: Wiki, page_id: UUID, number: int) -> None:
-    """So many pages more that say what the page says, as far as a rename looks."""
+    """Insert `number` copies of a page, with the rows that a rename reads."""
     ids = [new_id() for _ in range(number)]
     for table, own, copied in (
         ("pages", "id", "type, slug || '-' || n, title || ' ' || n, body_md"),
@@ -203,7 +203,7 @@ async def copy_page(wiki: Wiki, page_id: UUID, number: int) -> None:
 
 
 async def test_a_hub_of_two_thousand_is_renamed_in_bounded_transactions(wiki: Wiki, dsn: str) -> None:
-    """What a text costs does not grow with the number of texts, and no transaction has more than a hundred."""
+    """The cost of a text does not grow with the number of texts, and no transaction has more than a hundred texts."""
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "[[Old Town]]")
     async with listening(dsn) as database:

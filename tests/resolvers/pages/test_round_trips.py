@@ -1,4 +1,4 @@
-"""How often a write waits for Postgres: what does not depend on an answer goes together."""
+"""The number of round trips of a write: statements that do not depend on a result are sent together."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import NamedTuple
@@ -94,7 +94,7 @@ WRITES_WITH_OTHERS: dict[str, Callable[[Trips], Awaitable[object]]] = {
 
 @pytest.mark.parametrize("name", WRITES)
 async def test_a_page_is_written_in_few_round_trips(trips: Trips, wiki: Wiki, name: str) -> None:
-    """The same write in two wikis: in the first it prepares its statements, for a trip each."""
+    """The same write runs in two wikis: in the first it prepares its statements, with a round trip for each."""
     cold, warm = await counted(trips, wiki, lambda trips: WRITES[name](trips.database, trips.scope, trips.page_id))
     assert warm <= MOST
     assert cold <= 2 * MOST

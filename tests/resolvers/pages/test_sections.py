@@ -66,7 +66,7 @@ async def test_a_lead_without_text_goes(wiki: Wiki, page_id) -> None:
         ({"section_slug": "", "body": "x"}, "sectionSlug"),
     ],
 )
-async def test_what_cannot_stand_on_a_page_is_refused(wiki: Wiki, page_id, change, field) -> None:
+async def test_an_invalid_section_is_refused(wiki: Wiki, page_id, change, field) -> None:
     with pytest.raises(BadInput) as refused:
         await patch_section(wiki.database, wiki.scope, page_id, **change)
     assert refused.value.field == field

@@ -1,4 +1,4 @@
-"""A page given to another wiki: all that belongs to it goes along, and nothing of it is left where it was."""
+"""Transferring a page to another wiki: everything that belongs to it moves, and nothing stays behind."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -272,7 +272,7 @@ async def test_an_older_version_that_comes_later_takes_its_place_in_the_chain(mi
     await check(team)
 
 
-async def test_who_may_not_write_in_both_wikis_is_refused(mine: Wiki, team: Wiki) -> None:
+async def test_a_caller_who_may_not_write_in_both_wikis_is_refused(mine: Wiki, team: Wiki) -> None:
     ada, page_id = mine.acting(Role.MEMBER), await create(mine, "Austin")
     await refused(ada, page_id, team, NotFound, "no space")
     own = {"owner_id": team.scope.owner_id, "grantee_id": mine.scope.owner_id}

@@ -1,4 +1,4 @@
-"""The attachments that a page shows go along with it to another wiki."""
+"""Transferring a page to another wiki: the attachments that it shows move, too."""
 
 from pathlib import Path
 

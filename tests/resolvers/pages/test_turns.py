@@ -1,4 +1,4 @@
-"""Writers of one wiki take turns before they take a connection, so that a busy wiki starves no other."""
+"""Writers of one wiki take turns before they acquire a connection, so that a busy wiki starves no other."""
 
 import asyncio
 
@@ -50,13 +50,13 @@ async def test_a_busy_wiki_leaves_the_connections_to_others(busy: Wiki, dsn: str
         await asyncio.gather(*writers, return_exceptions=True)
 
 
-async def test_who_waits_too_long_is_told_so(busy: Wiki, monkeypatch) -> None:
+async def test_a_writer_that_waits_too_long_gets_an_error(busy: Wiki, monkeypatch) -> None:
     monkeypatch.setattr(transaction, "QUEUE_TIMEOUT", 0.05)
     with pytest.raises(Unavailable, match="locked by other writes"):
         await create_page(busy.database, busy.scope, PageDraft("topic", "A"))
 
 
-async def test_a_writer_of_another_process_is_waited_for_and_told_of_too(wiki: Wiki, dsn: str) -> None:
+async def test_a_writer_of_another_process_is_waited_for_and_reported_too(wiki: Wiki, dsn: str) -> None:
     hasty = Database(dsn, size=2, statement_timeout=0.3)
     await hasty.open()
     lock = "SELECT FROM owners WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE"
@@ -69,7 +69,7 @@ async def test_a_writer_of_another_process_is_waited_for_and_told_of_too(wiki: W
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))
 
 
-async def test_who_may_not_write_does_not_wait(wiki: Wiki) -> None:
+async def test_a_caller_who_may_not_write_does_not_wait(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))).page_id
     stranger = (await wiki.neighbour()).acting(Role.MEMBER).scope
     async with writing(wiki.database, wiki.scope), asyncio.timeout(30):
@@ -79,13 +79,13 @@ async def test_who_may_not_write_does_not_wait(wiki: Wiki) -> None:
             await archive_page(wiki.database, stranger, page_id)
 
 
-async def test_nothing_is_kept_of_a_wiki_that_nobody_writes_in(wiki: Wiki) -> None:
+async def test_a_wiki_without_writers_takes_no_memory(wiki: Wiki) -> None:
     writes = [create_page(wiki.database, wiki.scope, PageDraft("topic", "A")) for _ in range(5)]
     await asyncio.gather(*writes)
     assert not [key for key in transaction.QUEUES if key[0] is wiki.database]
 
 
-async def test_who_gives_up_waiting_lets_the_next_one_in(wiki: Wiki) -> None:
+async def test_a_writer_that_gives_up_waiting_passes_its_turn_on(wiki: Wiki) -> None:
     entered, leave = asyncio.Event(), asyncio.Event()
     holder = asyncio.create_task(hold(wiki, entered, leave))
     await entered.wait()

@@ -1,4 +1,4 @@
-"""One transaction for each write, one writer at a time in a wiki, and a fixed number of statements."""
+"""Each write has one transaction, one writer at a time in a wiki, and a fixed number of statements."""
 
 import asyncio
 from collections.abc import Iterator
@@ -186,7 +186,7 @@ async def test_a_database_that_is_gone_is_unavailable(wiki: Wiki) -> None:
         ("SET LOCAL statement_timeout = 20; SELECT pg_sleep(1)", Unavailable, "in a moment"),
     ],
 )
-async def test_what_postgres_refuses_is_said_in_our_words(wiki: Wiki, statement, refused, said) -> None:
+async def test_errors_of_postgres_are_translated(wiki: Wiki, statement, refused, said) -> None:
     with pytest.raises(refused, match=said):
         async with writing(wiki.database, wiki.scope) as writer:
             await writer.raw.execute(statement, *([wiki.scope.tenant_id] if "$1" in statement else []))
@@ -205,7 +205,7 @@ def test_a_constraint_is_known_on_citus_too() -> None:
     assert "(pages_slug_uq)" in ours.message
 
 
-async def test_nobody_writes_across_tenants_or_without_a_grant(wiki: Wiki) -> None:
+async def test_no_caller_writes_across_tenants_or_without_a_grant(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin", "Text.")
     source = await add_source(wiki.database, wiki.scope, SourceDraft("url", "r", "c"))
     stranger = (await wiki.neighbour()).acting(Role.MEMBER)

@@ -1,4 +1,4 @@
-"""The gate before memory: under no policy but `open` does any door write a page."""
+"""Only the write policy `open` lets a write change pages directly: no mutation bypasses a review or a closed wiki."""
 
 import ast
 from pathlib import Path
@@ -30,7 +30,7 @@ TABLES = (
 
 
 async def contents(wiki: Wiki) -> dict[str, list[str]]:
-    """All that readers, search and the log can show, but for the line that a proposal was made."""
+    """Return everything that readers, search and the log can show, except the log entry of a new proposal."""
     found = {table: await wiki.look.fetch(f"SELECT CAST(t AS text) AS row FROM {table} AS t") for table in TABLES}
     return {
         table: sorted(row["row"] for row in rows if ",proposal.opened," not in row["row"])

@@ -1,4 +1,4 @@
-"""Writes that wait for a reviewer: nothing of them is there before, and what becomes of them."""
+"""Writes that wait for a reviewer change nothing before they are accepted, and can be declined or expire."""
 
 import asyncio
 from dataclasses import replace
@@ -97,7 +97,7 @@ async def test_a_new_page_is_nowhere_until_it_is_accepted(wiki: Wiki, ada: Scope
     assert (page["title"], page["body_md"], page["version"]) == ("Lighthouse", "It blinks twice.", 1)
 
 
-async def test_what_was_written_since_in_other_sections_stays(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_later_changes_of_other_sections_stay(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     proposal_id = await propose_edit(wiki, ada, page_id, "Low at six.", "Low at seven.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
     await accept_proposal(wiki.database, wiki.scope, proposal_id)
@@ -115,7 +115,7 @@ async def test_a_section_that_both_change_is_a_conflict_until_the_text_is_amende
     assert "Low at eight." in await body(wiki, page_id)
 
 
-async def test_a_page_that_was_changed_since_is_not_put_away(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_a_page_that_was_changed_since_is_not_archived(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     proposal_id = await held(archive_page(wiki.database, ada, page_id))
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at eight.")
     with pytest.raises(Conflict):
@@ -190,7 +190,7 @@ async def test_only_admins_of_the_wiki_accept_and_only_authors_withdraw(wiki: Wi
         await accept_proposal(wiki.database, wiki.scope, proposal_id)
 
 
-async def test_nobody_who_is_reviewed_accepts_the_own_proposal(wiki: Wiki, page_id: UUID) -> None:
+async def test_a_reviewed_caller_may_not_accept_their_own_proposal(wiki: Wiki, page_id: UUID) -> None:
     await set_policy(wiki, PolicyRule(WriterRole.ADMIN, Policy.REVIEW))
     proposal_id = await propose_edit(wiki, wiki.scope, page_id, "six", "seven")
     with pytest.raises(Forbidden):
@@ -288,7 +288,7 @@ async def test_an_operation_of_several_writes_is_proposed_as_a_whole(wiki: Wiki,
 async def test_an_acceptance_is_whole_or_absent_with_the_transaction_that_it_is_part_of(
     wiki: Wiki, ada: Scope, page_id: UUID, is_committed: bool
 ) -> None:
-    """As under an Idempotency-Key, whose answer is committed with what was written, or not at all."""
+    """The same holds under an Idempotency-Key, whose response is committed together with the write, or not at all."""
     proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
 
     async def nothing(_: Connection) -> None: ...

@@ -1,4 +1,4 @@
-"""Token buckets never give more than they were given."""
+"""Token buckets never give out more tokens than they got."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +31,7 @@ def test_a_bucket_left_alone_is_full_again_and_no_fuller(rate: Rate) -> None:
 
 
 @given(RATES, st.floats(0, 1e7))
-def test_what_is_owed_is_waited_for(rate: Rate, owed: float) -> None:
+def test_a_debt_lowers_the_tokens_of_a_bucket(rate: Rate, owed: float) -> None:
     bucket = Bucket(rate, rate.burst, 0.0)
     assert bucket.take(1, owed, 0.0) == min(1, max(0.0, rate.burst - owed))
     assert bucket.level(0.0) <= rate.burst - owed

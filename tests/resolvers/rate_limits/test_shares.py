@@ -1,4 +1,4 @@
-"""A process's share of a bucket: it runs ahead by one portion, asks once at a time, and never waits for long."""
+"""A process's share of a bucket: it runs ahead by one portion, refills once at a time, and never waits for long."""
 
 import asyncio
 
@@ -69,7 +69,7 @@ async def test_requests_that_come_together_ask_once(common: Common) -> None:
     assert len(common.asked) == 1
 
 
-async def test_all_that_is_there_is_served_and_one_portion_of_each_process_more(common: Common) -> None:
+async def test_a_full_bucket_and_one_more_portion_per_process_are_served(common: Common) -> None:
     processes = [common.share() for _ in range(4)]
     served = 0
     for _ in range(200):
@@ -91,7 +91,7 @@ async def test_an_empty_bucket_is_not_asked_again_and_again(common: Common) -> N
     assert len(common.asked) == asked + 1
 
 
-async def test_what_was_run_ahead_is_paid_back(common: Common) -> None:
+async def test_tokens_taken_ahead_are_paid_back(common: Common) -> None:
     share = common.share()
     share.spend(40)
     await settled(share)
@@ -99,7 +99,7 @@ async def test_what_was_run_ahead_is_paid_back(common: Common) -> None:
     assert common.bucket.level(0) == RATE.burst - 40 - RATE.portion()
 
 
-async def test_what_is_dearer_than_a_full_bucket_needs_a_full_one(common: Common) -> None:
+async def test_a_request_that_costs_more_than_a_bucket_needs_a_full_one(common: Common) -> None:
     share = common.share()
     assert await paid(share, 1000)
     await settled(share)

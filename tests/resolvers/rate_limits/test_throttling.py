@@ -1,4 +1,4 @@
-"""What may be asked for holds for a credential, for its tenant, and for all processes together."""
+"""Rate limits hold for a credential, for its tenant, and for all processes together."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ def actor(wiki: Wiki, name: str) -> Scope:
 
 
 async def served(throttle: Throttle, scope: Scope, times: int, cost: int = 1) -> int:
-    """How many of these many are served before one is not."""
+    """Return how many of these requests are served before the first refusal."""
     for n in range(times):
         try:
             await throttle.account(scope).take(cost)
@@ -54,7 +54,7 @@ async def test_a_credential_is_stopped_and_another_one_is_not(wiki: Wiki) -> Non
     assert {row["subject"] for row in subjects} == {"user:a", "user:b"}
 
 
-async def test_a_tenant_is_stopped_whoever_asks(wiki: Wiki) -> None:
+async def test_the_limit_of_a_tenant_holds_for_all_its_credentials(wiki: Wiki) -> None:
     throttle = Throttle(wiki.database, credential=FREE, tenant=Rate(0.01, 50), max_concurrent=0)
     total = 0
     for n in range(20):
@@ -69,7 +69,7 @@ async def test_a_rate_of_nothing_is_no_limit_and_no_statement(wiki: Wiki) -> Non
     assert await wiki.look.fetchval("SELECT count(*) FROM throttles") == 0
 
 
-async def test_what_is_left_is_known(wiki: Wiki) -> None:
+async def test_the_remaining_limit_is_known(wiki: Wiki) -> None:
     throttle = Throttle(wiki.database, credential=Rate(0.01, 1000), tenant=Rate(0.01, 5000), max_concurrent=0)
     account = throttle.account(wiki.scope)
     await account.take(300)

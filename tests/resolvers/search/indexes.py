@@ -1,4 +1,4 @@
-"""What tests of the index do to a wiki, and what they ask of it."""
+"""Helpers of the tests of search indexes: they change a wiki and read its index."""
 
 import asyncio
 from typing import Any
@@ -21,7 +21,7 @@ async def fill(wiki: Wiki, count: int = 10) -> list[UUID]:
 
 
 async def make(wiki: Wiki, n: int) -> UUID:
-    """A page with something of everything that search reads."""
+    """Create a page with a value in each field that search reads."""
     body = f"Seen harbourly, word{n}.\n\n## Part {n}\n\nMore."
     aliases = [f"Name {n}", f"N-{n}"]
     draft = PageDraft("topic", f"Page {n}", summary=f"Sum {n}.", body=body, tags=[f"t{n % 2}"], aliases=aliases)
@@ -48,20 +48,20 @@ async def due(wiki: Wiki) -> tuple[int, bool]:
 
 
 async def stopped_after_a_batch(wiki: Wiki, **options: Any) -> None:
-    """As Ctrl-C does it: in the middle of the next one."""
+    """Cancel reindexing in the middle of its second batch, as Ctrl-C does."""
     reading = asyncio.create_task(reindexed(wiki, progress=lambda _: reading.cancel(), **options))
     with pytest.raises(asyncio.CancelledError):
         await reading
 
 
 async def forget(wiki: Wiki) -> None:
-    """As after an upgrade from a release that had no such index."""
+    """Delete the index, as after an upgrade from a release that had none."""
     for table in TABLES:
         await wiki.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)
 
 
 async def check_counts(wiki: Wiki) -> None:
-    """What is counted is what the rows have."""
+    """Check that the stored counts are those of the rows."""
     sql = """
         SELECT substr(lexeme, 2), count(*) FROM search_pages, unnest(tsv)
         WHERE tenant_id = $1 AND cardinality(positions) > 0 GROUP BY lexeme
@@ -75,7 +75,7 @@ async def check_folded(wiki: Wiki) -> None:
 
 
 async def back(wiki: Wiki) -> None:
-    """To the analyser that the check after the test knows: of a wiki without a newer index."""
+    """Delete all pages and their index, because the check after the test only knows wikis without a newer index."""
     await wiki.look.execute("DELETE FROM pages WHERE tenant_id = $1", wiki.scope.tenant_id)
     await forget(wiki)
 

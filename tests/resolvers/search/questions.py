@@ -1,4 +1,4 @@
-"""Questions asked to a wiki."""
+"""Searches a wiki."""
 
 from typing import Any
 

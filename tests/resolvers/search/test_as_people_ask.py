@@ -1,4 +1,4 @@
-"""Questions as people ask them: everyday words, switches, signs, parts of words."""
+"""Questions as people write them: everyday words, switches, signs, parts of words."""
 
 import pytest
 

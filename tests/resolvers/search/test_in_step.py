@@ -1,4 +1,4 @@
-"""Whatever is written in whatever order, everything beside the pages agrees with them; each write is logged once."""
+"""After any writes in any order all derived rows agree with the pages, and each write is logged once."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -63,7 +63,7 @@ class WikiMachine(RuleBasedStateMachine):
         return self.runner.run(self.written(operation))
 
     async def written(self, operation: Awaitable[Any]) -> Any:
-        """What the operation answers; nothing when it refuses what it was given."""
+        """Return the result of the operation, or None if it refuses its input."""
         try:
             answer = await operation
         except (BadInput, Conflict, NotFound):

@@ -1,4 +1,4 @@
-"""A release with another analyser: its index is made beside the older one, while others write and ask."""
+"""A release with a newer analyser builds its index beside the older one, during writes and searches."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -32,13 +32,13 @@ READERS = ("index", "reindexing", "interpretation", "passages")
 
 
 def without_endings(text: str) -> list[str]:
-    """What the next release makes of a text: `harbourly` is said as `harbour`."""
+    """Return the text as the newer release stems it: `harbourly` becomes `harbour`."""
     return [word.removesuffix("ly") for word in words(text)]
 
 
 @pytest.fixture
 def newer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From the call on, this process is of a release with another analyser, that still knows ours."""
+    """Make this process one of a release with a newer analyser, which also knows the present one."""
 
     def become() -> None:
         monkeypatch.setitem(ANALYSERS, NEWER, without_endings)
@@ -52,7 +52,8 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 @contextmanager
 def older(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """In here this process is of our release again, which does not know that analyser."""
+    """Make this process one of the present release again, which does not know the newer analyser, while the block
+    runs."""
     with monkeypatch.context() as patch:
         patch.delitem(ANALYSERS, NEWER)
         for module in READERS:
@@ -113,7 +114,7 @@ async def test_the_older_index_may_stay_for_servers_of_the_release_before(
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_what_is_written_meanwhile_is_in_both_indexes(wiki: Wiki, newer: Callable[[], None]) -> None:
+async def test_writes_during_the_indexing_are_in_both_indexes(wiki: Wiki, newer: Callable[[], None]) -> None:
     ids = await fill(wiki)
     newer()
     await stopped_after_a_batch(wiki)

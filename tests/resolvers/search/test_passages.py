@@ -1,4 +1,4 @@
-"""The index of passages, in step with the sources."""
+"""The index of passages stays in step with the sources."""
 
 from resolvers.search.lexemes import PASSAGES
 from resolvers.search.passages import reindex_passages

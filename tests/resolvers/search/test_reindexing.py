@@ -1,4 +1,4 @@
-"""An index that is read, read again, stopped anywhere, and goes on."""
+"""Reindexing can be repeated, interrupted anywhere, and continued."""
 
 import asyncio
 from typing import Any
@@ -40,7 +40,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def held(wiki: Wiki) -> dict[str, Any]:
-    """All that search keeps of the wiki, but for times and what waits to be counted."""
+    """Return all search rows of the wiki, without times and changes that are not counted yet."""
     (scope,) = await wiki.rows("search_scopes", "analyser")
     assert await wiki.rows("search_changes") == []
     return {
@@ -52,7 +52,8 @@ async def held(wiki: Wiki) -> dict[str, Any]:
 
 
 async def test_postgres_looks_at_a_wiki_that_it_knows_nothing_of_before_it_is_read(wiki: Wiki) -> None:
-    """As after a dump was restored: else each page is looked for among all sections of its tenant."""
+    """Tables lack statistics after a restored dump: without them each page is searched among all sections of its
+    tenant."""
     await fill(wiki)
     known = "SELECT relname FROM pg_class WHERE relname IN ('sections', 'pages') AND reltuples >= 0 ORDER BY relname"
     assert await wiki.look.fetch(known) == []
@@ -61,7 +62,7 @@ async def test_postgres_looks_at_a_wiki_that_it_knows_nothing_of_before_it_is_re
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_a_reindexing_that_is_stopped_goes_on_and_ends_like_one_that_was_not(wiki: Wiki) -> None:
+async def test_an_interrupted_reindexing_continues_and_ends_like_an_undisturbed_one(wiki: Wiki) -> None:
     await fill(wiki)
     written = await wiki.rows("search_pages", "page_id")
     await forget(wiki)
@@ -83,7 +84,7 @@ async def test_a_reindexing_that_is_stopped_goes_on_and_ends_like_one_that_was_n
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_reading_again_that_is_stopped_goes_on_and_changes_nothing(wiki: Wiki) -> None:
+async def test_an_interrupted_second_reindexing_continues_and_changes_nothing(wiki: Wiki) -> None:
     await fill(wiki)
     assert await reindexed(wiki, again=True) == 10
     whole = await held(wiki)
@@ -101,7 +102,7 @@ async def test_a_wiki_that_is_read_is_left_as_it_is(wiki: Wiki) -> None:
     assert len(await found(wiki, "harbourly")) == 3
 
 
-async def test_reading_again_finds_what_the_rows_had_lost(wiki: Wiki) -> None:
+async def test_reindexing_restores_lost_search_rows(wiki: Wiki) -> None:
     ids = await fill(wiki, 3)
     await wiki.look.execute("UPDATE search_pages SET tsv = '', name_tsv = '' WHERE page_id = $1", ids[0])
     await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1", wiki.scope.tenant_id)
@@ -146,7 +147,7 @@ async def test_an_empty_wiki_is_ready_at_once(wiki: Wiki) -> None:
     assert await indexes(wiki) == {ANALYSER: "ready"}
 
 
-async def test_each_wiki_is_read_by_itself(wiki: Wiki) -> None:
+async def test_each_wiki_is_indexed_separately(wiki: Wiki) -> None:
     other = await wiki.neighbour()
     await fill(wiki, 2)
     await fill(other, 3)
@@ -205,7 +206,7 @@ async def test_reading_again_counts_anew_whatever_was_counted_wrong(wiki: Wiki) 
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_counting_anew_ends_exact_whoever_writes_meanwhile(wiki: Wiki) -> None:
+async def test_recounting_during_writes_ends_with_exact_counts(wiki: Wiki) -> None:
     crews = [Crew(wiki, seed) for seed in range(3)]
     for crew in crews:
         for step in range(9):

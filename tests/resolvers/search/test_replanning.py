@@ -1,4 +1,4 @@
-"""What is asked again and again is planned once: to plan a read takes Postgres longer than to run it."""
+"""Repeated reads are planned once, because planning takes Postgres longer than running them."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Search: what finds a page, in which order, and that no input harms it."""
+"""Search: what finds a page, in which order, and that no input breaks it."""
 
 import asyncio
 
@@ -84,7 +84,7 @@ async def test_archived_pages_and_other_wikis_are_not_found(wiki: Wiki) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "   ", "?!", "…", "—", "\u200b"])
-async def test_nothing_to_look_for_asks_nobody(wiki: Wiki, query: str) -> None:
+async def test_an_empty_search_runs_no_statement(wiki: Wiki, query: str) -> None:
     await wiki.database.close()
     assert await search(wiki.database, wiki.scope, SearchRequest(query)) == SearchResult()
     await wiki.database.open()

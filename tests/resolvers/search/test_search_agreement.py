@@ -1,4 +1,4 @@
-"""Pages that say nothing of a question, but to which those that do link: found, shown, counted, and filtered."""
+"""Pages without the words of a question, to which matching pages link: found, shown, counted, and filtered."""
 
 from typing import Any
 from uuid import UUID
@@ -63,7 +63,7 @@ async def test_it_is_counted_with_the_others(vault: Wiki) -> None:
 
 
 async def test_it_is_found_by_the_statement_that_shows_hits(vault: Wiki) -> None:
-    """Which finds them itself."""
+    """That statement finds such pages itself."""
     asked = SearchRequest("frontmatter", with_cursors=False)
     known = await cached_values(vault.database, vault.scope, asked, is_stale=False)
     assert known is not None
@@ -88,7 +88,7 @@ async def test_it_has_to_be_what_the_question_demands(vault: Wiki) -> None:
         assert "Properties" not in await titles(vault, f"frontmatter {demand}"), demand
 
 
-async def test_one_page_alone_agrees_with_nobody(vault: Wiki) -> None:
+async def test_a_single_matching_page_adds_no_linked_page(vault: Wiki) -> None:
     assert await titles(vault, "frontmatter -glossary") == ["Bases syntax"]
 
 

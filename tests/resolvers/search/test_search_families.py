@@ -1,4 +1,4 @@
-"""Codes that no page says, which belong to the page that has those around them."""
+"""Codes that no page contains are found on the page that has the neighbouring codes."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ async def found(wiki: Wiki, text: str, **how: Any) -> list[tuple[str, str | None
     return [(named[hit.page_id], hit.matched_alias) for hit in hits]
 
 
-async def test_a_code_that_nobody_wrote_finds_the_page_that_has_those_around_it(errors: Wiki) -> None:
+async def test_a_code_that_no_page_has_finds_the_page_with_neighbouring_codes(errors: Wiki) -> None:
     assert await found(errors, "LNK2014") == [("Linker errors", "lnk2013")]
     assert (await found(errors, "missing symbol lnk2014"))[0] == ("Linker errors", "lnk2013")
 

@@ -1,4 +1,4 @@
-"""What full-text search reads of a page."""
+"""The parts of a page that full-text search reads."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Questions to a wiki of several languages."""
+"""Searching a wiki with pages in several languages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the first pages link to goes before its equals."""
+"""Pages to which the first hits link rank above pages of equal score."""
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
@@ -14,7 +14,7 @@ KETTLES = [
 
 
 async def names_of(wiki: Wiki, text: str) -> dict[str, float]:
-    """By title, in their order: what links add to each page."""
+    """Return by title, in order of the hits, what links add to the score of each page."""
     named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
     hits = (await ask(wiki, text, explained=True)).hits
     return {named[hit.page_id]: hit.explanation["parts"]["linked"] for hit in hits if hit.explanation}

@@ -1,4 +1,4 @@
-"""What a search remembers of questions: never an answer, and nothing that holds no more."""
+"""The cache of analysed questions: it stores no results, and nothing that is out of date."""
 
 from resolvers.auth.owners import set_language
 from resolvers.model.drafts import PageDraft

@@ -1,4 +1,4 @@
-"""Names among the words of a question, and words that most pages say."""
+"""Names among the words of a question, and words that most pages contain."""
 
 import pytest
 
@@ -65,7 +65,7 @@ async def test_the_last_word_of_a_name_may_have_another_ending(wiki: Wiki, asked
 
 
 async def test_a_name_beside_a_word_that_most_pages_say_is_asked_for(wiki: Wiki) -> None:
-    """In a wiki about one product its name tells no page from the others. `s` is a stop word, and part of a name."""
+    """In a wiki about one product, its name does not distinguish pages. `s` is a stop word, and part of a name."""
     pages = {f"Note {n}": f"A function of Obsidian, part {n}." for n in range(16)} | {
         "Settings": "Where things are set.",
         "Set up Obsidian Sync": "Obsidian settings: " * 5,

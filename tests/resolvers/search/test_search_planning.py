@@ -1,4 +1,4 @@
-"""The work of a search before its answer: how Postgres plans it, and where its question is read."""
+"""The work of a search before its result: how Postgres plans it, and where the question is parsed."""
 
 import threading
 
@@ -21,7 +21,7 @@ BY_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off"  #
 
 @pytest.mark.parametrize("name", ["rank_pages", "rank_hits", "rank_pages_by_topic", "count_pages"])
 async def test_nothing_is_looked_up_for_each_page_that_is_expected(wiki: Wiki, name: str) -> None:
-    """It seems so costly, in a million pages, that the whole primary key is read to expect fewer."""
+    """With a million pages the planner would read the whole primary key to estimate fewer rows."""
     async with wiki.look.transaction():
         await wiki.look.execute(BY_INDEX)
         found = filters(await generic_plan(wiki.look, RANKING[name].sql))
@@ -30,7 +30,7 @@ async def test_nothing_is_looked_up_for_each_page_that_is_expected(wiki: Wiki, n
 
 
 def filters(plan: str) -> list[str]:
-    """What is asked of each page that the index of words finds."""
+    """Return the filters on each page that the index of words finds."""
     scans = plan.split("Bitmap Heap Scan on search_pages")[1:]
     return [line for scan in scans if (line := first_filter(scan))]
 

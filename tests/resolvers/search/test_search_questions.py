@@ -1,4 +1,4 @@
-"""What people type, and what they find: names, questions, beginnings, mistakes, operators, any script."""
+"""Questions that people type, and their hits: names, questions, prefixes, typos, operators, any script."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from random import Random
@@ -229,7 +229,7 @@ async def test_pages_of_hits_follow_each_other_without_gap_or_repetition(wiki: W
 
 @pytest.mark.parametrize("query", ["coffee roaster drum oak", "how long does a roaster keep coffee in the drum"])
 async def test_new_pages_that_lead_elsewhere_neither_repeat_nor_hide_a_hit(wiki: Wiki, query: str) -> None:
-    """What the first pages link to and talk about lifts others: new first pages lift other ones."""
+    """Links of the first pages raise other pages: new first pages raise other ones."""
     dice, spoken = Random(7), ["coffee", "roaster", "drum", "oak", "crack", "beans", "cup", "cellar"]
     names = [f"Batch {n}" for n in range(40)]
 
@@ -334,7 +334,7 @@ async def test_an_explanation_adds_up(library: Wiki) -> None:
             assert hit.explanation["terms"]
 
 
-async def test_a_word_that_nobody_says_does_not_hide_the_common_ones(library: Wiki, monkeypatch) -> None:
+async def test_a_word_that_no_page_has_does_not_hide_the_common_ones(library: Wiki, monkeypatch) -> None:
     monkeypatch.setattr("resolvers.search.ranking_query.BUDGET", 1)  # as if "barbecue" were in too many pages
     assert set(await titles(library, "barbecue qzxvwk jkwqzz")) == {"Franklin Barbecue", "Austin restaurants"}
 

@@ -1,4 +1,4 @@
-"""What is counted of a wiki's words is what its pages have, and never far behind them."""
+"""The word statistics of a wiki match its pages, and are never far behind."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -38,7 +38,7 @@ SPEECH = (
 
 
 class Crew:
-    """Somebody who does this and that in a wiki, the same for the same seed."""
+    """Performs random operations in a wiki, the same for the same seed."""
 
     def __init__(self, wiki: Wiki, seed: int) -> None:
         self.wiki, self.dice, self.pages = wiki, Random(seed), list[UUID]()
@@ -154,7 +154,7 @@ def test_how_far_behind_counting_may_be(pages: int, waiting: int) -> None:
 
 
 @pytest.mark.parametrize(("waiting", "folded"), [(2, 0), (3, 1)])
-async def test_one_more_than_is_tolerated_is_folded(
+async def test_one_change_beyond_the_tolerated_number_is_folded(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch, waiting: int, folded: int
 ) -> None:
     folds: list[Any] = []

@@ -48,7 +48,7 @@ async def test_an_answer_that_repeats_no_word_is_found_beside_its_question(evide
     assert "Jon: No, it cracked from top to bottom." in texts(await search(evidence, "survive the night"))[:2]
 
 
-async def test_who_is_asked_about_speaks_first(evidence: Wiki) -> None:
+async def test_passages_of_the_speaker_in_question_come_first(evidence: Wiki) -> None:
     assert texts(await search(evidence, "Jon bakery"))[0].startswith("Jon: The bakery")
 
 

@@ -1,4 +1,4 @@
-"""Attachments and originals whose bytes lie in a folder: read, exported, moved, deleted and missed."""
+"""Attachments and originals whose bytes are in a folder: read, exported, moved, deleted and missing."""
 
 import asyncio
 from hashlib import sha256
@@ -78,7 +78,7 @@ async def test_a_file_whose_row_has_its_bytes_is_swept_from_the_folder(wiki: Wik
     assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
 
 
-async def test_a_file_that_is_gone_or_changed_is_told_and_the_same_file_mends_it(
+async def test_a_missing_or_changed_file_is_reported_and_the_same_file_repairs_it(
     wiki: Wiki, folder: BlobFolder, tmp_path: Path
 ) -> None:
     await keep_attachments(wiki.database, wiki.scope, [attachment("Map.png", FILE)])

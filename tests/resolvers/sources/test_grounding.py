@@ -1,4 +1,4 @@
-"""Grounding and confidence of pages: counted when they are compiled, edited and cited."""
+"""Grounding and confidence of pages, computed when they are compiled, edited and cited."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Names seen in sources that have not earned a page yet."""
+"""Mentions: names seen in sources that have no page yet."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Evidence by the batch: kept once, and a compile asked for with it."""
+"""Retaining evidence in batches: stored once, and a compile queued with it."""
 
 import json
 import os
@@ -34,7 +34,7 @@ async def test_a_batch_is_kept_once_and_compiled_once(wiki: Wiki) -> None:
     assert await wiki.actions() == ["source.retained"]
 
 
-async def test_one_that_cannot_be_kept_does_not_stop_the_others(wiki: Wiki) -> None:
+async def test_a_source_that_cannot_be_stored_does_not_stop_the_others(wiki: Wiki) -> None:
     drafts = [
         *notes("One."),
         SourceDraft("gossip", "g", "x"),
@@ -65,7 +65,7 @@ async def test_versions_within_one_batch_supersede_each_other(wiki: Wiki) -> Non
     assert [row["supersedes_id"] for row in rows] == [None, rows[0]["id"], rows[1]["id"]]
 
 
-async def test_each_source_comes_later_than_all_before_it_whatever_the_clock_says(wiki: Wiki) -> None:
+async def test_each_source_is_ordered_after_all_earlier_ones_whatever_the_clock_says(wiki: Wiki) -> None:
     await wiki.add_source(ref="first")
     await wiki.look.execute("UPDATE sources SET created_at = created_at + interval '1 hour'")
     await retain_sources(wiki.database, wiki.scope, notes("One.", "Two."))

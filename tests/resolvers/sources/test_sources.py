@@ -1,4 +1,4 @@
-"""Evidence that never changes, and which section rests on which."""
+"""Immutable evidence, and which section cites which source."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

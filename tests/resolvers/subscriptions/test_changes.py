@@ -1,4 +1,4 @@
-"""What writes announce."""
+"""The notifications that writes send."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -47,7 +47,8 @@ Told = list[tuple[str, UUID | None, int | None]]
 
 
 class Ear:
-    """What was announced since it was last asked: notifications come in the order of commits, so one more ends them."""
+    """Reads the notifications since the last call: they arrive in the order of commits, so an extra one marks the
+    end."""
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self.connection, self.heard, self.fence = connection, list[str](), asyncio.Event()
@@ -74,7 +75,7 @@ async def ear(wiki: Wiki, dsn: str) -> AsyncIterator[Ear]:
     await connection.close()
 
 
-async def test_each_thing_that_can_happen_to_a_page_has_its_kind(wiki: Wiki, ear: Ear) -> None:
+async def test_each_kind_of_change_has_its_event_kind(wiki: Wiki, ear: Ear) -> None:
     database, scope = wiki.database, wiki.scope
     page = (await create_page(database, scope, PageDraft("topic", "Austin", aliases=["atx"]))).page_id
     other = (await create_page(database, scope, PageDraft("topic", "Texas"))).page_id
@@ -195,7 +196,7 @@ MADE = {
 
 
 def known(value: Any, ids: dict[str, str]) -> Any:
-    """With ids in place of the names of what was made."""
+    """Replace names of created rows by their ids."""
     if isinstance(value, list):
         return [known(one, ids) for one in value]
     return ids.get(value, value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""What waits for a subscriber: bounded, coalesced, in order."""
+"""Events that wait for a subscriber: bounded, coalesced, in order."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ def happened(kind: ChangeKind = ChangeKind.UPDATED, id: UUID | None = PAGE, vers
 
 
 async def told(subscriber: Subscriber) -> list[tuple[ChangeKind, UUID | None]]:
-    """All that waits."""
+    """Return all pending events."""
     found = []
     while subscriber.pending:
         change = await anext(subscriber)
@@ -28,7 +28,7 @@ async def told(subscriber: Subscriber) -> list[tuple[ChangeKind, UUID | None]]:
     return found
 
 
-async def test_one_who_is_slow_is_told_of_every_page_once(feed: Feed) -> None:
+async def test_a_slow_subscriber_gets_each_page_once(feed: Feed) -> None:
     subscriber, pages = Subscriber(feed, PLACE), [new_id() for _ in range(3)]
     for version in range(1000):
         for page in pages:
@@ -37,7 +37,7 @@ async def test_one_who_is_slow_is_told_of_every_page_once(feed: Feed) -> None:
     assert await told(subscriber) == [(ChangeKind.UPDATED, page) for page in pages]
 
 
-async def test_one_who_is_too_slow_is_told_to_read_anew(feed: Feed) -> None:
+async def test_a_subscriber_that_is_too_slow_is_told_to_resync(feed: Feed) -> None:
     subscriber = Subscriber(feed, PLACE)
     for _ in range(PENDING_MAX * 3 + 1):
         feed.tell(happened(id=new_id()))
@@ -78,7 +78,7 @@ async def test_a_feed_that_closes_ends_every_watcher(feed: Feed) -> None:
         await waiting
 
 
-async def test_one_who_leaves_is_forgotten(feed: Feed) -> None:
+async def test_a_subscriber_that_leaves_is_removed(feed: Feed) -> None:
     subscribers = [Subscriber(feed, PLACE), Subscriber(feed, PLACE)]
     for subscriber in subscribers:
         await subscriber.aclose()
@@ -86,7 +86,7 @@ async def test_one_who_leaves_is_forgotten(feed: Feed) -> None:
     assert not feed.subscribers
 
 
-def test_the_greatest_of_several_changes_is_told_whatever_their_order() -> None:
+def test_the_greatest_of_several_changes_is_sent_whatever_their_order() -> None:
     kinds = [kind for kind in ChangeKind if kind is not ChangeKind.RESTORED]
     for earlier, later in permutations(kinds, 2):
         assert merge_changes(happened(earlier), happened(later)).kind == max(earlier, later, key=kinds.index)

@@ -1,4 +1,4 @@
-"""A folder that a test syncs with its wiki: its files, and what a sync did."""
+"""Helpers of tests that sync a folder with a wiki: they write files and read what a sync did."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ async def sync(wiki: Wiki, root: Path, **given: Any) -> SyncResult:
 
 
 async def settled(wiki: Wiki, root: Path) -> None:
-    """A second sync has nothing to do."""
+    """Check that a second sync has nothing to do."""
     again = await sync(wiki, root)
     assert (again.events, again.left) == ([], [])
 
@@ -29,7 +29,7 @@ def put(root: Path, path: str, text: str) -> Path:
 
 
 def files(root: Path) -> dict[str, str]:
-    """The notes of a folder and their texts."""
+    """Return the notes of a folder and their texts."""
     found = (path for path in root.rglob("*.md") if ".cairn" not in path.parts)
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found}
 

@@ -1,4 +1,4 @@
-"""A sync in a process of its own that is killed at one of its steps."""
+"""A sync in its own process that is killed at one of its steps."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ FILES = frozenset({"open", "os.rename", "os.link", "os.remove", "os.mkdir", "os.
 
 
 def sync_until(dsn: str, scope: Scope, root: str, last: int, quiet: float) -> None:
-    """Sync a folder. At the step `last`, of those in the folder and of its statements, the process is killed."""
+    """Sync a folder, and kill the process at the step `last`, counting its steps in the folder and its statements."""
     steps = 0
 
     def step() -> None:

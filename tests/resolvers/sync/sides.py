@@ -1,4 +1,4 @@
-"""A folder and a wiki that are edited in any way, with a mark in each text that tells whether it was lost."""
+"""Edits a folder and a wiki in random ways. A mark in each text shows whether the text was lost."""
 
 import re
 from itertools import count
@@ -25,12 +25,12 @@ PAGE = ("edit", "edit section", "new", "archive", "rename")
 
 
 def marks_of(path: Path) -> tuple[str, ...]:
-    """The marks in a file, but for its header."""
+    """Return the marks in a file, without its header."""
     return tuple(MARK.findall(path.read_text().rpartition("---\n")[2]))
 
 
 class TwoSides:
-    """A folder and a wiki. `random` makes the choices."""
+    """A folder and a wiki that are synced. `random` makes the choices."""
 
     def __init__(self, wiki: Wiki, root: Path, random: Random) -> None:
         self.wiki, self.root, self.random, self.marks = wiki, root, random, count(1)
@@ -56,7 +56,7 @@ class TwoSides:
             path.parent.mkdir(exist_ok=True)
             if self.random.random() < 0.5:
                 path.write_text(f"Written {self.mark()}.\n")
-            else:  # as many editors save: beside, then in its place
+            else:  # many editors write another file first, then replace the note with it
                 beside = path.with_name(f".{path.name}.tmp")
                 beside.write_text(f"## One\n\nWritten {self.mark()}.\n\n## Two\n\nAlso {self.mark()}.\n")
                 beside.replace(path)
@@ -92,12 +92,12 @@ class TwoSides:
                 await rename_page(*here, page["id"], title=f"Named {name}", slug=f"named-{name}")
 
     def in_files(self) -> set[str]:
-        """The marks in the texts of all files, those that a sync has moved aside, too."""
+        """Return the marks in the texts of all files, including those that a sync has moved aside."""
         found = (path for path in self.root.rglob("*.md") if path.is_file())
         return {mark for path in found for mark in marks_of(path)}
 
     async def in_history(self) -> set[str]:
-        """The marks in all that pages have ever said."""
+        """Return the marks in all revisions of all pages."""
         marks = set[str]()
         async with self.wiki.database.connection() as connection:
             for page in await self.wiki.rows("pages"):
@@ -112,12 +112,12 @@ class TwoSides:
         return await sync_folder(self.wiki.database, self.wiki.scope, self.root, quiet=QUIET)
 
     async def end(self, seen: set[str]) -> None:
-        """Sync until conflicts are resolved: both sides are equal then, and nothing that was seen is lost."""
+        """Sync until conflicts are resolved: then both sides are equal, and none of the marks in `seen` is lost."""
         await self.sync()
         assert seen <= await self.everywhere()
         for path in sorted(self.root.rglob("*.md")):
             if CONFLICTED.search(path.name):
-                path.unlink()  # as a person does who keeps the file: the wiki remembers the other text
+                path.unlink()  # as a person does who keeps the file: the wiki's history has the other text
         await self.sync()
         result = await sync_folder(self.wiki.database, self.wiki.scope, self.root, quiet=QUIET)
         assert (result.events, result.left, result.conflicts) == ([], [], []), result
@@ -131,11 +131,11 @@ class TwoSides:
             try:
                 await self.do(self.random.choice((*FOLDER, *PAGE)))
             except CairnError:
-                continue  # such as a title that is too long by now
+                continue  # the operation was refused, such as a title that has become too long
 
 
 class ReviewedSides(TwoSides):
-    """A folder whose edits are reviewed, since it is synced with another scope than that of the wiki's admin."""
+    """A folder whose edits are reviewed, because it is synced with a scope other than that of the wiki's admin."""
 
     def __init__(self, wiki: Wiki, root: Path, random: Random, scope: Scope) -> None:
         super().__init__(wiki, root, random)
@@ -145,13 +145,13 @@ class ReviewedSides(TwoSides):
         return await sync_folder(self.wiki.database, self.scope, self.root, quiet=QUIET)
 
     async def everywhere(self) -> set[str]:
-        """The marks in files, in the history and in what was ever proposed."""
+        """Return the marks in files, in the history and in all proposals."""
         proposed = await self.wiki.rows("proposals")
         marks = {mark for row in proposed for mark in MARK.findall(row["proposed_body"] or "")}
         return marks | await super().everywhere()
 
     async def decide(self, *, accepted: float = 0.7) -> None:
-        """Accept or decline what waits; what cannot be accepted any more is declined."""
+        """Accept or decline open proposals. Those that can no longer be accepted are declined."""
         here = self.wiki.database, self.wiki.scope
         for row in await self.wiki.rows("proposals", status="open"):
             if self.random.random() < accepted:
@@ -163,7 +163,7 @@ class ReviewedSides(TwoSides):
             await decline_proposal(*here, row["id"], "Not so.")
 
     async def end(self, seen: set[str]) -> None:
-        """Sync and review until nothing waits; who is told of a decline or a conflict writes the file anew."""
+        """Sync and review until no proposal is open. Declined files are edited again, and conflict copies deleted."""
         for _ in range(20):
             result = await self.sync()
             assert seen <= await self.everywhere()

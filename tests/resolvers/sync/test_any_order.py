@@ -1,4 +1,4 @@
-"""Whatever is done to a folder and its wiki, in any order, no text is lost and both come to the same."""
+"""After any operations on a folder and its wiki, in any order, no text is lost and both become equal."""
 
 from pathlib import Path
 from random import Random

@@ -1,4 +1,4 @@
-"""Both sides have changed: what can be merged is, and the rest waits beside the file."""
+"""Changes on both sides: those that can be merged are, and the rest is written beside the file."""
 
 from pathlib import Path
 

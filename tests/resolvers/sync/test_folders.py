@@ -1,4 +1,4 @@
-"""The folder of a sync: one wiki and one sync at a time, and nothing lost over files that cannot be read."""
+"""The folder of a sync: one wiki and one sync at a time, and unreadable files cause no loss."""
 
 import unicodedata
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A sync that is killed at any step, or loses its database, is begun again and loses nothing."""
+"""A sync that is killed at any step, or loses its database, can be started again and loses nothing."""
 
 import asyncio
 from collections import Counter
@@ -85,7 +85,7 @@ async def test_a_sync_whose_edits_are_reviewed_is_killed_at_any_step(wiki: Wiki,
 
 
 def subject(proposal: dict[str, Any]) -> str:
-    """What a proposal is about: a page, or the file that is to become one."""
+    """Return the subject of a proposal: a page, or the file from which a page is to be created."""
     return str(proposal["page_id"] or proposal["arguments"]["draft"]["metadata"]["imported_from"])
 
 

@@ -1,4 +1,4 @@
-"""The plan of a sync: whatever both sides do, they come to the same, and no text is lost."""
+"""The plan of a sync: after any changes of both sides they become equal, and no text is lost."""
 
 from dataclasses import dataclass, field
 
@@ -101,7 +101,7 @@ def test_no_text_is_lost_and_both_sides_end_equal(operations: list[tuple[str, st
 
 
 @given(st.one_of(st.none(), st.builds(Base, SIDES, SIDES)), SIDES, SIDES, st.booleans())
-def test_one_direction_never_writes_the_other_side(
+def test_a_one_way_sync_never_writes_the_other_side(
     base: Base | None, file: str | None, page: str | None, same: bool
 ) -> None:
     action = decide(base, file, page, same=same)

@@ -1,4 +1,4 @@
-"""A folder that is synced with a wiki whose writes are reviewed: its edits become proposals, each once."""
+"""Syncing a folder with a wiki whose writes are reviewed: each edit becomes one proposal."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -117,7 +117,7 @@ async def test_a_file_that_is_edited_again_replaces_its_proposal(wiki: Wiki, fol
     await settled(folder, tmp_path)
 
 
-async def test_an_edit_after_the_acceptance_goes_on_from_it(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
+async def test_an_edit_after_the_acceptance_is_based_on_it(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     page = await synced(wiki, tmp_path)
     put(tmp_path, "A.md", "Two.\n")
     put(tmp_path, "New.md", "New.\n")
@@ -168,7 +168,7 @@ async def test_what_was_declined_is_not_proposed_again_and_nothing_is_lost(
     assert (await wiki.page(page["id"]))["body_md"] == "Two, as the book says."
 
 
-async def test_who_gives_way_after_a_decline_renames_the_conflict_over_the_file(
+async def test_after_a_decline_renaming_the_conflict_over_the_file_resolves_it(
     wiki: Wiki, folder: Wiki, tmp_path: Path
 ) -> None:
     await synced(wiki, tmp_path)

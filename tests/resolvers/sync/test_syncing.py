@@ -1,4 +1,4 @@
-"""A folder and a wiki that are kept the same: edits, deletions and renames on either side."""
+"""Keeping a folder and a wiki equal: edits, deletions and renames on either side."""
 
 from pathlib import Path
 from typing import Any
@@ -137,7 +137,7 @@ async def test_what_was_imported_is_synced_without_a_change(wiki: Wiki, tmp_path
     assert files(tmp_path)["a/Note.md"] == "Now. See [[Note]] and [b](../b/Note.md).\n", "links are spelled as before"
 
 
-async def test_one_direction_leaves_the_other_side_alone(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_one_way_sync_leaves_the_other_side_alone(wiki: Wiki, tmp_path: Path) -> None:
     put(tmp_path, "A.md", "One.\n")
     put(tmp_path, "B.md", "Two.\n")
     await sync(wiki, tmp_path)

@@ -1,4 +1,4 @@
-"""The receiver of a test of webhooks, and a wiki whose writes are reviewed."""
+"""Provides a webhook receiver, and a wiki whose writes are reviewed."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,5 +30,5 @@ async def page_id(wiki: Wiki) -> UUID:
 
 @pytest.fixture
 def ada(wiki: Wiki) -> Scope:
-    """A member at home, whose writes are reviewed."""
+    """A member of the wiki whose writes are reviewed."""
     return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))

@@ -1,4 +1,4 @@
-"""A sender and a receiver in processes of their own, which are made to be killed."""
+"""A sender and a receiver in their own processes, which tests kill."""
 
 import asyncio
 from pathlib import Path

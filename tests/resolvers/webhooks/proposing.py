@@ -1,4 +1,4 @@
-"""Proposals in a wiki that is reviewed, and the events that are queued of them."""
+"""Creates proposals in a wiki that is reviewed, and reads the events that are queued for them."""
 
 from typing import Any
 from uuid import UUID

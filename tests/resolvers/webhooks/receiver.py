@@ -1,4 +1,4 @@
-"""A receiver of webhooks on this machine, which verifies deliveries as the specification of Standard Webhooks says."""
+"""A webhook receiver on this machine, which verifies deliveries as the specification of Standard Webhooks says."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ TOLERANCE = 300
 
 @dataclass
 class Receiver:
-    """What came, and what is to be answered: the next of `answers`, or 204 when there is none left."""
+    """The received deliveries, and the statuses to respond with: the next of `answers`, or `usual` if none is left."""
 
     secret: str = ""
     answers: list[int] = field(default_factory=list)
@@ -25,7 +25,7 @@ class Receiver:
     slow: float = 0.0
     heard: list[dict[str, Any]] = field(default_factory=list)
     attempts: list[tuple[str, bool]] = field(default_factory=list)
-    """The id of each request, and whether its signature was right."""
+    """The id of each request, and whether its signature was valid."""
     paths: list[str] = field(default_factory=list)
     port: int = 0
     lock: Lock = field(default_factory=Lock)

@@ -1,4 +1,4 @@
-"""A sender that runs while a test does, webhooks of a test's receiver, and waiting for what becomes of deliveries."""
+"""Runs a sender while a test runs, creates webhooks for the test's receiver, and waits for deliveries."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -44,7 +44,7 @@ async def create(wiki: Wiki, *titles: str) -> list[UUID]:
 
 
 async def settled(wiki: Wiki, webhook_id: UUID, *statuses: str) -> list[dict[str, Any]]:
-    """Wait until every delivery has one of these statuses, and no sender has the queue."""
+    """Wait until every delivery has one of these statuses, and no sender has claimed the queue."""
     async with asyncio.timeout(60):
         while True:
             rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
@@ -55,7 +55,7 @@ async def settled(wiki: Wiki, webhook_id: UUID, *statuses: str) -> list[dict[str
 
 
 async def attempted(wiki: Wiki, attempts: int) -> dict[str, Any]:
-    """Wait until the one delivery was tried so often, and the queue is nobody's."""
+    """Wait until the only delivery was attempted that often, and no sender has claimed the queue."""
     async with asyncio.timeout(60):
         while True:
             (row,) = await wiki.rows("webhook_deliveries")
@@ -66,5 +66,5 @@ async def attempted(wiki: Wiki, attempts: int) -> dict[str, Any]:
 
 
 async def hurry(wiki: Wiki) -> None:
-    """Let what waits for its next attempt be due now."""
+    """Make waiting deliveries due now."""
     await wiki.look.execute("UPDATE webhook_queues SET due_at = now() WHERE due_at IS NOT NULL AND claimed_by IS NULL")

@@ -1,4 +1,4 @@
-"""The addresses that webhooks may be sent to, and those that they may not."""
+"""The addresses to which webhooks may or may not be sent."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Deliveries that fail: tried again with growing pauses, dead after a time, and no burden to other webhooks."""
+"""Failed deliveries are retried with growing pauses, given up after a time, and delay no other webhook."""
 
 import asyncio
 from dataclasses import replace
@@ -54,7 +54,7 @@ async def test_a_failure_is_tried_again_and_holds_up_what_follows(wiki: Wiki, re
 
 
 async def test_a_receiver_that_takes_something_again_gets_the_rest_soon(wiki: Wiki, receiver: Receiver) -> None:
-    """Not only after the pause of hours that other wikis had reached."""
+    """It gets the rest before the pause of hours that other wikis had reached."""
     issued, other = await hook(wiki, receiver), await wiki.neighbour()
     await create(wiki, "Austin")
     await create(other, "Boston")
@@ -159,7 +159,7 @@ async def test_a_receiver_that_takes_too_long_has_not_taken_it(receiver: Receive
 async def test_an_outage_of_a_receiver_is_found_by_few_of_its_queues(
     wiki: Wiki, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or each of them would have a pause when it is over."""
+    """Otherwise each of them would have a pause when the outage is over."""
     monkeypatch.setattr(sending, "COOLING", 3600.0)
     await hook(wiki, receiver)
     receiver.usual = 500

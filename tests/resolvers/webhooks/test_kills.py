@@ -1,4 +1,4 @@
-"""What is written arrives, each wiki in its order, whatever is killed meanwhile; `benchmarks.webhooks` kills more."""
+"""Deliveries arrive in order for each wiki although processes are killed; `benchmarks.webhooks` kills more."""
 
 import asyncio
 import random
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.processes import free_port
-from benchmarks.webhooks.receiver import heard as taken
+from benchmarks.webhooks.receiver import read_deliveries
 from db.ids import new_id
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
@@ -75,7 +75,7 @@ async def test_nothing_is_lost_while_sender_and_receiver_are_killed(wiki: Wiki, 
         sender.end()
         receiver.end()
     rows = await wiki.rows("webhook_deliveries", "position")
-    heard = taken(place)
+    heard = read_deliveries(place)
     assert len(rows) > KILLS
     assert [row["version"] for row in rows] == [*range(1, len(rows) + 1)]
     assert [*dict.fromkeys(one["id"] for one in heard)] == [str(row["id"]) for row in rows]

@@ -1,4 +1,4 @@
-"""What writes queue for webhooks: in their own transaction, filtered, in the order of commits."""
+"""Writes queue deliveries for webhooks: in their own transaction, filtered, in the order of commits."""
 
 import asyncio
 from dataclasses import replace
@@ -32,7 +32,7 @@ async def create(wiki: Wiki, title: str, type: str = "topic", **given: Any) -> U
 
 
 async def queued(wiki: Wiki, webhook_id: UUID) -> list[tuple[str, str | None, int | None]]:
-    """What is queued of the wiki, in the order in which it will be sent."""
+    """Return the queued deliveries of the wiki, in the order in which they will be sent."""
     rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
     assert [row["position"] for row in rows] == [*range(1, len(rows) + 1)]
     return [(row["kind"], row["slug"], row["version"]) for row in rows]
@@ -86,7 +86,7 @@ async def test_a_webhook_hears_of_the_kinds_and_types_that_it_wants(wiki: Wiki) 
     assert [line[:2] for line in await queued(wiki, entities)] == [("created", "mara")]
 
 
-async def test_what_happens_to_the_whole_wiki_is_told_whatever_the_types(wiki: Wiki) -> None:
+async def test_events_of_the_whole_wiki_are_sent_whatever_the_types(wiki: Wiki) -> None:
     entities = await hook(wiki, types=["entity"])
     await create(wiki, "Austin")
     await archive_scope(wiki.database, wiki.scope)
@@ -110,7 +110,7 @@ async def test_a_webhook_hears_of_the_wikis_that_it_wants(wiki: Wiki) -> None:
 @pytest.mark.parametrize(
     ("level", "told"), [(None, 3), ("public", 3), ("confidential", 2), ("Secret", 1), ("nonsense", 1), ("", 3)]
 )
-async def test_a_page_above_the_ceiling_is_not_told(wiki: Wiki, level: str | None, told: int) -> None:
+async def test_a_page_above_the_ceiling_is_not_sent(wiki: Wiki, level: str | None, told: int) -> None:
     """Neither while it is there, nor when it goes."""
     ids = [await hook(wiki, ceiling=ceiling) for ceiling in ("internal", "confidential", "secret")]
     metadata = None if level is None else {"sensitivity": level}
@@ -120,7 +120,7 @@ async def test_a_page_above_the_ceiling_is_not_told(wiki: Wiki, level: str | Non
     assert heard == [0] * (3 - told) + [2] * told
 
 
-async def test_more_changes_than_are_told_apart_are_one(wiki: Wiki) -> None:
+async def test_changes_beyond_the_limit_become_one_event(wiki: Wiki) -> None:
     webhook_id = await hook(wiki, kinds=["created"], types=["entity"])
     async with writing(wiki.database, wiki.scope) as writer:
         for number in range(MOST + 1):

@@ -62,9 +62,7 @@ async def test_of_two_levels_the_stricter_one_counts(
     assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 4}
 
 
-async def test_a_page_that_became_secret_meanwhile_is_not_told(
-    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
-) -> None:
+async def test_a_page_that_became_secret_is_not_sent(wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver) -> None:
     hooks = await ceilings(wiki, receiver)
     first, second = await propose(wiki, ada, page_id), await propose(wiki, ada, page_id, "eight")
     await update_page(wiki.database, wiki.scope, page_id, metadata={"sensitivity": "secret"})
@@ -96,7 +94,7 @@ async def test_a_section_may_be_more_secret_than_its_page(
 async def test_a_proposal_of_an_older_release_counts_as_secret(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
-    """Nobody has said how sensitive it is, so only those are told who are told everything."""
+    """Its sensitivity is unknown, so only webhooks with the ceiling secret get it."""
     proposal_id = await propose(wiki, ada, page_id)
     await wiki.look.execute("UPDATE proposals SET sensitivity = NULL WHERE id = $1", proposal_id)
     hooks = await ceilings(wiki, receiver)

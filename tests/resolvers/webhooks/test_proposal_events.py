@@ -1,4 +1,4 @@
-"""What becomes of proposals, sent to the webhooks that name such events: in order, and never above their ceiling."""
+"""Events of proposals for the webhooks that name them: in order, and never above their ceiling."""
 
 import asyncio
 from dataclasses import replace
@@ -76,7 +76,7 @@ async def test_every_event_arrives_signed_with_what_it_is_about(
 async def test_a_webhook_that_names_no_kinds_hears_of_pages_alone(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
-    """Those that were there before there were such events are sent nothing that they do not know."""
+    """Webhooks that existed before such events get no event that they do not know."""
     everything, created = await hook(wiki, receiver), await hook(wiki, receiver, kinds=["created"])
     await accept_proposal(wiki.database, wiki.scope, await propose(wiki, ada, page_id))
     made = await held(create_page(wiki.database, ada, PageDraft("topic", "Pier")))
@@ -108,7 +108,7 @@ async def test_an_accepted_proposal_follows_the_changes_that_it_made(
     assert [body["data"]["pageId"] for body in receiver.bodies()[-3:]] == [None, str(done.page_id), str(done.page_id)]
 
 
-async def test_nothing_is_told_of_a_decision_that_was_undone(
+async def test_a_decision_that_was_rolled_back_sends_nothing(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issued = await hook(wiki, receiver, kinds=EVENTS)
@@ -124,7 +124,7 @@ async def test_nothing_is_told_of_a_decision_that_was_undone(
     assert await queued(wiki, issued.id) == ["proposal.created"]
 
 
-async def test_the_same_proposal_is_told_once(wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver) -> None:
+async def test_the_same_proposal_is_sent_once(wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver, kinds=EVENTS)
     first = await propose(wiki, ada, page_id)
     assert await propose(wiki, ada, page_id) == first
@@ -151,7 +151,7 @@ async def test_of_several_webhooks_each_hears_what_it_named(
     assert await queued(wiki, theirs.id) == []
 
 
-async def test_a_proposal_about_a_whole_wiki_is_told_whatever_the_types(
+async def test_a_proposal_about_a_whole_wiki_is_sent_whatever_the_types(
     wiki: Wiki, page_id: UUID, receiver: Receiver
 ) -> None:
     issued = await hook(wiki, receiver, kinds=EVENTS, types=["topic"])
@@ -160,7 +160,7 @@ async def test_a_proposal_about_a_whole_wiki_is_told_whatever_the_types(
     assert await queued(wiki, issued.id) == ["proposal.created"]
 
 
-async def test_a_page_that_is_to_be_deleted_is_told_with_its_type(
+async def test_a_page_that_is_to_be_deleted_is_sent_with_its_type(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
     issued = await hook(wiki, receiver, kinds=[*EVENTS, "deleted"], types=["entity"])
@@ -221,7 +221,7 @@ async def test_proposals_about_a_page_that_leaves_the_wiki_expire(
     assert (told["id"], told["reason"]) == (str(proposal_id), "The page was transferred to another wiki.")
 
 
-async def test_more_changes_than_are_told_apart_are_not_told_where_only_proposals_are_wanted(
+async def test_changes_beyond_the_limit_are_not_sent_if_only_proposals_are_wanted(
     wiki: Wiki, receiver: Receiver
 ) -> None:
     proposals, both = await hook(wiki, receiver, kinds=EVENTS), await hook(wiki, receiver, kinds=[*EVENTS, "created"])
@@ -285,7 +285,7 @@ async def test_proposals_are_queued_in_the_order_of_commits_under_concurrent_wri
         assert all(len(kinds) == 2 and kinds[0] == "proposal.created" for kinds in events.values())
 
 
-async def test_nobody_is_named_any_more_who_was_erased(wiki: Wiki, page_id: UUID, receiver: Receiver, dsn: str) -> None:
+async def test_an_erased_author_is_no_longer_named(wiki: Wiki, page_id: UUID, receiver: Receiver, dsn: str) -> None:
     """Whoever proposed something in a wiki of others leaves no id in what is queued there."""
     await hook(wiki, receiver, kinds=EVENTS)
     person = (await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "ada", "Ada")).id

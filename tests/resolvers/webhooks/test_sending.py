@@ -1,4 +1,4 @@
-"""The sender: signed, in order, each delivery by one sender, and kept for a while."""
+"""The webhook sender: signed deliveries, in order, each by one sender, and stored for a while."""
 
 import asyncio
 from datetime import timedelta
@@ -50,7 +50,7 @@ async def test_what_is_queued_arrives_signed_and_in_order(wiki: Wiki, receiver: 
 
 
 async def test_a_signature_by_another_secret_is_none(wiki: Wiki, receiver: Receiver) -> None:
-    """So the tests above can fail."""
+    """This shows that the tests above can fail."""
     issued = await hook(wiki, receiver)
     receiver.secret = "whsec_" + "QUJD" * 8
     await create(wiki, "Austin")
@@ -160,7 +160,7 @@ async def test_a_test_delivery_says_what_was_answered(wiki: Wiki, receiver: Rece
         await send_test(wiki.database, tenant_id, UUID(int=1), WebhookClient(INSIDE))
 
 
-async def test_one_webhook_takes_a_part_of_the_slots(wiki: Wiki, receiver: Receiver) -> None:
+async def test_one_webhook_takes_only_part_of_the_slots(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     await create(wiki, "Austin")
     busy = Sender(wiki.database, WebhookClient(INSIDE), "busy")

@@ -1,4 +1,4 @@
-"""What hangs on sections, sources, citations and mentions."""
+"""Reference resolvers of what belongs to sections, sources, citations and mentions."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from tests.schema.reference.rows import Row, Rows
 
 
 class Evidence:
-    """The lists of evidence that several types have."""
+    """The lists of evidence that several types share."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -55,7 +55,7 @@ class Sections(Evidence):
 
 
 class Promotions(Evidence):
-    """A promotion is the section that a page grew out of."""
+    """A promotion: the section that a page was promoted from."""
 
     def parent_page(self, section: Row) -> Row | None:
         return self.rows.page(section["page_id"])
@@ -132,7 +132,7 @@ class Originals:
 
 
 class BlastRadii(Evidence):
-    """What depends on a source is asked of its row."""
+    """What depends on a source; the row is that of the source."""
 
     def versions(self, source: Row) -> set[Any]:
         same = self.rows.where("sources", ref=source["ref"])
@@ -209,7 +209,7 @@ class Contradictions(Evidence):
 
 
 class Proposals(Evidence):
-    """Writes that wait; what they would change is compared as the texts stand in the rows."""
+    """Proposals. Their changes are compared with the texts in the rows."""
 
     def page(self, row: Row) -> Row | None:
         return self.rows.page(row["page_id"])

@@ -1,4 +1,4 @@
-"""The oracle: graphql-core over lists of rows, field by field. It shares no code with selection/ or db/relations/."""
+"""The reference: graphql-core over lists of rows. It shares no code with selection/ or db/relations/."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -68,7 +68,7 @@ TYPES: Mapping[str, type[Any]] = {
 
 @cache
 def contract(sdl: str) -> GraphQLSchema:
-    """A schema for references: one serves them all."""
+    """Build the schema of the references: all of them share it."""
     schema = build_schema(sdl)
     for name in ("Node", "_Entity"):
         abstract = schema.type_map[name]
@@ -110,7 +110,7 @@ def snake(name: str) -> str:
 
 
 def shown(value: Any, info: GraphQLResolveInfo[Any]) -> Any:
-    """A leaf as clients see it; rows as they are."""
+    """Convert a leaf to the form that clients get; rows stay unchanged."""
     if value is None:
         return None
     named = get_named_type(info.return_type)

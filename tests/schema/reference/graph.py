@@ -1,4 +1,4 @@
-"""The graph of a wiki, whole or around a page."""
+"""Reference resolvers of the graph of a wiki, whole or around a page."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -10,7 +10,7 @@ from tests.schema.reference.rows import Row, Rows
 
 
 def edges_among(rows: Rows, ids: Collection[UUID], links: list[Row]) -> list[Row]:
-    """One per directed pair, with the last of its kinds in the alphabet: a reference counts before hierarchy."""
+    """Return one edge per directed pair, with the last of its kinds in the alphabet: a reference precedes hierarchy."""
     kinds: dict[tuple[UUID, UUID], list[str]] = {}
     for link in links:
         if link["from_page_id"] in ids and link["to_page_id"] in ids:
@@ -19,7 +19,7 @@ def edges_among(rows: Rows, ids: Collection[UUID], links: list[Row]) -> list[Row
 
 
 class Graphs:
-    """A graph is the row of its owner."""
+    """A graph; its row is that of the owner."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -43,7 +43,7 @@ class Graphs:
 
 
 class Neighbourhoods:
-    """A neighbourhood is the row of the page in its middle."""
+    """A neighbourhood; its row is that of the page in its middle."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -52,7 +52,7 @@ class Neighbourhoods:
         return page
 
     def near(self, page: Row, depth: int) -> dict[UUID, int]:
-        """How many links away each page is, over active pages only."""
+        """Return how many links away each page is, over active pages only."""
         found, level = {page["id"]: 0}, [page]
         for distance in range(1, min(depth, 3) + 1):
             around = [other for near in level for other in connected(self.rows, near["id"])]
@@ -70,7 +70,7 @@ class Neighbourhoods:
 
 
 class Nodes:
-    """A page in a drawing."""
+    """A page as a node of the graph."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows

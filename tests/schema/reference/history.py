@@ -1,4 +1,4 @@
-"""Two states of a page compared."""
+"""Reference resolvers of the comparison of two revisions."""
 
 from typing import Any
 from uuid import UUID
@@ -9,7 +9,7 @@ from tests.schema.reference.rows import Row, Rows
 
 
 class Histories:
-    """What the contract shows of a comparison, made of whole texts."""
+    """Comparisons of revisions, computed from whole texts."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows, self.revisions = rows, Revisions(rows)

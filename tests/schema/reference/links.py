@@ -1,4 +1,4 @@
-"""Links of pages, inside of a wiki and between spaces."""
+"""Reference resolvers of links of pages, inside a wiki and between spaces."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ class Links:
         self.rows = rows
 
     def text(self, link: Row) -> str | None:
-        """That of the first target by its name."""
+        """Return the text of the first link target, by name."""
         ends = {"from_page_id": link["from_page_id"], "to_page_id": link["to_page_id"]}
         written = [row for row in self.rows.where("link_targets", **ends) if row["text"] is not None]
         first = next(iter(self.rows.sorted(written, "target")), None)
@@ -37,7 +37,7 @@ class Backlinks:
 
 
 def sections_with(rows: Rows, from_page_id: Any, to_page_id: Any) -> list[Row]:
-    """The sections of a page whose text links to another."""
+    """Return the sections of a page whose text links to another page."""
     written = rows.where("link_targets", from_page_id=from_page_id, to_page_id=to_page_id)
     slugs = {slug for row in written for slug in row["section_slugs"] or ()}
     found = [row for row in rows.where("sections", page_id=from_page_id) if row["section_slug"] in slugs]

@@ -1,4 +1,4 @@
-"""Sizes and Relay connections, done by sorting and scanning."""
+"""Sizes and Relay connections, implemented by sorting and scanning."""
 
 import base64
 import json
@@ -81,7 +81,7 @@ class Paged:
         return list(values[: len(self.keys)])
 
     def check(self, cursor: str) -> None:
-        """Of a list with a history nobody is ahead."""
+        """Raise GraphQLError if the cursor is of another history, or beyond the end of a list with a history."""
         history = json.loads(base64.b64decode(cursor))[1 + len(self.keys) :]
         if self.history and (history not in ([], [self.history]) or not self.all or self.is_ahead(cursor)):
             raise GraphQLError("This cursor is of another history.")

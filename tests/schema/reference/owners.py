@@ -1,4 +1,4 @@
-"""Owners, and the caller among them."""
+"""Reference resolvers of owners, and of the caller among them."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -8,7 +8,7 @@ from tests.schema.reference.rows import Row, Rows
 
 
 def author_name(rows: Rows, author_id: str) -> str:
-    """Of an owner or an API key the name; of anybody else the id."""
+    """Return the name of an owner or an API key, or else the id itself."""
     for table in ("owners", "api_keys"):
         for row in rows.tables[table]:
             if str(row["id"]) == author_id:
@@ -21,7 +21,7 @@ class Owners:
         self.rows = rows
 
     def role(self, owner: Row) -> str | None:
-        """A credential's own role in its own wikis, and at most that where it was granted less."""
+        """Return the credential's role in its own wikis, and elsewhere at most the role that was granted."""
         role = self.rows.scope.role.value
         if role in ("service", "admin", "reader") or owner["id"] in self.rows.scope.owners:
             return role
@@ -33,7 +33,7 @@ class ApiKeys:
         self.rows = rows
 
     def owners(self, key: Row) -> list[Row]:
-        """The owners that the key speaks for, in the key's order."""
+        """Return the owners that the key may act for, in the key's order."""
         found = (self.rows.one("owners", id=id) for id in key["owner_ids"])
         return [owner for owner in found if owner]
 
@@ -47,7 +47,7 @@ class ApiKeys:
 
 
 class Viewers:
-    """The viewer is the row of its owner."""
+    """A viewer; its row is that of the caller's owner."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows

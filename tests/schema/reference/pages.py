@@ -1,4 +1,4 @@
-"""Pages, their aliases and revisions."""
+"""Reference resolvers of pages, their aliases and revisions."""
 
 from datetime import datetime
 from itertools import groupby
@@ -36,7 +36,7 @@ TITLES = ("title", "id")
 
 
 class Pages:
-    """The fields of WikiPage that are more than a column."""
+    """The fields of WikiPage that are not columns."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -67,7 +67,7 @@ class Pages:
         return limited(self.rows.sorted(found, *TITLES), limit, 20)
 
     def named(self, page: Row, field: str) -> set[Any]:
-        """The other pages that a field of the metadata names by a slug that they have or had."""
+        """Return the other pages that a field of the metadata names by a current or former slug."""
         said = page["metadata"].get(field)
         found: set[Any] = set()
         for name in [said] if isinstance(said, str) else said or []:
@@ -210,7 +210,7 @@ class Pages:
         return Paged(self.rows, found, "target").part(**paging)
 
     def space_backlinks(self, page: Row, **paging: Any) -> Row:
-        """Pages of other wikis with a link that means this page, as far as both may be read."""
+        """Return pages of other wikis with a link to this page, if the caller may read both."""
         own, links = self.rows.one("owners", id=page["owner_id"]), SpaceLinks(self.rows)
         assert own is not None
         found: dict[Any, Row] = {}
@@ -250,7 +250,7 @@ class Pages:
         return len({(row["kind"], row["ref"]) for row in self.cited_sources(page)})
 
     def memories(self, page: Row) -> list[str]:
-        """A memory is one, however many of its versions are cited."""
+        """Return the refs of cited memories: all versions of a memory count as one."""
         newest: dict[str, Any] = {}
         for row in sorted(self.cited(page), key=lambda row: row["created_at"]):
             source = self.rows.one("sources", id=row["source_id"])
@@ -287,7 +287,7 @@ class Pages:
 
 
 class OnPage:
-    """An alias: what lies on a page."""
+    """A row that belongs to a page, such as an alias."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -297,7 +297,7 @@ class OnPage:
 
 
 class Changes(OnPage):
-    """The last change of a page, which may be gone."""
+    """The last change of a page, which may be deleted."""
 
     def state(self, row: Row) -> str:
         page = self.rows.page(row["page_id"])
@@ -305,10 +305,10 @@ class Changes(OnPage):
 
 
 class Revisions(OnPage):
-    """A state: the text that is not its own is taken of its base."""
+    """A revision. A text that is not stored whole is rebuilt from its base revision."""
 
     def told(self, revision: Row) -> Row:
-        """The state that holds what this one says besides its text."""
+        """Return the revision that stores this one's slug, aliases and metadata."""
         elsewhere = {"page_id": revision["page_id"], "version": revision["facts_version"]}
         return self.rows.one("revisions", **elsewhere) or revision
 

@@ -1,4 +1,4 @@
-"""The root fields: where reads start, and who may read there."""
+"""Reference resolvers of the root fields, and who may read there."""
 
 from hashlib import md5
 from typing import Any
@@ -34,7 +34,7 @@ KINDS = {
 
 
 def identified(text: str | None) -> UUID | None:
-    """What is not an id is nobody's."""
+    """Parse an id; a malformed id is None."""
     try:
         return UUID(text)
     except (TypeError, ValueError):
@@ -42,7 +42,7 @@ def identified(text: str | None) -> UUID | None:
 
 
 class Query:
-    """`where` are the spellings of the wiki that a field reads in."""
+    """The root fields. `where` are the spellings of the wiki that a field reads from."""
 
     def __init__(self, rows: Rows, context: Context) -> None:
         self.rows, self.searches, self.histories = rows, Searches(rows, context), Histories(rows)
@@ -54,7 +54,7 @@ class Query:
             raise GraphQLError("tenantId must be the tenant of the credential.")
 
     def wiki(self, tenant_id: str | None = None, **named: str | None) -> UUID | None:
-        """The owner whose rows are read; None when there are none to see."""
+        """Return the owner whose rows are read, or None if the caller may not read any."""
         self.check_tenant(tenant_id)
         spelled = {name.lower() for name in named.values() if name is not None}
         if len(spelled) > 1:
@@ -114,7 +114,7 @@ class Query:
         pages = filter(self.seen, connected(self.rows, identified(page_id), direction))
         return limited(self.rows.sorted(pages, *HUBS), limit, 100)
 
-    # -- search: the ranking is tested elsewhere, here what is shown of what it finds
+    # -- search: the ranking is tested elsewhere; these fields show what it finds
 
     async def wiki_search(self, _: Any, query: str, limit: int | None, filter: Row | None = None, **where: Any) -> Any:
         return await self.searches.hits(self.named(where), query, sized(limit, 20, 50, least=1), filter)
@@ -166,7 +166,7 @@ class Query:
         return limited(self.searches.suggestions(self.wiki(**where), prefix), limit, 8, 20)
 
     def named(self, where: Row) -> UUID | None:
-        """The owner that is asked for."""
+        """Return the owner that the arguments name, whether or not it may be read."""
         self.wiki(**where)
         if (name := where.get("owner")) is not None:
             return self.owner_named(name) or UUID(int=0)
@@ -307,7 +307,7 @@ class Query:
 
 
 def parted(given: Row) -> tuple[Row, Row]:
-    """Where to look, and which part of the list to show."""
+    """Split the arguments into those that name the wiki, and those that page the list."""
     paging: Row = {name: given.pop(name) for name in ("first", "after", "last", "before") if name in given}
     return given, paging
 
@@ -325,5 +325,5 @@ def passes(page: Row, filter: Row) -> bool:
 
 
 def begins(title: str, prefix: str) -> bool:
-    """A title without letters has no name to begin with, and a prefix without letters begins none."""
+    """Return whether a title begins with a prefix. A title or a prefix without letters never matches."""
     return bool(normalise(prefix)) and normalise(title).startswith(normalise(prefix))

@@ -13,7 +13,7 @@ RANKS = ["reader", "member", "admin"]
 
 
 class Rows:
-    """Plain lists, with an index for each column that is asked by."""
+    """Plain lists of rows, with an index for each column that is looked up."""
 
     def __init__(self, world: World, scope: Scope) -> None:
         self.scope = scope
@@ -41,7 +41,7 @@ class Rows:
         return page if page and page["status"] == "active" else None
 
     def active_pages(self, ids: Iterable[UUID]) -> list[Row]:
-        """Each once."""
+        """Return the active pages among the ids, each once."""
         found = (self.active_page(id) for id in set(ids))
         return [page for page in found if page]
 
@@ -49,7 +49,7 @@ class Rows:
         return [child for child in self.where("pages", parent_page_id=page["id"]) if child["status"] == "active"]
 
     def link_places(self, page_id: UUID) -> dict[str, list[str | None] | None]:
-        """By target the page that a text means: type, slug, id, the space of one in another wiki, and the title."""
+        """Return by link target the page that it resolves to: type, slug, id, space (None in this wiki) and title."""
         found: dict[str, list[str | None] | None] = {}
         for target in self.where("link_targets", from_page_id=page_id):
             space = target["space"]
@@ -67,7 +67,7 @@ class Rows:
     # -- access
 
     def granted(self, owner: UUID | None) -> str | None:
-        """The strongest grant that the caller has there."""
+        """Return the strongest role that was granted to the caller in the owner's wiki."""
         roles = [row["role"] for row in self.where("grants", owner_id=owner) if row["grantee_id"] in self.scope.owners]
         return max(roles, key=RANKS.index, default=None)
 
@@ -81,7 +81,7 @@ class Rows:
         return role != "reader" and (role in ("service", "admin") or owner in self.scope.owners or granted)
 
     def sorted(self, rows: Iterable[Row], *keys: str) -> list[Row]:
-        """By these columns, `-` for descending; texts in the order of the database."""
+        """Sort by these columns, `-` for descending; texts in the order of the database."""
         found = list(rows)
         for key in reversed(keys):
             found.sort(key=self.reading(key.strip("-")), reverse=key.startswith("-"))

@@ -1,4 +1,4 @@
-"""What is shown of what a search found, and the names that begin as somebody types."""
+"""Reference resolvers of search results, and of names that begin with a prefix."""
 
 from dataclasses import asdict, replace
 from typing import Any
@@ -24,13 +24,13 @@ KINDS = ["title", "alias", "slug", "old_slug"]
 
 
 class Searches:
-    """Asks the product for everything it can find, whatever of it a document wants."""
+    """Calls the product's search for everything that it can find, whatever fields a document selects."""
 
     def __init__(self, rows: Rows, context: Context) -> None:
         self.rows, self.context = rows, context
 
     async def hits(self, named: UUID | None, text: str, size: int, given: Row | None) -> list[Row]:
-        """`named` is the wiki that is asked for, whether or not it may be read."""
+        """Return the hits. `named` is the requested wiki, whether or not it may be read."""
         asked = SearchRequest(text, size, None, narrowed(given or {}), named, with_snippets=True, with_counts=True)
         found = await self.context.search(asked)
         memories = await self.context.matching_refs(asked, [hit.page_id for hit in found.hits])
@@ -85,7 +85,7 @@ class Searches:
         }
 
     def either(self, hit: Hit, cursor: str) -> Row:
-        """A hit of a search over both kinds: everything in it is in its space."""
+        """Return the fields of a hit of a search over pages and passages: everything in it is in its space."""
         shown = {"cursor": cursor, "score": hit.score, "raw_score": hit.raw_score, "matched_alias": None}
         place = {
             "page": None,
@@ -188,7 +188,7 @@ class Searches:
         return [hit for hit in hits if hit["page"] and self.rows.readable(hit["page"]["owner_id"])]
 
     def called(self, owner: UUID | None, name: str, type: str | None, include_archived: bool) -> list[Row]:
-        """Each page by the name that a link would find it by."""
+        """Return each page by the name with which a link would resolve to it."""
         wanted = {name[: NAME.most], normalise(name[: NAME.most])} - {""}
         best: dict[UUID, tuple[bool, int, UUID, str]] = {}
         for row in self.rows.where("page_names", owner_id=owner):
@@ -202,7 +202,7 @@ class Searches:
         return [{"page_id": page_id, "kind": kind} for *_, page_id, kind in sorted(best.values())]
 
     def suggestions(self, owner: UUID | None, prefix: str) -> list[Row]:
-        """Each page by its best name: those that begin so first, then those with a later word that does."""
+        """Return each page by its best name: first names that begin so, then names with a later word that does."""
         start, is_whole = normalise(prefix[: NAME.most]), prefix[: NAME.most][-1:].isspace()
         names = [row for row in self.rows.where("page_names", owner_id=owner) if start]
         begun = [row for row in names if begins(row["name"], start, is_whole)]
@@ -297,7 +297,7 @@ def counted(found: tuple[tuple[str, int], ...]) -> list[Row]:
 
 
 class Hits:
-    """A hit, an edge, and a page that is like another."""
+    """A hit, an edge, or a related page."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -307,7 +307,7 @@ class Hits:
 
 
 class Suggestions:
-    """A suggestion is a row of page_names."""
+    """A suggestion; its row is of page_names."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows

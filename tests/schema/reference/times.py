@@ -1,4 +1,4 @@
-"""Moments as documents write them."""
+"""Parses moments as documents write them."""
 
 from datetime import UTC, datetime
 

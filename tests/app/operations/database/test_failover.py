@@ -1,4 +1,5 @@
-"""A standby takes over: a service that knows both servers goes on, one that knows the standby alone says what it is."""
+"""A standby is promoted: a service of both servers continues, and one of the standby alone reports that it is
+read-only."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""After a newer release has migrated the database: the older one works beside it within the window, and says so."""
+"""An older release works on a database that a newer one has migrated, within the window, and reports it."""
 
 import json
 import shutil
@@ -93,7 +93,7 @@ def test_an_older_release_reads_and_writes_beside_a_newer_schema(dsn: str, tmp_p
     assert "topic/kiln" in newer.cairn("search", "hot", *wiki).out
 
 
-def test_outside_of_the_window_an_older_release_says_what_to_install(dsn: str, tmp_path: Path) -> None:
+def test_outside_of_the_window_an_older_release_names_the_release_to_install(dsn: str, tmp_path: Path) -> None:
     newer = Release(tmp_path / "newer", dsn, EXPANSION, CONTRACTION)
     older = Release(tmp_path / "older", dsn)
     assert newer.cairn("migrate").code == 0

@@ -1,4 +1,4 @@
-"""What is wrong with the database is told: at /readyz, in the log, in the metrics, and fast."""
+"""Database faults are reported quickly: at /readyz, in the log and in the metrics."""
 
 import asyncio
 import json
@@ -54,7 +54,9 @@ async def reason(service: Service) -> str | None:
     return told.get("reason")
 
 
-async def test_a_read_only_server_is_told_everywhere(dsn: str, tmp_path: Path, wiki: Wiki, logged: list[Any]) -> None:
+async def test_a_read_only_server_is_reported_everywhere(
+    dsn: str, tmp_path: Path, wiki: Wiki, logged: list[Any]
+) -> None:
     operator = await asyncpg.connect(dsn)
     name = await operator.fetchval("SELECT current_database()")
     await operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
@@ -114,7 +116,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
         yield folder
 
 
-async def test_a_full_disk_is_told_everywhere_and_comes_back(
+async def test_a_full_disk_is_reported_everywhere_until_it_has_room(
     small_disk: Path, tmp_path: Path, logged: list[Any]
 ) -> None:
     server = EmbeddedServer(small_disk)
@@ -215,7 +217,7 @@ async def test_a_network_that_holds_packets_back_is_answered_fast_after_the_firs
         await refuse_and_heal(service, token, proxy.flowing.clear, proxy.flowing.set)
 
 
-async def test_a_wiki_that_another_session_holds_is_told_as_unavailable_until_it_is_let_go(
+async def test_a_wiki_locked_by_another_session_is_unavailable_until_the_lock_ends(
     dsn: str, tmp_path: Path, wiki: Wiki
 ) -> None:
     holder = await asyncpg.connect(dsn)

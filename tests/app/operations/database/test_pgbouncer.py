@@ -1,4 +1,4 @@
-"""Behind PgBouncer in transaction mode, where each transaction may get another connection to Postgres."""
+"""The service behind PgBouncer in transaction mode, where each transaction may get another connection."""
 
 import asyncio
 import os
@@ -143,7 +143,7 @@ async def test_the_statement_timeout_is_the_roles_there(pooled: str, wiki: Wiki,
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
 
 
-async def test_a_pooler_that_refuses_the_settings_of_sessions_is_told_what_to_ignore(
+async def test_for_a_pooler_that_refuses_session_settings_the_error_says_what_to_ignore(
     dsn: str, unused_port: int
 ) -> None:
     with running(dsn, unused_port, ignoring="") as pooled, pytest.raises(PoolerUnfit, match=IGNORING):
@@ -164,7 +164,7 @@ async def test_a_pooler_that_gives_each_session_its_own_connection_keeps_stateme
 
 
 async def test_the_doctor_names_each_setting_that_is_missing(dsn: str, unused_port: int, wiki: Wiki) -> None:
-    """Nothing is said of a pooler where none is."""
+    """Without a pooler, none is mentioned."""
     given = {"statement_cache": 0, "statement_timeout": 7.0}
     assert await check_pooler(Settings(**given), dsn) == []  # type: ignore[arg-type]
     with running(dsn, unused_port, ignoring="") as pooled:
@@ -186,7 +186,7 @@ async def test_the_doctor_names_each_setting_that_is_missing(dsn: str, unused_po
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
 
 
-def test_a_service_that_the_pooler_does_not_fit_says_so_and_ends(
+def test_a_service_behind_an_unsuitable_pooler_reports_it_and_ends(
     pooled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.app.command_line.environment", lambda folder: environment(folder) | {URL: pooled})

@@ -1,4 +1,4 @@
-"""Clients that follow the changes of a wiki, and a backup of the database that is restored under them."""
+"""Clients that follow the change feed of a wiki while the database is restored from a backup."""
 
 import base64
 import json
@@ -69,9 +69,7 @@ async def follow(service: Service, token: str, after: str | None) -> Any:
     return [node["position"] for node in found["nodes"]], found["pageInfo"]["endCursor"]
 
 
-async def test_who_is_ahead_of_a_restored_backup_is_told_to_start_again(
-    dsn: str, backups: Backups, tmp_path: Path
-) -> None:
+async def test_a_client_ahead_of_a_restored_backup_must_start_again(dsn: str, backups: Backups, tmp_path: Path) -> None:
     made = await open_wiki(dsn)
     tenant, owner = made.scope.tenant_id, made.scope.owner_id
     async with serving(dsn, tmp_path) as service:
@@ -119,7 +117,7 @@ async def test_a_cursor_of_an_older_release_still_works(service: Service, token:
 
 
 async def test_the_operator_can_say_that_a_backup_was_restored(service: Service, token: str, wiki: Wiki) -> None:
-    """Of a restored volume the server itself cannot know."""
+    """A server cannot detect by itself that its volume was restored."""
 
     await Rest(service.http, token).page("Kiln")
     _, cursor = await follow(service, token, None)

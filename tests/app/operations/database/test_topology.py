@@ -1,4 +1,4 @@
-"""A primary, a replica and PgBouncer, with the settings of the compose file's profile of that name."""
+"""A primary, a replica and PgBouncer, with the settings of that profile of the compose file."""
 
 import asyncio
 import os
@@ -145,7 +145,7 @@ async def test_the_api_answers_through_pgbouncer_beside_a_replica(
         await close_wiki(wiki)
 
 
-async def test_no_statement_goes_on_for_ever_there(pair: Pair, settings: dict[str, Any]) -> None:
+async def test_every_statement_has_a_time_limit_there(pair: Pair, settings: dict[str, Any]) -> None:
     connection = await asyncpg.connect(settings["database_url"], statement_cache_size=0)
     assert await connection.fetchval("SHOW statement_timeout") == "10s"
     await connection.close()
@@ -160,7 +160,7 @@ def test_a_replica_copies_the_primary_once(copied: Callable[[], Path]) -> None:
     assert [one.name for one in data.parent.iterdir()] == [data.name]
 
 
-def test_a_copy_that_was_interrupted_is_made_anew(copied: Callable[[], Path]) -> None:
+def test_an_interrupted_copy_is_made_again(copied: Callable[[], Path]) -> None:
     data = copied()
     whole = data.parent / f"{data.name}.part"
     data.rename(whole)

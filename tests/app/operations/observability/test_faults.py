@@ -1,4 +1,4 @@
-"""Errors outside of operations: the common form everywhere, and one record for each fault of ours."""
+"""Errors outside of operations have the common form, and each server fault is logged once."""
 
 import json
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def codes(response: httpx.Response) -> set[str]:
         ("GET", "/graphiql/assets/../../settings.py", 404, "NOT_FOUND"),
     ],
 )
-async def test_what_is_not_served_is_refused_in_the_common_form(
+async def test_an_unknown_path_is_refused_in_the_common_form(
     service: Service, method: str, path: str, status: int, code: str
 ) -> None:
     response = await service.http.request(method, path)
@@ -58,7 +58,7 @@ async def test_other_methods_on_graphql_are_refused_with_a_code(service: Service
     assert method == "HEAD" or codes(response) == {"METHOD_NOT_ALLOWED"}
 
 
-async def test_a_fault_of_ours_is_masked_with_the_id_under_which_it_is_logged_once(
+async def test_a_server_fault_is_masked_and_logged_once_under_the_returned_id(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch, records: list[Any]
 ) -> None:
     async def broken(*_: object, **__: object) -> None:
@@ -86,7 +86,7 @@ async def test_a_fault_before_the_operation_is_masked_as_well(
     assert [record["event"] for record in records if record["log_level"] == "error"] == ["internal error"]
 
 
-async def test_a_mistake_of_the_client_is_no_error_of_ours(
+async def test_a_client_error_is_not_logged_as_a_server_error(
     service: Service, token: str, wiki: Wiki, records: list[Any]
 ) -> None:
     for query in ("{", "{ nothing }", 'mutation { deleteWikiPage(pageId: "x") { deletedPageId } }', VIEWER + VIEWER):

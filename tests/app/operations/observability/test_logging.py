@@ -1,4 +1,4 @@
-"""What is logged: one line a request, with an id, and nothing of what a client has sent."""
+"""The log has one line per request, with an id, and nothing that a client has sent."""
 
 import json
 import logging
@@ -86,7 +86,7 @@ async def test_a_request_is_one_line_without_its_values(
     assert len(str(health["request_id"])) == 32
 
 
-async def test_a_request_says_who_asked_by_what(
+async def test_the_log_line_of_a_request_names_caller_and_client(
     service: Service, wiki: Wiki, capsys: pytest.CaptureFixture[str]
 ) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
@@ -120,7 +120,7 @@ async def test_for_people_the_line_is_text(capsys: pytest.CaptureFixture[str]) -
         assert part in line
 
 
-async def test_what_is_logged_in_a_request_says_which(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_log_lines_within_a_request_have_its_id(capsys: pytest.CaptureFixture[str]) -> None:
     log = configured()
     REQUEST_TRACE.set(RequestTrace("mine-4"))
     log.warning("careful")

@@ -1,4 +1,4 @@
-"""Metrics: what is counted, that processes add up, and who may read them."""
+"""Metrics: what is counted, that counts of processes are added, and who may read them."""
 
 import asyncio
 import os
@@ -74,7 +74,7 @@ async def test_requests_and_operations_are_counted_by_how_they_ended(counting: S
     assert found["cairn_memory_bytes",] > 1_000_000
 
 
-async def test_who_has_to_wait_for_a_connection_is_counted(counting: Service, wiki: Wiki) -> None:
+async def test_requests_that_wait_for_a_connection_are_counted(counting: Service, wiki: Wiki) -> None:
     token = counting.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     await counting.ask(TITLES, token)
     assert WAITS not in await counted(counting)
@@ -107,7 +107,7 @@ async def test_the_queue_of_jobs_is_counted_over_all_tenants(counting: Service, 
 
 
 async def test_deliveries_of_webhooks_are_counted_over_all_tenants(counting: Service, wiki: Wiki) -> None:
-    """One whose receiver fails is not what an operator has to look after."""
+    """A receiver that fails is not the operator's concern."""
     tenant_id = wiki.scope.tenant_id
     well, failing = [
         (await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/"))).id for _ in range(2)
@@ -125,7 +125,7 @@ async def test_deliveries_of_webhooks_are_counted_over_all_tenants(counting: Ser
     assert 3600 <= found["cairn_oldest_webhook_delivery_seconds",] < 7200
 
 
-async def test_metrics_are_told_without_postgres(
+async def test_metrics_are_served_without_postgres(
     counting: Service, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def unreachable(*_: object) -> None:
@@ -137,7 +137,7 @@ async def test_metrics_are_told_without_postgres(
     assert found["cairn_processes",] == 1
 
 
-async def test_nobody_reads_them_unless_the_operator_says_so(service: Service) -> None:
+async def test_metrics_are_refused_unless_the_operator_enables_them(service: Service) -> None:
     assert (await service.http.get("/metrics")).status_code == 404
 
 
@@ -162,7 +162,9 @@ def test_a_token_that_is_not_there_or_short_is_refused_at_the_start() -> None:
             Settings.model_validate({"metrics": "token", "metrics_token": token})
 
 
-def test_processes_add_up_and_what_a_dead_one_counted_stays(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_counts_of_processes_are_added_and_those_of_dead_ones_stay(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     count = """if True:
         from pathlib import Path
         from app.observability import metrics
@@ -212,8 +214,8 @@ def test_every_metric_is_documented_as_it_is() -> None:
     assert rows in DOCUMENT.read_text()
 
 
-async def test_an_error_that_nobody_is_shown_is_not_counted(counting: Service, token: str) -> None:
-    """Of requests with one key at once all but one wait inside for the answer, and are given it or told to wait."""
+async def test_an_error_that_no_client_sees_is_not_counted(counting: Service, token: str) -> None:
+    """Of concurrent requests with one key, all but one wait inside for the result, and get it or are told to retry."""
     create = 'mutation { createWikiPage(input: {type: TOPIC, title: "T"}) { page { id } } }'
     headers = {"idempotency-key": "same"}
     answers = await asyncio.gather(*(counting.post(create, token, **headers) for _ in range(8)))
@@ -222,7 +224,7 @@ async def test_an_error_that_nobody_is_shown_is_not_counted(counting: Service, t
     assert sum(value for (name, *_), value in found.items() if name == "cairn_errors_total") == shown
 
 
-def test_who_asks_is_counted_within_bounds() -> None:
+def test_the_number_of_counted_clients_is_bounded() -> None:
     callers = Callers()
     tenant = UUID(int=1)
 

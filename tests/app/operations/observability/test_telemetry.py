@@ -1,4 +1,4 @@
-"""OpenTelemetry: a request as spans, its numbers as metrics, and no value that a client has sent in either."""
+"""OpenTelemetry: spans and metrics of a request, neither of which has a value that a client sent."""
 
 import json
 import sys
@@ -87,7 +87,7 @@ def parent_of(span: ReadableSpan) -> int | None:
 
 
 def inside(inner: ReadableSpan, outer: ReadableSpan) -> bool:
-    """To the tenth of a millisecond: two clocks are read."""
+    """Return whether a span is within another, to a tenth of a millisecond, as two clocks are read."""
     times: list[Any] = [outer.start_time, inner.start_time, inner.end_time, outer.end_time]
     return times[0] - 100_000 <= times[1] <= times[2] <= times[3] + 100_000
 
@@ -105,7 +105,7 @@ async def test_errors_are_marked_where_they_are(traced: Service, exported: InMem
     assert spans["GET"].parent is None
 
 
-async def test_what_was_not_sampled_costs_no_spans(
+async def test_a_request_that_is_not_sampled_creates_no_spans(
     exported: InMemorySpanExporter, dsn: str, tmp_path: Path, wiki: Wiki
 ) -> None:
     async with serving(dsn, tmp_path) as service:
@@ -161,7 +161,7 @@ def test_the_standard_variables_say_what_is_sent(
     assert telemetry_wanted() == wanted
 
 
-def test_libraries_that_are_not_there_are_told_and_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_reported_and_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http", None)
     with structlog.testing.capture_logs() as records:
         assert telemetry(frozenset({"traces"}), None).observers == []

@@ -1,4 +1,4 @@
-"""The watchdog says what holds the event loop."""
+"""The watchdog reports which code holds the event loop."""
 
 import asyncio
 import sys
@@ -21,13 +21,13 @@ THRESHOLD = 0.1
 
 
 def compute(seconds: float) -> None:
-    """So much time of the processor."""
+    """Compute for that much CPU time."""
     ends = time.thread_time() + seconds
     while time.thread_time() < ends:
         pass
 
 
-async def test_it_reports_the_stack_and_the_time_of_what_holds_the_loop() -> None:
+async def test_the_stack_and_the_time_of_a_hold_are_reported() -> None:
     holds: list[Hold] = []
     watchdog = Watchdog(THRESHOLD, holds.append)
     compute(4 * THRESHOLD)
@@ -39,7 +39,7 @@ async def test_it_reports_the_stack_and_the_time_of_what_holds_the_loop() -> Non
     assert any("test_watchdog.py" in frame and frame.endswith(" compute") for frame in holds[0].stack)
 
 
-def test_a_stack_that_was_left_meanwhile_is_told_as_far_as_it_can_be_followed() -> None:
+def test_a_stack_that_changed_is_reported_as_far_as_it_can_be_followed() -> None:
     """Python has been seen to name False as the caller of a frame whose thread went on."""
     assert tuple(format_frames(cast(FrameType, False))) == ()
     assert next(format_frames(sys._getframe())).endswith("it_can_be_followed")
@@ -70,7 +70,7 @@ async def test_a_threshold_of_nothing_watches_nothing(monkeypatch: pytest.Monkey
         pass
 
 
-async def test_a_service_logs_what_held_it(
+async def test_a_service_logs_the_code_that_held_the_loop(
     dsn: str, wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[Hold] = []

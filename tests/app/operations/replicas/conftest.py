@@ -1,4 +1,4 @@
-"""A primary and a replica, and a wiki on them."""
+"""Provides a primary and a replica, and a wiki on them."""
 
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -40,7 +40,7 @@ async def wiki(pair: Pair) -> AsyncIterator[Wiki]:
 
 @pytest.fixture
 async def replica(pair: Pair) -> AsyncIterator[asyncpg.Connection]:
-    """A connection to the replica, which replays what it receives, again at the end."""
+    """A connection to the replica. When the test ends, the replica replays again what it receives."""
     connection = await asyncpg.connect(pair.dsn(pair.sockets()[1]))
     yield connection
     if not connection.is_closed():

@@ -1,4 +1,4 @@
-"""A service whose reads go to a replica, and who answered them."""
+"""Starts a service whose reads go to a replica, and counts which server answered them."""
 
 import asyncio
 import re
@@ -23,7 +23,7 @@ HEADER = "cairn-position"
 
 @asynccontextmanager
 async def replicated(pair: Pair, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
-    """A service whose reads go to the replica, once that serves."""
+    """Start a service whose reads go to the replica, and yield it once the replica serves."""
     primary, standby = map(pair.dsn, pair.sockets())
     given = {"read_database_urls": standby, "metrics": "local"} | settings
     async with serving(primary, data_dir, **given) as service:
@@ -43,7 +43,7 @@ async def until(service: Service, series: tuple[str, str], value: float) -> None
 
 
 class Answered:
-    """How many statements each server answers in a block."""
+    """Counts how many reads each server answers while the block runs."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -64,7 +64,7 @@ def token_of(service: Service, wiki: Wiki) -> str:
 
 
 async def make(service: Service, token: str, title: str, **headers: str) -> str:
-    """Make a page, and return the position of that write."""
+    """Create a page, and return the position of that write."""
     answer = await service.post(MAKE, token, {"title": title}, **headers)
     assert answer.json()["data"]["createWikiPage"]["userErrors"] == []
     assert answer.json()["extensions"]["position"] == answer.headers[HEADER]

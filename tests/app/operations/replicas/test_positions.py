@@ -1,4 +1,4 @@
-"""Positions: a client that brings the position of a write reads what was written, by every transport."""
+"""A client that sends the position of a write reads what was written, over every transport."""
 
 import asyncio
 from pathlib import Path
@@ -52,7 +52,7 @@ async def test_a_read_that_brings_its_position_sees_the_write_though_the_replica
 async def test_a_read_waits_for_a_replica_that_is_a_moment_behind(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
-    """It waits without asking for itself, and reads one statement on the replica."""
+    """The read waits without queries of its own, and sends one statement to the replica."""
     async with replicated(pair, tmp_path, read_max_lag=600, read_wait=10) as service:
         token = token_of(service, wiki)
         await replica.execute("SELECT pg_wal_replay_pause()")

@@ -1,4 +1,4 @@
-"""Every query is answered by a replica as by the primary: none of its statements needs a server that takes writes."""
+"""A replica answers every query as the primary does: no statement of a query needs a server that accepts writes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

@@ -1,4 +1,4 @@
-"""Replicas answer reads: clients see what they have written, and do not notice when one is behind, fails or is gone."""
+"""Replicas answer reads: clients see their own writes, and do not notice a replica that is behind, fails or is gone."""
 
 import asyncio
 import itertools
@@ -100,7 +100,7 @@ async def test_a_read_that_recovery_cancels_is_answered_by_the_primary(
         await wiki.look.execute("DROP TABLE IF EXISTS vacuumed")
 
 
-async def test_nobody_notices_that_a_replica_is_killed_and_comes_again(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
+async def test_no_client_notices_that_a_replica_is_killed_and_returns(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
     async with replicated(pair, tmp_path) as service:
         token = token_of(service, wiki)
         await titles(service, token, await make(service, token, "Ash"))
@@ -139,7 +139,7 @@ async def test_nobody_notices_that_a_replica_is_killed_and_comes_again(pair: Pai
 async def test_a_service_starts_without_its_replicas_and_leaves_those_that_are_none(
     pair: Pair, wiki: Wiki, tmp_path: Path
 ) -> None:
-    """One cannot be reached, and one is the primary itself."""
+    """One replica cannot be reached, and one is the primary itself."""
     primary = pair.dsn(pair.sockets()[0])
     nobody = "postgresql://postgres@127.0.0.1:1/cairn"
     async with serving(primary, tmp_path, read_database_urls=f"{nobody}, {primary}", metrics="local") as service:
@@ -176,7 +176,7 @@ async def test_a_promoted_replica_takes_over_and_is_none_any_more(synchronous_pa
 async def test_a_network_that_is_cut_in_the_midst_of_a_read_is_not_noticed(
     pair: Pair, wiki: Wiki, tmp_path: Path
 ) -> None:
-    """What was sent to the replica is not answered, and no end is told: the primary answers within seconds."""
+    """The replica does not answer, and neither end gets an error: the primary answers within seconds."""
     primary, standby = map(pair.dsn, pair.sockets())
     async with (
         Proxy(standby).open() as proxy,

@@ -1,4 +1,4 @@
-"""Two replicas share the reads: each takes over what the other cannot answer, and the primary what neither can."""
+"""Two replicas share the reads: each takes over reads of the other, and the primary those of both."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -124,7 +124,7 @@ async def test_a_replica_that_is_too_far_behind_leaves_its_reads_to_the_other(
     await seen_by_all(service, token, position)
 
 
-async def test_nobody_notices_that_one_and_then_both_are_killed(
+async def test_no_client_notices_that_one_replica_and_then_both_are_killed(
     service: Service, wiki: Wiki, standbys: tuple[EmbeddedServer, EmbeddedServer]
 ) -> None:
     token = token_of(service, wiki)

@@ -1,4 +1,4 @@
-"""Services as processes come back by themselves: workers, their parent, and the Postgres that comes with Cairn."""
+"""Services recover by themselves: workers, their parent process, and the embedded Postgres."""
 
 import asyncio
 import os
@@ -51,7 +51,7 @@ async def until(fact: object, seconds: float = SOON) -> None:
 
 
 def lives(pid: int) -> bool:
-    """Whether it runs; one that has ended and that nobody has asked for is gone."""
+    """Return whether a process runs; one that has ended without being waited for does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""One tenant does not starve the others: whoever has a thousand requests waits for them, and nobody else does."""
+"""One tenant does not starve others: a tenant with a thousand requests waits for them, and other tenants do not."""
 
 import asyncio
 import random
@@ -35,7 +35,7 @@ async def test_a_borrower_with_many_waits_behind_itself_alone() -> None:
     assert (queue.taken, queue.waiters, queue.held, queue.waiting) == (0, 0, {}, {})
 
 
-async def test_one_borrower_leaves_a_quarter_to_the_others() -> None:
+async def test_one_tenant_leaves_a_quarter_of_the_pool_to_the_others() -> None:
     queue = FairQueue(8)
     for _ in range(6):
         await queue.acquire("heavy")
@@ -46,7 +46,7 @@ async def test_one_borrower_leaves_a_quarter_to_the_others() -> None:
     await asyncio.wait_for(seventh, 1)
 
 
-async def test_one_borrower_fills_half_of_the_queue() -> None:
+async def test_one_tenant_fills_at_most_half_of_the_queue() -> None:
     queue = FairQueue(1, max_waiting=4)
     await queue.acquire("heavy")
     waiting = [asyncio.create_task(queue.acquire("heavy")) for _ in range(2)]

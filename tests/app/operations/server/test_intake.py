@@ -1,4 +1,4 @@
-"""A thousand connections that ask at once are taken in by and by, and each of them is answered."""
+"""A thousand connections that send requests at once are accepted gradually, and all are answered."""
 
 import asyncio
 import gc
@@ -92,7 +92,7 @@ async def answers(connection: socket.socket, number: int) -> bytes:
 
 @contextmanager
 def never_collecting_by_itself() -> Iterator[None]:
-    """As in a steady stream, in which as much goes as comes."""
+    """Disable automatic garbage collection, as in a steady stream in which as many objects end as begin."""
     before = gc.get_threshold()
     gc.set_threshold(10_000_000)
     try:
@@ -101,7 +101,7 @@ def never_collecting_by_itself() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-async def test_one_pass_of_the_loop_begins_only_so_many_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_pass_of_the_loop_begins_a_bounded_number_of_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     app = Slow()
     async with serving(app, monkeypatch) as server:
         with ExitStack() as opened:
@@ -117,7 +117,7 @@ async def test_one_pass_of_the_loop_begins_only_so_many_requests(monkeypatch: py
                 await answers(one, 1)
 
 
-async def test_what_comes_while_a_request_waits_to_begin_is_read_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_requests_behind_a_waiting_one_are_read_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     app = Slow()
     app.may_answer.set()
     async with serving(app, monkeypatch) as server:
@@ -132,7 +132,7 @@ async def test_what_comes_while_a_request_waits_to_begin_is_read_after_it(monkey
             assert len(app.began) == 3 * CROWD
 
 
-async def test_a_client_that_leaves_before_its_request_begins_keeps_nobody_from_theirs(
+async def test_a_client_that_leaves_before_its_request_begins_blocks_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = Slow()
@@ -163,7 +163,7 @@ async def test_the_collector_looks_at_what_a_request_made_once_and_not_again_whi
             assert len(waiting) <= 2 * COLLECT_AFTER
 
 
-async def test_all_objects_are_looked_at_once_a_minute_and_beside_a_crowd_more_seldom() -> None:
+async def test_a_full_garbage_collection_runs_once_a_minute_and_less_under_load() -> None:
     looked: list[int] = []
 
     def note(phase: str, about: dict[str, int]) -> None:

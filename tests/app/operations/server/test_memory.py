@@ -1,4 +1,4 @@
-"""Memory that large answers took is given back."""
+"""Memory of large responses is returned to the operating system."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ print(resident_mb([os.getpid()]))
 
 
 def resident_after(choice: str) -> float:
-    """In MB, of a process that has freed 200 MB."""
+    """Return the resident MB of a process that has freed 200 MB."""
     done = subprocess.run([sys.executable, "-c", HOLES, choice], check=True, capture_output=True, text=True, timeout=60)
     return float(done.stdout)
 

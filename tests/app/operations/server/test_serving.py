@@ -1,4 +1,4 @@
-"""How the server is set up: whom it believes, and what it tells."""
+"""The server's configuration: which proxies it trusts, and what it discloses."""
 
 import asyncio
 import gc
@@ -49,11 +49,11 @@ async def test_only_proxies_that_are_set_are_believed(
         assert (await http.get("/", headers=FORWARDED)).json() == told
 
 
-def test_the_server_does_not_say_what_it_is() -> None:
+def test_the_server_does_not_disclose_its_software() -> None:
     assert config_of(echo, Settings()).server_header is False
 
 
-async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collector_again(
+async def test_objects_that_exist_at_the_start_are_exempt_from_garbage_collection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(DRAINING, "is_on", False)  # and so it is afterwards
@@ -79,7 +79,7 @@ async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collec
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7", "[::1]"])
-def test_an_address_of_another_machine_is_told_apart_from_one_that_is_taken(host: str) -> None:
+def test_an_address_of_another_machine_is_distinguished_from_one_in_use(host: str) -> None:
     with pytest.raises(NoSuchAddress, match="CAIRN_HOST") as refused:
         bind(host, 0)
     assert refused.value.code == "BAD_SETTING"

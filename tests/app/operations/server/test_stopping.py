@@ -1,4 +1,4 @@
-"""Services as processes: how they stop, and that several on one socket stand in for each other."""
+"""Services in their own processes: how they stop, and how several on one socket replace each other."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ BLOCKED = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() 
 
 @asynccontextmanager
 async def served(dsn: str, data_dir: Path, workers: int = 1, **settings: str) -> AsyncIterator[Serving]:
-    """What it logs is read in the end: a pipe holds some hundred lines."""
+    """Run a service. Its log is read at the end: a pipe holds some hundred lines."""
     settings = {"database_url": dsn, "jwt_secret": SECRET, "log_level": "warning"} | settings
     arguments = ("serve", "--port", "0", "--workers", str(workers))
     with await asyncio.to_thread(Serving, data_dir, *arguments, **settings) as service:
@@ -41,25 +41,25 @@ def token(wiki: Wiki) -> str:
 
 
 async def stopped(service: Serving) -> tuple[int, list[dict[str, Any]]]:
-    """Its exit code, and what it has logged."""
+    """Wait for the service to end, and return its exit code and its log."""
     _, logged = await asyncio.to_thread(service.process.communicate, timeout=60)
     return service.process.returncode, [json.loads(line) for line in logged.splitlines()]
 
 
 def asking(service: Serving, token: str) -> httpx.AsyncClient:
-    """A new connection each time, so that every worker gets some."""
+    """Return a client with a new connection for each request, so that every worker gets some."""
     headers = {"authorization": f"Bearer {token}", "connection": "close"}
     return httpx.AsyncClient(base_url=service.url.removesuffix("/graphql"), headers=headers, timeout=30)
 
 
 async def asked(http: httpx.AsyncClient) -> int:
-    """One if it is answered well."""
+    """Return 1 if the request is answered successfully."""
     answer = (await http.post("/graphql", json={"query": QUERY})).json()
     return int("errors" not in answer)
 
 
 def children(service: Serving) -> set[int]:
-    """The workers: each process of the service that holds its socket, but for the parent."""
+    """Return the workers: each process of the service that holds its socket, except the parent."""
     every = {service.process.pid}
     while more := set(map(int, pgrep(*every))) - every:
         every |= more
@@ -82,10 +82,10 @@ def listens(pid: int, service: Serving) -> bool:
     return False
 
 
-async def test_told_to_stop_it_says_so_serves_on_for_the_delay_and_loses_no_request(
+async def test_a_stopping_service_reports_it_serves_on_for_the_delay_and_loses_no_request(
     dsn: str, tmp_path: Path, token: str
 ) -> None:
-    """To clients that reuse a connection, to clients that open one each time, and to its load balancer."""
+    """This holds for clients that reuse a connection, for clients that open a new one, and for its load balancer."""
     async with (
         served(dsn, tmp_path, drain_delay="1") as service,
         asking(service, token) as http,
@@ -141,7 +141,7 @@ async def test_several_processes_add_up_stand_in_for_each_other_and_lose_no_requ
 
 
 @pytest.mark.parametrize("moments", [0.0, 0.5])
-async def test_told_to_stop_while_a_worker_is_replaced_it_waits_for_none_and_starts_none(
+async def test_stopped_while_a_worker_is_replaced_the_service_starts_no_other(
     dsn: str, tmp_path: Path, moments: float
 ) -> None:
     """The new one is not asked for its health for half a minute, nor is another made, who would have no socket."""
@@ -159,7 +159,7 @@ async def test_told_to_stop_while_a_worker_is_replaced_it_waits_for_none_and_sta
 
 
 @pytest.mark.parametrize(("timeout", "frees"), [("30", True), ("0.3", False)])
-async def test_what_is_in_flight_is_waited_for_but_not_for_ever(
+async def test_requests_in_flight_are_waited_for_up_to_a_limit(
     dsn: str, tmp_path: Path, token: str, wiki: Wiki, timeout: str, frees: bool
 ) -> None:
     async with served(dsn, tmp_path, drain_timeout=timeout) as service, asking(service, token) as http:

@@ -1,4 +1,4 @@
-"""Clients that offer another protocol are answered in HTTP/1.1, whole requests as any."""
+"""Clients that offer another protocol get complete HTTP/1.1 responses."""
 
 import json
 from itertools import repeat
@@ -55,7 +55,7 @@ async def test_a_body_in_chunks_is_kept_too(service: Service, token: str) -> Non
         assert await role(client) == "ADMIN"
 
 
-async def test_many_offers_at_once_are_answered_one_after_the_other(service: Service, token: str) -> None:
+async def test_several_upgrade_offers_are_answered_in_order(service: Service, token: str) -> None:
     async with connected(service) as client:
         await client.say(b"".join(repeat(asked(token, OFFERS["curl"]), 100)))
         assert {await role(client) for _ in range(100)} == {"ADMIN"}
@@ -67,7 +67,7 @@ async def test_an_offer_has_no_body_to_lose_in_a_read(service: Service) -> None:
         assert (await client.answer())[2] == b'{"status":"ok"}'
 
 
-async def test_nobody_is_connected_through(service: Service) -> None:
+async def test_connect_requests_are_refused(service: Service) -> None:
     async with connected(service) as client:
         await client.say(b"CONNECT /graphql HTTP/1.1\r\nHost: x\r\n\r\n")
         assert (await client.answer())[0].split()[1] in {b"400", b"401", b"405"}

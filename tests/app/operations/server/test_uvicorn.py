@@ -1,4 +1,4 @@
-"""What app/server uses of uvicorn that is not documented: a new release that drops a name fails here by that name."""
+"""The undocumented parts of uvicorn that app/server uses: a release that drops one fails here by its name."""
 
 import inspect
 

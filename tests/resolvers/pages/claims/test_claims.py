@@ -1,4 +1,4 @@
-"""Claims that pages no longer make: recorded with their sources, once, and told to readers."""
+"""Superseded claims of pages: recorded once with their sources, and shown to readers."""
 
 from datetime import UTC, datetime
 from typing import Any

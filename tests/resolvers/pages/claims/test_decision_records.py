@@ -1,4 +1,4 @@
-"""Decisions that are asked for and recorded: as pages that are never edited, or in the log alone."""
+"""Recording decisions: as pages that are never edited, or only in the log."""
 
 import asyncio
 from dataclasses import replace
@@ -105,7 +105,7 @@ async def test_a_later_decision_supersedes_and_none_is_edited(wiki: Wiki) -> Non
     assert len(await wiki.rows("pages", status="active")) == 3
 
 
-async def test_what_it_links_to_may_be_renamed(wiki: Wiki) -> None:
+async def test_pages_that_a_decision_links_to_may_be_renamed(wiki: Wiki) -> None:
     database = (await create_page(wiki.database, wiki.scope, PageDraft("entity", "MySQL", body="One."))).page_id
     page_id = await recorded(wiki, DecisionDraft("[[MySQL]] it is.", question=ASKED))
     await rename_page(wiki.database, wiki.scope, database, title="MariaDB", slug="mariadb")
@@ -137,7 +137,7 @@ async def test_under_review_a_decision_is_proposed_and_accepted(wiki: Wiki) -> N
         ("options", DecisionDraft("x", question=replace(ASKED, options=("a",) * 21))),
     ],
 )
-async def test_what_lacks_a_part_is_refused(wiki: Wiki, field: str, draft: DecisionDraft) -> None:
+async def test_a_decision_without_a_required_part_is_refused(wiki: Wiki, field: str, draft: DecisionDraft) -> None:
     with pytest.raises(BadInput) as caught:
         await record_decision(wiki.database, wiki.scope, draft)
     assert (caught.value.field, await wiki.rows("pages")) == (field, [])

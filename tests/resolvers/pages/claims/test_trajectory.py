@@ -1,4 +1,4 @@
-"""Trajectories: pages that list what others used to say, kept with their claims."""
+"""Trajectories: pages that list superseded claims are kept in step with them."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from benchmarks.compiler.contents import contents
+from benchmarks.compiler.contents import read_contents
 from resolvers.context import Context
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
@@ -69,7 +69,7 @@ async def test_from_two_corrections_on_a_page_lists_them_oldest_first_and_is_lin
     assert "Madrid" in await text(wiki, "ana-trajectory")
 
 
-async def test_it_is_archived_while_there_are_fewer_than_two_and_has_none_itself(wiki: Wiki, page_id: Any) -> None:
+async def test_a_trajectory_is_archived_below_two_claims_and_has_none_itself(wiki: Wiki, page_id: Any) -> None:
     claims = [await supersede(wiki, page_id, number) for number in range(2)]
     await withdraw_claim(wiki.database, wiki.scope, claims[0])
     assert [status for _, status, _ in await trajectories(wiki)] == ["archived"]
@@ -81,7 +81,7 @@ async def test_it_is_archived_while_there_are_fewer_than_two_and_has_none_itself
     assert len(await trajectories(wiki)) == 1
 
 
-async def test_it_follows_another_name_a_merge_and_the_end_of_its_page(wiki: Wiki, page_id: Any) -> None:
+async def test_a_trajectory_follows_a_rename_a_merge_and_the_deletion_of_its_page(wiki: Wiki, page_id: Any) -> None:
     for number in range(2):
         await supersede(wiki, page_id, number)
     await rename_page(wiki.database, wiki.scope, page_id, title="Ana Ruiz", slug="ana-ruiz")
@@ -96,7 +96,7 @@ async def test_it_follows_another_name_a_merge_and_the_end_of_its_page(wiki: Wik
     assert {status for _, status, _ in await trajectories(wiki)} == {"archived"}
 
 
-async def test_a_page_of_somebody_that_has_its_slug_stays_as_it_is(wiki: Wiki, page_id: Any) -> None:
+async def test_an_existing_page_with_the_slug_of_a_trajectory_stays_unchanged(wiki: Wiki, page_id: Any) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ana trajectory", body="Mine."))
     for number in range(2):
         await supersede(wiki, page_id, number)
@@ -148,8 +148,8 @@ async def test_a_trajectory_rests_on_the_sources_of_its_claims(wiki: Wiki, page_
     await wiki.add_source()
     for number in range(2):
         await supersede(wiki, page_id, number, overridden_by=SourceRef("document", "doc-1"))
-    found = await contents(dsn, wiki.scope)
+    found = await read_contents(dsn, wiki.scope)
     assert (found.figures["sections"], found.figures["sourced_claims"]) == (1, 2)
     assert found.faults == []
     await supersede(wiki, page_id, 2)
-    assert "1 superseded claims have no source" in (await contents(dsn, wiki.scope)).faults
+    assert "1 superseded claims have no source" in (await read_contents(dsn, wiki.scope)).faults
