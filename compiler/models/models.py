@@ -43,7 +43,8 @@ TERMS = Terms()
 
 
 class Models:
-    """A `Hiring`: `default` where a job names none (the rules, where that is None), `others` for jobs that do."""
+    """An `AuthorFactory`. Jobs that name no model use `default`, or the rules if that is None. Jobs may name
+    `others`."""
 
     def __init__(
         self,
