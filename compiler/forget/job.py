@@ -18,7 +18,7 @@ from resolvers.transactions.writer import Writer
 
 from ..authors import Authors
 from ..compiler import Compiler
-from ..extraction.reading_cache import KEPT
+from ..extraction.reading_cache import CACHE
 from ..leaf_pass import BUSY, ROUNDS, Run, Stale
 from ..metrics import Metrics
 from ..rebuild.pages import Drafts, rebuild_pages
@@ -159,5 +159,5 @@ class Forgetting(Run):
             done.add("sources_forgotten", len(request.rows))
             await self.store_metrics(writer, done)
         for source_id in request.forgotten.ids:
-            KEPT.forget(source_id)
+            CACHE.forget(source_id)
         self.request = None
