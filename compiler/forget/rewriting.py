@@ -21,7 +21,7 @@ from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
 from resolvers.transactions.writer import Writer, record
 
-from ..aggregate.aggregation_pass import list_anew
+from ..aggregate.aggregation_pass import update_lists
 from ..aggregate.stored import find_lists
 from ..metrics import Metrics
 from ..rebuild.pages import RebuiltPage
@@ -194,7 +194,7 @@ async def rewrite_pages(
             await remove(writer, rebuilt.before, done)
     await drop_evidence(writer, page_ids, request)
     left = [rebuilt for rebuilt in pages if is_left(rebuilt.after, children)]
-    await list_anew(writer, [rebuilt.after for rebuilt in left], done, lists)
+    await update_lists(writer, [rebuilt.after for rebuilt in left], done, lists)
     await relist(writer, above, pages, children)
     for rebuilt in left:
         await respell(writer, rebuilt, request, done)

@@ -18,10 +18,10 @@ from resolvers.search.index import count_words, vocabulary
 from resolvers.search.passages import count_passage_words
 from resolvers.transactions.writer import Writer
 
-from ..aggregate.density import Aggregation, read
+from ..aggregate.density import Aggregation, parse_aggregation
 from ..aggregate.listing import listing_summary
 from ..aggregate.promotion import tag_suffix
-from ..aggregate.stored import AGGREGATION, Spot, set_aggregations, store_compiled
+from ..aggregate.stored import AGGREGATION, SectionKey, set_aggregations, store_compiled
 from ..metrics import Metrics
 from .history import erase_states
 from .pages import renew_trajectory
@@ -62,7 +62,7 @@ async def drop_tags(writer: Writer, forgotten_words: Collection[str]) -> list[Pa
     rows = await writer.all(AGGREGATION["find_observing"], tags=sorted(lost))
     known: dict[UUID, dict[str, Aggregation]] = defaultdict(dict)
     for row in rows:
-        state = replace(read(row["aggregation"]), promoted_page_id=row["promoted_page_id"])
+        state = replace(parse_aggregation(row["aggregation"]), promoted_page_id=row["promoted_page_id"])
         known[row["page_id"]][row["section_slug"]] = state
     grown = {row["promoted_page_id"] for row in rows if row["promoted_page_id"]}
     changed = []
@@ -72,12 +72,12 @@ async def drop_tags(writer: Writer, forgotten_words: Collection[str]) -> list[Pa
             after = without_tags(after, lost)
         if after != page:
             changed.append((page, after))
-    spots: dict[Spot, Aggregation] = {
+    section_keys: dict[SectionKey, Aggregation] = {
         (page_id, slug): without_observed(state, lost)
         for page_id, lists in known.items()
         for slug, state in lists.items()
     }
-    await set_aggregations(writer, spots)
+    await set_aggregations(writer, section_keys)
     return await store_compiled(writer, changed, NOTE)
 
 

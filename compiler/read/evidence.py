@@ -31,7 +31,7 @@ from .stored import (
     source_of,
 )
 
-Place = tuple[UUID, str]
+SectionKey = tuple[UUID, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Forgotten:
 NOTHING_FORGOTTEN = Forgotten()
 
 
-async def find_places(reader: Writer, page_ids: Collection[UUID], forgotten: Forgotten) -> list[Place]:
+async def find_places(reader: Writer, page_ids: Collection[UUID], forgotten: Forgotten) -> list[SectionKey]:
     """Return the sections to be written again: all that cite sources, or only those that cited forgotten ones."""
     rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=list(forgotten.ids))
     return [(row["page_id"], row["section_slug"]) for row in rows if row["has_gone"] or not forgotten.ids]
@@ -55,7 +55,7 @@ async def find_places(reader: Writer, page_ids: Collection[UUID], forgotten: For
 class Evidence:
     """The data for writing sections of some pages again. Forgotten sources are left out."""
 
-    cited: Mapping[Place, Sequence[UUID]]
+    cited: Mapping[SectionKey, Sequence[UUID]]
     """The sources that each section cites."""
     sources: Mapping[UUID, SourceText]
     aliases: Mapping[UUID, frozenset[str]]
@@ -128,8 +128,8 @@ REFS_MAX = 60  # sources in the text of one section that are looked up
 
 
 async def add_named_sources(
-    reader: Writer, page_plans: Collection[PagePlan], cited: Mapping[Place, Sequence[UUID]], facts: Facts
-) -> dict[Place, Sequence[UUID]]:
+    reader: Writer, page_plans: Collection[PagePlan], cited: Mapping[SectionKey, Sequence[UUID]], facts: Facts
+) -> dict[SectionKey, Sequence[UUID]]:
     """Return the `cited` sources of each section, with those that the marks in its present text name."""
     missing = [(place, ref) for place, ref in named_refs(page_plans) if not has_ref(ref, cited.get(place, ()), facts)]
     if not missing:
@@ -147,7 +147,7 @@ async def add_named_sources(
     return found
 
 
-def named_refs(page_plans: Collection[PagePlan]) -> list[tuple[Place, str]]:
+def named_refs(page_plans: Collection[PagePlan]) -> list[tuple[SectionKey, str]]:
     """Return (section, ref) for each source that the text of a section to be written cites."""
     return [
         ((planned.page.id, section.slug), ref)

@@ -11,7 +11,7 @@ from resolvers.pages.update import save
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer, record
 
-from ..aggregate.aggregation_pass import list_anew
+from ..aggregate.aggregation_pass import update_lists
 from ..authors import Stop
 from ..leaf_pass import BUSY, ROUNDS, Run, Stale
 from ..metrics import Metrics
@@ -73,7 +73,7 @@ class Rebuilding(Run):
             for rebuilt in result.pages:
                 await store(writer, rebuilt, done)
             lists = await find_rollups(writer, page_ids)
-            await list_anew(writer, [rebuilt.after for rebuilt in result.pages], done, lists)
+            await update_lists(writer, [rebuilt.after for rebuilt in result.pages], done, lists)
             done.add("seconds", round(time.monotonic() - began, 3))
             done.reached = str(page_ids[-1])
             total = self.metrics + done

@@ -23,7 +23,7 @@ from ..plan.pages import PagePlan
 from ..plan.validation import Guard
 from ..planner import SectionTask, SourceText
 from ..quoting import bullet, mark_label
-from ..read.evidence import Evidence, Forgotten, Place, find_places, lost_words, oldest_first
+from ..read.evidence import Evidence, Forgotten, SectionKey, find_places, lost_words, oldest_first
 from ..read.stored import find_compiled_summaries
 from ..write.corrections import find_known, without_superseded
 from ..write.tasks import TaskKey, key_of
@@ -99,15 +99,15 @@ async def rebuild_pages(
     return RebuildResult({}, {}, tuple(rebuilt))
 
 
-def ids_of(places: Collection[Place], forgotten: Forgotten) -> set[UUID]:
+def ids_of(places: Collection[SectionKey], forgotten: Forgotten) -> set[UUID]:
     """Return the pages that cited forgotten sources. Their summaries may repeat these sources, whoever wrote them."""
     return {page_id for page_id, _ in places} if forgotten.ids else set()
 
 
 async def rewritten(
     page: Page,
-    wanted: Collection[Place],
-    written: Mapping[Place, str],
+    wanted: Collection[SectionKey],
+    written: Mapping[SectionKey, str],
     links: PageLinks,
     evidence: Evidence,
     forgotten: Forgotten,
@@ -133,7 +133,7 @@ async def rewritten(
     return sections
 
 
-def quotations(evidence: Evidence, place: Place) -> list[str]:
+def quotations(evidence: Evidence, place: SectionKey) -> list[str]:
     """Return lines that quote the beginnings of the newest sources of a section."""
     newest = oldest_first(evidence.sources[id] for id in evidence.cited[place])[::-1]
     return [bullet(source, (" ".join(source.content.split()),)) for source in newest[:QUOTED_MAX]]

@@ -18,7 +18,7 @@ RELATED_MAX = 50
 
 TaskKey = tuple[Any, ...]
 """The identity of a task: equal keys mean equal tasks, so a text that was written for one fits the other."""
-Place = tuple[UUID, str]
+SectionKey = tuple[UUID, str]
 """A section: the id of its page, and its slug."""
 Title = tuple[str, str, str]
 """A page: its title, type and slug."""
@@ -60,8 +60,8 @@ class TaskDraft:
 
 
 def drafts_of(
-    page_plans: Collection[PagePlan], cited: Mapping[Place, Collection[UUID]], facts: Facts
-) -> dict[Place, TaskDraft]:
+    page_plans: Collection[PagePlan], cited: Mapping[SectionKey, Collection[UUID]], facts: Facts
+) -> dict[SectionKey, TaskDraft]:
     """Return a draft of every section that is to be written, by its place."""
     oldest_first = sorted(facts, key=lambda key: (facts[key]["captured_at"], facts[key]["ref"], key))
     ranked = Ranked(facts, {source_id: rank for rank, source_id in enumerate(oldest_first)})
@@ -77,7 +77,10 @@ def drafts_of(
 
 
 def drafts_on(
-    planned: PagePlan, cited: Mapping[Place, Collection[UUID]], ranked: Ranked, titles: Sequence[tuple[UUID, Title]]
+    planned: PagePlan,
+    cited: Mapping[SectionKey, Collection[UUID]],
+    ranked: Ranked,
+    titles: Sequence[tuple[UUID, Title]],
 ) -> Iterator[TaskDraft]:
     """Yield the drafts of one page."""
     others = tuple(islice((title for page_id, title in titles if page_id != planned.page.id), RELATED_MAX))
@@ -104,7 +107,7 @@ def drafts_on(
 
 
 def sources_of(
-    planned: PagePlan, slug: str, cited: Mapping[Place, Collection[UUID]], ranked: Ranked
+    planned: PagePlan, slug: str, cited: Mapping[SectionKey, Collection[UUID]], ranked: Ranked
 ) -> tuple[UUID, ...]:
     """Return the sources that a section cites and those that the plan cites for it, the oldest first."""
     new = planned.sections[slug].source_ids if slug in planned.sections else ()
