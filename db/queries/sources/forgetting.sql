@@ -34,46 +34,46 @@ SET title = NULL, content = '', metadata = '{}', forgotten_at = :now, forgotten_
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: erase_job_errors
--- The errors of jobs, which may quote a source, make way for a sentence that says so.
+-- Replace the errors of jobs, which may quote a source.
 UPDATE compile_jobs SET error = 'The message was erased together with a forgotten source.'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND error IS NOT NULL;
 
 -- name: find_forgettings
--- What is to be taken out of this wiki.
+-- Return the sources of a wiki that are to be forgotten, with their texts.
 SELECT f.source_id, f.said, f.since, s.ref FROM forgettings AS f
 JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = f.source_id
 WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id
 ORDER BY f.source_id;
 
 -- name: is_forgetting
--- Whether anything still has to be taken out.
+-- Return whether a source of the wiki is still to be forgotten.
 SELECT EXISTS (SELECT FROM forgettings WHERE tenant_id = :tenant_id AND owner_id = :owner_id);
 
 -- name: drop_forgettings
--- It is out of everything.
+-- Delete the texts of these sources after everything that was written from them is removed.
 DELETE FROM forgettings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]));
 
 -- name: count_forgotten
--- How many of these sources are forgotten.
+-- Return how many of these sources are forgotten.
 SELECT count(*) FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[])) AND forgotten_at IS NOT NULL;
 
 -- name: find_citing
--- The next pages that rest on forgotten sources.
+-- Return the next pages that cite forgotten sources.
 SELECT DISTINCT page_id FROM section_sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]))
 ORDER BY page_id
 LIMIT :size;
 
 -- name: drop_citations
--- Pages rest on them no more.
+-- Delete the citations of these sources by these pages.
 DELETE FROM section_sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
   AND source_id = ANY(CAST(:source_ids AS uuid[]));
 
 -- name: restate_evidence
--- The newest evidence that the sections of these pages still rest on.
+-- Set the time of the newest source that each section of these pages still cites.
 UPDATE sections AS s SET last_source_at = newest.captured_at
 FROM (
     SELECT own.id, (
@@ -89,8 +89,8 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.id
   AND s.last_source_at IS DISTINCT FROM newest.captured_at;
 
 -- name: erase_states
--- What a page said from a moment on until its present state: that there were such states is all that stays. The summary
--- that it still has stays where it stood, so that it is known who wrote it.
+-- Erase the content of a page's revisions since a moment, except for the present one. The rows stay. A summary that is
+-- still present stays, so that its author remains known.
 UPDATE revisions
 SET title = :title, summary = CASE WHEN summary = CAST(:summary AS text) THEN summary END, body_md = '', tags = '{}',
     edit_summary = NULL, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
@@ -100,20 +100,20 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND
   AND (erased_at IS NULL OR title <> :title OR summary IS DISTINCT FROM CAST(:summary AS text));
 
 -- name: make_state_whole
--- The present state, which may rest on one that is erased, and the names that are left.
+-- Store the present revision in full, because it may be a difference from one that is erased, with the remaining names.
 UPDATE revisions
 SET body_md = :body_md, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
     slug = :slug, metadata = :metadata, aliases = :aliases, facts_version = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = :version;
 
 -- name: find_page_aliases
--- The other names of these pages that nobody gave by hand.
+-- Return the other names of these pages that people did not add.
 SELECT a.page_id, a.alias FROM aliases AS a
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND a.source <> 'manual';
 
 -- name: is_title_compiled
--- Whether a compile first gave a page the title that it has.
+-- Return whether the compiler gave a page its present title.
 SELECT r.author_kind = 'compiler' FROM pages AS p
 JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id AND r.title = p.title
@@ -121,32 +121,32 @@ ORDER BY r.version
 LIMIT 1;
 
 -- name: find_names_of_page
--- What a page is called besides its title.
+-- Return the names of a page besides its title.
 SELECT name FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY alias;
 
 -- name: drop_aliases
--- Names that only a forgotten source gave.
+-- Delete names of a page that only a forgotten source gave.
 DELETE FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND alias = ANY(CAST(:aliases AS text[]));
 
 -- name: find_old_slugs
--- The slugs that these pages once had.
+-- Return the former slugs of these pages.
 SELECT page_id, slug FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: drop_old_slugs
--- Slugs that lead to a page no more.
+-- Delete former slugs of a page.
 DELETE FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND slug = ANY(CAST(:slugs AS text[]));
 
 -- name: find_with_children
--- Which of these pages have others below them.
+-- Return those of these pages that have pages below them.
 SELECT DISTINCT parent_page_id AS id FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: find_made
--- Which of these topics a compile made, from a list of pages rather than from what grew out of a section.
+-- Return those of these pages that the compiler created, except for topics to which a section was promoted.
 SELECT r.page_id FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND r.version = 1 AND r.author_kind = 'compiler'
@@ -156,14 +156,14 @@ WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CA
   );
 
 -- name: find_showing
--- The sections of other pages that link to this one.
+-- Return the sections of other pages that link to these pages.
 SELECT s.page_id, s.section_slug FROM link_targets AS t
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = t.from_page_id
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = ANY(CAST(:page_ids AS uuid[]))
   AND t.relation = 'text' AND t.from_page_id <> ALL(CAST(:page_ids AS uuid[]));
 
 -- name: find_seen
--- The next names that were seen in forgotten sources, and in which others.
+-- Return the next mentions that forgotten sources contain, each with the other sources that contain it.
 SELECT m.id, m.alias, m.contexts, m.cluster IS NOT NULL AND m.status = 'open' AS has_cluster, ARRAY(
     SELECT other.source_id FROM sightings AS other
     WHERE other.tenant_id = :tenant_id AND other.owner_id = :owner_id AND other.mention_id = m.id
@@ -180,18 +180,18 @@ ORDER BY m.id
 LIMIT :size;
 
 -- name: drop_mentions
--- Names that nothing else says.
+-- Delete mentions that no other source contains.
 DELETE FROM mentions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[]));
 
 -- name: drop_sightings
--- The forgotten sources named nothing.
+-- Delete the sightings of these mentions in forgotten sources.
 DELETE FROM sightings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]))
   AND mention_id = ANY(CAST(:mention_ids AS uuid[]));
 
 -- name: recount_mentions
--- What the other sources say of these names.
+-- Set the counts, times, quotes and clusters of mentions by their remaining sightings.
 UPDATE mentions AS m
 SET mention_count = counted.number, first_seen_at = counted.earliest, last_seen_at = counted.latest,
     contexts = counted.contexts, cluster = counted.cluster
@@ -207,7 +207,7 @@ FROM (
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = counted.id;
 
 -- name: find_revised
--- The next pages of which a state was written since, the last of them before it is known to be clean.
+-- Return the next pages with revisions since a moment that are not erased.
 SELECT DISTINCT r.page_id FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id > :after AND r.created_at >= :since
   AND r.erased_at IS NULL
@@ -215,14 +215,14 @@ ORDER BY r.page_id
 LIMIT :size;
 
 -- name: find_versions_since
--- The states of a page that were written since, oldest first, without those that are erased.
+-- Return the versions of a page since a moment that are not erased, the oldest first.
 SELECT r.version, r.edit_summary FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id AND r.created_at >= :since
   AND r.erased_at IS NULL
 ORDER BY r.version;
 
 -- name: find_said_besides
--- What the sources say that a page rests on, and those that the pages rest on which it links to: a thousand, the newest.
+-- Return the texts of the newest thousand sources that a page, or a page to which it links, cites.
 SELECT concat_ws(chr(10), e.title, e.content) AS said FROM sources AS e
 WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.forgotten_at IS NULL AND e.id IN (
     SELECT c.source_id FROM section_sources AS c
@@ -237,13 +237,13 @@ ORDER BY e.captured_at DESC, e.id
 LIMIT 1000;
 
 -- name: drop_reasons
--- Links that only a forgotten source gave a reason for lose it.
+-- Remove the reasons that forgotten sources gave from links.
 UPDATE links SET reasons = ARRAY(SELECT why FROM unnest(reasons) AS why WHERE why <> ALL(CAST(:reasons AS text[])))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons && CAST(:reasons AS text[])
 RETURNING to_page_id;
 
 -- name: drop_places
--- What followed from shared places, and follows no more from what is left.
+-- Remove the reasons of links that followed from shared places, except for those that still follow.
 UPDATE links AS l SET reasons = ARRAY(
     SELECT why FROM unnest(l.reasons) AS why
     WHERE why NOT LIKE 'deterministic:%' OR EXISTS (
@@ -257,12 +257,12 @@ WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = A
 RETURNING l.to_page_id;
 
 -- name: drop_unfounded
--- Links that have no reason left.
+-- Delete links without reasons.
 DELETE FROM links WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons = '{}'
 RETURNING to_page_id;
 
 -- name: find_logged_names
--- Lines of the log since then that hold names.
+-- Return entries of the activity log since a moment that contain names.
 SELECT id, detail FROM activity
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
   AND (
@@ -273,12 +273,12 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
   );
 
 -- name: clear_log
--- These lines say what happened, and no more to what.
+-- Remove the names from entries of the activity log.
 UPDATE activity SET detail = '{}'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_unsaid
--- Which of these words no page says any more: the words, and their stems in the languages of the wiki, are in none.
+-- Return those of these words of which no page of the wiki contains the word or its stem.
 SELECT given.word FROM unnest(CAST(:words AS text[])) AS given (word)
 WHERE NOT EXISTS (
     SELECT FROM search_scopes AS s
@@ -296,19 +296,19 @@ WHERE NOT EXISTS (
 );
 
 -- name: drop_words
--- Words that are suggested to nobody any more.
+-- Delete words from the vocabulary of search.
 UPDATE search_vocabulary
 SET words = ARRAY(SELECT word FROM unnest(words) AS word WHERE word <> ALL(CAST(:words AS text[])))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint)
   AND words && CAST(:words AS text[]);
 
 -- name: drop_empty_words
--- Partitions of the vocabulary without words.
+-- Delete partitions of the vocabulary without words.
 DELETE FROM search_vocabulary
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint) AND words = '{}';
 
 -- name: drop_answers
--- Answers that were kept for who asks again, and show what is forgotten.
+-- Delete stored responses that repeat a forgotten source.
 DELETE FROM idempotency_keys AS kept
 WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
   AND EXISTS (
@@ -316,7 +316,7 @@ WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
   );
 
 -- name: find_claims_since
--- The claims that rest on these sources, and those that were recorded since and may quote them.
+-- Return the claims that cite these sources, and those recorded since then, which may quote them.
 SELECT id, page_id, fact, replacement, coalesce(
     stated_by_id = ANY(CAST(:source_ids AS uuid[])) OR overridden_by_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
@@ -328,17 +328,17 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   );
 
 -- name: find_claims_of_page
--- What a page used to say.
+-- Return the superseded claims of a page.
 SELECT id, fact, replacement FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_claims
--- Claims that say what is forgotten.
+-- Delete claims.
 DELETE FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_contradictions_since
--- The contradictions between claims that rest on these sources, and those that were recorded since and may quote them.
+-- Return the contradictions that cite these sources, and those recorded since then, which may quote them.
 SELECT id, page_id, older_claim, newer_claim, reason, coalesce(
     older_source_id = ANY(CAST(:source_ids AS uuid[])) OR newer_source_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
@@ -350,17 +350,17 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   );
 
 -- name: find_contradictions_of_page
--- The claims of a page that contradict each other.
+-- Return the contradictions of a page.
 SELECT id, older_claim, newer_claim, reason FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_contradictions
--- Contradictions that say what is forgotten.
+-- Delete contradictions.
 DELETE FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_proposals_since
--- Proposals that were made or decided since these sources were kept, and may quote them.
+-- Return the proposals that were made or decided since these sources were added, which may quote them.
 SELECT id, page_id, title, CAST(arguments AS text) AS said, proposed_body, why, reason, FALSE AS is_of_them
 FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id
@@ -370,26 +370,26 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   ));
 
 -- name: find_proposals_of_page
--- What was proposed for a page.
+-- Return the proposals for a page.
 SELECT id, title, CAST(arguments AS text) AS said, proposed_body, why, reason FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_proposals
--- Proposals that say what is forgotten.
+-- Delete proposals.
 DELETE FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: drop_original
--- The file that a page came from may say what is forgotten.
+-- Delete the original file of a page, which may repeat a forgotten source.
 DELETE FROM originals WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: find_mutes_since
--- Findings of lint that were muted since: their names and reasons may quote a source.
+-- Return the mutes of lint findings since a moment, whose names and reasons may quote a source.
 SELECT check_name, subject, name, reason FROM lint_mutes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND created_at >= :since;
 
 -- name: drop_mutes
--- Mutes that say what is forgotten.
+-- Delete mutes of lint findings.
 DELETE FROM lint_mutes AS m
 USING unnest(CAST(:check_names AS text[]), CAST(:subjects AS text[])) AS given (check_name, subject)
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.check_name = given.check_name

@@ -1,5 +1,5 @@
 -- name: add_usage
--- What was used of a model today, more by this.
+-- Add to the usage of a model today.
 INSERT INTO model_usage AS u (tenant_id, owner_id, day, model, requests, input_tokens, output_tokens, cost)
 VALUES (
     CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date),
@@ -12,7 +12,7 @@ ON CONFLICT (tenant_id, day, owner_id, model) DO UPDATE SET
     output_tokens = u.output_tokens + excluded.output_tokens, cost = u.cost + excluded.cost;
 
 -- name: find_usage_of_today
--- What a tenant used of all models today: tokens, and what those cost whose price is known; and when the day ends.
+-- Return the usage of all models by a tenant today, in tokens and by known prices, and when the day ends.
 SELECT
     CAST(coalesce(sum(input_tokens + output_tokens), 0) AS double precision) AS tokens,
     CAST(coalesce(sum(cost), 0) AS double precision) AS cost,
