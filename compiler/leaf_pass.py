@@ -46,7 +46,7 @@ FORGETTING = statements("sources/forgetting")
 ACTOR = Actor(ActorKind.COMPILER, "cairn")
 ROUNDS = 5  # attempts to store a batch while the wiki changes
 CONCURRENCY = 8  # sections that are written at the same time
-MEASURED_MIN = 50  # new pages of one batch, from which on the planner statistics of Postgres are renewed
+MEASURED_MIN = 50  # new pages of one batch, from which on Postgres analyzes the tables in GROWN
 GROWN = (
     "aliases", "link_targets", "links", "mentions", "pages", "placements", "section_sources", "sections", "sightings",
 )  # fmt: skip

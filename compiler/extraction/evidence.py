@@ -113,8 +113,8 @@ def find_decision(reading: Reading, subject: Subject) -> Decision | None:
 
 def _overview(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     """Return the sentence that best says what the subject is, and the last other sentence that says how it is now."""
-    said = _quotable(naming(reading, subject.names))
-    scored = [(telling(sentence, subject.names, reading.language), sentence) for sentence in said]
+    sentences = _quotable(naming(reading, subject.names))
+    scored = [(telling(sentence, subject.names, reading.language), sentence) for sentence in sentences]
     if not scored and subject.type == "topic":
         scored = [(UNNAMED, sentence) for sentence in _quotable(reading.sentences)[:1]]
     if not scored:
@@ -137,20 +137,20 @@ def _notes(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     """Return quotes about the page. Notes of a visit to the place have the section `visits` instead."""
     if subject.type == "entity" and is_tagged(reading, subject, "place"):
         return ()
-    said = naming(reading, subject.names)
-    if not said and is_tagged(reading, subject, "project"):
-        said = reading.sentences[:1]
-    return (*(best := _best(reading, said, subject)), *_decided(reading, subject, best))
+    sentences = naming(reading, subject.names)
+    if not sentences and is_tagged(reading, subject, "project"):
+        sentences = reading.sentences[:1]
+    return (*(best := _best(reading, sentences, subject)), *_decided(reading, subject, best))
 
 
 def _decided(reading: Reading, subject: Subject, quoted: Iterable[EvidenceLine]) -> Iterator[EvidenceLine]:
     """Yield the sentences of minor decisions about the page that are not quoted yet."""
-    said, keys = naming(reading, subject.names), {line.key for line in quoted}
+    sentences, keys = naming(reading, subject.names), {line.key for line in quoted}
     is_about = is_tagged(reading, subject, "title", "project", "person", "place")
     for decision in minor_decisions(reading):
         sentence = decision.sentence
         near = (*decision.before[-1:], sentence)
-        if sentence.words not in keys and (is_about or any(one in said for one in near)):
+        if sentence.words not in keys and (is_about or any(one in sentences for one in near)):
             yield _line(reading, sentence, subject, score_sentence(sentence, subject.names, reading.language))
 
 
@@ -178,14 +178,16 @@ def _recent(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
 def _about(reading: Reading, subject: Subject, place: str = "") -> tuple[EvidenceLine, ...]:
     """Return the best sentences about a topic. If none names it, return one after the place or the title of the
     source."""
-    if said := naming(reading, subject.names):
-        return _best(reading, said, subject, place)
+    if sentences := naming(reading, subject.names):
+        return _best(reading, sentences, subject, place)
     return _best(reading, _tagged(reading, subject), subject, place or _title(reading))
 
 
-def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: str = "") -> tuple[EvidenceLine, ...]:
+def _best(
+    reading: Reading, sentences: Iterable[Sentence], subject: Subject, about: str = ""
+) -> tuple[EvidenceLine, ...]:
     """Return at most QUOTES_MAX sentences of each day with the highest scores, the best first, each once."""
-    found = _quotable(said) or list(said)
+    found = _quotable(sentences) or list(sentences)
     scored = [
         (score_sentence(sentence, subject.names, reading.language), -place, sentence)
         for place, sentence in enumerate(found)
@@ -238,10 +240,10 @@ def _consequences(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...
     return _quotes(reading, [sentence for sentence in naming(reading, subject.names) if follows(sentence)])
 
 
-def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tuple[EvidenceLine, ...]:
+def _quotes(reading: Reading, sentences: Iterable[Sentence], about: str = "") -> tuple[EvidenceLine, ...]:
     """Return one line that quotes the first QUOTES_MAX sentences."""
-    said = list(said)
-    chosen = (_quotable(said) or said)[:QUOTES_MAX]
+    sentences = list(sentences)
+    chosen = (_quotable(sentences) or sentences)[:QUOTES_MAX]
     if not chosen:
         return ()
     if about := chosen[0].speaker or about:  # a line quotes one speaker only
@@ -256,26 +258,26 @@ def former_lines(slug: str, reading: Reading, subject: Subject) -> Iterator[str]
 
     They quoted the first sentences of a source together, and all had the day of the source.
     """
-    said: Sequence[Sentence] = naming(reading, subject.names)
+    sentences: Sequence[Sentence] = naming(reading, subject.names)
     about = ""
     if slug == "visits":
-        said, about = reading.sentences, _circumstances(reading.source)
-    for chosen in (_quotable(said)[:QUOTES_MAX], _quotable(said)[:1]):
+        sentences, about = reading.sentences, _circumstances(reading.source)
+    for chosen in (_quotable(sentences)[:QUOTES_MAX], _quotable(sentences)[:1]):
         if chosen:
             yield bullet(reading.source, tuple(sentence.text for sentence in chosen), about)
-    for sentence in said:
+    for sentence in sentences:
         if sentence.day:
             yield _line(reading, sentence._replace(day=None), subject, 0.0).line
-    if not said and slug in ("highlights", "recent"):
+    if not sentences and slug in ("highlights", "recent"):
         for sentence in reading.sentences[:1]:
             yield _line(reading, sentence, subject, 0.0).line
 
 
-def _quotable(said: Iterable[Sentence]) -> list[Sentence]:
+def _quotable(sentences: Iterable[Sentence]) -> list[Sentence]:
     """Return the sentences that are long enough to be quoted."""
     return [
         sentence
-        for sentence in said
+        for sentence in sentences
         if len(sentence.text) >= QUOTE_MIN or (not sentence.text.isascii() and len(sentence.text) >= 4)
     ]
 

@@ -122,7 +122,9 @@ class Reading:
     def _alone(self, name: str, longer: Sequence[str]) -> tuple[Sentence, ...]:
         """Return the sentences that contain a name outside of these longer names."""
         wanted = padded(name)
-        return tuple(one for one in self._sentences_with([wanted]) if wanted in _without(one.words, longer))
+        return tuple(
+            sentence for sentence in self._sentences_with([wanted]) if wanted in _without(sentence.words, longer)
+        )
 
     @cached_property
     def language(self) -> str:
@@ -242,7 +244,7 @@ class Reading:
         prose = [line for line in self.lines if not ATTENDING.match(line.raw)]
         titles_given = [name for kind, name in self.named_things if kind == "title"]
         for name, context, is_about, is_item in subjects(prose, titles_given, self.language):
-            is_name = name in marked or any(name.startswith(one) for one in people)
+            is_name = name in marked or any(name.startswith(person) for person in people)
             longer = names_containing(seen, normalised(name))
             is_inside = bool(longer) and not self._alone(normalised(name), longer)
             if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
@@ -255,11 +257,11 @@ class Reading:
 
     def _see_terms(self, seen: dict[str, Sighting]) -> None:
         """Add sightings of the words that no dictionary has, which in a short note are things that its writer uses."""
-        said = [one for line in self.lines if not ATTENDING.match(line.raw) for one in line.sentences]
+        prose = [sentence for line in self.lines if not ATTENDING.match(line.raw) for sentence in line.sentences]
         for term in self._names.terms():
             wanted = padded(normalised(term))
-            if sentence := next((one for one in said if wanted in one.words), None):
-                see(seen, term, "term", context=sentence.text)
+            if found := next((sentence for sentence in prose if wanted in sentence.words), None):
+                see(seen, term, "term", context=found.text)
 
     def _mark_titled(self, seen: dict[str, Sighting]) -> None:
         """Mark the names that its titles contain."""
@@ -274,8 +276,8 @@ class Reading:
         for key, sighting in seen.items():
             longer = () if "part" in sighting.marks else names_containing(seen, key)
             said = self._alone(key, longer) if longer else self._sentences_with([padded(key)])
-            spoken = (one.day for one in self.sentences if one.speaker == sighting.name)
-            sighting.days = max(1, len({*(one.day for one in said), *spoken} - {None}))
+            spoken = (sentence.day for sentence in self.sentences if sentence.speaker == sighting.name)
+            sighting.days = max(1, len({*(sentence.day for sentence in said), *spoken} - {None}))
 
     def _see_titled(self, seen: dict[str, Sighting], name: str) -> None:
         """Add the sighting of what a title is about, unless it is a name or a part of one.

@@ -66,17 +66,17 @@ def _newest_first(sources: Iterable[SourceText]) -> list[SourceText]:
 
 def _lines(task: SectionTask, sources: Sequence[SourceText], subject: Subject) -> list[str]:
     """Return the lines of a section that do not repeat earlier sections, and a line that counts omitted sources."""
-    said: list[EvidenceLine] = []
+    previous: list[EvidenceLine] = []
     for slug, earlier in task.earlier:
-        said += _chosen(slug, _newest_first(earlier), subject, said)[0]
-    chosen, left = _chosen(task.slug, sources, subject, said)
+        previous += _chosen(slug, _newest_first(earlier), subject, previous)[0]
+    chosen, left = _chosen(task.slug, sources, subject, previous)
     return [*(entry.line for entry in chosen), *([f"- … (+{left})"] if left else [])]
 
 
 def _chosen(
-    slug: str, sources: Sequence[SourceText], subject: Subject, said: Sequence[EvidenceLine]
+    slug: str, sources: Sequence[SourceText], subject: Subject, previous: Sequence[EvidenceLine]
 ) -> tuple[list[EvidenceLine], int]:
-    """Return the lines of a section that are not in `said`, and the number of sources that are omitted."""
+    """Return the lines of a section that are not in `previous`, and the number of sources that are omitted."""
     if slug in LEADING:
         return lead_of(sources, subject), 0
     limit = LINES_MAX.get(slug, DEFAULT_LINES_MAX)
@@ -86,7 +86,7 @@ def _chosen(
     chosen: list[EvidenceLine] = []
     left = len(sources[READ_MAX:])
     for lines in found:
-        new = [entry for entry in lines if is_new(entry, [*said, *chosen])]
+        new = [entry for entry in lines if is_new(entry, [*previous, *chosen])]
         if len(chosen) >= limit and slug != "highlights":
             left += bool(new)
         else:

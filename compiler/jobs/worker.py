@@ -158,9 +158,9 @@ def now() -> datetime:
 
 
 class DailySweep:
-    """Queues the daily sweep and lint jobs of all wikis, once a day in this process from the time `at` (UTC) on.
+    """Queues the sweep jobs and the due lint jobs of all wikis, once a day from the time `at` (UTC) on.
 
-    Other workers do the same. The database ensures that the jobs of a day are queued once.
+    All workers do the same. The database ensures that a wiki is swept once a day.
     """
 
     def __init__(self, at: clock | None, now: Callable[[], datetime] = now) -> None:
@@ -169,7 +169,10 @@ class DailySweep:
         """The last day on which this process has queued the jobs."""
 
     async def run_if_due(self, database: Database) -> None:
-        """Queue the jobs if the time has come and this process has not queued those of today."""
+        """Queue the sweep jobs and the due lint jobs, if the time has come and this process has not done so today.
+
+        If a wiki was too busy for that, all are tried again at the next call.
+        """
         moment = self.now()
         if self.at is None or self.last == moment.date() or moment.time() < self.at:
             return

@@ -45,7 +45,7 @@ class Forgotten:
 NOTHING_FORGOTTEN = Forgotten()
 
 
-async def find_places(reader: Writer, page_ids: Collection[UUID], forgotten: Forgotten) -> list[SectionKey]:
+async def find_section_keys(reader: Writer, page_ids: Collection[UUID], forgotten: Forgotten) -> list[SectionKey]:
     """Return the sections to be written again: all that cite sources, or only those that cited forgotten ones."""
     rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=list(forgotten.ids))
     return [(row["page_id"], row["section_slug"]) for row in rows if row["has_gone"] or not forgotten.ids]
@@ -75,7 +75,7 @@ class Evidence:
         for row in await reader.all(COMPILING["find_together"], page_ids=list(page_ids), most=RELATED_MAX):
             related[row["page_id"]].append((row["title"], row["type"], row["slug"]))
         sources = {id: source_of(row) for id, row in found.items()}
-        known = {place: [id for id in ids if id in sources] for place, ids in cited.items()}
+        known = {section_key: [id for id in ids if id in sources] for section_key, ids in cited.items()}
         synthesised = await find_synthesised(reader, dict.fromkeys(page_ids, ()))
         return cls(known, sources, {card.id: card.aliases for card in cards}, related, synthesised)
 
@@ -131,7 +131,11 @@ async def add_named_sources(
     reader: Writer, page_plans: Collection[PagePlan], cited: Mapping[SectionKey, Sequence[UUID]], facts: Facts
 ) -> dict[SectionKey, Sequence[UUID]]:
     """Return the `cited` sources of each section, with those that the marks in its present text name."""
-    missing = [(place, ref) for place, ref in named_refs(page_plans) if not has_ref(ref, cited.get(place, ()), facts)]
+    missing = [
+        (section_key, ref)
+        for section_key, ref in named_refs(page_plans)
+        if not has_ref(ref, cited.get(section_key, ()), facts)
+    ]
     if not missing:
         return dict(cited)
     rows = await reader.all(
@@ -142,8 +146,8 @@ async def add_named_sources(
     )
     found = dict(cited)
     for row in rows:
-        place = row["page_id"], row["slug"]
-        found[place] = [*dict.fromkeys((*found.get(place, ()), row["source_id"]))]
+        section_key = row["page_id"], row["slug"]
+        found[section_key] = [*dict.fromkeys((*found.get(section_key, ()), row["source_id"]))]
     return found
 
 

@@ -23,7 +23,7 @@ from ..plan.pages import PagePlan
 from ..plan.validation import Guard
 from ..planner import SectionTask, SourceText
 from ..quoting import bullet, mark_label
-from ..read.evidence import Evidence, Forgotten, SectionKey, find_places, lost_words, oldest_first
+from ..read.evidence import Evidence, Forgotten, SectionKey, find_section_keys, lost_words, oldest_first
 from ..read.stored import find_compiled_summaries
 from ..write.corrections import find_known, without_superseded
 from ..write.tasks import TaskKey, key_of
@@ -69,28 +69,33 @@ async def rebuild_pages(
     """Compose the rebuilt pages from the present state of the wiki and the drafts, or return which drafts are
     missing."""
     pages = await find_pages(reader, page_ids)
-    wanted = await find_places(reader, page_ids, forgotten)
+    section_keys = await find_section_keys(reader, page_ids, forgotten)
     evidence = await Evidence.read(reader, page_ids)
-    tasks = {place: evidence.task(pages[place[0]], place[1]) for place in wanted if evidence.cited.get(place)}
+    tasks = {
+        section_key: evidence.task(pages[section_key[0]], section_key[1])
+        for section_key in section_keys
+        if evidence.cited.get(section_key)
+    }
     missing = {key: task for task in tasks.values() if (key := key_of(task)) not in drafts.texts}
     compiled = await find_compiled_summaries(reader, [page.id for page in pages.values() if page.summary])
     sums = {
-        id: (id, tuple(source.id for source in evidence.of_page(id))) for id in compiled | ids_of(wanted, forgotten)
+        id: (id, tuple(source.id for source in evidence.of_page(id)))
+        for id in compiled | pages_to_summarise(section_keys, forgotten)
     }
     unsummarised = {key: (pages[id], evidence.of_page(id)) for id, key in sums.items() if key not in drafts.summaries}
     if missing or unsummarised:
         return RebuildResult(missing, unsummarised)
     links = PageLinks(Guard(evidence.sources, pages, metrics), [PagePlan(page, False) for page in pages.values()])
     known = await find_known(reader, pages)
-    at = {mark_label(one): one.captured_at for one in evidence.sources.values()}
+    captured_at = {mark_label(source): source.captured_at for source in evidence.sources.values()}
     written = {
-        place: without_superseded(drafts.texts[key_of(task)], known.get(place[0], ()), at)
-        for place, task in tasks.items()
+        section_key: without_superseded(drafts.texts[key_of(task)], known.get(section_key[0], ()), captured_at)
+        for section_key, task in tasks.items()
     }
     await links.look_up(reader, written.values())
     rebuilt = []
     for page in pages.values():
-        sections = await rewritten(page, wanted, written, links, evidence, forgotten)
+        sections = await rewrite_sections(page, section_keys, written, links, evidence, forgotten)
         lost = await read_in_thread(len(page.body), lost_words, forgotten, evidence.of_page(page.id), sections)
         summary = next_summary(page, drafts.summaries.get(sums.get(page.id, (page.id, ()))), lost, page.id in compiled)
         tags = tuple(tag for tag in page.tags if lost.isdisjoint(words(tag)))
@@ -99,14 +104,14 @@ async def rebuild_pages(
     return RebuildResult({}, {}, tuple(rebuilt))
 
 
-def ids_of(places: Collection[SectionKey], forgotten: Forgotten) -> set[UUID]:
+def pages_to_summarise(section_keys: Collection[SectionKey], forgotten: Forgotten) -> set[UUID]:
     """Return the pages that cited forgotten sources. Their summaries may repeat these sources, whoever wrote them."""
-    return {page_id for page_id, _ in places} if forgotten.ids else set()
+    return {page_id for page_id, _ in section_keys} if forgotten.ids else set()
 
 
-async def rewritten(
+async def rewrite_sections(
     page: Page,
-    wanted: Collection[SectionKey],
+    section_keys: Collection[SectionKey],
     written: Mapping[SectionKey, str],
     links: PageLinks,
     evidence: Evidence,
@@ -119,12 +124,12 @@ async def rewritten(
     """
     sections = page.sections
     for section in page.sections:
-        place = page.id, section.slug
-        if place not in wanted:
+        section_key = page.id, section.slug
+        if section_key not in section_keys:
             continue
-        body = written.get(place, "").strip()
-        if not body and forgotten.ids and place in written:
-            body = "\n".join(quotations(evidence, place))
+        body = written.get(section_key, "").strip()
+        if not body and forgotten.ids and section_key in written:
+            body = "\n".join(quotations(evidence, section_key))
         merged = await with_text(page, sections, section, links.link_text(body, page.id), links.guard) if body else None
         if merged is not None:
             sections = merged
@@ -133,9 +138,9 @@ async def rewritten(
     return sections
 
 
-def quotations(evidence: Evidence, place: SectionKey) -> list[str]:
+def quotations(evidence: Evidence, section_key: SectionKey) -> list[str]:
     """Return lines that quote the beginnings of the newest sources of a section."""
-    newest = oldest_first(evidence.sources[id] for id in evidence.cited[place])[::-1]
+    newest = oldest_first(evidence.sources[id] for id in evidence.cited[section_key])[::-1]
     return [bullet(source, (" ".join(source.content.split()),)) for source in newest[:QUOTED_MAX]]
 
 

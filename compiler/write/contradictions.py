@@ -74,13 +74,13 @@ def find_statements(sections: Iterable[Section], labelled: Mapping[str, Row]) ->
     """Return the plain statements that sections quote from known sources, each once."""
     found: dict[str, CitedStatement] = {}
     for section in sections:
-        for said in claims.statements(section.body):
-            rows = [labelled[label] for label in said.labels if label in labelled]
-            if rows and said.text not in found and is_plain(said.text):
+        for quote in claims.statements(section.body):
+            rows = [labelled[label] for label in quote.labels if label in labelled]
+            if rows and quote.text not in found and is_plain(quote.text):
                 newest = max(rows, key=lambda row: (row["captured_at"], row["id"].int))
-                said_words = frozenset(words(said.text))
-                found[said.text] = CitedStatement(
-                    said.text, section.slug, newest["id"], newest["captured_at"], said_words
+                quote_words = frozenset(words(quote.text))
+                found[quote.text] = CitedStatement(
+                    quote.text, section.slug, newest["id"], newest["captured_at"], quote_words
                 )
     return list(found.values())
 

@@ -71,9 +71,9 @@ def without_superseded(body: str, known: Iterable[KnownClaim], captured_at: Mapp
     for claim in known:
         if claim.is_withdrawn:
             continue
-        for said in reversed(claims.statements(body)):
-            if is_same_claim(said.text, claim.fact) and is_older(said, claim.superseded_on, captured_at):
-                body = claims.without_statement(body, said)
+        for statement in reversed(claims.statements(body)):
+            if is_same_claim(statement.text, claim.fact) and is_older(statement, claim.superseded_on, captured_at):
+                body = claims.without_statement(body, statement)
     return body
 
 
@@ -82,9 +82,9 @@ def is_same_claim(text: str, fact: str) -> bool:
     return claims.has_claim(text, fact) and 2 * len(fact) >= len(text)
 
 
-def is_older(said: Statement, than: datetime, captured_at: Mapping[str, datetime]) -> bool:
+def is_older(statement: Statement, than: datetime, captured_at: Mapping[str, datetime]) -> bool:
     """Return whether all sources that the statement cites are known and were captured before this time."""
-    return all(label in captured_at and captured_at[label] < than for label in said.labels)
+    return all(label in captured_at and captured_at[label] < than for label in statement.labels)
 
 
 class RuleJudge:
@@ -173,16 +173,16 @@ async def correct_sections(
         for place, section in enumerate(sections):
             await asyncio.sleep(0)
             body = section.body
-            while said := overridden(
+            while statement := overridden(
                 older_statements(read(body), candidate, wanted, captured_at), candidate, names, digests, verdicts
             ):
-                digest = digest_of(said, source)
+                digest = digest_of(statement, source)
                 if all(row["digest"] != digest for row in found):
-                    found.append(row_of(page_id, section, said, candidate, digest, labelled))
+                    found.append(row_of(page_id, section, statement, candidate, digest, labelled))
                 said_now = (body, *(other.body for other in sections if other.slug != section.slug))
                 is_told = any(claims.has_claim(claims.unescaped(text), candidate.text) for text in said_now)
                 instead = None if is_told else bullet(source, (candidate.text,))
-                body = claims.without_statement(body, said, instead)
+                body = claims.without_statement(body, statement, instead)
                 cited[section.slug] = tuple(dict.fromkeys((*cited[section.slug], source.id)))
             sections = (*sections[:place], replace(section, body=body), *sections[place + 1 :])
     return Corrected(sections, tuple(found), cited)
@@ -196,29 +196,29 @@ def overridden(
     verdicts: Verdicts,
 ) -> Statement | None:
     """Return the first statement that the candidate overrides, without those that are recorded as overridden by it."""
-    for said in statements:
-        if digest_of(said, by.source) in known:
+    for statement in statements:
+        if digest_of(statement, by.source) in known:
             continue
-        if verdicts.of(said.text, by.text, names) is Verdict.OVERRIDES:
-            return said
+        if verdicts.of(statement.text, by.text, names) is Verdict.OVERRIDES:
+            return statement
     return None
 
 
-def digest_of(said: Statement, by: SourceText) -> bytes:
+def digest_of(statement: Statement, by: SourceText) -> bytes:
     """Return the digest that identifies a statement that was overridden by a source."""
-    return claims.digest(said.text, by.kind, by.ref)
+    return claims.digest(statement.text, by.kind, by.ref)
 
 
 class Quote(NamedTuple):
     """A statement that a section quotes, with its words."""
 
-    said: Statement
+    statement: Statement
     words: frozenset[str]
 
 
 def find_quotes(body: str) -> list[Quote]:
     """Return the quotes in the text of a section."""
-    return [Quote(said, frozenset(words(said.text))) for said in claims.statements(body)]
+    return [Quote(statement, frozenset(words(statement.text))) for statement in claims.statements(body)]
 
 
 def older_statements(
@@ -229,24 +229,25 @@ def older_statements(
     `wanted` are the words of the candidate; a statement that shares none of them is left out.
     """
     shared = [
-        (len(wanted & quote.words), quote.said)
+        (len(wanted & quote.words), quote.statement)
         for quote in quotes
-        if quote.said.text != candidate.text and is_older(quote.said, candidate.source.captured_at, captured_at)
+        if quote.statement.text != candidate.text
+        and is_older(quote.statement, candidate.source.captured_at, captured_at)
     ]
-    return [said for count, said in sorted(shared, key=lambda pair: -pair[0])[:COMPARED_MAX] if count]
+    return [statement for count, statement in sorted(shared, key=lambda pair: -pair[0])[:COMPARED_MAX] if count]
 
 
 def row_of(
-    page_id: UUID, section: Section, said: Statement, by: Correction, digest: bytes, labelled: Mapping[str, Row]
+    page_id: UUID, section: Section, statement: Statement, by: Correction, digest: bytes, labelled: Mapping[str, Row]
 ) -> dict[str, Any]:
     """Return the superseded claim as a row of its table."""
-    newest = max((labelled[label] for label in said.labels), key=lambda row: row["captured_at"])
+    newest = max((labelled[label] for label in statement.labels), key=lambda row: row["captured_at"])
     return {
         "id": new_id(),
         "page_id": page_id,
         "section_slug": section.slug,
         "heading": section.heading,
-        "fact": said.text,
+        "fact": statement.text,
         "replacement": by.text,
         "stated_by_id": newest["id"],
         "overridden_by_id": by.source.id,

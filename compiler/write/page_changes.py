@@ -120,8 +120,8 @@ async def compose(
         cited = await add_named_sources(reader, page_plans.values(), cited, facts)
         facts |= await find_facts(reader, {id for ids in cited.values() for id in ids} - facts.keys())
     drafts = drafts_of(page_plans.values(), cited, facts)
-    keys = {place: draft.key for place, draft in drafts.items()}
-    missing = {keys[place]: draft for place, draft in drafts.items() if keys[place] not in texts}
+    keys = {section_key: draft.key for section_key, draft in drafts.items()}
+    missing = {keys[section_key]: draft for section_key, draft in drafts.items() if keys[section_key] not in texts}
     if missing:
         synthesised = await find_synthesised(
             reader, {planned.page.id: planned.source_ids for planned in page_plans.values()}
@@ -132,7 +132,10 @@ async def compose(
     links = PageLinks(guard, page_plans.values())
     known = await find_known(reader, [planned.page.id for planned in page_plans.values() if not planned.is_new])
     captured = times_of(labels_of(facts))
-    written = {place: without_superseded(texts[key], known.get(place[0], ()), captured) for place, key in keys.items()}
+    written = {
+        section_key: without_superseded(texts[key], known.get(section_key[0], ()), captured)
+        for section_key, key in keys.items()
+    }
     await links.look_up(reader, written.values())
     compiled = await find_compiled_summaries(
         reader, [planned.page.id for planned in page_plans.values() if planned.page.summary]

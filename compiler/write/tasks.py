@@ -28,7 +28,7 @@ class Ranked(NamedTuple):
     """Rows of sources, and the rank of each by age, the oldest first."""
 
     facts: Facts
-    places: Mapping[UUID, int]
+    ranks: Mapping[UUID, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class TaskDraft:
 def drafts_of(
     page_plans: Collection[PagePlan], cited: Mapping[SectionKey, Collection[UUID]], facts: Facts
 ) -> dict[SectionKey, TaskDraft]:
-    """Return a draft of every section that is to be written, by its place."""
+    """Return a draft of every section that is to be written, by its key."""
     oldest_first = sorted(facts, key=lambda key: (facts[key]["captured_at"], facts[key]["ref"], key))
     ranked = Ranked(facts, {source_id: rank for rank, source_id in enumerate(oldest_first)})
     titles = [
@@ -112,7 +112,7 @@ def sources_of(
     """Return the sources that a section cites and those that the plan cites for it, the oldest first."""
     new = planned.sections[slug].source_ids if slug in planned.sections else ()
     ids = {*cited.get((planned.page.id, slug), ()), *new}
-    return tuple(sorted(ids & ranked.places.keys(), key=ranked.places.__getitem__))
+    return tuple(sorted(ids & ranked.ranks.keys(), key=ranked.ranks.__getitem__))
 
 
 def key_of(task: SectionTask) -> TaskKey:

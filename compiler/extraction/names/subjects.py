@@ -112,7 +112,7 @@ def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) ->
     heads += [shown for line in lines for shown in _link_texts(line.raw)]
     find = {"zh": _chinese, "ja": _japanese, "de": _german}.get(language, _spaced)
     counts = find(sentences, [fold_text(clean(head)) for head in heads if head], language)
-    found = {name: True for name, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))}
+    found = {name: True for name, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))}
     items: set[str] = set()
     if len(sentences) <= SHORT_MAX:
         items = set(_labels(sentences, language))
@@ -121,7 +121,7 @@ def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) ->
         found |= {name: False for name in said if name not in found}
     for name in list(found)[:SUBJECTS_MAX]:
         wanted = name if SPACELESS.search(name) else fold_text(name)
-        if text := next((one.text for one in sentences if wanted in one.words), None):
+        if text := next((sentence.text for sentence in sentences if wanted in sentence.words), None):
             is_written = language != "de" and text.isascii()
             yield Subject(name if is_written else _written(name, text), text, found[name], name in items)
 
