@@ -69,6 +69,7 @@ class Promotion(Run):
         return False
 
     async def promote(self, rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]) -> None:
+        """Promote these mentions. Raises Unavailable if the wiki keeps changing."""
         began, texts = time.monotonic(), dict[TaskKey, str]()
         plan = promotion_plan(rows, held, cards)
         writer = QuotingWriter(self.authors.writer, rows)

@@ -210,6 +210,7 @@ async def store_pages(
     promotions: Sequence[SectionPromotion],
     metrics: Metrics,
 ) -> None:
+    """Save the changed pages and the new topics, and promote the mentions that become topics."""
     before: dict[UUID, Page | None] = {promotion.page.id: promotion.before for promotion in promotions} | dict(pages)
     grown = {promotion.page.id for promotion in promotions}
     for summary, ids in ((NOTE, states.keys() - grown), (GREW, states.keys() & grown)):

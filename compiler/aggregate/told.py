@@ -37,6 +37,7 @@ def parse_evidence(metadata: str) -> PlacementEvidence:
 
 
 def placement_evidence(metadata: Mapping[str, Any]) -> PlacementEvidence:
+    """Return the evidence in parsed metadata."""
     tags = tags_in(metadata)
     return PlacementEvidence(
         tuple((basis, name, normalise(name)) for basis, name in dict.fromkeys(named_places(metadata))),

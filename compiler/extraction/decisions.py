@@ -228,6 +228,7 @@ def _all(reading: Reading) -> tuple[Decision, ...]:
 
 
 def _decisions(reading: Reading) -> Iterator[Decision]:
+    """Yield the decisions in the sentences of a source, with the sentences around them."""
     sentences = reading.sentences
     index = -1
     for line in reading.lines:

@@ -78,13 +78,13 @@ class Deduplication:
     async def find(self) -> Duplicates:
         """Return the duplicates. From then on, `known` leads the names of merged pages to the remaining page."""
         found = candidates(self.readings.values(), self.counts, self.known)
-        pages = [
+        looked_up = [
             pages
             for candidate in found
             if (pages := self._pages(candidate)) and (len(pages) == 2 or not candidate.introduced_by)
         ]
-        if pages:
-            self.cited = {**await self.knowledge.citations({page.id for pair in pages for page in pair})}
+        if looked_up:
+            self.cited = {**await self.knowledge.citations({page.id for pages in looked_up for page in pages})}
         for candidate in found:
             match self._pages(candidate):
                 case [page]:

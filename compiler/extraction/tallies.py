@@ -143,6 +143,7 @@ class Tally:
         return copied
 
     def merge(self, other: "Tally") -> None:
+        """Add the sums of another tally to this one."""
         self.marks += other.marks
         self.sources += other.sources
         self.weight += other.weight

@@ -149,6 +149,7 @@ async def respell_page(
     request: ForgetRequest,
     done: Metrics,
 ) -> None:
+    """Replace links to a renamed page on one other page, and erase the revisions of that page."""
     sections = rename_section_links(relabel(page.sections, labels), targets, name)
     if sections == page.sections:
         return

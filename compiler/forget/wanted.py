@@ -33,7 +33,7 @@ class ForgetRequest:
     rows: tuple[Row, ...]
     forgotten: Forgotten
     since: datetime
-    """When the first of the sources was added. Nothing that is older can quote them."""
+    """One hour before the first of the sources was added, as clocks may differ. Nothing older can quote them."""
     phrases: frozenset[tuple[str, ...]]
     """All runs of PHRASE_LENGTH words in their texts."""
     marks: tuple[str, ...]

@@ -130,6 +130,7 @@ FOR_OPERATORS = (ModelAuthenticationError, ModelQuotaExceededError, ModelNotFoun
 
 
 def what_went_wrong(error: Exception) -> str:
+    """Return the second half of an error message, with what an operator can do."""
     match error:
         case ModelAuthenticationError():
             return "refuses the key: set the provider's own variable, such as OPENAI_API_KEY or ANTHROPIC_API_KEY."

@@ -71,6 +71,7 @@ class Models:
                 check_price(name, model, terms.prices)
 
     def authors(self, database: Database, scope: Scope, job: Job, metrics: Callable[[], Metrics]) -> Authors:
+        """Return the planner and writer that the job names. Raises ModelRefused for a model that is not offered."""
         name = job.options.get("modelId") or self.default or RULES
         if name == RULES:
             return Authors(self.planner, self.writer)

@@ -70,6 +70,7 @@ class PlanReader:
         return Plan(tuple(page for _, page in new_pages), updates, held, links, dropped=dict(self.dropped))
 
     def new_page(self, answer: PageAnswer) -> NewPage | None:
+        """Return the proposal of a new page, or None if its type, title or all sections are invalid."""
         if answer.type not in TYPES:
             self.drop("unknown_type")
             return None
@@ -94,6 +95,7 @@ class PlanReader:
         )
 
     def update(self, answer: UpdateAnswer) -> PageUpdate | None:
+        """Return the proposal of an update, or None if the page or all sections are invalid."""
         card = self.shown.pages.get(answer.page)
         if card is None:
             self.drop("unknown_page")
@@ -123,6 +125,7 @@ class PlanReader:
         return HeldName(answer.name, reading.source.id, quote if is_valid else said, type)
 
     def link(self, answer: LinkAnswer, names: Mapping[str, PageName]) -> LinkProposal | None:
+        """Return the proposal of a link, or None if an end or all sources are invalid."""
         start, end = names.get(answer.start), names.get(answer.end)
         sources = self.source_ids(answer.sources)
         if start is None or end is None or start == end:

@@ -138,6 +138,7 @@ class Guard:
         return clean if clean.sections else None
 
     def updates(self, plan: Plan) -> Iterator[PageUpdate]:
+        """Yield the valid updates of a plan, with the valid parts of each."""
         for update in plan.updates:
             if update.page_id not in self.page_ids:
                 self.drop("unknown_page", update.page_id)
@@ -153,6 +154,7 @@ class Guard:
                 )
 
     def sections(self, sections: Collection[SectionProposal]) -> Iterator[SectionProposal]:
+        """Yield the sections with a slug and at least one known source."""
         for section in sections:
             if not section.slug.strip():
                 self.drop("blank_section", section.heading)
@@ -165,6 +167,7 @@ class Guard:
             yield SectionProposal(section_slug(section.slug), known, heading)
 
     def known_sources(self, source_ids: Collection[UUID]) -> Iterator[UUID]:
+        """Yield the ids of the sources that exist, each once."""
         for source_id in dict.fromkeys(source_ids):
             if source_id in self.source_ids:
                 yield source_id
@@ -172,6 +175,7 @@ class Guard:
                 self.drop("unknown_source", source_id)
 
     def held_names(self, plan: Plan) -> Iterator[HeldName]:
+        """Yield the valid sightings of a plan. An unknown type is dropped from a sighting."""
         for held in plan.held:
             if held.source_id not in self.source_ids:
                 self.drop("unknown_source", held.source_id)
@@ -183,6 +187,7 @@ class Guard:
                 yield replace(held, context=context, suggested_type=held.suggested_type if known else None)
 
     def links(self, plan: Plan) -> Iterator[LinkProposal]:
+        """Yield the links of a plan with at least one known source."""
         for link in plan.links:
             if any(self.known_sources(link.source_ids)):
                 yield link
@@ -190,6 +195,7 @@ class Guard:
                 self.drop("no_sources", (link.start, link.end))
 
     def aliases(self, names: Collection[str]) -> Iterator[str]:
+        """Yield the valid names."""
         for name in names:
             try:
                 yield validation.alias(name)
@@ -197,6 +203,7 @@ class Guard:
                 self.drop("bad_alias", name)
 
     def tags(self, tags: Collection[str]) -> Iterator[str]:
+        """Yield the valid tags."""
         for tag in tags:
             try:
                 yield from validation.tags([tag])
@@ -204,6 +211,7 @@ class Guard:
                 self.drop("bad_tag", tag)
 
     def summary(self, summary: str | None) -> str | None:
+        """Return the summary if it is valid, or else None."""
         try:
             return validation.summary(summary)
         except BadInput:

@@ -67,6 +67,7 @@ class Evidence:
 
     @classmethod
     async def read(cls, reader: Writer, page_ids: Collection[UUID]) -> "Evidence":
+        """Read the evidence of these pages."""
         rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=[])
         cited = await find_citations(reader, [(row["page_id"], row["section_slug"]) for row in rows])
         found = await find_sources(reader, {id for ids in cited.values() for id in ids})

@@ -135,6 +135,7 @@ async def find_all_names(reader: Writer, max_names: int) -> list[str] | None:
 
 
 async def find_mentions(reader: Writer, aliases: Collection[str]) -> dict[str, MentionCard]:
+    """Return the mention of each name."""
     rows = await reader.all(COMPILING["find_mentions"], aliases=list(aliases)) if aliases else []
     return {
         row["alias"]: MentionCard(

@@ -54,6 +54,7 @@ class Rebuilding(Run):
         return self.metrics.reached or self.job.options.get("after")
 
     async def rebuild(self, page_ids: Sequence[UUID]) -> None:
+        """Rebuild these pages. Raises Unavailable if the wiki keeps changing."""
         began, drafts = time.monotonic(), Drafts()
         for _ in range(ROUNDS):
             await redraft(self, page_ids, drafts)

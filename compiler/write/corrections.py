@@ -107,6 +107,7 @@ class Verdicts:
         self.missing: dict[tuple[str, str], Disputed] = {}
 
     def of(self, older: str, newer: str, names: Collection[str]) -> Verdict:
+        """Return the verdict on two sentences of a page with these names."""
         verdict = judge(older, newer, names)
         if self.judged is None or verdict is Verdict.UNRELATED:
             return verdict

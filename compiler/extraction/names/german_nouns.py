@@ -94,9 +94,11 @@ KINDS_OF_PLACE = word_set(
 
 
 def is_sure(name: str, previous: str, *, opens: bool) -> bool:
-    """Return whether a noun is surely a name.
+    """Return whether nouns count as a name.
 
-    It is without an article after some prepositions, or after a word of kinship. Names of places may have an article.
+    A single noun inside a sentence counts after a word of kinship or, without an article, after some prepositions.
+    Several nouns count without an article, or if they are a kind with its name. Nouns at the beginning of a sentence
+    and names of places always count.
     """
     if has_inner_capitals(name) or _is_place(name):
         return True

@@ -93,6 +93,7 @@ def _longest(hits: Iterable[str], sentence: Sentence) -> Iterator[str]:
 
 
 def _phrases(sentence: Sentence, language: str) -> Iterable[str]:
+    """Return the phrases of a sentence, by words or, in scripts without spaces, also by characters."""
     stops = stops_of(language)
     words = sentence.words.split()
     if language in SPACELESS_LANGUAGES:
@@ -130,6 +131,7 @@ def _joined(words: list[str], stops: Set[str]) -> Iterator[str]:
 
 
 def _pieces(word: str, longest: int) -> list[str]:
+    """Return all runs of SHORTEST to `longest` characters of a word."""
     return [
         word[start:end]
         for start in range(len(word) - SHORTEST + 1)

@@ -141,6 +141,7 @@ def city_names(reading: Reading) -> Iterator[tuple[str, str]]:
 
 
 def _with_region(reading: Reading, city: str) -> Iterator[str]:
+    """Yield the city with a region after a comma, as the sentences of the source write it."""
     pattern = None
     for sentence in reading.sentences:
         if "," in sentence.text and f" {city} " in sentence.words:

@@ -168,6 +168,7 @@ def language_of(text: str, words: Iterable[str]) -> str:
 
 
 def _by_script(text: str) -> str | None:
+    """Return the language of a text whose script shows it, or None."""
     if text.isascii():
         return None
     for code, letters, share in (("ja", KANA, 8), ("zh", HAN, 6), ("th", THAI, 6), ("ko", HANGUL, 6)):

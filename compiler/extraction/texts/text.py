@@ -203,6 +203,7 @@ def _short(text: str) -> tuple[TextLine, ...]:
 
 
 def _lines(text: str) -> tuple[TextLine, ...]:
+    """Return the lines of prose with their sentences. Mails, records and conversations get their speakers and days."""
     text = CONTROL.sub(" ", text[:READ_MAX])
     text = text if text.isascii() else UNREAD.sub("", text)
     written = text.splitlines()
