@@ -53,9 +53,9 @@ class ExtractiveWriter:
             await load_words_of(reading_of(source))
         subject = subject_of(task.page_type, task.page_title, task.page_aliases)
         written = _related(task, sources) if task.slug in RELATED else _lines(task, sources, subject)
-        theirs = _theirs(task, sources, subject)
-        ours = [line for line in written if not _is_replaced(line, theirs)] if theirs else written
-        return "\n\n".join(filter(None, ["\n".join(theirs).strip("\n"), "\n".join(fit_lines(ours))]))
+        peoples_lines = _lines_of_people(task, sources, subject)
+        new_lines = [line for line in written if not _is_replaced(line, peoples_lines)] if peoples_lines else written
+        return "\n\n".join(filter(None, ["\n".join(peoples_lines).strip("\n"), "\n".join(fit_lines(new_lines))]))
 
 
 def _newest_first(sources: Iterable[SourceText]) -> list[SourceText]:
@@ -165,7 +165,7 @@ def _naming(sources: Iterable[SourceText], names: Iterable[str]) -> dict[str, li
     return found
 
 
-def _theirs(task: SectionTask, sources: Iterable[SourceText], subject: Subject) -> list[str]:
+def _lines_of_people(task: SectionTask, sources: Iterable[SourceText], subject: Subject) -> list[str]:
     """Return the lines of the present text that people wrote or changed."""
     lines = [line for line in task.body.splitlines() if not _is_writers(line, task.slug)]
     cited = set(MARK.findall("\n".join(lines)))
@@ -186,9 +186,9 @@ def _is_writers(line: str, slug: str) -> bool:
     return REST.match(line) is not None or (slug in RELATED and RELATED_LINE.match(line) is not None)
 
 
-def _is_replaced(line: str, theirs: Iterable[str]) -> bool:
+def _is_replaced(line: str, peoples_lines: Iterable[str]) -> bool:
     """Return whether a person's line is an edited version of this line: similar, with the same first citation."""
     cited = find_refs(line)[:1]
     return any(
-        cited == find_refs(other)[:1] and fuzz.ratio(line, other) >= CHANGED for other in theirs if "[^" in other
+        cited == find_refs(other)[:1] and fuzz.ratio(line, other) >= CHANGED for other in peoples_lines if "[^" in other
     )

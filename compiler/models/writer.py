@@ -43,25 +43,27 @@ class ModelWriter:
         if not task.is_synthesis or await self.asker.meter.stop():
             return await self.by_rules(task)
         sources = await read_in_thread(sum(len(source.content) for source in task.sources), newest_that_fit, task)
-        theirs, older = await self.remaining_lines(task, [source for source, _ in sources])
+        peoples_lines, unshown_lines = await self.remaining_lines(task, [source for source, _ in sources])
         handles = {f"s{n}": source for n, (source, _) in enumerate(sources, start=1)}
         titles = {title for title, _, _ in task.related}
         languages = {language(source.content) for source in handles.values()}
 
         def answer_lines(answer: SectionTextAnswer) -> list[str]:
-            return lines_of(answer, task.slug, handles, titles, theirs)
+            return lines_of(answer, task.slug, handles, titles, peoples_lines)
 
         def complaint(answer: SectionTextAnswer) -> str | None:
             return complaint_about(answer, answer_lines(answer), languages)
 
         try:
-            answer = await self.asker.ask(WRITING, text_of(task, sources, theirs), complaint)
+            answer = await self.asker.ask(WRITING, text_of(task, sources, peoples_lines), complaint)
         except Malformed:
             return await self.by_rules(task)
         lines = answer_lines(answer)
         if not lines:
             return task.body if task.body.strip() else await self.by_rules(task)
-        return "\n\n".join(part for part in ("\n".join(theirs), "\n".join(fit_lines([*lines, *older]))) if part)
+        return "\n\n".join(
+            part for part in ("\n".join(peoples_lines), "\n".join(fit_lines([*lines, *unshown_lines]))) if part
+        )
 
     async def by_rules(self, task: SectionTask) -> str:
         self.asker.meter.count({"sections_by_rules": 1})
@@ -73,10 +75,10 @@ class ModelWriter:
         if not lines or task.page_id is None:
             return [], []
         people = await self.authorship.lines_of_people(task.page_id)
-        theirs = [line for line in lines if not find_refs(line) or key_of(line) in people]
+        peoples_lines = [line for line in lines if not find_refs(line) or key_of(line) in people]
         shown_refs = {ref for source in shown for ref in find_refs(mark(source))}
-        older = [line for line in lines if line not in theirs and shown_refs.isdisjoint(find_refs(line))]
-        return theirs, older
+        unshown_lines = [line for line in lines if line not in peoples_lines and shown_refs.isdisjoint(find_refs(line))]
+        return peoples_lines, unshown_lines
 
 
 def complaint_about(answer: SectionTextAnswer, lines: Sequence[str], languages: Collection[str]) -> str | None:
@@ -95,7 +97,7 @@ def language(text: str) -> str:
     return language_of(text, [word.lower() for word in WORD.findall(text[:4_000])])
 
 
-def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], theirs: Sequence[str]) -> str:
+def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], peoples_lines: Sequence[str]) -> str:
     """Return the text of the request: the section, its present text, the pages that it may name, and the sources."""
     fence = Fence()
     usual = dict(TEMPLATES.get(task.page_type, ()))
@@ -105,7 +107,7 @@ def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], theirs
     parts = [
         fence.around("what to write", "\n".join(f"{name}: {one_line(text, 500)}" for name, text in about.items())),
         form,
-        fence.around("lines of people, which stay", "\n".join(theirs)) if theirs else "",
+        fence.around("lines of people, which stay", "\n".join(peoples_lines)) if peoples_lines else "",
         fence.around("present text", task.body[:CHARACTERS_MAX]) if task.body.strip() else "",
         fence.around("other pages", "\n".join(names)) if names else "",
         *(fence.around(f"source s{n}", with_header(source, text)) for n, (source, text) in enumerate(sources, start=1)),
