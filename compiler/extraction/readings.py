@@ -240,10 +240,10 @@ class Reading:
     def _see_subjects(self, seen: dict[str, Sighting]) -> None:
         """Add sightings of the subjects and nouns of the text, and of what the titles are about."""
         marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
-        people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
+        people = [key for key, name in seen.items() if name.is_person and len(key) > 1 and SPACELESS.search(key)]
         prose = [line for line in self.lines if not ATTENDING.match(line.raw)]
-        titles_given = [name for kind, name in self.named_things if kind == "title"]
-        for name, context, is_about, is_item in subjects(prose, titles_given, self.language):
+        titles = [name for kind, name in self.named_things if kind == "title"]
+        for name, context, is_about, is_item in subjects(prose, titles, self.language):
             is_name = name in marked or any(name.startswith(person) for person in people)
             longer = names_containing(seen, normalised(name))
             is_inside = bool(longer) and not self._alone(normalised(name), longer)

@@ -23,10 +23,13 @@ class PagePlan:
     is_new: bool
     summary: str | None = None
     aliases: list[str] = field(default_factory=list)
+    """The names to add, as they are written."""
     tags: list[str] = field(default_factory=list)
     sections: dict[str, SectionProposal] = field(default_factory=dict)
     promotes: list[str] = field(default_factory=list)
+    """The normalised names of the mentions that become part of the page."""
     known_aliases: frozenset[str] = frozenset()
+    """The normalised names that the page has already."""
 
     @property
     def source_ids(self) -> set[UUID]:
@@ -78,13 +81,12 @@ async def assign(
             alias for name in update.aliases if (alias := normalise(name)) in held and held[alias].status == "open"
         ]
     for page, page_id in zip(wanted, matched, strict=True):
-        place = page.page.type, page.slug
         page_id = page_id or next((names[key] for key in keys_of(page.page) if key in names), None)
         if page_id is None and (mention := held.get(page.aliases[0])) and mention.status == "ignored":
             guard.drop("ignored_name", page.page.title)
             continue
         if page_id is None:
-            new_page = Page(id=new_id(), type=place[0], slug=place[1], title=page.page.title, sections=())
+            new_page = Page(id=new_id(), type=page.page.type, slug=page.slug, title=page.page.title, sections=())
             page_id = new_page.id
             page_plans[page_id] = PagePlan(new_page, True, known_aliases=frozenset(page.aliases))
         elif page_id not in page_plans:
@@ -101,7 +103,7 @@ async def assign(
     return page_plans, names
 
 
-async def leave_lists(reader: Writer, page_plans: Mapping[UUID, PagePlan], guard: Guard) -> None:
+async def drop_rollups(reader: Writer, page_plans: Mapping[UUID, PagePlan], guard: Guard) -> None:
     """Drop rollup sections from the plans, because section writers do not write them."""
     lists = await find_rollups(reader, [planned.page.id for planned in page_plans.values() if not planned.is_new])
     for page_id, slug in lists:
@@ -109,7 +111,7 @@ async def leave_lists(reader: Writer, page_plans: Mapping[UUID, PagePlan], guard
             guard.drop("rollup_section", (page_plans[page_id].page.title, slug))
 
 
-async def leave_thin_themes(reader: Writer, page_plans: dict[UUID, PagePlan], guard: Guard) -> None:
+async def drop_thin_themes(reader: Writer, page_plans: dict[UUID, PagePlan], guard: Guard) -> None:
     """Drop new themes that cite too few sources for a synthesis. A theme sums up several sources, so it is no stub."""
     themes = {
         planned.page.id: planned.source_ids

@@ -28,7 +28,7 @@ from resolvers.transactions.writer import Writer
 
 from ..link.texts import PageLinks
 from ..metrics import Metrics
-from ..plan.pages import PagePlan, assign, leave_lists, leave_thin_themes
+from ..plan.pages import PagePlan, assign, drop_rollups, drop_thin_themes
 from ..plan.validation import Guard
 from ..planner import EARLIER, Disputed, HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
 from ..quoting import find_refs
@@ -104,8 +104,8 @@ async def compose(
     cards = {card.id: card for card in await find_cards(reader, ids=pages_in(plan))}
     guard = Guard(facts.keys(), cards.keys(), metrics)
     page_plans, names = await assign(reader, plan, guard, metrics)
-    await leave_lists(reader, page_plans, guard)
-    await leave_thin_themes(reader, page_plans, guard)
+    await drop_rollups(reader, page_plans, guard)
+    await drop_thin_themes(reader, page_plans, guard)
     cited = await find_citations(
         reader,
         [
@@ -143,7 +143,9 @@ async def compose(
     changes = [
         change
         for planned in page_plans.values()
-        if (change := await apply_plan(planned, written, links, guard, has_own_summary=planned.page.id in compiled))
+        if (
+            change := await apply_plan(planned, written, links, guard, has_compiled_summary=planned.page.id in compiled)
+        )
     ]
     verdicts = Verdicts(judged)
     changes, claims = await correct_changes(reader, changes, facts, known, verdicts)
@@ -246,7 +248,12 @@ def pages_in(plan: Plan) -> set[UUID]:
 
 
 async def apply_plan(
-    planned: PagePlan, written: Mapping[tuple[UUID, str], str], links: PageLinks, guard: Guard, *, has_own_summary: bool
+    planned: PagePlan,
+    written: Mapping[tuple[UUID, str], str],
+    links: PageLinks,
+    guard: Guard,
+    *,
+    has_compiled_summary: bool,
 ) -> PageChange | None:
     """Return the change of the page by its written sections, or None if nothing changes.
 
@@ -274,7 +281,7 @@ async def apply_plan(
         return None
     if not planned.is_new and not cited and planned.sections:
         return None
-    takes_summary = planned.summary and (not planned.page.summary or has_own_summary)
+    takes_summary = planned.summary and (not planned.page.summary or has_compiled_summary)
     after = replace(
         planned.page,
         sections=sections,
