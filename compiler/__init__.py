@@ -1,5 +1,5 @@
-"""Sources in, pages out: read, plan, write sections, link, aggregate, promote."""
+"""The compiler turns sources into pages: it reads, plans, writes sections, links, aggregates and promotes."""
 
 PLANNER = "compiler.extraction:ExtractivePlanner"
 WRITER = "compiler.extraction:ExtractiveWriter"
-"""The planner and the writer where no other is named."""
+"""The default planner and section writer, as `module:class`."""

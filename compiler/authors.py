@@ -1,4 +1,4 @@
-"""The planner and the writer of one job, and when they stop because it would cost too much."""
+"""The planner and the section writer of one job, and the reason to stop them when the budget is used up."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -15,19 +15,19 @@ from resolvers.jobs.queue import Job
 from .metrics import Metrics
 from .planner import Judge, Knowledge, Plan, Planner, SectionTask, SectionWriter, SourceText
 
-# A fence without a language, or of markdown, wraps an answer; any other one is code that the section is to show.
+# A fence without a language, or with a language of WRAPPING, may wrap a whole answer. Any other fence is code to show.
 FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)")
 WRAPPING = ("", "markdown", "md")
 
 
 class ModelRefused(CairnError):
-    """The job asks for something that is not available here, however often it is retried."""
+    """Raised if a job needs a model or a service that this worker does not offer. A retry would fail as well."""
 
     code = "BAD_USER_INPUT"
 
 
 class BadAnswer(CairnError):
-    """An answer of a section writer that is no text."""
+    """Raised if a section writer returns something other than a string."""
 
     code = "BAD_ANSWER"
 
@@ -39,7 +39,7 @@ class BadAnswer(CairnError):
 
 
 async def section_text(writer: SectionWriter, task: SectionTask) -> str:
-    """Return the text of one section, without a code fence around all of it. Raises BadAnswer if it is no text."""
+    """Return the text of one section, without a code fence around all of it. Raises BadAnswer if it is no string."""
     answer: object = await writer.write(task)
     if not isinstance(answer, str):
         raise BadAnswer(task, answer)
@@ -47,7 +47,7 @@ async def section_text(writer: SectionWriter, task: SectionTask) -> str:
 
 
 def unwrap_fence(answer: str) -> str:
-    """Return the text in a code fence that encloses the whole answer; any other answer as it is."""
+    """Return the text inside a code fence that encloses the whole answer, or else the answer unchanged."""
     first, *inner = answer.strip().splitlines() or [""]
     opening = FENCE.fullmatch(first.strip())
     if not inner or not opening or opening["info"].strip().lower() not in WRAPPING:
@@ -59,62 +59,60 @@ def unwrap_fence(answer: str) -> str:
         fence = FENCE.fullmatch(line.strip())
         if fence and fence["marks"].startswith(opening["marks"]):
             if not is_open and not fence["info"].strip():
-                return answer  # it ends here: the answer has several of them
+                return answer  # the outer fence ends here, so the answer consists of several fences
             is_open = not is_open if fence["info"].strip() == "" or not is_open else is_open
     return answer if is_open else "\n".join(inner).strip("\n")
 
 
 class Stop(NamedTuple):
-    """The reason why no other batch is begun, and when the next may be; None: as soon as the next job may run."""
+    """The reason why a job begins no further batch."""
 
     reason: str
     until: datetime | None = None
+    """When the follow-up job may start; None: at the wiki's next compile interval."""
 
 
 async def never() -> Stop | None:
-    """Return None: authors that cost nothing are not stopped."""
+    """Return None. This is the `stop` of authors without a budget."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Authors:
-    """A planner and a writer; `batch` is how many sources they take at a time, where that is less than usual.
-
-    Without a `judge` of corrections the rules judge at once.
-    """
+    """The planner and the section writer of one job."""
 
     planner: Planner
     writer: SectionWriter
     batch: int | None = None
+    """The number of sources per batch, if it is lower than usual."""
     stop: Callable[[], Awaitable[Stop | None]] = never
+    """Returns why the job must stop, or None to go on."""
     judge: Judge | None = None
+    """Decides about corrections. None: the rules decide, without a request to a model."""
 
 
-class Hiring(Protocol):
-    """Finds the authors that a job asks for. What they use is added to the job's metrics as they use it."""
+class AuthorFactory(Protocol):
+    """Creates the authors of a job, which add their usage to the job's metrics while they work."""
 
     def authors(self, database: Database, scope: Scope, job: Job, metrics: Callable[[], Metrics]) -> Authors:
-        """Return the authors.
-
-        Raises Refused for a model that nobody may use, Unavailable for one that cannot be reached.
-        """
+        """Return the authors that the job names. Raises ModelRefused for a model that is not offered."""
 
 
 async def make_plan(planner: Planner, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
-    """Return the plan for these sources. An error says which they were."""
+    """Return the plan for these sources. An error gets a note that names them."""
     with noting(f"Planning {describe_sources(sources)} failed"):
         return await planner.plan(sources, knowledge)
 
 
 async def write_text(writer: SectionWriter, task: SectionTask) -> str:
-    """Return the text of a section. An error says which it was."""
+    """Return the text of a section. An error gets a note that names the section and its page."""
     with noting(f"Writing the section {task.slug} of the {task.page_type} “{task.page_title}” failed"):
         return await section_text(writer, task)
 
 
 @contextmanager
 def noting(what_failed: str) -> Iterator[None]:
-    """Add to an error what was being done, for the row of the job that fails with it."""
+    """Add a note to an error that is raised in the block, for the `error` of the job that fails with it."""
     try:
         yield
     except Exception as error:
@@ -123,6 +121,6 @@ def noting(what_failed: str) -> Iterator[None]:
 
 
 def describe_sources(sources: Sequence[SourceText]) -> str:
-    """Return the number of sources, and the first and the last of them."""
+    """Return the number of sources with the kind and ref of the first and the last."""
     ends = [f"{source.kind}/{source.ref}" for source in (*sources[:1], *sources[1:][-1:])]
     return f"{len(sources)} source{'s' * (len(sources) != 1)} ({' to '.join(ends)})"

@@ -1,4 +1,4 @@
-"""The compiler: who plans and who writes, and within what bounds."""
+"""The configuration of the compiler: planner, section writer, and the limits of a job."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from resolvers.embeddings.embedder import Embedder
 
-from .authors import Hiring
+from .authors import AuthorFactory
 from .metrics import Metrics
 from .plan.validation import Room
 from .planner import Planner, SectionWriter
@@ -16,25 +16,28 @@ BULK_TRIGGERS = ("bootstrap_import", "bulk_import")
 
 
 class Caps(NamedTuple):
-    """The most that one job does: then it ends well, and another one goes on.
-
-    Of a batch authors that cost nothing read `batch` sources: a page is brought up to date once for all of them.
-    """
+    """The limits of one job. A job that reaches one ends successfully and queues a follow-up job for the rest."""
 
     batch: int = 500
+    """Sources per batch if planner and writer are free. A page is updated once for all sources of a batch."""
     paid_batch: int = 50
+    """Sources per batch if the planner or the writer costs money."""
     sources: int = 500
     bulk_sources: int = 1_000
+    """Sources per job for jobs of BULK_TRIGGERS, instead of `sources`."""
     new_pages: int = 25
     sections: int = 100
 
     def sources_for(self, trigger: str) -> int:
+        """Return how many sources a job with this trigger may read."""
         return self.bulk_sources if trigger in BULK_TRIGGERS else self.sources
 
     def are_reached(self, done: Metrics) -> bool:
+        """Return whether the job has created as many pages or written as many sections as it may."""
         return done.counts["pages_created"] >= self.new_pages or done.counts["sections_written"] >= self.sections
 
     def room(self, done: Metrics) -> Room:
+        """Return how many pages the job may still create, and how many sections it may still write."""
         return Room(
             max(0, self.new_pages - int(done.counts["pages_created"])),
             max(0, self.sections - int(done.counts["sections_written"])),
@@ -46,18 +49,19 @@ CAPS = Caps()
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """The planner, the writer, and the bounds of jobs. With `hiring` each job has the authors that it asks for."""
+    """The planner, the section writer, and the settings of the jobs that a worker runs."""
 
     planner: Planner
     writer: SectionWriter
     caps: Caps = CAPS
     links_by_evidence: bool = True
     sweep_at: clock | None = None
-    """From when on, in UTC, a worker sweeps the wikis of a day; None for never."""
+    """The UTC time of day from which a worker queues the daily sweep jobs; None for never."""
     keep_days: int = 0
-    """Workers delete ended jobs and lines of the activity log that are older; 0 for never."""
+    """Workers delete ended jobs and activity log entries that are older than this; 0 keeps them forever."""
     told: Callable[[Metrics], None] = lambda metrics: None
-    """Hears of each batch that is stored."""
-    hiring: Hiring | None = None
+    """A callback that receives the job's metrics after each stored batch."""
+    hiring: AuthorFactory | None = None
+    """Chooses planner and writer for each job, by the model that the job names. None: all jobs use the two above."""
     embedder: Embedder | None = None
-    """Says what pages and passages mean, for search; without one nothing is embedded."""
+    """Computes the embeddings of pages and passages for search; None: nothing is embedded."""

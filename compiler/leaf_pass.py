@@ -1,7 +1,7 @@
-"""The leaf pass: a job reads what is new, batch by batch, until it has read all or has done enough.
+"""The leaf pass: a compile job reads new sources batch by batch, until it has read all of them or reached a limit.
 
-Each batch is one transaction with the cursor behind it and what the job has done so far: a worker that dies at any
-moment leaves whole batches, and who takes over goes on after the last of them.
+Each batch is one transaction, which also moves the cursor behind the batch and stores the job's metrics. If a worker
+dies, no batch is half stored, and the worker that takes over the job continues after the last stored batch.
 """
 
 import asyncio
@@ -44,21 +44,22 @@ from .write.tasks import TaskKey
 
 FORGETTING = statements("sources/forgetting")
 ACTOR = Actor(ActorKind.COMPILER, "cairn")
-ROUNDS = 5
+ROUNDS = 5  # attempts to store a batch while the wiki changes
 CONCURRENCY = 8  # sections that are written at the same time
-MEASURED_LEAST = 50  # pages of one batch: Postgres is told of so many
+MEASURED_MIN = 50  # new pages of one batch, from which on Postgres analyzes the tables in GROWN
 GROWN = (
     "aliases", "link_targets", "links", "mentions", "pages", "placements", "section_sources", "sections", "sightings",
 )  # fmt: skip
+"""The tables to which a batch adds rows."""
 BUSY = "The wiki changed again and again while it was compiled."
 
 
 class Stale(Exception):
-    """The wiki changed since its sections were written, so nothing was stored."""
+    """Raised if the wiki changed after the sections of the batch were written. Nothing was stored."""
 
 
 async def run_leaf_pass(database: Database, job: Job, compiler: Compiler) -> Metrics:
-    """Compile what is new. The job is over afterwards, with a follow-up where something is left. Raises Lost."""
+    """Compile the new sources and finish the job, with a follow-up job if sources are left. Raises Lost."""
     run = Run(database, job, compiler)
     while not await run.step():
         pass
@@ -66,7 +67,7 @@ async def run_leaf_pass(database: Database, job: Job, compiler: Compiler) -> Met
 
 
 class ToPropose(Exception):
-    """The pages are to be proposed, so nothing was stored."""
+    """Raised if the pages of a batch must be proposed instead of stored. Nothing was stored."""
 
 
 class Outcome(Enum):
@@ -74,24 +75,28 @@ class Outcome(Enum):
 
     STORED = auto()
     TOO_MUCH = auto()
+    """The batch would exceed the limits of the job, so nothing was stored."""
     MOVED = auto()
-    """The cursor is elsewhere, or a source is forgotten: somebody was there meanwhile."""
+    """Another transaction moved the cursor or forgot a source of the batch, so nothing was stored."""
 
 
 class Run:
-    """One attempt at a job that compiles."""
+    """One attempt at a compile job. The attempts at other kinds of jobs are subclasses."""
 
     def __init__(self, database: Database, job: Job, compiler: Compiler) -> None:
         self.database, self.job, self.compiler = database, job, compiler
         self.scope = Scope(job.tenant_id, job.owner_id, Role.SERVICE, ACTOR, (job.owner_id,))
         self.metrics = Metrics(job.metrics)
         self.judged: dict[tuple[str, str], Verdict] = {}
-        self.size, self.is_cut = compiler.caps.batch, False
-        """Of the next batch; and whether what comes behind it is known to be too much."""
+        """The judge's verdicts in this batch, by older and newer sentence."""
+        self.next_size = compiler.caps.batch
+        """The size of the next batch."""
+        self.is_shortened = False
+        """Whether the next batch was shortened because a larger one exceeded the limits of the job."""
 
     @cached_property
     def until(self) -> Cursor:
-        """Return the last source that the job is to read: what lies behind it is left to others."""
+        """Return the last source that this job reads. Later sources are left to other jobs."""
         if until := self.job.options.get("until"):
             at, id = until
             return Cursor(datetime.fromisoformat(at), UUID(id))
@@ -99,35 +104,35 @@ class Run:
 
     @cached_property
     def authors(self) -> Authors:
-        """Return the authors. Raises Refused for some that nobody may ask for."""
+        """Return the planner and writer of this job. Raises ModelRefused for a model that is not offered here."""
         if self.compiler.hiring is None:
             return Authors(self.compiler.planner, self.compiler.writer)
         return self.compiler.hiring.authors(self.database, self.scope, self.job, lambda: self.metrics)
 
     @property
-    def is_free(self) -> bool:
-        """Return whether text costs nothing: then there is no reason to save any."""
+    def is_writer_free(self) -> bool:
+        """Return whether writing a section costs nothing, so that the job need not limit the number of sections."""
         return getattr(self.authors.writer, "is_free", False)
 
     @property
-    def are_free(self) -> bool:
-        """Return whether a plan costs nothing, either: nobody is asked, and nothing is waited for but Postgres."""
-        return self.is_free and getattr(self.authors.planner, "is_free", False)
+    def are_authors_free(self) -> bool:
+        """Return whether writer and planner both cost nothing. They then call no service and wait only for Postgres."""
+        return self.is_writer_free and getattr(self.authors.planner, "is_free", False)
 
     @property
-    def batch(self) -> int:
-        """Return how many sources are planned in one batch."""
+    def batch_max(self) -> int:
+        """Return how many sources are planned in one batch at most."""
         caps = self.compiler.caps
-        usual = caps.batch if self.are_free else min(caps.batch, caps.paid_batch)
+        usual = caps.batch if self.are_authors_free else min(caps.batch, caps.paid_batch)
         return min(self.authors.batch or usual, usual)
 
     @property
     def sources_max(self) -> int:
-        """Return how many sources of a section its writer reads, besides new ones."""
+        """Return how many of the sources that a section cited before its writer reads, besides the new ones."""
         return getattr(self.authors.writer, "sources_max", CITED_MAX)
 
     async def compose(self, reader: Writer, plan: Plan, texts: Mapping[TaskKey, str]) -> Composition:
-        """Compose the plan with the wiki as it is now, for this writer."""
+        """Combine the plan and the written texts with the current state of the wiki."""
         reads_again = getattr(self.authors.writer, "reads_again", False)
         judged = None if self.authors.judge is None else self.judged
         return await compose(reader, plan, texts, self.sources_max, reads_again=reads_again, judged=judged)
@@ -141,34 +146,39 @@ class Run:
             return await self.end()
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            batch = await find_batch(reader, await find_cursor(reader), min(self.size, self.batch, room), self.until)
+            size = min(self.next_size, self.batch_max, room)
+            batch = await find_batch(reader, await find_cursor(reader), size, self.until)
         if not batch.sources:
             return await self.end(unless_behind=True)
-        batch = batch.alike()
-        with pause_collection() if self.are_free else nullcontext():
+        batch = batch.of_same_kind()
+        with pause_collection() if self.are_authors_free else nullcontext():
             outcome = await self.compile(batch)
         if outcome is Outcome.STORED:
             self.compiler.told(self.metrics)
-        if not self.is_fresh and (outcome is Outcome.TOO_MUCH or self.is_cut):
+        if not self.is_fresh and (outcome is Outcome.TOO_MUCH or self.is_shortened):
             return await self.end()
-        self.is_cut = outcome is Outcome.TOO_MUCH
-        if not self.is_cut:
-            self.size = self.compiler.caps.batch
+        self.is_shortened = outcome is Outcome.TOO_MUCH
+        if not self.is_shortened:
+            self.next_size = self.compiler.caps.batch
         return False
 
     @property
     def is_fresh(self) -> bool:
-        """Return whether nothing that is capped was done yet: a batch that is too much is so by itself."""
+        """Return whether the job has neither created a page nor written a section yet.
+
+        A batch that exceeds the limits of a fresh job would exceed those of any job, so it is shortened.
+        """
         return not (self.metrics.counts["pages_created"] or self.metrics.counts["sections_written"])
 
     async def compile(self, batch: Batch) -> Outcome:
-        """Plan, write and store. What does not fit into the job is not stored; a single source always is."""
+        """Plan, write and store a batch. A batch that exceeds the limits of the job is not stored; a single source in a
+        fresh job always is."""
         began = time.monotonic()
         plan = await make_plan(self.authors.planner, batch.sources, StoredKnowledge(self.database, self.scope))
         if plan.read is not None:
             batch = batch.first(plan.read)
-        if (fits := self.fitting(plan, batch)) < len(batch.sources):
-            self.size = fits
+        if (fits := self.count_fitting(plan, batch)) < len(batch.sources):
+            self.next_size = fits
             return Outcome.TOO_MUCH
         await propose_merges(self.database, self.scope, plan.merges, all_of_them=False)
         texts: dict[TaskKey, str] = {}
@@ -177,21 +187,24 @@ class Run:
             await self.write(plan, texts)
             await self.judge(plan, texts)
             try:
-                async with reading_ahead(self.database, self.scope, self.authors.planner, batch.end, self.batch):
+                async with reading_ahead(self.database, self.scope, self.authors.planner, batch.end, self.batch_max):
                     return await self.store(batch, plan, texts, began)
             except Stale:
                 continue
         raise Unavailable(BUSY)
 
-    def fitting(self, plan: Plan, batch: Batch) -> int:
-        """Return how many of its sources the job may do: always one by itself, and all that are written for nothing."""
-        if self.is_free or (self.is_fresh and len(batch.sources) == 1):
+    def count_fitting(self, plan: Plan, batch: Batch) -> int:
+        """Return how many sources of the batch fit into the limits of the job.
+
+        All fit if the writer is free. A fresh job has room for one source at least, so that every job makes progress.
+        """
+        if self.is_writer_free or (self.is_fresh and len(batch.sources) == 1):
             return len(batch.sources)
         fits = sources_that_fit(plan, batch.sources, self.compiler.caps.room(self.metrics))
         return max(1, fits) if self.is_fresh else fits
 
     async def write(self, plan: Plan, texts: dict[TaskKey, str], *, writer: SectionWriter | None = None) -> None:
-        """Write every section that the plan needs, as the wiki is now: no connection is held meanwhile."""
+        """Write every section that the plan needs and that `texts` lacks. No connection is held while writers work."""
         writer = writer or self.authors.writer
         async with read_connection(self.database) as connection:
             composition = await self.compose(Writer(connection, self.scope), plan, texts)
@@ -199,21 +212,24 @@ class Run:
         texts.update(zip(composition.missing, await gather_texts(writing_now), strict=True))
 
     async def judge(self, plan: Plan, texts: Mapping[TaskKey, str]) -> None:
-        """Have a judge beside the rules judge what new sources may override: no connection is held meanwhile."""
+        """Ask the judge, if there is one, about each pair of sentences of which the newer may override the older.
+
+        No connection is held while it answers. A verdict can lead to further pairs, so this repeats until none is left.
+        """
         judge = self.authors.judge
         while judge is not None:
             async with read_connection(self.database) as connection:
                 composition = await self.compose(Writer(connection, self.scope), plan, texts)
             if composition.missing or not composition.unjudged:
                 break
-            for one in composition.unjudged:
-                self.judged[one.older, one.newer] = await judge.judge(one)
+            for disputed in composition.unjudged:
+                self.judged[disputed.older, disputed.newer] = await judge.judge(disputed)
 
     async def store(self, batch: Batch, plan: Plan, texts: dict[TaskKey, str], began: float) -> Outcome:
-        """Store pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost.
+        """Store pages, citations, cursor and metrics of the batch in one transaction. Raises Stale and Lost.
 
-        Where the write policy of the wiki wants a page reviewed, or a page comes from a run, all pages of the batch are
-        proposed instead.
+        If the write policy of the wiki demands a review of a page, if a page cites notes of an agent's run, or if the
+        job only proposes changes, all pages of the batch are proposed instead.
         """
         composition = Composition({})
         try:
@@ -225,35 +241,35 @@ class Run:
                 composition = await self.compose(writer, plan, texts)
                 if composition.missing or composition.unjudged:
                     raise Stale
-                self.check_is_written(composition)
+                self.raise_if_proposed(composition)
                 async with index_together(writer):
                     done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
                     await self.aggregate(writer, composition, done)
                 await self.merge(writer, plan, composition, done)
                 if not self.compiler.links_by_evidence:
                     done.add("deterministic_linking_flag_suppressed")
-                total = await self.keep_batch(writer, batch, done, began)
+                total = await self.finish_batch(writer, batch, done, began)
         except (Held, ToPropose):
             return await self.propose(batch, plan, composition, began)
         self.metrics = total
-        if (new := int(done.counts["pages_created"])) >= MEASURED_LEAST:
+        if (new := int(done.counts["pages_created"])) >= MEASURED_MIN:
             with suppress(CairnError), translated_db_errors():
                 await measure(self.database, GROWN, self.scope.owner_id, new)
         return Outcome.STORED
 
     @property
     def is_proposing(self) -> bool:
-        """Return whether the job was asked to propose all that it compiles."""
+        """Return whether the job proposes all pages instead of storing them."""
         return bool(self.job.options.get("propose"))
 
-    def check_is_written(self, composition: Composition) -> None:
-        """Let pages be stored, unless they rest on notes of runs, or the job proposes all. Raises ToPropose."""
+    def raise_if_proposed(self, composition: Composition) -> None:
+        """Raise ToPropose if the job only proposes changes, or if a page cites notes of an agent's run."""
         cited = {id for change in composition.changes for ids in change.cited.values() for id in ids}
         if composition.changes and (self.is_proposing or any(composition.sources[id]["kind"] == RUN for id in cited)):
             raise ToPropose
 
-    async def keep_batch(self, writer: Writer, batch: Batch, done: Metrics, began: float) -> Metrics:
-        """Move the cursor behind a batch, and store what was done so far."""
+    async def finish_batch(self, writer: Writer, batch: Batch, done: Metrics, began: float) -> Metrics:
+        """Move the cursor behind the batch, and store and return the metrics of the job with those of the batch."""
         await move_cursor(writer, batch.end)
         done.add("seconds", round(time.monotonic() - began, 3))
         total = self.metrics + done
@@ -261,12 +277,12 @@ class Run:
         return total
 
     async def merge(self, writer: Writer, plan: Plan, composition: Composition, done: Metrics) -> None:
-        """Merge the pages that the plan says are one, with what was just written of both."""
+        """Merge the pages that the plan says are about the same thing, after the batch has written its sections."""
         written = {(change.after.id, slug) for change in composition.changes for slug in change.cited}
         await merge_compiled(writer, plan.merges, written, done)
 
     async def propose(self, batch: Batch, plan: Plan, composition: Composition, began: float) -> Outcome:
-        """Propose the pages of a batch, and keep the names that it holds. What is proposed twice waits once."""
+        """Propose the pages of the batch, and store its mentions. A proposal that waits already is not repeated."""
         done = Metrics()
         done.add("pages_proposed", await propose_pages(self.database, self.scope, composition))
         done.add("pages_proposed", await propose_merges(self.database, self.scope, plan.merges, all_of_them=True))
@@ -276,12 +292,13 @@ class Run:
             await store_held_names(writer, composition, done)
             done.add("batches")
             done.add("sources_read", len(batch.sources))
-            total = await self.keep_batch(writer, batch, done, began)
+            total = await self.finish_batch(writer, batch, done, began)
         self.metrics = total
         return Outcome.STORED
 
     async def aggregate(self, writer: Writer, composition: Composition, done: Metrics) -> None:
-        """Run the aggregation pass, in the transaction of the batch. Its error fails the attempt, and is a metric."""
+        """Run the aggregation pass in the transaction of the batch. An error fails the attempt and is recorded in the
+        metrics of the job."""
         try:
             await aggregate(writer, composition.changes, done)
         except Exception as error:
@@ -290,10 +307,12 @@ class Run:
         self.metrics.aggregation_error = None
 
     async def end(self, *, unless_behind: bool = False, stop: Stop | None = None) -> bool:
-        """Close the job alone in the wiki, so that no source slips in between the last look and the end.
+        """Finish the job and return true. With `unless_behind`, return false instead if there are unread sources.
 
-        After a `stop` the next one waits for its own five minutes, or until then. Once everything is read, names that
-        have earned a page and got none are a sweep's: nobody has to wait for the night.
+        The job is finished while holding the wiki's write lock, so that no source is added unnoticed after the last
+        look at the cursor. If sources are left, a follow-up job is queued; after a `stop` it starts at the time that
+        the stop names, or else at the wiki's next compile interval. If all are read, a sweep job is queued at once for
+        the names that have earned a page by now.
         """
         async with writing(self.database, self.scope) as writer:
             behind = await is_behind(writer, await find_cursor(writer), self.until)
@@ -309,22 +328,22 @@ class Run:
         return True
 
     def record_stop(self, stop: Stop) -> datetime:
-        """Note the reason, and return from when on the rest may be done."""
+        """Record the reason in the metrics, and return when the follow-up job may start."""
         self.metrics.stopped = stop.reason
         return stop.until or self.job.next_bucket_begins
 
 
 async def gather_texts(writing_now: Iterable[Awaitable[str]]) -> list[str]:
-    """Return the texts in order, a few written at a time."""
+    """Return the texts in order, at most CONCURRENCY of them written at the same time."""
     semaphore = asyncio.Semaphore(CONCURRENCY)
 
-    async def one(work: Awaitable[str]) -> str:
+    async def write_one(section: Awaitable[str]) -> str:
         async with semaphore:
-            text = await work
-            await asyncio.sleep(0)  # a writer of rules waits for nothing, and others want the loop, too
+            text = await section
+            await asyncio.sleep(0)  # a rule-based writer never awaits, so other tasks get their turn here
             return text
 
-    return await asyncio.gather(*map(one, writing_now))
+    return await asyncio.gather(*map(write_one, writing_now))
 
 
 async def move_cursor(writer: Writer, cursor: Cursor) -> None:

@@ -1,4 +1,4 @@
-"""Metrics of a job: numbers that add up over its batches and attempts."""
+"""The metrics of a job: numbers that add up over its batches and attempts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,27 +12,29 @@ COUNTERS = (
     "sections_promoted", "aggregation_planner_calls", "aggregation_input_tokens", "aggregation_output_tokens",
 )  # fmt: skip
 
-REPEATING_MAX = 100
+REPEATING_MAX = 100  # pages whose ids are stored
 
 
 class Metrics:
-    """Counters by name; `dropped` counts what a plan asked for and did not get, by the reason.
-
-    `stopped` says why a job did not go on, where something is left.
-    """
+    """The metrics of a job, a batch, or several of them together."""
 
     def __init__(self, stored: Mapping[str, Any] | None = None) -> None:
-        given = dict(stored or {})
-        self.dropped: dict[str, int] = dict(given.pop("dropped", {}))
-        self.usage: dict[str, float] = dict(given.pop("usage", {}))
-        self.reached: str = given.pop("reached", "")
-        """The last page that was done, for jobs that go through them all."""
-        self.stopped: str | None = given.pop("stopped", None)
-        self.aggregation_error: str | None = given.pop("aggregation_error", None)
+        """Set up with the metrics that a job's row has stored, or with zeros."""
+        values = dict(stored or {})
+        self.dropped: dict[str, int] = dict(values.pop("dropped", {}))
+        """How many proposals of plans were rejected, by reason."""
+        self.usage: dict[str, float] = dict(values.pop("usage", {}))
+        """Requests, tokens and cost of models."""
+        self.reached: str = values.pop("reached", "")
+        """The last page that is done, for jobs that go through all pages of a wiki."""
+        self.stopped: str | None = values.pop("stopped", None)
+        """The reason why the job stopped before it had done everything."""
+        self.aggregation_error: str | None = values.pop("aggregation_error", None)
         """The error of the aggregation pass that made the last attempt fail, if it did."""
-        self.repeating: list[str] = list(given.pop("repeating_page_ids", ()))
-        """Pages that still say, as people wrote it, what was forgotten."""
-        self.counts: dict[str, float] = dict.fromkeys(COUNTERS, 0) | given
+        self.repeating: list[str] = list(values.pop("repeating_page_ids", ()))
+        """The ids of pages on which text that people wrote still repeats the forgotten source."""
+        self.counts: dict[str, float] = dict.fromkeys(COUNTERS, 0) | values
+        """The counters by name."""
 
     def add(self, name: str, number: float = 1) -> None:
         self.counts[name] = self.counts.get(name, 0) + number
@@ -40,12 +42,13 @@ class Metrics:
     def drop(self, reason: str, times: int = 1) -> None:
         self.dropped[reason] = self.dropped.get(reason, 0) + times
 
-    def repeats(self, page_id: UUID) -> None:
+    def add_repeating(self, page_id: UUID) -> None:
+        """Record a page that still repeats the forgotten source."""
         self.add("pages_that_repeat")
         self.repeating.append(str(page_id))
 
     def use(self, usage: Mapping[str, float]) -> None:
-        """Add what the planner and the writer count: requests, tokens, cost."""
+        """Add usage of planner and writer: requests, tokens and cost."""
         for name, number in usage.items():
             self.usage[name] = round(self.usage.get(name, 0) + number, 6)
 
@@ -63,9 +66,9 @@ class Metrics:
     @property
     def stored(self) -> dict[str, Any]:
         """Return the metrics as a job's row stores them."""
-        told = {"stopped": self.stopped, "reached": self.reached, "repeating_page_ids": self.repeating}
-        known = {name: value for name, value in told.items() if value}
+        optional = {"stopped": self.stopped, "reached": self.reached, "repeating_page_ids": self.repeating}
+        present = {name: value for name, value in optional.items() if value}
         return {
-            **self.counts, **known, "aggregation_error": self.aggregation_error, "dropped": dict(self.dropped),
+            **self.counts, **present, "aggregation_error": self.aggregation_error, "dropped": dict(self.dropped),
             "usage": dict(self.usage),
         }  # fmt: skip

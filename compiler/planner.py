@@ -1,8 +1,8 @@
-"""The protocols of planners and section writers: what they get, and what they answer. Neither writes anything: what
-they propose is checked and applied by others, so a planner may be wrong, slow or hostile without harm.
+"""The protocols of planners and section writers, with the types of their arguments and results.
 
-The default is made of rules, in `compiler/extraction`; with a key any model can take its place. What a source says is
-data.
+Planners and writers store nothing. The compiler checks and applies what they return, so a wrong, slow or hostile one
+does no harm. The default ones are rule-based (`compiler/extraction`); a language model can take their place
+(`compiler/models`). The text of a source is data, never an instruction.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ from content.claims.corrections import Verdict
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """One immutable source. `metadata` may hold place, city, journal_id, person, project, tags, thread_id and more."""
+    """One immutable source. `metadata` may have place, city, journal_id, person, project, tags, thread_id and more."""
 
     id: UUID
     kind: str
@@ -26,12 +26,12 @@ class SourceText:
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     earlier_ids: tuple[UUID, ...] = ()
-    """Of the older versions of the same source, where it has any: they count as one."""
+    """The ids of older versions of this source. All versions count as one source."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageCard:
-    """A page as far as a planner has to know it. `aliases` are normalised names, the title's among them."""
+    """The fields of a page that planners need. `aliases` are its normalised names, including its title."""
 
     id: UUID
     type: str
@@ -46,7 +46,10 @@ class PageCard:
 
 @dataclass(frozen=True, slots=True)
 class MentionCard:
-    """A mention: seen in `source_ids`, oldest first. `cluster` is whatever the planner kept with it."""
+    """A mention: a name without a page, seen in `source_ids` (oldest first).
+
+    `cluster` is JSON that the planner stored with the mention.
+    """
 
     alias: str
     name: str
@@ -58,37 +61,37 @@ class MentionCard:
 
 
 class Citations(NamedTuple):
-    """The newest sources that a page cites, and who has written it."""
+    """The newest sources that a page cites, and whether people have changed the page."""
 
     source_ids: tuple[UUID, ...]
     is_compiled: bool = True
-    """Whether nobody but the compiler has written it."""
+    """Whether only the compiler has written the page."""
     was_merged: bool = False
-    """Whether it was merged into another page before, and somebody has brought it back."""
+    """Whether the page was merged into another page before, and then restored."""
 
 
 class Knowledge(Protocol):
-    """The wiki as a planner asks it, by normalised names: an answer is as large as the question, not as the wiki."""
+    """A planner's read access to the wiki, by normalised names. Results grow with the arguments, not with the wiki."""
 
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
         """Return the pages of each name, active before archived, the oldest first."""
 
-    async def names(self, most: int) -> Collection[str] | None:
-        """Return the names of all pages, archived ones too; None where there are more than `most`."""
+    async def names(self, max_names: int) -> Collection[str] | None:
+        """Return the names of all pages, including archived ones, or None if there are more than `max_names`."""
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
-        """Return the mention of each, open, promoted or ignored."""
+        """Return the mention of each name, whether open, promoted or ignored."""
 
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
-        """Return sources of this wiki that were read before."""
+        """Return sources of this wiki that were compiled before."""
 
     async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
-        """Return what each of these pages cites."""
+        """Return the citations of each page."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageName:
-    """A page that is there (`id`), or one that the same plan proposes (`type` and `title`)."""
+    """A reference to a stored page (`id`), or to a page that the same plan proposes (`type` and `title`)."""
 
     id: UUID | None = None
     type: str | None = None
@@ -97,7 +100,7 @@ class PageName:
 
 @dataclass(frozen=True, slots=True)
 class SectionProposal:
-    """A section that has something new to say, and the sources for it: those alone become its provenance."""
+    """A section that has news, and the sources of the news. Only these become citations of the section."""
 
     slug: str
     source_ids: tuple[UUID, ...]
@@ -106,7 +109,7 @@ class SectionProposal:
 
 @dataclass(frozen=True, slots=True)
 class NewPage:
-    """A page that should be made. `promotes` names the held mentions (aliases) that it is made of."""
+    """A proposal to create a page. `promotes` has the normalised names of the mentions that become this page."""
 
     type: str
     title: str
@@ -119,7 +122,10 @@ class NewPage:
 
 @dataclass(frozen=True, slots=True)
 class PageUpdate:
-    """News for a page that is there. A summary is taken only where the page has none, or one that a compile wrote."""
+    """A proposal to update a page.
+
+    Its summary is used only if the page has none, or if the compiler wrote the present one.
+    """
 
     page_id: UUID
     sections: tuple[SectionProposal, ...]
@@ -130,9 +136,9 @@ class PageUpdate:
 
 @dataclass(frozen=True, slots=True)
 class HeldName:
-    """A name that has not earned a page yet, as one source says it; `context` is the quoted sentence.
+    """A sighting to store: one source says a name that has not earned a page yet. `context` is the quoted sentence.
 
-    `cluster` replaces what was kept with the mention.
+    `cluster` replaces the JSON that is stored with the mention.
     """
 
     name: str
@@ -144,7 +150,7 @@ class HeldName:
 
 @dataclass(frozen=True, slots=True)
 class LinkProposal:
-    """One page refers to another, because these sources say so."""
+    """A proposal to link one page to another, with the sources that relate them."""
 
     start: PageName
     end: PageName
@@ -153,9 +159,9 @@ class LinkProposal:
 
 @dataclass(frozen=True, slots=True)
 class PageMerge:
-    """Two pages about one thing, because these sources say so: all of the first belongs to the second.
+    """A proposal to merge the first page into the second, with the sources that say that both are about the same thing.
 
-    It is done where only the compiler has written both, and proposed otherwise.
+    The pages are merged if only the compiler has written both. Otherwise the merge is proposed to a reviewer.
     """
 
     from_id: UUID
@@ -165,10 +171,10 @@ class PageMerge:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that one batch of sources asks for. `usage` counts tokens and cost, where there are any.
+    """Everything that a planner proposes for one batch of sources.
 
-    `dropped` counts what the planner itself could not let stand. `read` is how many sources it read, the first of
-    those that it was given, where it did not read all.
+    `usage` counts tokens and cost, if there are any. `dropped` counts, by reason, what the planner itself rejected.
+    `read` is the number of sources that it read, from the first one on, or None if it read all.
     """
 
     new_pages: tuple[NewPage, ...] = ()
@@ -182,14 +188,14 @@ class Plan:
 
 
 LEADING = ("overview", "summary")
-"""The sections that pages begin with, which say what the page is about."""
+"""The slugs of the sections that a page begins with. They say what the page is about."""
 EARLIER = {"recent": (*LEADING, "highlights"), **dict.fromkeys(LEADING, ())}
-"""The sections before one, where these are others than LEADING."""
+"""The earlier sections whose content a section does not repeat, by its slug. For all other slugs these are LEADING."""
 
 
 @dataclass(frozen=True, slots=True)
 class SectionTask:
-    """One section to write: what it says now, and every source that it rests on, the new ones among them."""
+    """One section to write: its present text, and all sources that it cites, including the new ones."""
 
     page_type: str
     page_title: str
@@ -201,25 +207,26 @@ class SectionTask:
     related: tuple[tuple[str, str, str], ...] = ()
     """(title, type, slug) of pages that the section may name."""
     page_id: UUID | None = None
-    """Of a page that is there."""
+    """The id of the page; None for a new page."""
     earlier: tuple[tuple[str, tuple[SourceText, ...]], ...] = ()
-    """Sections before it, and the sources of each: what is said there need not be said again."""
+    """(slug, sources) of the sections before this one. The section need not repeat what those say."""
     is_synthesis: bool = True
-    """Whether the page cites enough sources for a text of its own; if not, the section quotes them."""
+    """Whether the page cites enough sources for a synthesis. If not, the section quotes its sources."""
 
 
 class Planner(Protocol):
-    """Reads new sources and says what the wiki should hold. The same input gives the same plan.
+    """Reads new sources and proposes changes of the wiki. The same input must give the same plan.
 
-    It may say `is_free = True`: where the writer is free as well, it is given more sources at once. One that has
-    `async def read_ahead(sources)` is told, while a batch is stored, which sources are likely to be asked for next.
+    A planner may set `is_free = True` to declare that it costs nothing; if the writer is free as well, batches are
+    larger. If it has a method `async def read_ahead(sources)`, this is called while a batch is stored, with the sources
+    that are likely to be planned next.
     """
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan: ...
 
 
 class Disputed(NamedTuple):
-    """An older sentence of a page and a newer one of a source that may override it, with the names of the page."""
+    """An older sentence of a page, a newer sentence of a source that may override it, and the names of the page."""
 
     older: str
     newer: str
@@ -227,18 +234,19 @@ class Disputed(NamedTuple):
 
 
 class Judge(Protocol):
-    """Judges what newer sentences do to older ones."""
+    """Decides whether newer sentences override older ones."""
 
     async def judge(self, disputed: Disputed) -> Verdict:
-        """Return whether the newer sentence overrides the older one, adds to it, or has nothing to do with it."""
+        """Return whether the newer sentence overrides the older one, adds to it, or is unrelated to it."""
 
 
 class SectionWriter(Protocol):
     """Writes the text of one section from its sources, and from nothing else.
 
-    It may say `is_free = True`, so that its batches are never divided to keep a job small, and `sources_max`: how many
-    sources of a section it is given besides the new ones, the newest. One that says `reads_again = True` is given
-    those that the lines of the section name, too.
+    A writer may set `is_free = True` to declare that it costs nothing: its batches are not divided at the limits of a
+    job. It may set `sources_max`, the number of newest cited sources that it is given besides the new ones, and
+    `reads_again = True` to be given also the sources that the present lines of the section cite.
     """
 
-    async def write(self, task: SectionTask) -> str: ...
+    async def write(self, task: SectionTask) -> str:
+        """Return the text in markdown, or an empty string if the sources say nothing for this section."""

@@ -1,4 +1,4 @@
-"""A sweep's job: names that were seen often enough become pages made of their evidence, without a new source."""
+"""The sweep job: mentions that enough sources name become pages, made from those sources, without a new source."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -32,28 +32,29 @@ from .write.tasks import TaskKey
 
 HELD_NAMES = statements("links/held_names")
 NAMES_PER_BATCH = 10  # names of one transaction
-TYPE = "entity"  # of a name that nobody has a suggestion for
-WRITTEN = {"entity": ("overview", "notes"), "topic": ("summary", "highlights"), "decision": ("context",)}
+DEFAULT_TYPE = "entity"  # the type of a page whose mention has no suggested type
+SECTIONS = {"entity": ("overview", "notes"), "topic": ("summary", "highlights"), "decision": ("context",)}
 EDIT_SUMMARY = "Promoted: its sources named it often enough"
 
 
 def sections_for(page_type: str) -> tuple[str, ...]:
-    """Return the sections that a page of held evidence begins with.
+    """Return the slugs of the sections that a promoted page begins with.
 
-    The last of them says at least what the sources were quoted with.
+    The last of them falls back on the quotes that were stored with the mention, so a promoted page is never empty.
     """
-    return WRITTEN.get(page_type) or (TEMPLATES[page_type][0][0],)
+    return SECTIONS.get(page_type) or (TEMPLATES[page_type][0][0],)
 
 
 class Promotion(Run):
-    """One attempt at a job that promotes names."""
+    """One attempt at a sweep job, which promotes mentions."""
 
     def __init__(self, database: Database, job: Job, compiler: Compiler) -> None:
         super().__init__(database, job, compiler)
         self.after = ""
+        """The last normalised name of the batches that are done."""
 
     async def step(self) -> bool:
-        """Promote a few names; return true when there are none left, or enough was done."""
+        """Promote a few mentions; return true when none are left, or when the job has reached a limit."""
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
             rows = await reader.all(HELD_NAMES["find_earned"], after=self.after, size=NAMES_PER_BATCH)
@@ -68,26 +69,30 @@ class Promotion(Run):
         return False
 
     async def promote(self, rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]) -> None:
+        """Promote these mentions. Raises Unavailable if the wiki keeps changing."""
         began, texts = time.monotonic(), dict[TaskKey, str]()
         plan = promotion_plan(rows, held, cards)
-        writer = Quoting(self.authors.writer, rows)
+        writer = QuotingWriter(self.authors.writer, rows)
         for _ in range(ROUNDS):
             await self.write(plan, texts, writer=writer)
             try:
-                return await self.keep(plan, texts, began)
+                return await self.store_or_propose(plan, texts, began)
             except Stale:
                 continue
         raise Unavailable(BUSY)
 
-    async def keep(self, plan: Plan, texts: Mapping[TaskKey, str], began: float) -> None:
-        """Store pages, evidence and promoted names, or propose the pages: all or nothing. Raises Stale and Lost."""
+    async def store_or_propose(self, plan: Plan, texts: Mapping[TaskKey, str], began: float) -> None:
+        """Store pages, citations and promoted mentions in one transaction, or propose the pages.
+
+        Raises Stale and Lost.
+        """
         composition = Composition({})
         try:
             async with writing(self.database, self.scope) as writer:
                 composition = await self.compose(writer, plan, texts)
                 if composition.missing:
                     raise Stale
-                self.check_is_written(composition)
+                self.raise_if_proposed(composition)
                 linked = self.compiler.links_by_evidence
                 done = await apply(
                     writer, NOTHING_NEW, composition, links_by_evidence=linked, edit_summary=EDIT_SUMMARY
@@ -104,6 +109,7 @@ class Promotion(Run):
         self.metrics = total
 
     async def end_with(self, stop: Stop | None = None, *, is_done: bool) -> bool:
+        """Finish the job, with a follow-up job unless `is_done`; return true."""
         async with writing(self.database, self.scope) as writer:
             if not is_done:
                 await follow_up(writer, self.job, after=self.record_stop(stop) if stop else None)
@@ -112,14 +118,14 @@ class Promotion(Run):
 
 
 def promotion_plan(rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]) -> Plan:
-    """Plan a page for each name; where an active page answers to it already, that one gets what was held."""
+    """Plan a page for each mention. If an active page has this name already, plan an update of that page instead."""
     new, updates = [], []
     for row in rows:
         mention = held[row["alias"]]
         if mention.status != "open" or not has_earned(mention):
             continue
-        wanted = row["suggested_type"] or TYPE
-        page = page_of(row["alias"], wanted, cards)
+        wanted = row["suggested_type"] or DEFAULT_TYPE
+        page = find_page(row["alias"], wanted, cards)
         cited = mention.source_ids[-CITED_MAX:]
         if page:
             last = SectionProposal(sections_for(page.type)[-1], cited)
@@ -130,23 +136,26 @@ def promotion_plan(rows: Sequence[Row], held: Mapping[str, MentionCard], cards: 
     return Plan(tuple(new), tuple(updates))
 
 
-def page_of(alias: str, page_type: str, cards: Sequence[PageCard]) -> PageCard | None:
-    """Return the active page of that name: of the type that is wanted, else of any."""
+def find_page(alias: str, page_type: str, cards: Sequence[PageCard]) -> PageCard | None:
+    """Return the active page with this name, preferably of this type."""
     named = [card for card in cards if alias in card.aliases and not card.is_archived]
     return min(named, key=lambda card: card.type != page_type, default=None)
 
 
 def summary_of(row: Row) -> str | None:
+    """Return the first sentence that was quoted with the mention."""
     quotes = [context["quote"] for context in row["contexts"]]
     return first_sentence(quotes[0])[: SUMMARY.most] if quotes else None
 
 
 @dataclass(frozen=True, slots=True)
-class Quoting:
-    """A section writer that falls back on the quotes: a name that earned a page gets one, whatever the other finds."""
+class QuotingWriter:
+    """A `SectionWriter` for promoted pages: if `writer` returns nothing for the last section, it writes the quotes that
+    are stored with the mention."""
 
     writer: SectionWriter
     rows: Sequence[Row]
+    """The mentions that are promoted."""
 
     async def write(self, task: SectionTask) -> str:
         text = await section_text(self.writer, task)
@@ -155,7 +164,8 @@ class Quoting:
         return self.quoted(task)
 
     def quoted(self, task: SectionTask) -> str:
-        """Return a line for each source that was quoted, newest first; which sources name it, where none was."""
+        """Return a line with the stored quotes of each source, newest first, or else a line that says only that the
+        source names the page."""
         names = {normalise(task.page_title), *task.page_aliases}
         quotes: dict[UUID, dict[str, None]] = {}
         for row in self.rows:

@@ -1,11 +1,15 @@
-"""Where sentences end: not behind `Dr.`, an initial or `20.` before a month, and not inside brackets."""
+"""Find the ends of sentences.
+
+A full stop after an abbreviation, an initial or an ordinal before a month does not end a sentence, and neither does one
+inside brackets.
+"""
 
 import re
 from collections.abc import Iterator
 
-SENTENCE_MAX = 160
+SENTENCE_MAX = 160  # characters of a first sentence
 
-# A full stop ends a sentence where a space and no small letter follow; those of CJK and Indic scripts always do.
+# A full stop ends a sentence if a space and no small letter follow it. Full stops of CJK and Indic scripts always do.
 END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]*_]*(?=\s+[^\sa-zа-яα-ω])|[。！？．｡।॥።።]+[」』”’）]*")
 BEFORE = r"(?:^|[\s(\"“‘„]|(?<!\w)')"
 ABBREVIATION = re.compile(
@@ -20,7 +24,7 @@ ABBREVIATION = re.compile(
     # French, Spanish, Portuguese, Italian
     r"|env|éd|réf|tél|aprox|núm|pág|págs|tel|Tel|avda|pag)\.$"
 )
-# What is abbreviated before a number: `p. 12`, `Sat. 11 May`, `Hauptstr. 5`.
+# Abbreviations before a number: `No. 5`, `Sat. 11 May`, `Hauptstr. 5`. Elsewhere they may end a sentence.
 BEFORE_NUMBER = re.compile(
     rf"{BEFORE}(?:No|Nos|no|nos|Fig|Figs|fig|figs|pp|min|max|est|Abs|Art|art|Kap|Bd|Vol|vol|Ch|ch|Sec|sec|Std"
     r"|Jan|Feb|Mar|Mär|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Okt|Nov|Dec|Dez|Mon|Tue|Tues|Wed|Thu|Thurs|Fri|Sat|Sun|Mo|Di|Mi|Do"
@@ -30,13 +34,13 @@ NUMBER = re.compile(r"\s+\d")
 # A German ordinal before a month: `am 20. Februar`.
 ORDINAL = re.compile(r"\b\d{1,2}\.$")
 MONTH = re.compile(r"\s+(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)[a-zä]{0,6}\b", re.IGNORECASE)
-REACH = 20  # characters before a full stop that may be an abbreviation
-BRACKETS_MAX = 200  # characters between brackets
+REACH = 20  # characters before a full stop in which an abbreviation is looked for
+BRACKETS_MAX = 200  # characters between brackets; a longer text between them is divided into sentences
 IN_BRACKETS = re.compile(rf"(?<![:;=-])\([^()\n]{{1,{BRACKETS_MAX}}}\)|（[^（）\n]{{1,{BRACKETS_MAX}}}）")
 
 
 def sentence_ends(text: str, limit: int | None = None) -> Iterator[int]:
-    """Yield where each sentence ends but the last. With a limit only so many characters are read."""
+    """Yield the position after each sentence except the last. At most `limit` characters are read."""
     last = len(text) if limit is None else limit
     brackets = IN_BRACKETS.finditer(text, 0, last + BRACKETS_MAX) if "(" in text or "（" in text else iter(())
     inside = next(brackets, None)
@@ -49,7 +53,10 @@ def sentence_ends(text: str, limit: int | None = None) -> Iterator[int]:
 
 
 def _is_abbreviated(text: str, start: int, end: int) -> bool:
-    """Return whether the full stop at `start`, with what closes it until `end`, ends an abbreviation or an ordinal."""
+    """Return whether the full stop at `start` ends an abbreviation or an ordinal, and not a sentence.
+
+    `end` is the position after the closing quotation marks and brackets that follow the full stop.
+    """
     if text[start] != ".":
         return False
     before = text[max(0, start - REACH) : start + 1]
@@ -63,7 +70,7 @@ def _is_abbreviated(text: str, start: int, end: int) -> bool:
 def first_sentence(text: str, limit: int = SENTENCE_MAX) -> str:
     """Return the first sentence on one line, with at most `limit` characters.
 
-    One that is cut ends in `…`, between words where there are any.
+    A longer sentence is cut, between words if possible, and ends in `…`.
     """
     words = " ".join(text.split())
     sentence = words[: next(sentence_ends(words, limit + 2), len(words))]

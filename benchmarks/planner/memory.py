@@ -65,8 +65,8 @@ class MemoryWiki:
             alias: [self.by_id[id].card for id in self.by_alias[alias]] for alias in aliases if alias in self.by_alias
         }
 
-    async def names(self, most: int) -> Collection[str] | None:
-        return None if len(self.by_alias) > most else self.by_alias
+    async def names(self, max_names: int) -> Collection[str] | None:
+        return None if len(self.by_alias) > max_names else self.by_alias
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
         return {alias: self.held[alias] for alias in aliases if alias in self.held}

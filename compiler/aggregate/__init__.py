@@ -1,1 +1,2 @@
-"""Topics that list the pages which belong to them, and sections that grow into topics of their own, without a model."""
+"""Aggregation, without a model: topics list the pages that belong to them, and large lists become topics of their
+own."""

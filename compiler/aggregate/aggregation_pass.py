@@ -1,7 +1,8 @@
-"""The pass behind the leaf pass, in its transaction: what was just compiled is listed where it belongs.
+"""The aggregation pass, which lists the compiled pages on the topics to which they belong.
 
-Its work follows from the pages that the batch touched, and the lists they stand in, however large the wiki is. It asks
-the rows alone, never the batch: the same wiki gives the same lists, whoever compiled it in whatever batches.
+It runs after the leaf pass, in the transaction of the batch. Its work depends on the number of changed pages and their
+lists, not on the size of the wiki. It reads only stored rows, never the batch, so the same wiki gets the same lists,
+whatever the batches were.
 """
 
 import asyncio
@@ -20,48 +21,48 @@ from ..read.stored import find_cards
 from ..write.page_changes import PageChange
 from ..write.store import promote
 from .density import Aggregation
-from .growing import grow
+from .growing import update_sections
 from .kinds import kind_of
 from .naming import OWN_PAGES, MetadataValue, candidates, observed_tags, topic_names
 from .stored import (
     Outlines,
     Placement,
-    Spot,
+    SectionKey,
     drop_placements,
+    find_metadata,
     find_outlines,
     find_placements,
-    find_said,
     find_topics,
     find_waiting,
     store_compiled,
     write_placements,
 )
-from .topics import claim
+from .topics import find_or_make_topics
 
-PAGES_LEAST = 3
+PAGES_MIN = 3
 NOTE = "Several pages belong here"
 
 
 async def make_parents(writer: Writer, unknown: Sequence[Placement], metrics: Metrics) -> dict[str, UUID]:
-    """Make topics of the names that enough pages wait for, and return their ids by alias."""
+    """Create or restore topics for parents without a topic to which enough pages belong; return their ids by alias."""
     earned = titles(unknown)
-    claims = await claim(writer, list(earned.values())) if earned else {}
-    made = {alias: claims[title] for alias, title in earned.items() if title in claims}
-    await store_compiled(writer, [(one.before, one.page) for one in made.values()], NOTE)
-    metrics.add("pages_created", sum(one.before is None for one in made.values()))
-    changes = [PageChange(one.before, one.page, (), one.promotes, {}) for one in made.values()]
+    topics = await find_or_make_topics(writer, list(earned.values())) if earned else {}
+    by_alias = {alias: topics[title] for alias, title in earned.items() if title in topics}
+    await store_compiled(writer, [(topic.before, topic.page) for topic in by_alias.values()], NOTE)
+    metrics.add("pages_created", sum(topic.before is None for topic in by_alias.values()))
+    changes = [PageChange(topic.before, topic.page, (), topic.promotes, {}) for topic in by_alias.values()]
     await promote(writer, changes, metrics)
-    return {alias: one.page.id for alias, one in made.items()}
+    return {alias: topic.page.id for alias, topic in by_alias.items()}
 
 
 def titles(unknown: Sequence[Placement]) -> dict[str, str]:
-    """Return by alias the titles that the sources of enough pages name, in the form that most of them write."""
+    """Return the titles of the parents that at least PAGES_MIN pages name, by alias, in their most common spelling."""
     pages: dict[str, dict[UUID, str]] = defaultdict(dict)
-    for one in unknown:
-        if any(basis in OWN_PAGES for basis in one.bases):
-            pages[one.alias][one.page_id] = one.name
+    for placement in unknown:
+        if any(basis in OWN_PAGES for basis in placement.bases):
+            pages[placement.alias][placement.page_id] = placement.name
     return {
-        alias: most_common(list(names.values())) for alias, names in sorted(pages.items()) if len(names) >= PAGES_LEAST
+        alias: most_common(list(names.values())) for alias, names in sorted(pages.items()) if len(names) >= PAGES_MIN
     }
 
 
@@ -71,12 +72,12 @@ def most_common(names: Sequence[str]) -> str:
 
 
 Rollups = Mapping[UUID, Mapping[str, Aggregation]]
-"""Page → section slug → what it knows."""
-LEVELS_MAX = 20
+"""The state of each rollup section, by page and section slug."""
+LEVELS_MAX = 20  # levels of topics below each other
 
 
 class ListPlace(NamedTuple):
-    """A section of a page; `is_delegated` where it is below the topic that the evidence names."""
+    """A section that lists a page. If it `is_delegated`, its topic is below the topic that the evidence names."""
 
     page_id: UUID
     section_slug: str
@@ -84,7 +85,11 @@ class ListPlace(NamedTuple):
 
 
 def route(start: ListPlace, tags: Collection[str], rollups: Rollups) -> ListPlace:
-    """Follow a section that has grown to its page, and there to the part of its tag, until one has not grown."""
+    """Return the section that lists a page with these tags, starting from a section of the named topic.
+
+    As long as the section was promoted to a topic, it continues with that topic: with the part for one of the tags, or
+    else with the main section.
+    """
     place = start
     for _ in range(LEVELS_MAX):
         if place.is_delegated:
@@ -92,62 +97,73 @@ def route(start: ListPlace, tags: Collection[str], rollups: Rollups) -> ListPlac
         known = rollups.get(place.page_id, {}).get(place.section_slug)
         if known is None or known.promoted_page_id is None:
             return place
-        grown = known.promoted_page_id
-        whole = next((slug for slug, one in rollups.get(grown, {}).items() if one.is_whole), None)
-        if whole is None:
+        topic_id = known.promoted_page_id
+        main = next((slug for slug, state in rollups.get(topic_id, {}).items() if state.is_whole), None)
+        if main is None:
             return place
-        place = ListPlace(grown, whole, True)
+        place = ListPlace(topic_id, main, True)
     return place
 
 
 def part_of(place: ListPlace, tags: Collection[str], rollups: Rollups) -> str:
-    """Return the first part, by its tag, that the page belongs to; else the section where it is."""
-    parts = sorted((one.tag, slug) for slug, one in rollups.get(place.page_id, {}).items() if one.tag)
+    """Return the first part of the topic, ordered by tag, whose tag the page has, or else the present section."""
+    parts = sorted((state.tag, slug) for slug, state in rollups.get(place.page_id, {}).items() if state.tag)
     return next((slug for tag, slug in parts if tag in tags), place.section_slug)
 
 
-async def put_in_place(
+async def place_pages(
     writer: Writer, page_ids: Collection[UUID], topics: Collection[Page], metrics: Metrics
-) -> set[Spot]:
-    """Place the pages, and return the sections that list something else now, or something of which there is news."""
+) -> set[SectionKey]:
+    """Store the placements of these pages, and of pages that wait for these topics.
+
+    Return the sections that must be updated, because their pages have changed or come from or go to another section.
+    """
     cards = await find_cards(writer, ids=page_ids)
-    said = await find_said(writer, page_ids)
+    metadata = await find_metadata(writer, page_ids)
     wanted: dict[tuple[UUID, str], Placement] = {}
     for card in cards:
-        wanted |= {(one.page_id, one.alias): one for one in wanted_placements(card, said.get(card.id, ()))}
+        for placement in wanted_placements(card, metadata.get(card.id, ())):
+            wanted[placement.key] = placement
         await asyncio.sleep(0)
-    current = {(one.page_id, one.alias): one for one in await find_placements(writer, page_ids)}
+    current = {placement.key: placement for placement in await find_placements(writer, page_ids)}
     names = {alias for _, alias in wanted} | {name for topic in topics for name in topic_names(topic.title)}
     if not names and not current:
         return set()
-    for one in await find_waiting(writer, names):
-        wanted.setdefault((one.page_id, one.alias), one)
-        current.setdefault((one.page_id, one.alias), one)
+    for waiting in await find_waiting(writer, names):
+        wanted.setdefault(waiting.key, waiting)
+        current.setdefault(waiting.key, waiting)
     parents = await find_topics(writer, wanted.values())
-    unknown = [one for one in wanted.values() if one.alias not in parents]
+    unknown = [placement for placement in wanted.values() if placement.alias not in parents]
     parents |= await make_parents(writer, unknown, metrics)
-    known_parents = {one.parent_id for one in current.values() if one.parent_id}
+    known_parents = {placement.parent_id for placement in current.values() if placement.parent_id}
     outlines = await find_outlines(writer, known_parents | set(parents.values()))
-    placed = {key: place_under(one, current.get(key), parents.get(one.alias), outlines) for key, one in wanted.items()}
-    new = [one for key, one in placed.items() if one != current.get(key)]
-    gone = [one for key, one in current.items() if key not in placed]
+    placed = {
+        key: place_under(placement, current.get(key), parents.get(placement.alias), outlines)
+        for key, placement in wanted.items()
+    }
+    new = [placement for key, placement in placed.items() if placement != current.get(key)]
+    dropped = [placement for key, placement in current.items() if key not in placed]
     await write_placements(writer, new)
-    await drop_placements(writer, gone)
-    metrics.add("deterministic_parents_derived", sum(is_derived(one, current) for one in new))
-    touched = [one for one in placed.values() if one.page_id in page_ids or one in new]
-    return {spot for one in (*touched, *current.values()) if (spot := one.spot)}
+    await drop_placements(writer, dropped)
+    metrics.add("deterministic_parents_derived", sum(is_derived(placement, current) for placement in new))
+    changed = [placement for placement in placed.values() if placement.page_id in page_ids or placement in new]
+    return {section_key for placement in (*changed, *current.values()) if (section_key := placement.section_key)}
 
 
-def wanted_placements(card: PageCard, said: Sequence[MetadataValue]) -> Iterator[Placement]:
-    """Yield a placement for each parent that the evidence of a page names, without looking up where it is."""
-    kind = kind_of(card, said)
-    tags = tuple(dict.fromkeys((*observed_tags(said), *card.tags)))[: TAGS.most]
-    for one in candidates(card, said):
-        yield Placement(card.id, one.alias, one.name, one.bases, kind, tags)
+def wanted_placements(card: PageCard, metadata: Sequence[MetadataValue]) -> Iterator[Placement]:
+    """Yield a placement for each parent that the evidence of a page names, without its topic and section."""
+    kind = kind_of(card, metadata)
+    tags = tuple(dict.fromkeys((*observed_tags(metadata), *card.tags)))[: TAGS.most]
+    for candidate in candidates(card, metadata):
+        yield Placement(card.id, candidate.alias, candidate.name, candidate.bases, kind, tags)
 
 
 def place_under(wanted: Placement, before: Placement | None, parent: UUID | None, outlines: Outlines) -> Placement:
-    """Return the placement with its list: below a grown page if it is there already, else under the named topic."""
+    """Return the placement with its topic and section.
+
+    This stays the promoted topic below the named one if the page was listed there before. Without a parent, the
+    placement is returned unchanged.
+    """
     if before and before.parent_id and (before.is_delegated or before.parent_id in outlines.active):
         parent = before.parent_id
     if parent is None:
@@ -160,19 +176,22 @@ def place_under(wanted: Placement, before: Placement | None, parent: UUID | None
 
 
 def is_derived(placement: Placement, current: dict[tuple[UUID, str], Placement]) -> bool:
-    """Return whether the placement has a parent and had none before."""
+    """Return whether the placement has a parent now, and had none before."""
     before = current.get((placement.page_id, placement.alias))
     return placement.parent_id is not None and (before is None or before.parent_id is None)
 
 
 async def aggregate(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
-    """List the pages of a batch, after pages, evidence and links are stored."""
-    await list_anew(writer, [change.after for change in changes], metrics)
+    """List the pages of a batch. Its pages, citations and links must be stored before."""
+    await update_lists(writer, [change.after for change in changes], metrics)
 
 
-async def list_anew(writer: Writer, pages: Sequence[Page], metrics: Metrics, spots: Collection[Spot] = ()) -> None:
-    """List these pages where their evidence puts them now, and update the lists that they leave, and `spots`."""
+async def update_lists(
+    writer: Writer, pages: Sequence[Page], metrics: Metrics, section_keys: Collection[SectionKey] = ()
+) -> None:
+    """List these pages where they belong by their evidence, and update the lists that they leave, and
+    `section_keys`."""
     topics = [page for page in pages if page.type == "topic"]
     others = [page.id for page in pages if page.type != "topic"]
-    touched = await put_in_place(writer, others, topics, metrics) if pages else set()
-    await grow(writer, {*touched, *spots}, metrics)
+    changed = await place_pages(writer, others, topics, metrics) if pages else set()
+    await update_sections(writer, {*changed, *section_keys}, metrics)

@@ -1,4 +1,4 @@
-"""Sections that list pages: brought up to date, divided, and grown into topics of their own, level by level."""
+"""Updating rollup sections: listing their pages, dividing them by tag, and promoting them to topics, level by level."""
 
 import logging
 from collections import Counter, defaultdict
@@ -21,136 +21,157 @@ from ..write.page_changes import PageChange
 from ..write.store import promote
 from .density import PROMOTED, SUPPRESSED, Aggregation
 from .listing import Child
-from .promotion import Growth, find_growths, place_topic, replacement_texts
+from .promotion import SectionPromotion, find_promotions, place_topic, replacement_texts
 from .rollups import Rollup, read_rollups
-from .stored import Outlines, Spot, find_listed, find_outlines, move_placements, set_aggregations, store_compiled
+from .stored import Outlines, SectionKey, find_listed, find_outlines, move_placements, set_aggregations, store_compiled
 
-PART_LEAST = 5
+PART_MIN = 5  # pages of a part
 
 
-async def divide_wholes(
-    writer: Writer, pages: Mapping[UUID, Page], spots: Sequence[Spot], outlines: Outlines
-) -> list[Spot]:
-    """Divide whole lists by tag, and return the new sections.
+async def divide_main_sections(
+    writer: Writer, pages: Mapping[UUID, Page], section_keys: Sequence[SectionKey], outlines: Outlines
+) -> list[SectionKey]:
+    """Divide the main sections of topics into parts by tag, and return the new sections.
 
-    Their pages are listed there from now on; `outlines` knows them.
+    Their pages are moved to the new sections, which are added to `outlines`.
     """
-    wholes = [spot for spot in spots if (known := outlines.rollups[spot[0]].get(spot[1])) and known.is_whole]
-    if not wholes:
+    main_sections = [
+        section_key
+        for section_key in section_keys
+        if (known := outlines.rollups[section_key[0]].get(section_key[1])) and known.is_whole
+    ]
+    if not main_sections:
         return []
-    listed = await find_listed(writer, wholes)
-    moves: list[tuple[Spot, Spot, str | None]] = []
-    for whole in wholes:
-        for tag in divide(listed[whole], tags_of(whole[0], outlines)):
-            part = whole[0], part_slug(tag, pages[whole[0]], outlines)
-            outlines.rollups[whole[0]][part[1]] = Aggregation(tag=tag)
-            moves.append((whole, part, tag))
+    listed = await find_listed(writer, main_sections)
+    moves: list[tuple[SectionKey, SectionKey, str | None]] = []
+    for main in main_sections:
+        for tag in divide(listed[main], part_tags(main[0], outlines)):
+            part = main[0], part_slug(tag, pages[main[0]], outlines)
+            outlines.rollups[main[0]][part[1]] = Aggregation(tag=tag)
+            moves.append((main, part, tag))
     await move_placements(writer, moves)
     return [part for _, part, _ in moves]
 
 
-def divide(children: Sequence[Child], but: Collection[str]) -> dict[str, list[Child]]:
-    """Group pages by tag, the commonest first: at least five, at most half of those left. Tags in `but` are skipped."""
+def divide(children: Sequence[Child], excluded: Collection[str]) -> dict[str, list[Child]]:
+    """Group pages by tag, the most common tag first, without the excluded tags.
+
+    A group has at least PART_MIN pages, and at most half of those that are in no group yet.
+    """
     parts: dict[str, list[Child]] = {}
     left = list(children)
-    while tag := next_tag(left, {*but, *parts}):
+    while tag := next_tag(left, {*excluded, *parts}):
         parts[tag] = [child for child in left if tag in child.tags]
         left = [child for child in left if tag not in child.tags]
     return parts
 
 
-def next_tag(children: Sequence[Child], but: Collection[str]) -> str | None:
-    counts = Counter(tag for child in children for tag in set(child.tags) if tag not in but)
-    fitting = [tag for tag, count in counts.items() if PART_LEAST <= count <= len(children) / 2 and can_head(tag)]
+def next_tag(children: Sequence[Child], excluded: Collection[str]) -> str | None:
+    """Return the most common tag of these pages that can make a group."""
+    counts = Counter(tag for child in children for tag in set(child.tags) if tag not in excluded)
+    fitting = [tag for tag, count in counts.items() if PART_MIN <= count <= len(children) / 2 and can_be_heading(tag)]
     return min(fitting, key=lambda tag: (-counts[tag], tag), default=None)
 
 
-def can_head(tag: str) -> bool:
-    """Return whether a tag can be the heading of a section: tags come from outside."""
+def can_be_heading(tag: str) -> bool:
+    """Return whether a tag, which is untrusted, is a valid heading of a section."""
     return problem(Section("part", tag, "")) is None
 
 
-def tags_of(page_id: UUID, outlines: Outlines) -> set[str]:
-    """Return the parts that a page has already."""
+def part_tags(page_id: UUID, outlines: Outlines) -> set[str]:
+    """Return the tags of the parts that a topic has already."""
     return {known.tag for known in outlines.rollups[page_id].values() if known.tag}
 
 
 def part_slug(tag: str, page: Page, outlines: Outlines) -> str:
+    """Return a free section slug for a part."""
     taken = {section.slug for section in page.sections} | outlines.rollups[page.id].keys()
     return outline.next_free_slug(section_slug(tag), taken)
 
 
 log = logging.getLogger(__name__)
 
-ROUNDS = 20  # levels that can grow at once; what is left grows with the next source
+ROUNDS = 20  # levels that are updated at once; further levels are updated with the next source
 NOTE = "Listed what belongs here"
 GREW = "Grown from a section"
 
 
-async def grow(writer: Writer, spots: Collection[Spot], metrics: Metrics) -> None:
-    """Update these sections, and whatever grows out of them."""
+async def update_sections(writer: Writer, section_keys: Collection[SectionKey], metrics: Metrics) -> None:
+    """Update these sections, and the sections of the topics to which they are promoted."""
     for _ in range(ROUNDS):
-        if not spots:
+        if not section_keys:
             return
-        spots = await grow_once(writer, sorted(spots), metrics)
+        section_keys = await update_level(writer, sorted(section_keys), metrics)
 
 
-async def grow_once(writer: Writer, spots: Sequence[Spot], metrics: Metrics) -> list[Spot]:
-    """Update one level, and return the sections that are new on the next."""
-    outlines = await find_outlines(writer, [page_id for page_id, _ in spots])
-    pages = await find_open_pages(writer, spots, outlines)
-    standing = [spot for spot in spots if spot[0] in pages and not has_grown(spot, outlines)]
-    parts = await divide_wholes(writer, pages, standing, outlines)
-    rollups = await read_rollups(writer, pages, list(dict.fromkeys((*standing, *parts))), outlines)
-    growths = await find_growths(writer, rollups, pages, outlines)
-    states = await rewritten(writer, pages, rollups, growths, metrics)
-    growths = [one for one in growths if one.page.id in states]
-    await keep_pages(writer, pages, states, growths, metrics)
-    known = state_by_spot([one for one in rollups if one.spot[0] in states], growths)
+async def update_level(writer: Writer, section_keys: Sequence[SectionKey], metrics: Metrics) -> list[SectionKey]:
+    """Update these sections, and return the main sections of the topics to which some of them are promoted."""
+    outlines = await find_outlines(writer, [page_id for page_id, _ in section_keys])
+    pages = await find_open_pages(writer, section_keys, outlines)
+    unpromoted = [
+        section_key
+        for section_key in section_keys
+        if section_key[0] in pages and not is_promoted(section_key, outlines)
+    ]
+    parts = await divide_main_sections(writer, pages, unpromoted, outlines)
+    rollups = await read_rollups(writer, pages, list(dict.fromkeys((*unpromoted, *parts))), outlines)
+    promotions = await find_promotions(writer, rollups, pages, outlines)
+    states = await compose_pages(writer, pages, rollups, promotions, metrics)
+    promotions = [promotion for promotion in promotions if promotion.page.id in states]
+    await store_pages(writer, pages, states, promotions, metrics)
+    known = states_by_section([rollup for rollup in rollups if rollup.section_key[0] in states], promotions)
     metrics.add("parent_sections_updated", await set_aggregations(writer, known))
-    await move_placements(writer, [(one.rollup.spot, one.spot, None) for one in growths])
-    for one in growths:
-        await place_topic(writer, one)
-    metrics.add("sections_promoted", len(growths))
+    await move_placements(
+        writer, [(promotion.rollup.section_key, promotion.section_key, None) for promotion in promotions]
+    )
+    for promotion in promotions:
+        await place_topic(writer, promotion)
+    metrics.add("sections_promoted", len(promotions))
     refresh_hubness(writer, states)
-    return [one.spot for one in growths]
+    return [promotion.section_key for promotion in promotions]
 
 
-async def find_open_pages(writer: Writer, spots: Sequence[Spot], outlines: Outlines) -> dict[UUID, Page]:
-    """Find active pages, and those grown out of a section: like any page that sources speak of, these come back."""
-    found = await find_pages(writer, {page_id for page_id, _ in spots})
+async def find_open_pages(writer: Writer, section_keys: Sequence[SectionKey], outlines: Outlines) -> dict[UUID, Page]:
+    """Return the pages of these sections that are active, and archived topics that were made from a section.
+
+    Such topics are restored when a new source belongs to them.
+    """
+    found = await find_pages(writer, {page_id for page_id, _ in section_keys})
     return {id: page for id, page in sorted(found.items()) if id in outlines.active or outlines.whole_of(id)}
 
 
-def has_grown(spot: Spot, outlines: Outlines) -> bool:
-    known = outlines.rollups[spot[0]].get(spot[1])
+def is_promoted(section_key: SectionKey, outlines: Outlines) -> bool:
+    known = outlines.rollups[section_key[0]].get(section_key[1])
     return known is not None and known.promotion_status == PROMOTED
 
 
-async def rewritten(
+async def compose_pages(
     writer: Writer,
     pages: Mapping[UUID, Page],
     rollups: Sequence[Rollup],
-    growths: Sequence[Growth],
+    promotions: Sequence[SectionPromotion],
     metrics: Metrics,
 ) -> dict[UUID, Page]:
-    """Return the pages with their lists.
+    """Return the pages with their updated lists.
 
-    One that would not hold them stays as it is, with all that would grow out of it.
+    A page whose lists are not valid is left out, together with the promotions from and to it.
     """
     texts: dict[UUID, list[SectionDraft]] = defaultdict(list)
-    left = await replacement_texts(writer, growths)
-    for one in rollups:
-        texts[one.spot[0]].append(left.get(one.spot) or SectionDraft(one.text.body, one.spot[1], one.heading))
+    replacements = await replacement_texts(writer, promotions)
+    for rollup in rollups:
+        texts[rollup.section_key[0]].append(
+            replacements.get(rollup.section_key)
+            or SectionDraft(rollup.text.body, rollup.section_key[1], rollup.heading)
+        )
     after = dict(pages)
-    for growth in growths:
-        after.setdefault(growth.page.id, growth.page)
-        texts[growth.page.id].append(growth.draft)
+    for promotion in promotions:
+        after.setdefault(promotion.page.id, promotion.page)
+        texts[promotion.page.id].append(promotion.draft)
     states = {
         id: state for id, drafts in texts.items() if (state := await with_lists(after[id], drafts, rollups, metrics))
     }
-    for growth in growths:
-        ends = {growth.page.id, growth.rollup.spot[0]}
+    for promotion in promotions:
+        ends = {promotion.page.id, promotion.rollup.section_key[0]}
         if not ends <= states.keys():
             for page_id in ends:
                 states.pop(page_id, None)
@@ -160,9 +181,16 @@ async def rewritten(
 async def with_lists(
     page: Page, drafts: Sequence[SectionDraft], rollups: Sequence[Rollup], metrics: Metrics
 ) -> Page | None:
-    """Return the page with its lists. An empty list goes with its section, unless somebody has decided about that."""
-    kept = {one.spot[1] for one in rollups if one.spot[0] == page.id and one.known.promotion_status == SUPPRESSED}
-    empty = {draft.slug for draft in drafts if not draft.body.strip()} - kept
+    """Return the page with its updated lists, or None if they are not valid.
+
+    The section of an empty list is removed, unless its promotion was suppressed by a person.
+    """
+    suppressed = {
+        rollup.section_key[1]
+        for rollup in rollups
+        if rollup.section_key[0] == page.id and rollup.known.promotion_status == SUPPRESSED
+    }
+    empty = {draft.slug for draft in drafts if not draft.body.strip()} - suppressed
     sections = tuple(section for section in page.sections if section.slug not in empty)
     wanted = [draft for draft in drafts if draft.slug not in empty]
     try:
@@ -175,25 +203,28 @@ async def with_lists(
         return None
 
 
-async def keep_pages(
+async def store_pages(
     writer: Writer,
     pages: Mapping[UUID, Page],
     states: Mapping[UUID, Page],
-    growths: Sequence[Growth],
+    promotions: Sequence[SectionPromotion],
     metrics: Metrics,
 ) -> None:
-    before: dict[UUID, Page | None] = {one.page.id: one.before for one in growths} | dict(pages)
-    grown = {one.page.id for one in growths}
+    """Save the changed pages and the new topics, and promote the mentions that become topics."""
+    before: dict[UUID, Page | None] = {promotion.page.id: promotion.before for promotion in promotions} | dict(pages)
+    grown = {promotion.page.id for promotion in promotions}
     for summary, ids in ((NOTE, states.keys() - grown), (GREW, states.keys() & grown)):
         await store_compiled(writer, [(before[page_id], states[page_id]) for page_id in sorted(ids)], summary)
-    changes = [PageChange(one.before, one.page, (), one.promotes, {}) for one in growths]
+    changes = [PageChange(promotion.before, promotion.page, (), promotion.promotes, {}) for promotion in promotions]
     await promote(writer, changes, metrics)
 
 
-def state_by_spot(rollups: Sequence[Rollup], growths: Sequence[Growth]) -> dict[Spot, Aggregation]:
-    """Return the state that each section has from now on."""
-    known = {one.spot: one.known for one in rollups}
-    for growth in growths:
-        known[growth.rollup.spot] = growth.rollup.grown_into(growth.page.id)
-        known[growth.spot] = growth.rollup.known_there
+def states_by_section(
+    rollups: Sequence[Rollup], promotions: Sequence[SectionPromotion]
+) -> dict[SectionKey, Aggregation]:
+    """Return the new state of each section, including those that are promoted and the main sections of their topics."""
+    known = {rollup.section_key: rollup.known for rollup in rollups}
+    for promotion in promotions:
+        known[promotion.rollup.section_key] = promotion.rollup.promoted_to(promotion.page.id)
+        known[promotion.section_key] = promotion.rollup.known_there
     return known

@@ -1,4 +1,4 @@
-"""The kind of thing that a page is, as far as the topic that lists it has a section for such things."""
+"""The kinds of pages for which topics have sections, and the kind of a page."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from .naming import MetadataValue
 
 
 class Kind(NamedTuple):
-    """A section, and the words that lead a page into it."""
+    """A section for a kind of page, and the words that show that a page is of this kind."""
 
     slug: str
     heading: str
@@ -53,31 +53,32 @@ OTHERS = kind("others", "Others")
 
 BY_WORDS = (RESTAURANTS, ACTIVITIES, STAYS, SHOPS)
 BY_TYPE = {"decision": DECISIONS, "project": PROJECTS, "concept": CONCEPTS, "theme": CONCEPTS, "standard": CONCEPTS}
-HEADINGS = {one.slug: one.heading for one in (*BY_WORDS, PEOPLE, PLACES, PROJECTS, DECISIONS, CONCEPTS, OTHERS)}
+HEADINGS = {kind.slug: kind.heading for kind in (*BY_WORDS, PEOPLE, PLACES, PROJECTS, DECISIONS, CONCEPTS, OTHERS)}
 TAG_WEIGHT = 3
 
 
-def kind_of(card: PageCard, said: Sequence[MetadataValue]) -> str:
-    """Return the slug of the section: for people and projects by the metadata, else by tags, then by words."""
+def kind_of(card: PageCard, metadata: Sequence[MetadataValue]) -> str:
+    """Return the slug of the section that lists a page: by its type, by metadata of its sources, or by tags and
+    words."""
     if card.type in BY_TYPE:
         return BY_TYPE[card.type].slug
     if card.type != "entity":
         return OTHERS.slug
-    if any(not one.told.people.isdisjoint(card.aliases) for one in said):
+    if any(not value.evidence.people.isdisjoint(card.aliases) for value in metadata):
         return PEOPLE.slug
-    if any(not one.told.projects.isdisjoint(card.aliases) for one in said):
+    if any(not value.evidence.projects.isdisjoint(card.aliases) for value in metadata):
         return PROJECTS.slug
-    is_place = any(not one.told.places.isdisjoint(card.aliases) for one in said)
-    return by_words(card, said) or (PLACES if is_place else OTHERS).slug
+    is_place = any(not value.evidence.places.isdisjoint(card.aliases) for value in metadata)
+    return by_words(card, metadata) or (PLACES if is_place else OTHERS).slug
 
 
-def by_words(card: PageCard, said: Sequence[MetadataValue]) -> str | None:
-    """Return the kind that most tags and words speak for; of equals the first."""
+def by_words(card: PageCard, metadata: Sequence[MetadataValue]) -> str | None:
+    """Return the slug of the kind with the most matching tags and words, or None if none matches."""
     counts: Counter[str] = Counter()
-    for one in said:
-        counts.update(dict.fromkeys(one.told.kinds, TAG_WEIGHT * one.sources))
+    for value in metadata:
+        counts.update(dict.fromkeys(value.evidence.kinds, TAG_WEIGHT * value.sources))
     counts.update({normalise(tag): TAG_WEIGHT for tag in card.tags})
     counts.update(normalise(f"{card.title} {first_sentence(card.summary or '')}").split())
-    scores = {one.slug: sum(counts[word] for word in one.words) for one in BY_WORDS}
+    scores = {kind.slug: sum(counts[word] for word in kind.words) for kind in BY_WORDS}
     best = max(scores, key=lambda slug: scores[slug])
     return best if scores[best] else None

@@ -1,7 +1,8 @@
-"""The text of a section that lists pages: a line each, and above them whatever people have written there.
+"""The text of a rollup section: a line for each page, below the text that people have written there.
 
-What people do to our lines stays: a line that somebody has changed is theirs, and one that was taken out is not put
-back. So it is known which lines are ours: by a digest of each, without the address, which changes when a page does.
+Edits of people stay: a line that a person changed is not updated, and a line that a person removed is not added again.
+A digest is stored of each line as it was written, without the address, which changes when a page is renamed. Lines with
+another digest belong to people.
 """
 
 import hashlib
@@ -18,11 +19,12 @@ from .density import Aggregation
 
 ADDRESS = re.compile(r"(?<!\\)\]\(/wiki/([^()\s]*)\)")
 SEE = re.compile(r"See: \[.*\]\(/wiki/topic/[^()\s]*\)$")
-HIGHLIGHTS = 5
+HIGHLIGHTS = 5  # pages that are listed in a promoted section
 
 
 class Child(NamedTuple):
-    """A page that is listed. `tags` are its own and those of its sources; `source_count` is how many it rests on."""
+    """A listed page. `tags` are its own and those of its sources, `source_count` the number of sources that it
+    cites."""
 
     id: UUID
     type: str
@@ -38,66 +40,72 @@ class Child(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A section's text; what each line is, in the order of `ids`; and what people have taken out."""
+    """The text of a rollup section with its state."""
 
     body: str
     ids: tuple[UUID, ...]
+    """The listed pages."""
     digests: tuple[str, ...]
+    """The digest of the line of each page, or "" for a line of a person."""
     dismissed: tuple[UUID, ...]
+    """The pages whose lines people removed."""
 
 
-class Standing(NamedTuple):
-    """The text that was there: the lines of these pages, and what people wrote besides."""
+class ParsedList(NamedTuple):
+    """The previous text of a section: the line of each page, and the other text, which people wrote."""
 
     lines: dict[UUID, str]
-    own: str
+    other_text: str
 
 
 def in_order(children: Sequence[Child]) -> list[Child]:
     return sorted(children, key=lambda child: (normalise(child.title), child.type, child.slug))
 
 
-def listing(body: str, children: Sequence[Child], before: Aggregation) -> Listing:
-    """Return the text as it is now, made of the one that was there."""
-    standing = read(body, children, before)
+def build_listing(body: str, children: Sequence[Child], before: Aggregation) -> Listing:
+    """Return the new text of a section that lists these pages, made from its previous text and state."""
+    parsed = parse_list(body, children, before)
     digests = dict(zip(before.linked_page_ids, before.line_digests, strict=False))
-    gone = {id for id in digests if id not in standing.lines} & {child.id for child in children}
-    dismissed = tuple(sorted({*before.dismissed_page_ids, *gone} - standing.lines.keys()))
+    removed = {id for id in digests if id not in parsed.lines} & {child.id for child in children}
+    dismissed = tuple(sorted({*before.dismissed_page_ids, *removed} - parsed.lines.keys()))
     lines: dict[UUID, str] = {}
-    made: dict[UUID, str] = {}
+    new_digests: dict[UUID, str] = {}
     for child in in_order(children):
         if child.id not in dismissed:
-            there = standing.lines.get(child.id)
-            is_ours = there is None or digest(there) in (digests.get(child.id), digest(child.line))
-            lines[child.id] = child.line if there is None or is_ours else there
-            made[child.id] = digest(child.line) if is_ours else ""
-    return Listing(join_texts(standing.own, "\n".join(lines.values())), tuple(lines), tuple(made.values()), dismissed)
+            present = parsed.lines.get(child.id)
+            is_written = present is None or digest(present) in (digests.get(child.id), digest(child.line))
+            lines[child.id] = child.line if present is None or is_written else present
+            new_digests[child.id] = digest(child.line) if is_written else ""
+    text = join_texts(parsed.other_text, "\n".join(lines.values()))
+    return Listing(text, tuple(lines), tuple(new_digests.values()), dismissed)
 
 
 def shorten_section(body: str, children: Sequence[Child], before: Aggregation, title: str, slug: str) -> str:
-    """Return the text left of a section that grew into the topic of this title: a summary, highlights and a link."""
-    standing = read(body, children, before)
+    """Return the text of a section after its promotion to a topic: a summary, the pages with most sources, and a
+    link."""
+    parsed = parse_list(body, children, before)
     shown = [child for child in children if child.id in before.linked_page_ids]
     best = sorted(shown, key=lambda child: (-child.source_count, normalise(child.title), child.slug))[:HIGHLIGHTS]
     text = "\n".join(
         (
             listing_summary(before),
             "",
-            *(standing.lines.get(child.id, child.line) for child in best),
+            *(parsed.lines.get(child.id, child.line) for child in best),
             "",
             see_also_line(title, slug),
         )
     )
-    return join_texts(standing.own, text)
+    return join_texts(parsed.other_text, text)
 
 
-def undone(body: str, known: Aggregation) -> str:
-    """Return the text of a section whose topic is gone, without the summary and the way to it."""
+def without_promotion_text(body: str, known: Aggregation) -> str:
+    """Return the text of a section whose topic was deleted, without the summary and the link to the topic."""
     return "\n".join(line for line in body.splitlines() if line != listing_summary(known) and not SEE.match(line))
 
 
 def listing_summary(known: Aggregation) -> str:
-    """Return a sentence that says how many pages it lists, what they are about, and from how many sources."""
+    """Return the summary of a promoted section: the number of its pages, their tags, and the number of their
+    sources."""
     about = f" about {', '.join(known.observed_tags[:3])}" if known.observed_tags else ""
     return f"{len(known.linked_page_ids)} pages{about}, from {known.supporting_record_count} sources. Among them:"
 
@@ -106,33 +114,37 @@ def see_also_line(title: str, slug: str) -> str:
     return f"See: {page_link(' '.join(title.split()), 'topic', slug)}"
 
 
-def read(body: str, children: Sequence[Child], before: Aggregation) -> Standing:
-    """Tell lines of pages from people's: by address, or by digest where the page has another address now."""
+def parse_list(body: str, children: Sequence[Child], before: Aggregation) -> ParsedList:
+    """Return the lines of pages and the other lines of a text.
+
+    The page of a line is found by its address, or by the digest of the line if the page was renamed since.
+    """
     by_address = {f"{child.type}/{child.slug}": child.id for child in children}
-    ours: dict[str, list[UUID]] = defaultdict(list)
-    for linked, made in zip(before.linked_page_ids, before.line_digests, strict=False):
-        ours[made].append(linked)
+    by_digest: dict[str, list[UUID]] = defaultdict(list)
+    for linked, line_digest in zip(before.linked_page_ids, before.line_digests, strict=False):
+        by_digest[line_digest].append(linked)
     lines: dict[UUID, str] = {}
-    own = []
+    others = []
     for line in body.splitlines():
-        meant = [by_address.get(address(line)), *ours.get(digest(line), ())]
-        page_id = next((id for id in meant if id and id not in lines), None)
+        candidates = [by_address.get(address(line)), *by_digest.get(digest(line), ())]
+        page_id = next((id for id in candidates if id and id not in lines), None)
         if page_id:
             lines[page_id] = line
-        elif digest(line) not in ours:
-            own.append(line)
-    return Standing(lines, "\n".join(own).strip())
+        elif digest(line) not in by_digest:
+            others.append(line)
+    return ParsedList(lines, "\n".join(others).strip())
 
 
 def address(line: str) -> str:
-    """Return the page that a line of a list begins with a link to, as it is written: `entity/franklin-barbecue`."""
+    """Return the address in the link with which a line begins: `entity/franklin-barbecue`, or an empty string."""
     found = ADDRESS.search(line) if line.startswith("- [") else None
     return found[1] if found else ""
 
 
-def join_texts(own: str, text: str) -> str:
-    return "\n\n".join(filter(None, (own, text)))
+def join_texts(first: str, second: str) -> str:
+    return "\n\n".join(filter(None, (first, second)))
 
 
 def digest(line: str) -> str:
+    """Return the digest of a line without the address of its link."""
     return hashlib.sha256(ADDRESS.sub("]", line).encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""Reading what a wiki knows of parents and lists: each function is one statement, whatever the number of pages."""
+"""Statements that read and write placements and rollup sections. Each function runs one, for any number of pages."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from resolvers.model.pages import Page
 from resolvers.pages.update import save_all
 from resolvers.transactions.writer import Writer, record_each
 
-from .density import Aggregation, read
+from .density import Aggregation, parse_aggregation
 from .listing import Child
 from .naming import MetadataValue, topic_names
 from .told import parse_evidence
@@ -21,14 +21,17 @@ from .told import parse_evidence
 PLACEMENTS = statements("pages/placements")
 AGGREGATION = statements("sources/aggregation")
 LISTED_MAX = 200  # pages of one section
-WAITING_MAX = 200  # pages that a name is looked at for, at once
+WAITING_MAX = 200  # waiting pages that are read at once
 
-Spot = tuple[UUID, str]
-"""A section: the page, and its slug there."""
+SectionKey = tuple[UUID, str]
+"""A section: the id of its page, and its slug."""
 
 
 class Placement(NamedTuple):
-    """A page that belongs to a parent of that name, why, and where it is listed; without a parent it waits for one."""
+    """The fact that a page belongs to a parent, why it does, and the section that lists it.
+
+    Without a `parent_id` there is no topic for the parent yet, and the page waits for it.
+    """
 
     page_id: UUID
     alias: str
@@ -41,20 +44,28 @@ class Placement(NamedTuple):
     is_delegated: bool = False
 
     @property
-    def spot(self) -> Spot | None:
+    def key(self) -> tuple[UUID, str]:
+        """Return the page and the normalised name of the parent, which identify a placement."""
+        return self.page_id, self.alias
+
+    @property
+    def section_key(self) -> SectionKey | None:
         return (self.parent_id, self.section_slug) if self.parent_id and self.section_slug else None
 
 
 @dataclass(frozen=True, slots=True)
 class Outlines:
-    """Pages that list others: which are active, what their sections know, and which of these belong to a writer."""
+    """The sections of pages that list other pages."""
 
     active: set[UUID] = field(default_factory=set)
+    """The pages that are active."""
     rollups: dict[UUID, dict[str, Aggregation]] = field(default_factory=lambda: defaultdict(dict))
-    cited: set[Spot] = field(default_factory=set)
+    """The state of each rollup section, by page and section slug."""
+    cited: set[SectionKey] = field(default_factory=set)
+    """The sections that section writers write from sources."""
 
     def slug_for(self, page_id: UUID, slug: str) -> str:
-        """Return the slug, or the next numbered one where a section of that slug is written from sources."""
+        """Return the slug, or the next numbered slug if a section with this slug is written from sources."""
         n, free = 1, slug
         while (page_id, free) in self.cited:
             n += 1
@@ -62,29 +73,33 @@ class Outlines:
         return free
 
     def whole_of(self, page_id: UUID) -> str | None:
-        """Return the section that a page has grown from."""
+        """Return the slug of the main section of a topic that was made from a section, or None."""
         return next((slug for slug, known in self.rollups[page_id].items() if known.is_whole), None)
 
     def remaining_text(self, page_id: UUID, slug: str, tags: Collection[str]) -> str:
-        """Return the section, or the whole of its page where it is the part of a tag that the page no longer has."""
+        """Return the section, or the main section of its topic if it is a part for a tag that is not among these
+        tags."""
         known = self.rollups[page_id].get(slug)
         return (known and known.tag and known.tag not in tags and self.whole_of(page_id)) or slug
 
 
 class Support(NamedTuple):
-    """The number of sources that pages rest on, and when the first and the last of them were taken."""
+    """The number of sources that some pages cite, and when the first and the last of them were captured."""
 
     sources: int = 0
     first_at: datetime | None = None
     last_at: datetime | None = None
 
 
-async def find_lists(writer: Writer, page_ids: Collection[UUID]) -> set[Spot]:
+async def find_lists(writer: Writer, page_ids: Collection[UUID]) -> set[SectionKey]:
     """Return the sections that list these pages."""
-    return {spot for one in await find_placements(writer, page_ids) if (spot := one.spot)}
+    return {
+        section_key for placement in await find_placements(writer, page_ids) if (section_key := placement.section_key)
+    }
 
 
-async def find_said(writer: Writer, page_ids: Collection[UUID]) -> Mapping[UUID, Sequence[MetadataValue]]:
+async def find_metadata(writer: Writer, page_ids: Collection[UUID]) -> Mapping[UUID, Sequence[MetadataValue]]:
+    """Return the metadata of the sources that each page cites."""
     found: dict[UUID, list[MetadataValue]] = defaultdict(list)
     for row in await writer.all(PLACEMENTS["find_said"], page_ids=list(page_ids)):
         found[row["page_id"]].append(MetadataValue(parse_evidence(row["said"]), row["sources"]))
@@ -102,6 +117,7 @@ async def find_placements(writer: Writer, page_ids: Collection[UUID]) -> list[Pl
 
 
 async def find_waiting(writer: Writer, aliases: Collection[str]) -> list[Placement]:
+    """Return the placements that wait for a topic with one of these names."""
     rows = await writer.all(PLACEMENTS["find_waiting"], aliases=sorted(aliases), most=WAITING_MAX)
     return [
         Placement(row["page_id"], row["alias"], row["name"], tuple(row["bases"]), row["kind"], tuple(row["tags"]))
@@ -110,13 +126,15 @@ async def find_waiting(writer: Writer, aliases: Collection[str]) -> list[Placeme
 
 
 async def find_topics(writer: Writer, wanted: Iterable[Placement]) -> dict[str, UUID]:
-    """Find topics by alias: the active one of that title; else, but for a tag, the oldest one with a region.
+    """Return the ids of the active topics for the parents of these placements, by normalised name.
 
-    A region stands behind a comma.
+    This is the topic with exactly that title, or else, unless tags are the only basis, the oldest topic with a region
+    after a comma: `Austin, Texas` for `Austin`.
     """
     regional: dict[str, bool] = {}
-    for one in wanted:
-        regional[one.alias] = regional.get(one.alias, False) or any(basis != "tag" for basis in one.bases)
+    for placement in wanted:
+        is_regional = any(basis != "tag" for basis in placement.bases)
+        regional[placement.alias] = regional.get(placement.alias, False) or is_regional
     rows = await writer.all(
         PLACEMENTS["find_topics"],
         aliases=list(regional),
@@ -131,35 +149,36 @@ async def find_topics(writer: Writer, wanted: Iterable[Placement]) -> dict[str, 
 
 
 async def find_outlines(writer: Writer, page_ids: Iterable[UUID]) -> Outlines:
-    """Read the outlines of these pages, and of those that have grown out of them."""
+    """Return the sections of these pages, and of the topics to which their sections were promoted."""
     found = Outlines()
     for row in await writer.all(AGGREGATION["find_outlines"], page_ids=sorted(set(page_ids))):
         if row["status"] == "active":
             found.active.add(row["page_id"])
         if row["aggregation"] is not None:
-            known = replace(read(row["aggregation"]), promoted_page_id=row["promoted_page_id"])
-            found.rollups[row["page_id"]][row["section_slug"]] = known.as_suppressed if known.is_bereft else known
+            known = replace(parse_aggregation(row["aggregation"]), promoted_page_id=row["promoted_page_id"])
+            found.rollups[row["page_id"]][row["section_slug"]] = known.as_suppressed if known.has_lost_page else known
         elif row["is_cited"]:
             found.cited.add((row["page_id"], row["section_slug"]))
     return found
 
 
-async def find_listed(writer: Writer, spots: Sequence[Spot]) -> dict[Spot, list[Child]]:
-    found: dict[Spot, list[Child]] = {spot: [] for spot in spots}
+async def find_listed(writer: Writer, section_keys: Sequence[SectionKey]) -> dict[SectionKey, list[Child]]:
+    """Return the first LISTED_MAX pages that belong to each section."""
+    found: dict[SectionKey, list[Child]] = {section_key: [] for section_key in section_keys}
     rows = await writer.all(
         AGGREGATION["find_listed"],
-        page_ids=[page_id for page_id, _ in spots],
-        slugs=[slug for _, slug in spots],
+        page_ids=[page_id for page_id, _ in section_keys],
+        slugs=[slug for _, slug in section_keys],
         most=LISTED_MAX,
     )
     for row in rows:
         child = Child(row["id"], row["type"], row["slug"], row["title"], row["summary"], tuple(row["tags"]))
-        found[spots[row["n"] - 1]].append(child)
+        found[section_keys[row["n"] - 1]].append(child)
     return found
 
 
 async def find_support(writer: Writer, lists: Sequence[Sequence[UUID]]) -> list[Support]:
-    """Return the support of each list: the sources that its pages rest on."""
+    """Return the support of each list of pages."""
     pairs = [(n, page_id) for n, page_ids in enumerate(lists) for page_id in page_ids]
     rows = await writer.all(
         AGGREGATION["find_support"], numbers=[n for n, _ in pairs], page_ids=[page_id for _, page_id in pairs]
@@ -177,14 +196,14 @@ async def write_placements(writer: Writer, placements: Sequence[Placement]) -> N
     if placements:
         await writer.run(
             PLACEMENTS["write_placements"],
-            page_ids=[one.page_id for one in placements],
-            aliases=[one.alias for one in placements],
-            names=[one.name for one in placements],
-            kinds=[one.kind for one in placements],
-            lists=[{"bases": one.bases, "tags": one.tags} for one in placements],
-            parent_ids=[one.parent_id for one in placements],
-            slugs=[one.section_slug for one in placements],
-            delegated=[one.is_delegated for one in placements],
+            page_ids=[placement.page_id for placement in placements],
+            aliases=[placement.alias for placement in placements],
+            names=[placement.name for placement in placements],
+            kinds=[placement.kind for placement in placements],
+            lists=[{"bases": placement.bases, "tags": placement.tags} for placement in placements],
+            parent_ids=[placement.parent_id for placement in placements],
+            slugs=[placement.section_slug for placement in placements],
+            delegated=[placement.is_delegated for placement in placements],
         )
 
 
@@ -192,25 +211,25 @@ async def drop_placements(writer: Writer, placements: Sequence[Placement]) -> No
     if placements:
         await writer.run(
             PLACEMENTS["drop_placements"],
-            page_ids=[one.page_id for one in placements],
-            aliases=[one.alias for one in placements],
+            page_ids=[placement.page_id for placement in placements],
+            aliases=[placement.alias for placement in placements],
         )
 
 
-async def set_aggregations(writer: Writer, known: Mapping[Spot, Aggregation]) -> int:
-    """Store the state of sections, and return how many have changed."""
+async def set_aggregations(writer: Writer, known: Mapping[SectionKey, Aggregation]) -> int:
+    """Store the state of sections; return how many have changed."""
     return await writer.run(
         AGGREGATION["set_aggregations"],
         page_ids=[page_id for page_id, _ in known],
         slugs=[slug for _, slug in known],
-        known=[one.stored for one in known.values()],
-        grown_ids=[one.promoted_page_id for one in known.values()],
-        last_at=[one.last_source_at for one in known.values()],
+        known=[state.stored for state in known.values()],
+        grown_ids=[state.promoted_page_id for state in known.values()],
+        last_at=[state.last_source_at for state in known.values()],
     )
 
 
-async def move_placements(writer: Writer, moves: Sequence[tuple[Spot, Spot, str | None]]) -> None:
-    """Move placements from one section into another: all pages, or those with a tag."""
+async def move_placements(writer: Writer, moves: Sequence[tuple[SectionKey, SectionKey, str | None]]) -> None:
+    """Move placements from the first section of each move to the second: all, or those with the tag."""
     if moves:
         await writer.run(
             PLACEMENTS["move_placements"],
@@ -223,16 +242,16 @@ async def move_placements(writer: Writer, moves: Sequence[tuple[Spot, Spot, str 
 
 
 State = tuple[Page | None, Page]
-"""A page before, if it was there, and after."""
+"""A page before (None if it is new) and after."""
 
 
 async def store_compiled(writer: Writer, states: Iterable[State], summary: str) -> list[Page]:
-    """Save these pages as compiled at this moment, and return them; one that does not differ is not saved again."""
-    wanted = list(states)
-    changed = {after.id: (before, after) for before, after in wanted if before != after}
+    """Save the pages that have changed, with the present time as the time of their compilation; return all pages."""
+    all_states = list(states)
+    changed = {after.id: (before, after) for before, after in all_states if before != after}
     differing = [(before, replace(after, last_compiled_at=writer.now), ()) for before, after in changed.values()]
-    saved = {one.page_id: one for one in await save_all(writer, differing, edit_summary=summary)}
-    await record_each(writer, "page.created", [one for one in saved.values() if one.created])
-    await record_each(writer, "page.compiled", [one for one in saved.values() if not one.created])
-    kept = {after.id: replace(after, version=saved[after.id].version) for _, after, _ in differing}
-    return [kept.get(after.id, after) for _, after in wanted]
+    saved = {page.page_id: page for page in await save_all(writer, differing, edit_summary=summary)}
+    await record_each(writer, "page.created", [page for page in saved.values() if page.created])
+    await record_each(writer, "page.compiled", [page for page in saved.values() if not page.created])
+    stored = {after.id: replace(after, version=saved[after.id].version) for _, after, _ in differing}
+    return [stored.get(after.id, after) for _, after in all_states]

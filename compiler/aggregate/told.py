@@ -1,4 +1,4 @@
-"""The metadata of one source that says where a page belongs, read once for all the pages that rest on it."""
+"""Parsing the metadata of sources for evidence of where a page belongs. Parsed metadata is cached for all pages."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,29 +11,33 @@ from content.names import normalise
 
 from ..extraction.texts.metadata import cities, is_number, tags_in, texts
 
-SHORT_MAX = 2_000  # characters of metadata that are kept as they were read
-KEPT_MAX = 4_000
+SHORT_MAX = 2_000  # characters of metadata that is cached
+CACHE_MAX = 4_000  # cached values
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementEvidence:
-    """The metadata, read: `parents` are (basis, name, alias), each once; `tags` are as written, all else is aliases."""
+    """The parsed metadata of a source."""
 
     parents: tuple[tuple[str, str, str], ...] = ()
+    """(basis, name, normalised name) of each parent that it names."""
     places: frozenset[str] = frozenset()
+    """The normalised names of places."""
     people: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
     tags: tuple[str, ...] = ()
+    """The tags as they are written."""
     kinds: frozenset[str] = frozenset()
-    """The tags as words that may lead a page into a section."""
+    """The normalised tags, which may show the kind of a page."""
 
 
 def parse_evidence(metadata: str) -> PlacementEvidence:
-    """Return what metadata says, an object in JSON."""
-    return _kept(metadata) if len(metadata) <= SHORT_MAX else placement_evidence(orjson.loads(metadata))
+    """Return the evidence in metadata, which is a JSON object as text."""
+    return _cached_evidence(metadata) if len(metadata) <= SHORT_MAX else placement_evidence(orjson.loads(metadata))
 
 
 def placement_evidence(metadata: Mapping[str, Any]) -> PlacementEvidence:
+    """Return the evidence in parsed metadata."""
     tags = tags_in(metadata)
     return PlacementEvidence(
         tuple((basis, name, normalise(name)) for basis, name in dict.fromkeys(named_places(metadata))),
@@ -45,8 +49,8 @@ def placement_evidence(metadata: Mapping[str, Any]) -> PlacementEvidence:
     )
 
 
-@lru_cache(KEPT_MAX)
-def _kept(metadata: str) -> PlacementEvidence:
+@lru_cache(CACHE_MAX)
+def _cached_evidence(metadata: str) -> PlacementEvidence:
     return placement_evidence(orjson.loads(metadata))
 
 
@@ -55,6 +59,7 @@ def aliases(metadata: Mapping[str, Any], key: str) -> frozenset[str]:
 
 
 def named_places(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (basis, name) of the cities, places, journals and tags."""
     yield from (("city", name) for name in cities(metadata))
     yield from (("place", name) for name in texts(metadata, "place"))
     journals = (*texts(metadata, "journal"), *texts(metadata, "journal_id"))

@@ -1,4 +1,4 @@
-"""The topic of a title, for what should have a page of its own: one that is there, or a new one."""
+"""Finding the existing topic with a title, or making a new one."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -16,18 +16,21 @@ from ..planner import MentionCard, PageCard
 from ..read.stored import COMPILING, find_cards, find_mentions
 
 
-class Claim(NamedTuple):
-    """The topic before, if there is one, and as it will stand; `promotes` is the mention that it is made of."""
+class TopicChange(NamedTuple):
+    """A topic to be stored."""
 
     before: Page | None
+    """The stored topic; None for a new one."""
     page: Page
     promotes: tuple[str, ...]
+    """The mention that becomes the topic, if there is one."""
 
 
-async def claim(writer: Writer, titles: Collection[str]) -> dict[str, Claim]:
-    """Return by title the topic that may have it.
+async def find_or_make_topics(writer: Writer, titles: Collection[str]) -> dict[str, TopicChange]:
+    """Return the topics with these titles by title.
 
-    None where a page of another type has the name, or somebody ignored it. An archived topic of that slug comes back.
+    A title is left out if a page of another type has this name, or if its mention was ignored. An archived topic with
+    the slug of a title is restored.
     """
     named = {alias: title for title in titles if (alias := normalise(title)) and has_slug(title)}
     if not named:
@@ -35,18 +38,18 @@ async def claim(writer: Writer, titles: Collection[str]) -> dict[str, Claim]:
     cards = [card for card in await find_cards(writer, aliases=named) if not card.is_archived]
     held = await find_mentions(writer, named)
     free = {alias: title for alias, title in named.items() if is_free(alias, cards, held.get(alias))}
-    standing = await find_standing(writer, free, cards)
-    claims = {}
+    existing = await find_existing(writer, free, cards)
+    topics = {}
     for alias, title in free.items():
-        before = standing.get(alias)
+        before = existing.get(alias)
         page = replace(before, status="active") if before else Page(new_id(), "topic", slugify(title), title)
         is_held = alias in held and held[alias].status == "open"
-        claims[title] = Claim(before, page, (alias,) if is_held else ())
-    return claims
+        topics[title] = TopicChange(before, page, (alias,) if is_held else ())
+    return topics
 
 
 def is_free(alias: str, cards: Collection[PageCard], held: MentionCard | None) -> bool:
-    """Return whether a topic may have the name: no other page has it, and nobody has ignored it."""
+    """Return whether a topic may have the name: no other page has it, and its mention was not ignored."""
     others = [card for card in cards if alias in card.aliases and not is_topic_of(card, alias)]
     return not (held and held.status == "ignored") and not others
 
@@ -55,8 +58,8 @@ def is_topic_of(card: PageCard, alias: str) -> bool:
     return card.type == "topic" and normalise(card.title) == alias
 
 
-async def find_standing(writer: Writer, titles: Mapping[str, str], cards: Collection[PageCard]) -> dict[str, Page]:
-    """Find by alias the active topic of that title, or whichever has its slug."""
+async def find_existing(writer: Writer, titles: Mapping[str, str], cards: Collection[PageCard]) -> dict[str, Page]:
+    """Return the existing topic for each title, by normalised name: the active one with it, or any with its slug."""
     slugs = {alias: slugify(title) for alias, title in titles.items()}
     rows = await writer.all(COMPILING["find_by_slugs"], types=["topic" for _ in slugs], slugs=list(slugs.values()))
     by_slug: dict[str, UUID] = {row["slug"]: row["id"] for row in rows}

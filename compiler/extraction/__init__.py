@@ -1,4 +1,5 @@
-"""The planner and the section writer that need no model: rules over names and counts (docs/explanation/planner.md)."""
+"""The default planner and section writer: rules over names and counts, without a model
+(docs/explanation/planner.md)."""
 
 from .planner import ExtractivePlanner
 from .writer import ExtractiveWriter

@@ -1,4 +1,4 @@
-"""Counts of the names of a batch, with what was stored of them before, and the pages that these earn them."""
+"""The names without a page in a batch: their sightings, their tallies, and the pages that they have earned."""
 
 from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
@@ -21,23 +21,28 @@ from .readings import Reading
 from .tallies import Tally, earned_type, full_name, suggestion, tally_of, title, whole_of
 from .texts.text import fold_text, normalised, padded
 
-COMPANIONS_MAX = 6  # of one source, for one name
+COMPANIONS_MAX = 6  # companions of one name in one source
 
 
 class Counts:
-    """The names without a page: where this batch saw them, and the sum of that and of what was kept."""
+    """The names without a page that a batch contains."""
 
     def __init__(self, known: KnownNames) -> None:
         self.known = known
         self.tallies: dict[str, Tally] = {}
+        """The stored tally of each name, with the sightings of this batch added."""
         self.sighted: dict[str, list[tuple[Reading, Sighting]]] = {}
+        """The sightings of each name in this batch."""
         self.shorter: dict[str, tuple[str, str]] = {}
-        """By short form the name that it stands for, and how the short form is written."""
+        """For each short form, the name for which it stands and the short form as it is written."""
         self.introduced: dict[str, UUID] = {}
-        """By short form a source of this batch that introduces it."""
+        """For each short form, a source of this batch that introduces it."""
 
     def add(self, readings: Sequence[Reading]) -> None:
-        """Add each sighting of a name without a page to what was stored of it."""
+        """Add each sighting of a name without a page to the stored tally of the name.
+
+        A source, in all its versions, counts once.
+        """
         said: dict[str, dict[str, str]] = {}
         for reading in readings:
             for name, short in find_introductions(reading):
@@ -70,30 +75,34 @@ class Counts:
                     self.shorter.setdefault(key, (normalised(name), next(iter(tally.forms), key)))
 
     def _tally(self, key: str) -> Tally | None:
-        """Return what is known of a name without a page, in this batch or from before it."""
+        """Return the tally of a name without a page, whether this batch contains it or not."""
         return self.tallies.get(key) or (tally_of(self.known.held[key]) if key in self.known.held else None)
 
     def written(self, key: str) -> str:
-        """Return a name as sources write it."""
+        """Return a name as most sources write it."""
         return title(key, self.tallies[key]) if key in self.tallies else key
 
     def is_earned(self, key: str) -> bool:
-        """Return whether a name without a page has earned one."""
-        return key in self.tallies and self.verdict(key) is not None
+        """Return whether a name of this batch has earned a page."""
+        return key in self.tallies and self.earned_type(key) is not None
 
-    def verdict(self, key: str) -> str | None:
-        """Return the type of the page that a name has earned; None as long as it is held."""
-        if key in self.shorter and self.is_seen(self.shorter[key][0]):
+    def earned_type(self, key: str) -> str | None:
+        """Return the type of the page that a name has earned, or None.
+
+        The evidence for its plural or singular and for its other forms counts as well. A short form earns no page of
+        its own if its longer name is known.
+        """
+        if key in self.shorter and self.is_known(self.shorter[key][0]):
             return None
-        whole = (self.tallies[key], self.both_numbers(key), self.all_forms(key))
-        return next(filter(None, (earned_type(key, tally) for tally in whole if tally)), None)
+        tallies = (self.tallies[key], self.both_numbers(key), self.all_forms(key))
+        return next(filter(None, (earned_type(key, tally) for tally in tallies if tally)), None)
 
-    def is_seen(self, key: str) -> bool:
-        """Return whether there is a page or evidence of this name."""
+    def is_known(self, key: str) -> bool:
+        """Return whether the name has a page, or is in this batch."""
         return key in self.tallies or self.known.page(key) is not None
 
     def forms_of(self, key: str) -> dict[str, str]:
-        """Return the other forms of a name that were seen, as they are written: its short forms and other spelling."""
+        """Return the other known forms of a name as they are written: its short forms and its other spelling."""
         found = {short: name for short, (long, name) in self.shorter.items() if long == key}
         spelt = other_spelling(key)
         if spelt and spelt != key and (spelt in self.tallies or spelt in self.known.held):
@@ -102,7 +111,7 @@ class Counts:
         return {form: name for form, name in found.items() if not self.known.is_ignored(form)}
 
     def all_forms(self, key: str) -> Tally | None:
-        """Return the sum of what was seen of all forms of a name; None where it has one."""
+        """Return the sum of the tallies of all forms of a name, or None if it has only one form."""
         whole = None
         for form in self.forms_of(key):
             if form in self.tallies or form in self.known.held:
@@ -111,26 +120,30 @@ class Counts:
         return whole
 
     def short_of(self, key: str, name: str) -> str | None:
-        """Return the first or last word of a name where sources use it alone: as somebody's name, or for one thing."""
+        """Return the first or last word of a name if sources use it alone for the same person or thing, or None."""
         words = key.split()
         found = (self._short_of(key, name, word) for word in dict.fromkeys((words[0], words[-1])))
         return next(filter(None, found), None)
 
-    def _short_of(self, key: str, name: str, first: str) -> str | None:
-        tally = self.tallies.get(first) or (tally_of(self.known.held[first]) if first in self.known.held else None)
-        if tally is None or first == key:
+    def _short_of(self, key: str, name: str, word: str) -> str | None:
+        """Return the word if sources use it alone for the person or thing with this name, or None."""
+        tally = self.tallies.get(word) or (tally_of(self.known.held[word]) if word in self.known.held else None)
+        if tally is None or word == key:
             return None
-        full = full_name(first, tally)
-        is_short = normalised(full) == key if full else tally.is_person and first_name(name, key) == first
-        return first if is_short else None
+        full = full_name(word, tally)
+        is_short = normalised(full) == key if full else tally.is_person and first_name(name, key) == word
+        return word if is_short else None
 
     def may_be_person(self, key: str) -> bool:
-        """Return whether the sources of a name say that it is a person's, or nothing is known of them."""
+        """Return whether the name is a person's by its tally, or has no tally."""
         tally = self._tally(key)
         return tally is None or tally.is_person
 
     def both_numbers(self, key: str) -> Tally | None:
-        """Return singular and plural together, of an acronym or where one was marked as a word of the language is."""
+        """Return the sum of the tallies of singular and plural, or None if they are not the same name.
+
+        They are if one is the plural of an acronym, or has a mark that ordinary words have.
+        """
         other = other_number(key)
         if other is None or self.known.is_ignored(other):
             return None
@@ -142,7 +155,7 @@ class Counts:
         return both if set(both.marks) & NUMBERED or any(map(is_plural_acronym, both.forms)) else None
 
     def held_names(self, drafted: Collection[str]) -> Iterator[HeldName]:
-        """Yield a mention for each source that saw a name without a page for the first time."""
+        """Yield each new sighting of a name that has no page and no draft, to be stored with its mention."""
         for key, seen in self.sighted.items():
             card, tally = self.known.held.get(key), self.tallies[key]
             if key in drafted:
@@ -151,22 +164,21 @@ class Counts:
             for reading, sighting in seen:
                 if card is None or reading.source.id not in card.source_ids:
                     quote = sighting.context[:SENTENCE_MAX]
-                    name = next(
-                        (one for one in (sighting.name, sighting.name.split()[0]) if normalised(one) == key), key
-                    )
+                    forms = (sighting.name, sighting.name.split()[0])
+                    name = next((form for form in forms if normalised(form) == key), key)
                     yield HeldName(name, reading.source.id, quote, type, cluster)
 
 
 def is_decided(reading: Reading, key: str) -> bool:
-    """Return whether the source decides something about this name."""
-    return any(padded(key) in fold_text(one.title) for one in decisions(reading))
+    """Return whether a decision in the source is about this name."""
+    return any(padded(key) in fold_text(decision.title) for decision in decisions(reading))
 
 
 def _companions(reading: Reading, key: str) -> list[str]:
-    """Return the names that the same source says."""
+    """Return other names in the same source."""
     others = (
         other
-        for other, one in reading.sightings.items()
-        if other != key and one.marks & {"name", "place", "city", "person", "link"}
+        for other, sighting in reading.sightings.items()
+        if other != key and sighting.marks & {"name", "place", "city", "person", "link"}
     )
     return sorted(others)[:COMPANIONS_MAX]

@@ -1,7 +1,8 @@
-"""Decisions: a sentence in which the writer or the team says that something was decided, why, and what followed.
+"""Decisions in a source: sentences in which its writer or a team says that something was decided.
 
-A page is made of one whose object can be looked up again: it names something, or says a reason, and labels and
-headings like *Decision* stand for both. What others said, questions, conditions, habits and opinions are none.
+A decision gets a page of its own if it names something or gives a reason, or if it stands under a label or heading like
+*Decision*. All others are minor decisions. Reported speech, questions, conditions, habits and opinions are no
+decisions.
 """
 
 import re
@@ -19,9 +20,9 @@ from .texts.language import stops_of, word_set
 from .texts.text import Sentence, fold_text, padded
 
 TITLE_MAX = 90
-UNSURE = frozenset({"open", "bold", "quote", "noun", "titled"})  # marks that alone make no name
-SENTENCE_MAX = 400
-WORD_MIN = 3  # letters of a word that two sentences share
+UNSURE = frozenset({"open", "bold", "quote", "noun", "titled"})  # marks that do not prove a name
+SENTENCE_MAX = 400  # characters
+WORD_MIN = 3  # letters of a word that relates two sentences
 
 TAKEN = re.compile(
     r"\b(?:we|i) (?:have |'ve |finally |all |both |then )?(?:decided|chose|opted|agreed|resolved|"
@@ -51,7 +52,7 @@ TAKEN = re.compile(
     re.IGNORECASE,
 )
 INSTEAD = r"\b(?:instead of|rather than|statt|anstatt|au lieu d|plutôt qu|en vez de|em vez de|invece d)"
-# What a team did or does from now on: a decision where the sentence says what with, and why.
+# Things that a team did or does from now on. These are decisions only with a reason and a name or a contrast.
 DONE = re.compile(
     r"\b[Ww]e(?: have|['’]ve| then| finally| therefore| now)? (?=(?:adopt|dropp|mov|migrat|switch|replac|retir|remov"
     r"|deprecat|standardi[sz]|order|cancell?|postpon|rais|lower|limit)ed\b"
@@ -69,7 +70,7 @@ DONE = re.compile(
     r"|reporte|reportons)\b)"
     rf"|\b(?:[Ww]e|I|[Ww]ir|[Ii]ch|[Oo]n|[Nn]ous) (?=[^.;]{{3,80}}{INSTEAD})"
 )
-# What is replaced or given up: nobody says who decided it.
+# Things that are replaced or given up, in the passive voice.
 CHANGED = re.compile(
     r"\b(?:is|are|has been|have been|wird|werden|wurden?|est|sont|a été|ont été|sera|seront) "
     r"(?:(?!(?:not|nicht|pas|never|nie|to|zu|often|usually|always|oft|immer)\b)\w+ ){0,2}?"
@@ -77,21 +78,21 @@ CHANGED = re.compile(
     r"|annulée?s?)\b",
     re.IGNORECASE,
 )
-# What was not chosen says as much as a name.
+# Alternatives that were not chosen, which count like a name.
 CONTRAST = re.compile(rf"{INSTEAD}|, not \w|\bfrom .{{2,40}} to\b|\bvon .{{2,40}} auf\b")
-# A heading, or a word before a colon, under which decisions are written down.
+# Headings under which decisions are listed.
 HEADED = re.compile(
     r"(?:\W|\d)*(?:decisions?|decided|resolution|beschl(?:uss|üsse)|entscheidung(?:en)?|décisions?|decisão|decisões|decisi"
     r"(?:ón|ones)|decision[ei]|决定|決定|决策|決策|決定事項|решени[ея])(?: (?:made|taken|outcome))?\W*",
     re.IGNORECASE,
 )
 LABELLED = re.compile(r":$|：$")
-# Under such a heading a sentence is one as soon as somebody does something in it.
+# Under such a heading, every sentence in which the team does something is a decision.
 STATED = re.compile(
     r"\b(?:we|wir|nous|on|nós|nosotros)\b|我们|我們|мы\b|^(?:use|adopt|keep|move|switch|replace|drop)\b",
     re.IGNORECASE,
 )
-# A part of every text that TAKEN or DONE finds, so that they need not be tried on the many others.
+# Every sentence that TAKEN, DONE or CHANGED finds contains one of these strings. They are searched first, to save time.
 STEMS = (
     "decid", "decis", "chose", "opted", "agreed", "resolv", "settled", "picked", "not use", "go with", "never use",
     "no longer", "entsch", "beschl", "einigt", "décid", "décis", "choisi", "opté", "convenu", "optá", "optam", "optat",
@@ -115,7 +116,7 @@ OPEN = re.compile(
     r"|결정(?:했|한)다면|하기로 했다면|\b(?:to be decided|tbd|not accepted|postponed|undecided)\b",
     re.IGNORECASE,
 )
-# Before it: somebody else says it, it is a condition, or it happens again and again.
+# Before a decision: reported speech (SAID), conditions and habits (SUPPOSED).
 SAID = re.compile(
     r"(?<!\bi )(?<!\bwe )(?<!\band i )\b(?:says?|said|saying|tells?|told|asks?|asked|writes?|wrote|claims?|claimed|"
     r"thinks?|thought|believes?|announced|explained|replied|quotes?|sagt|sagte|meint|meinte|erzählt|erzählte|schrieb|fragt|"
@@ -130,14 +131,14 @@ SUPPOSED = re.compile(
     r"|(?:如果|假如|要是|每次|いつも|もし)[^，,。]{0,12}$",
     re.IGNORECASE,
 )
-# Agreed that something is so: an opinion. Agreed that something will or should be: a decision.
+# `Agreed that it was` is an opinion, `agreed that it should be` a decision.
 AGREED = re.compile(r"(?:agreed|settled|resolved|convenu|einig|geeinigt|combinámos)(?: that| que)?$", re.IGNORECASE)
 IS_SO = re.compile(
     r"^(?:[^,;]{0,60}?)\b(?:was|were|is|are|had|has|felt|seems?|looks?|sounds?|makes?|took|war|ist|era|est|était|é)\b",
     re.IGNORECASE,
 )
 TO_BE = re.compile(r"\b(?:should|must|will|would|shall|to|need|soll|sollen|muss|devra|deve|debe)\b", re.IGNORECASE)
-# What cannot be looked up again.
+# Pronouns as the object of a decision, which nobody could look up.
 POINTED = re.compile(r"\b(?:chose|picked) (?:that|this|those|these|it|them|him|her)\b", re.IGNORECASE)
 POINTERS = word_set(
     "it that this them these those one ones so him her something anything nothing both either es das ça"
@@ -160,7 +161,7 @@ SO = re.compile(
     r"따라서",
     re.IGNORECASE,
 )
-# The end of what TAKEN finds, where it says that something is not to be: a title without it would say the opposite.
+# A negation at the end of a match of TAKEN, which must stay in the title.
 REFUSED = re.compile(r"\b(?:against|não)$", re.IGNORECASE)
 FOR_OR_AGAINST = re.compile(r"da(?:für|gegen)", re.IGNORECASE)
 LEADING = re.compile(r"^(?:(?:to|that|on|por|que|de|zu|di|pour|para|dass|de[nm])\s+|d['’]|了|要)(?=\S)", re.IGNORECASE)
@@ -169,9 +170,9 @@ JAPANESE_END = re.compile(
     r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました|ことに決定|に決定)。?$"
 )
 OPENS, CLOSES = "„“«「『", "”»」』"
-LATIN = re.compile("[A-Za-z]{2}")  # in a text of another script a name
+LATIN = re.compile("[A-Za-z]{2}")  # a name, in a text of a script without spaces
 EDGES = " ,.;:。!！、…"
-# What only accompanies what was decided, and what follows it: `sell the car, by the way`, `drop it; Ana does the rest`.
+# Additions that do not belong into the title: `sell the car, by the way`, `drop it; Ana does the rest`.
 ASIDE = re.compile(
     r",? (?:by the way|btw|after all|in the end|for now|übrigens|au fait|d'ailleurs|aliás|por cierto)(?=,|$)"
     r"|, (?:which|who|que|qui|o que|a qual|lo cual|was|was wir) .*$"
@@ -181,37 +182,44 @@ ASIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision: `title` says what was decided; `why` is the part of the sentence with a reason, "" without one."""
+    """A decision that a source states."""
 
     title: str
+    """The decision in a few words, the title of its page."""
     sentence: Sentence
     why: str
+    """The reason, from the same or the next sentence, or an empty string."""
     before: tuple[Sentence, ...]
+    """The sentences before it that belong to it."""
     after: tuple[Sentence, ...]
+    """The sentences after it that say what followed."""
     has_page: bool = True
-    """False where nobody could look it up again: then it is a line of the page that it is about."""
+    """Whether it gets a page. If not, it becomes a line on the page that it is about."""
 
 
 class Stated(NamedTuple):
-    """A decision's place in its sentence; `is_sure` without a name or a reason, `is_weak` where it has to have both."""
+    """The position of the words in a sentence that state a decision."""
 
     start: int
     end: int
     is_sure: bool = False
+    """Whether it gets a page without a name or a reason."""
     is_weak: bool = False
+    """Whether it gets a page only with both a reason and a name or a contrast."""
 
 
 def decisions(reading: Reading) -> tuple[Decision, ...]:
-    """Return the decisions that a source says were taken, in order; questions and what is still open are none."""
-    return tuple(one for one in _all(reading) if one.has_page)
+    """Return the decisions of a source that get pages, in order."""
+    return tuple(decision for decision in _all(reading) if decision.has_page)
 
 
 def minor_decisions(reading: Reading) -> tuple[Decision, ...]:
-    """Return the decisions without pages of their own."""
-    return tuple(one for one in _all(reading) if not one.has_page)
+    """Return the decisions of a source that get no pages, in order."""
+    return tuple(decision for decision in _all(reading) if not decision.has_page)
 
 
 def _all(reading: Reading) -> tuple[Decision, ...]:
+    """Return all decisions of a source, which are stored with its reading."""
     if reading.decisions is None:
         text = "\n".join(sentence.text for sentence in reading.sentences)
         reading.decisions = tuple(_decisions(reading)) if may_decide(text) or _is_headed(reading) else ()
@@ -220,6 +228,7 @@ def _all(reading: Reading) -> tuple[Decision, ...]:
 
 
 def _decisions(reading: Reading) -> Iterator[Decision]:
+    """Yield the decisions in the sentences of a source, with the sentences around them."""
     sentences = reading.sentences
     index = -1
     for line in reading.lines:
@@ -237,27 +246,27 @@ def _decisions(reading: Reading) -> Iterator[Decision]:
                 _leading_up(sentence, sentences[max(0, index - 2) : index], line.sentences, reading.language)
             )
             after = tuple(filter(follows, later))
-            yield Decision(title, sentence, why, before, after, _stands(reading, stated, object, why))
+            yield Decision(title, sentence, why, before, after, _has_page(reading, stated, object, why))
 
 
 def _leading_up(
     decided: Sentence, before: Sequence[Sentence], line: Sequence[Sentence], language: str
 ) -> Iterator[Sentence]:
-    """Yield what stands before it in the same line, and of other lines what says one of its words."""
+    """Yield the sentences before a decision that are in the same line or share a word with it."""
     words = {word for word in decided.words.split() if len(word) >= WORD_MIN} - stops_of(language)
-    for one in before:
-        is_near = one in line or SPACELESS.search(one.text) is not None or not words.isdisjoint(one.words.split())
-        if is_near and not ATTENDING.match(one.text):
-            yield one
+    for sentence in before:
+        shares_word = SPACELESS.search(sentence.text) is not None or not words.isdisjoint(sentence.words.split())
+        if (sentence in line or shares_word) and not ATTENDING.match(sentence.text):
+            yield sentence
 
 
 def follows(sentence: Sentence) -> bool:
-    """Return whether the sentence says what came of something."""
+    """Return whether the sentence states a consequence."""
     return SO.search(sentence.text) is not None
 
 
 def may_decide(text: str) -> bool:
-    """Return quickly whether a text may hold a decision: false is certain."""
+    """Return whether a text may contain a decision. This is a fast check without false negatives."""
     return STEM.search(text.casefold()) is not None
 
 
@@ -270,7 +279,7 @@ def _gives_reason(sentence: Sentence) -> bool:
 
 
 def _stated(text: str, *, is_headed: bool) -> Stated | None:
-    """Return where the writer or the team decides something in this sentence; None where nobody does."""
+    """Return the position of the decision that the sentence states, or None if it states none."""
     if len(text) > SENTENCE_MAX or not (is_headed or may_decide(text)) or OPEN.search(text) or POINTED.search(text):
         return None
     if taken := TAKEN.search(text):
@@ -283,7 +292,7 @@ def _stated(text: str, *, is_headed: bool) -> Stated | None:
         found = Stated(*done.span(), is_sure=is_headed, is_weak=not is_headed)
     elif changed := CHANGED.search(text):
         at = changed.start()
-        found = Stated(0, 0, is_sure=is_headed)  # the whole sentence says it
+        found = Stated(0, 0, is_sure=is_headed)  # the whole sentence is the decision
     elif is_headed and STATED.search(text):
         at = 0
         found = Stated(0, 0, is_sure=True)
@@ -298,7 +307,7 @@ def _is_opinion(what: str) -> bool:
 
 
 def _is_quoted(text: str, at: int) -> bool:
-    """Return whether this place is inside of quotation marks, also where they begin or end in another sentence."""
+    """Return whether this position is inside quotation marks, even if they open or close in another sentence."""
     before, after = text[:at], text[at:]
     if before.count('"') % 2 or text.count('"') % 2:
         return True
@@ -310,7 +319,10 @@ def _is_quoted(text: str, at: int) -> bool:
 
 
 def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, str] | None:
-    """Return the title, which says more than a name, what was decided, and the reason."""
+    """Return (title, object, reason) of a decision: the object is what was decided. None if there is no object.
+
+    The title includes the verb if the object alone is only a word or a name.
+    """
     why = WHY.search(text, stated.end)
     if why is None and reading.language == "de":
         why = GERMAN_WHY.search(text, stated.end)
@@ -318,7 +330,7 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
     reason = text[why.start() :].lstrip(" ,;，、") if why else before["why"] if before else ""
     taken = text[stated.start : stated.end]
     what = text[stated.end : why.start() if why else len(text)]
-    if len(what.strip(" .。!")) < 4:  # the verb stands at the end
+    if len(what.strip(" .。!")) < 4:  # the verb is at the end of the sentence
         what = text[before.end() if before else 0 : why.start() if why else len(text)]
         what = JAPANESE_END.sub("", what)
     elif refused := REFUSED.search(taken):
@@ -336,11 +348,11 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
     return title[:1].upper() + title[1:], object, reason
 
 
-def _stands(reading: Reading, stated: Stated, object: str, why: str) -> bool:
-    """Return whether somebody could look the decision up again: it names something, or has a reason."""
+def _has_page(reading: Reading, stated: Stated, object: str, why: str) -> bool:
+    """Return whether a decision gets a page: it names something or has a reason, or is sure by its label or heading."""
     if stated.is_sure:
         return True
-    words, is_named = fold_text(object).split(), _names(reading, object)
+    words, is_named = fold_text(object).split(), _has_name(reading, object)
     if not words or words[-1] in POINTERS:
         return False
     if stated.is_weak:
@@ -348,10 +360,10 @@ def _stands(reading: Reading, stated: Stated, object: str, why: str) -> bool:
     return is_named or bool(why)
 
 
-def _names(reading: Reading, object: str) -> bool:
-    """Return whether the words name something that the source sees as a name."""
+def _has_name(reading: Reading, object: str) -> bool:
+    """Return whether the object of a decision contains a name."""
     said = fold_text(object)
-    if any(padded(key) in said for key, one in reading.sightings.items() if one.marks - UNSURE):
+    if any(padded(key) in said for key, sighting in reading.sightings.items() if sighting.marks - UNSURE):
         return True
     if reading.language == "de":
         return any(run.is_sure or run.is_bare for run in runs(object, "de"))

@@ -1,7 +1,6 @@
-"""The lines that one source has for one section of one page, each decided by that source alone.
+"""The evidence lines that one source has for one section of a page, which depend on that source alone.
 
-Planner and writer ask the same question: the planner cites a source for a section where there is an answer, the writer
-puts the answers of all cited sources together.
+The planner cites a source for a section if it has lines for it. The writer combines the lines of all cited sources.
 """
 
 from collections import Counter
@@ -23,18 +22,19 @@ from .texts.sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, s
 from .texts.text import LONGEST_WORD, Sentence, fold_text, former_pieces, normalised, parted
 
 QUOTE_MIN = 12  # characters
-QUOTES_MAX = 2  # sentences of one source, each a line of its own
-HIGHLIGHT = 1.5
-TELLS = 1.0  # the score of a second line of one day
-UNNAMED = -1.0  # of a sentence that only stands in a note about it
-ABOUT_TAGS = 4
-FIRST_MAX = 5  # sentences of which one stands for a source that is about a topic and does not name it
-TITLE_MAX = 80  # characters of a title that is shown before a sentence
+QUOTES_MAX = 2  # sentences of one source and day, each a line of its own
+HIGHLIGHT = 1.5  # the minimum score of a highlight
+SECOND_MIN = 1.0  # the minimum score of a second line of one day
+UNNAMED = -1.0  # the score of a sentence that does not name the topic, in a source about it
+ABOUT_TAGS = 4  # tags before a quote of a visit
+FIRST_MAX = 5  # first sentences from which one is quoted if a source about a topic does not name it
+TITLE_MAX = 80  # characters of a source's title before a sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """The page that a section belongs to: its type, title and normalised names. `subject_of` makes one of each."""
+    """The page of a section: its type, title and normalised names. Create it with `subject_of`, as it has no
+    equality."""
 
     type: str
     title: str
@@ -43,12 +43,16 @@ class Subject:
 
 @lru_cache(maxsize=10_000)
 def subject_of(type: str, title: str, names: frozenset[str]) -> Subject:
-    """Return one object for equal subjects: a subject is looked up for each source of each section, by its value."""
+    """Return the subject. Equal arguments return the same object, which makes it a cheap key of stored results."""
     return Subject(type, title, names)
 
 
 class EvidenceLine:
-    """One line: what a source says, in quotes. `key` is compared with other lines; `is_now` says how something is."""
+    """One line of a section, which quotes one source.
+
+    `key` is compared with the keys of other lines to find repetitions. `about` stands before the quote. `is_now` is
+    true if the line says how something is now.
+    """
 
     __slots__ = ("_line", "about", "is_now", "key", "own_day", "score", "source", "texts")
 
@@ -74,6 +78,7 @@ class EvidenceLine:
 
     @property
     def line(self) -> str:
+        """Return the line in markdown."""
         if self._line is None:
             self._line = bullet(self.source, self.texts, self.about, self.own_day)
         return self._line
@@ -83,7 +88,7 @@ Evidence = Callable[[Reading, Subject], tuple[EvidenceLine, ...]]
 
 
 def entries(slug: str, reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    """Return the lines of one source for one section; none where it has nothing to say there."""
+    """Return the lines of one source for one section, none if it says nothing for it."""
     found: tuple[EvidenceLine, ...] | None = reading.entries.get((slug, subject))
     if found is None:
         found = reading.entries[slug, subject] = EVIDENCE.get(slug, _notes)(reading, subject)
@@ -91,66 +96,73 @@ def entries(slug: str, reading: Reading, subject: Subject) -> tuple[EvidenceLine
 
 
 def naming(reading: Reading, names: Iterable[str]) -> Sequence[Sentence]:
-    """Return the sentences that say one of these names."""
+    """Return the sentences that contain one of these names."""
     return reading.saying(frozenset(names))
 
 
 def is_tagged(reading: Reading, subject: Subject, *kinds: str) -> bool:
     """Return whether the metadata says that the source is about the page."""
-    given = reading.metadata
-    return any(not subject.names.isdisjoint(given.get(kind, ())) for kind in kinds)
+    named = reading.metadata
+    return any(not subject.names.isdisjoint(named.get(kind, ())) for kind in kinds)
 
 
 def find_decision(reading: Reading, subject: Subject) -> Decision | None:
-    """Return the decision that the page is about."""
-    return next((one for one in decisions(reading) if normalise(one.title) in subject.names), None)
+    """Return the decision of the source that the page is about."""
+    return next((decision for decision in decisions(reading) if normalise(decision.title) in subject.names), None)
 
 
 def _overview(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    """Return the sentence that says best what it is, and the last other one that says how it is."""
-    said = _quotable(naming(reading, subject.names))
-    scored = [(telling(one, subject.names, reading.language), one) for one in said]
+    """Return the sentence that best says what the subject is, and the last other sentence that says how it is now."""
+    sentences = _quotable(naming(reading, subject.names))
+    scored = [(telling(sentence, subject.names, reading.language), sentence) for sentence in sentences]
     if not scored and subject.type == "topic":
-        scored = [(UNNAMED, one) for one in _quotable(reading.sentences)[:1]]
+        scored = [(UNNAMED, sentence) for sentence in _quotable(reading.sentences)[:1]]
     if not scored:
         return ()
-    score, best = max(scored, key=lambda one: one[0])
+    score, best = max(scored, key=lambda pair: pair[0])
     lead = _line(reading, best, subject, score)
-    states = [one for tells, one in scored if one is not best and tells > 0 and is_state(one, subject.names)]
-    states.sort(key=lambda one: one.day or date.min)
-    now = [_line(reading, one, subject, UNDEFINED, is_now=True) for one in states[-1:]]
+    states = [
+        sentence
+        for points, sentence in scored
+        if sentence is not best and points > 0 and is_state(sentence, subject.names)
+    ]
+    states.sort(key=lambda sentence: sentence.day or date.min)
+    now = [_line(reading, sentence, subject, UNDEFINED, is_now=True) for sentence in states[-1:]]
     if score < DEFINITION and is_state(best, subject.names):
         now.append(_line(reading, best, subject, UNDEFINED, is_now=True))
     return (lead, *now)
 
 
 def _notes(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    """Quote what a source says of the page, except for visits, which have a section of their own."""
+    """Return quotes about the page. Notes of a visit to the place have the section `visits` instead."""
     if subject.type == "entity" and is_tagged(reading, subject, "place"):
         return ()
-    said = naming(reading, subject.names)
-    if not said and is_tagged(reading, subject, "project"):
-        said = reading.sentences[:1]
-    return (*(best := _best(reading, said, subject)), *_decided(reading, subject, best))
+    sentences = naming(reading, subject.names)
+    if not sentences and is_tagged(reading, subject, "project"):
+        sentences = reading.sentences[:1]
+    return (*(best := _best(reading, sentences, subject)), *_decided(reading, subject, best))
 
 
 def _decided(reading: Reading, subject: Subject, quoted: Iterable[EvidenceLine]) -> Iterator[EvidenceLine]:
-    """Yield a whole sentence for each decision about the page that has none of its own, unless it is quoted."""
-    said, keys = naming(reading, subject.names), {line.key for line in quoted}
+    """Yield the sentences of minor decisions about the page that are not quoted yet."""
+    sentences, keys = naming(reading, subject.names), {line.key for line in quoted}
     is_about = is_tagged(reading, subject, "title", "project", "person", "place")
-    for one in minor_decisions(reading):
-        near = (*one.before[-1:], one.sentence)
-        if one.sentence.words not in keys and (is_about or any(sentence in said for sentence in near)):
-            yield _line(reading, one.sentence, subject, score_sentence(one.sentence, subject.names, reading.language))
+    for decision in minor_decisions(reading):
+        sentence = decision.sentence
+        near = (*decision.before[-1:], sentence)
+        if sentence.words not in keys and (is_about or any(one in sentences for one in near)):
+            yield _line(reading, sentence, subject, score_sentence(sentence, subject.names, reading.language))
 
 
 def _visits(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
+    """Return the best sentences of a note about a visit to the place."""
     if not is_tagged(reading, subject, "place"):
         return ()
     return _best(reading, reading.sentences, subject, _circumstances(reading.source))
 
 
 def _highlights(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
+    """Return the best sentence of each day about a topic, if its score is high enough."""
     best: dict[date, EvidenceLine] = {}
     for entry in _about(reading, subject):
         best.setdefault(entry.day, entry)
@@ -158,39 +170,46 @@ def _highlights(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
 
 
 def _recent(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
+    """Return the best sentences about a topic, after the place of the source, and the minor decisions about it."""
     place = next(iter(metadata.texts(reading.source.metadata, "place")), "")
     return (*(best := _about(reading, subject, place)), *_decided(reading, subject, best))
 
 
 def _about(reading: Reading, subject: Subject, place: str = "") -> tuple[EvidenceLine, ...]:
-    """Return what a source says of a topic; where it does not name it, a sentence behind the title of the source."""
-    if said := naming(reading, subject.names):
-        return _best(reading, said, subject, place)
+    """Return the best sentences about a topic. If none names it, return one after the place or the title of the
+    source."""
+    if sentences := naming(reading, subject.names):
+        return _best(reading, sentences, subject, place)
     return _best(reading, _tagged(reading, subject), subject, place or _title(reading))
 
 
-def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: str = "") -> tuple[EvidenceLine, ...]:
-    """Return the sentences of each day that say most, the best first, each once."""
-    found = _quotable(said) or list(said)
-    scored = [(score_sentence(one, subject.names, reading.language), -place, one) for place, one in enumerate(found)]
+def _best(
+    reading: Reading, sentences: Iterable[Sentence], subject: Subject, about: str = ""
+) -> tuple[EvidenceLine, ...]:
+    """Return at most QUOTES_MAX sentences of each day with the highest scores, the best first, each once."""
+    found = _quotable(sentences) or list(sentences)
+    scored = [
+        (score_sentence(sentence, subject.names, reading.language), -place, sentence)
+        for place, sentence in enumerate(found)
+    ]
     lines: dict[str, EvidenceLine] = {}
     of_day: Counter[date | None] = Counter()
-    for score, _, one in sorted(scored, key=lambda one: one[:2], reverse=True):
-        enough = score >= (TELLS if of_day[one.day] else 0)
-        if ONLY_TAGS.fullmatch(one.text):
+    for score, _, sentence in sorted(scored, key=lambda ranked: ranked[:2], reverse=True):
+        is_enough = score >= (SECOND_MIN if of_day[sentence.day] else 0)
+        if ONLY_TAGS.fullmatch(sentence.text):
             break
-        if of_day[one.day] < QUOTES_MAX and (enough or not lines) and one.words not in lines:
-            lines[one.words] = _line(reading, one, subject, score, about)
-            of_day[one.day] += 1
+        if of_day[sentence.day] < QUOTES_MAX and (is_enough or not lines) and sentence.words not in lines:
+            lines[sentence.words] = _line(reading, sentence, subject, score, about)
+            of_day[sentence.day] += 1
     return tuple(lines.values())
 
 
 def _line(
     reading: Reading, sentence: Sentence, subject: Subject, score: float, about: str = "", *, is_now: bool = False
 ) -> EvidenceLine:
-    """Return a line of one sentence; of a conversation with who says it, unless the page is theirs.
+    """Return the line for one sentence. In a conversation it names the speaker, unless the page is about the speaker.
 
-    One that only says the name is quoted with the sentence behind it: `“Heat pump.” “The quote came in at 14k.”`
+    A sentence that only says the name is quoted with the next one: `“Heat pump.” “The quote came in at 14k.”`
     """
     quoted = [sentence]
     if sentence.words.strip() in subject.names and (following := reading.following(sentence)):
@@ -201,7 +220,7 @@ def _line(
 
 
 def _speaker(sentence: Sentence, subject: Subject) -> str:
-    """Return who says a sentence, unless the page is theirs."""
+    """Return the speaker of a sentence, or an empty string if the page is about the speaker."""
     return "" if sentence.speaker and normalised(sentence.speaker) in subject.names else sentence.speaker
 
 
@@ -226,63 +245,70 @@ def _consequences(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...
     decision = find_decision(reading, subject)
     if decision:
         return _quotes(reading, decision.after)
-    return _quotes(reading, [one for one in naming(reading, subject.names) if follows(one)])
+    return _quotes(reading, [sentence for sentence in naming(reading, subject.names) if follows(sentence)])
 
 
-def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tuple[EvidenceLine, ...]:
-    """Return one line with the first sentences."""
-    said = list(said)
-    chosen = (_quotable(said) or said)[:QUOTES_MAX]
+def _quotes(reading: Reading, sentences: Iterable[Sentence], about: str = "") -> tuple[EvidenceLine, ...]:
+    """Return one line that quotes the first QUOTES_MAX sentences."""
+    sentences = list(sentences)
+    chosen = (_quotable(sentences) or sentences)[:QUOTES_MAX]
     if not chosen:
         return ()
-    if about := chosen[0].speaker or about:  # one line quotes one speaker
-        chosen = [one for one in chosen if one.speaker == chosen[0].speaker]
-    texts = tuple(one.text for one in chosen)
-    words = " ".join(one.words for one in chosen)
+    if about := chosen[0].speaker or about:  # a line quotes one speaker only
+        chosen = [sentence for sentence in chosen if sentence.speaker == chosen[0].speaker]
+    texts = tuple(sentence.text for sentence in chosen)
+    words = " ".join(sentence.words for sentence in chosen)
     return (EvidenceLine(reading.source, texts, 0.0, words, about, day=chosen[0].day),)
 
 
 def former_lines(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:
-    """Yield the lines that former versions wrote: of the first sentences of a source together, all of its day."""
-    said: Sequence[Sentence] = naming(reading, subject.names)
+    """Yield the lines that former versions of Cairn wrote, which the writer replaces as well.
+
+    They quoted the first sentences of a source together, and all had the day of the source.
+    """
+    sentences: Sequence[Sentence] = naming(reading, subject.names)
     about = ""
     if slug == "visits":
-        said, about = reading.sentences, _circumstances(reading.source)
-    for chosen in (_quotable(said)[:QUOTES_MAX], _quotable(said)[:1]):
+        sentences, about = reading.sentences, _circumstances(reading.source)
+    for chosen in (_quotable(sentences)[:QUOTES_MAX], _quotable(sentences)[:1]):
         if chosen:
-            yield bullet(reading.source, tuple(one.text for one in chosen), about)
-    for one in said:
-        for text in former_pieces(one.text):
-            yield bullet(reading.source, (text,), _speaker(one, subject), one.day)
-        if one.day:
-            yield bullet(reading.source, (one.text,), _speaker(one, subject))
-    if not said and slug in ("highlights", "recent"):
-        for one in reading.sentences[:1]:
-            yield _line(reading, one, subject, 0.0).line
+            yield bullet(reading.source, tuple(sentence.text for sentence in chosen), about)
+    for sentence in sentences:
+        for text in former_pieces(sentence.text):
+            yield bullet(reading.source, (text,), _speaker(sentence, subject), sentence.day)
+        if sentence.day:
+            yield bullet(reading.source, (sentence.text,), _speaker(sentence, subject))
+    if not sentences and slug in ("highlights", "recent"):
+        for sentence in reading.sentences[:1]:
+            yield _line(reading, sentence, subject, 0.0).line
 
 
-def _quotable(said: Iterable[Sentence]) -> list[Sentence]:
-    return [one for one in said if len(one.text) >= QUOTE_MIN or (not one.text.isascii() and len(one.text) >= 4)]
+def _quotable(sentences: Iterable[Sentence]) -> list[Sentence]:
+    """Return the sentences that are long enough to be quoted."""
+    return [
+        sentence
+        for sentence in sentences
+        if len(sentence.text) >= QUOTE_MIN or (not sentence.text.isascii() and len(sentence.text) >= 4)
+    ]
 
 
 def _tagged(reading: Reading, subject: Subject) -> Sequence[Sentence]:
-    """Return the best of the first sentences of a source tagged with the topic: a note that is about it need not say
-    its name.
-    """
+    """Return the best of the first sentences of a source whose metadata names the topic, as its text may not name
+    it."""
     if not is_tagged(reading, subject, "tag", "city", "journal", "title", "project", "place"):
         return ()
     first = _quotable(reading.sentences)[:FIRST_MAX] or reading.sentences[:1]
-    return sorted(first, key=lambda one: -score_sentence(one, subject.names, reading.language))[:1]
+    return sorted(first, key=lambda sentence: -score_sentence(sentence, subject.names, reading.language))[:1]
 
 
 def _title(reading: Reading) -> str:
-    """Return the title of a source, which says what a sentence is about that does not name the page."""
+    """Return the title of a source, to be shown before a sentence that does not name the page, or "" if it is long."""
     title = metadata.short_name(reading.source.title) or ""
     return title if len(title) <= TITLE_MAX else ""
 
 
 def _circumstances(source: SourceText) -> str:
-    """Return the city and tags: `Lisbon, food`"""
+    """Return the city and the first tags of a source: `Lisbon, food`"""
     return ", ".join([*metadata.cities(source.metadata)[:1], *metadata.tags(source)[:ABOUT_TAGS]])
 
 
@@ -301,7 +327,8 @@ EVIDENCE: dict[str, Evidence] = {
 
 
 def says_capital(sentence: Sentence, name: str) -> bool:
-    """Return whether a name of one word is written as a name; always so in scripts without capitals."""
+    """Return whether a sentence writes a one-word name with a capital. In scripts without capitals this is always
+    so."""
     if SPACELESS.search(name):
         return True
     return any(name in _folded_words(word) for word in parted(sentence.text).split() if not word.islower())
@@ -309,6 +336,6 @@ def says_capital(sentence: Sentence, name: str) -> bool:
 
 @cache_short(20_000, LONGEST_WORD)
 def _folded_words(word: str) -> tuple[str, ...]:
-    """Return the folded words of a word that begins with a capital, without the punctuation around it."""
-    bare = word.strip(".,;:!?()“”\"'’«»")
-    return tuple(fold_text(bare).split()) if bare[:1].isupper() else ()
+    """Return the folded words of a word without its punctuation if it begins with a capital, or else nothing."""
+    word = word.strip(".,;:!?()“”\"'’«»")
+    return tuple(fold_text(word).split()) if word[:1].isupper() else ()

@@ -1,7 +1,7 @@
-"""New sources in, a plan out.
+"""The rule-based planner (docs/explanation/planner.md).
 
-What a source says of a name is decided by that source alone (`sightings`); what all of them together say is a sum
-(`counting`); so the same sources earn the same names their pages in any order: docs/explanation/planner.md.
+How a source uses a name is decided from that source alone (`sightings`), and the evidence of all sources is a sum
+(`counting`). So the same sources earn pages for the same names in any order.
 """
 
 import asyncio
@@ -14,47 +14,52 @@ from ..planner import Knowledge, NewPage, PageCard, PageMerge, PageUpdate, Plan,
 from .counting import Counts
 from .decisions import decisions
 from .deduplication import Deduplication
-from .drafts import Draft, Named, links
+from .drafts import Draft, NamedPages, links
 from .evidence import says_capital
 from .names.phrases import NameIndex, phrases, sentences_by_name
 from .names.sightings import first_name
 from .names.variants import KnownNames, city_names, find_introductions, other_forms, other_number, short_forms
 from .proposals import new_page, page_update
-from .reading_cache import keepable, load_words_of, reading_of
+from .reading_cache import cacheable, load_words_of, reading_of
 from .readings import Reading
 from .tallies import tally_of, title
 from .texts import metadata
 from .texts.text import Sentence
 
-NAMES_MAX = 100_000  # of pages, that texts are compared with
+NAMES_MAX = 100_000  # names of pages with which texts are compared
+# The kinds of metadata that say what a source is about.
 ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
 
 
 class ExtractivePlanner:
-    """A `Planner` of rules. Sources that were planned before are counted once, and give the same plan again."""
+    """A rule-based `Planner`. A source that is planned again is counted once, and gives the same plan."""
 
     is_free = True
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         unique = {source.id: source for source in sources}.values()
-        readings = [await read(source) for source in sorted(unique, key=lambda one: (one.captured_at, str(one.id)))]
+        oldest_first = sorted(unique, key=lambda source: (source.captured_at, str(source.id)))
+        readings = [await read(source) for source in oldest_first]
         batch = SourceBatch(readings, knowledge)
         await batch.look_up()
         batch.counts.add(readings)
         await batch.deduplicate()
-        await batch.earn()
-        batch.decide()
+        await batch.draft_earned()
+        batch.draft_decisions()
         await batch.gather()
         return await batch.plan()
 
     async def read_ahead(self, sources: Sequence[SourceText]) -> None:
-        """Read as many of these sources as are cached until they are asked for."""
-        for source in keepable(sources):
+        """Read and cache the first of these sources, as many as the cache keeps until they are planned."""
+        for source in cacheable(sources):
             await read(source)
 
 
 async def read(source: SourceText) -> Reading:
-    """Read all that a plan asks of one source alone. It takes long, so others on the event loop get a turn after it."""
+    """Return the reading of a source with its sightings, from the cache or computed.
+
+    Computing takes long, so the event loop runs other tasks after each source.
+    """
     reading = reading_of(source)
     await load_words_of(reading)
     _ = reading.sightings
@@ -63,48 +68,52 @@ async def read(source: SourceText) -> Reading:
 
 
 class SourceBatch:
-    """One call of the planner: what it was given, what it looked up, and the drafts that it makes of both."""
+    """One call of the planner: the batch of sources, the looked-up pages and mentions, and the drafts of pages."""
 
     def __init__(self, readings: Sequence[Reading], knowledge: Knowledge) -> None:
         self.readings = {reading.source.id: reading for reading in readings}
         self.knowledge = knowledge
         self.known = KnownNames()
-        self.own: NameIndex | None = None
+        self.page_names: NameIndex | None = None
+        """The names of all pages of the wiki; None if there are more than NAMES_MAX."""
         self.counts = Counts(self.known)
         self.drafts: list[Draft] = []
         self.by_page: dict[UUID, Draft] = {}
+        """The drafts of stored pages by the id of the page."""
         self.by_name: dict[str, Draft] = {}
+        """The draft of the page to which each normalised name leads."""
         self.decided: dict[UUID, list[tuple[Sentence, Draft]]] = {}
-        self.named: list[Named] = []
+        """The sentences that state decisions, by source, each with the draft of its page."""
+        self.named: list[NamedPages] = []
         self.merges: list[PageMerge] = []
 
     async def look_up(self) -> None:
-        """Look up pages by what the texts say and what was sighted, and mentions by the latter."""
+        """Look up the pages for all names in the texts, and the mentions for the sighted names."""
         sighted = {key for reading in self.readings.values() for key in reading.sightings}
         others = {other for key in sighted for other in other_forms(key)}
-        titles = {normalise(one.title) for reading in self.readings.values() for one in decisions(reading)}
+        titles = {normalise(decision.title) for reading in self.readings.values() for decision in decisions(reading)}
         firsts = {first for key in sighted if (first := key.split()[0]) != key}
-        self.own = await self._own_names()
-        await self._look_up_said(self.readings.values(), sighted | others | titles | firsts)
+        self.page_names = await self._read_page_names()
+        await self._look_up_texts(self.readings.values(), sighted | others | titles | firsts)
         held = await self.knowledge.mentions(sighted | others | firsts)
         tallies = map(tally_of, held.values())
         forms = {normalise(form) for tally in tallies for form in (*tally.forms, *tally.same_as)} - {""}
-        whole = await self.knowledge.mentions(forms - held.keys()) if forms - held.keys() else {}
-        self.known.held = {**held, **whole}
+        held_forms = await self.knowledge.mentions(forms - held.keys()) if forms - held.keys() else {}
+        self.known.held = {**held, **held_forms}
         await self._look_up_pages(forms)
 
-    async def _own_names(self) -> NameIndex | None:
-        """Return the names of all pages of the wiki; None where these are too many."""
+    async def _read_page_names(self) -> NameIndex | None:
+        """Return the names of all pages of the wiki, or None if there are more than NAMES_MAX."""
         names = await self.knowledge.names(NAMES_MAX)
         return None if names is None else NameIndex(names)
 
-    async def _look_up_said(self, readings: Iterable[Reading], names: set[str]) -> None:
-        """Look up the pages of these names, and of all that the texts say.
+    async def _look_up_texts(self, readings: Iterable[Reading], names: set[str]) -> None:
+        """Look up the pages of these names, and of all names in the texts.
 
-        Where the wiki has too many names to compare, it is asked for the phrases of the texts, some at a time.
+        If the wiki has too many names to compare them here, all phrases of the texts are looked up instead, in parts.
         """
         for reading in readings:
-            names |= phrases(reading) if self.own is None else self.own.names_in(reading)
+            names |= phrases(reading) if self.page_names is None else self.page_names.names_in(reading)
             if len(names) > NAMES_MAX:
                 await self._look_up_pages(names)
                 names = set()
@@ -112,40 +121,41 @@ class SourceBatch:
         await self._look_up_pages(names)
 
     async def _look_up_pages(self, names: set[str]) -> None:
-        """Look up the pages of those names that are not known yet."""
+        """Look up the pages of the names that were not found before."""
         names = {name for name in names if name and name not in self.known.pages}
         if names:
             self.known.add_pages(await self.knowledge.pages(names))
 
     async def deduplicate(self) -> None:
-        """Bring together what new evidence says is one thing: two pages, or a page and a name that would earn one."""
+        """Merge the pages that are about the same thing by the new evidence, and give pages the names of their subject
+        that would otherwise earn pages of their own."""
         found = await Deduplication(self.known, self.counts, self.readings, self.knowledge).find()
         self.merges = found.merges
-        for gone, into, cited in found.merged:
+        for duplicate, into, cited in found.merged:
             draft = self._draft_of(into)
-            for name in (gone.title, *sorted(gone.aliases)):
+            for name in (duplicate.title, *sorted(duplicate.aliases)):
                 draft.add_alias(name)
-            draft.names |= gone.aliases
-            self.by_page[gone.id] = draft
-            self.by_name.update(dict.fromkeys(gone.aliases, draft))
+            draft.names |= duplicate.aliases
+            self.by_page[duplicate.id] = draft
+            self.by_name.update(dict.fromkeys(duplicate.aliases, draft))
             for reading in cited:
-                self._about(draft, reading)
+                self._add_reading(draft, reading)
         for page, name in found.named:
             if name not in self.by_name:
-                self._lead(name, self._draft_of(page), self.counts.written(name))
+                self._assign_name(name, self._draft_of(page), self.counts.written(name))
 
-    def _lead(self, key: str, draft: Draft, name: str) -> None:
-        """Let a name lead to a page that is there or is being made; a mention of it is a part of that."""
+    def _assign_name(self, key: str, draft: Draft, name: str) -> None:
+        """Make a name lead to a draft. A mention of it is promoted to the page of the draft."""
         draft.add_alias(name)
         self.by_name[key] = draft
         if key in self.known.held:
             draft.promotes[key] = None
 
-    async def earn(self) -> None:
-        """Draft pages for the names that have earned one, with all the sources that saw them."""
+    async def draft_earned(self) -> None:
+        """Draft pages for the names that have earned one, with all sources that contain them."""
         for key in sorted(self.counts.tallies):
-            if key not in self.by_name and (type := self.counts.verdict(key)):
-                self._new(key, type)
+            if key not in self.by_name and (type := self.counts.earned_type(key)):
+                self._draft_name(key, type)
         wanted = {id for draft in self.drafts for name in draft.promotes for id in self.known.held[name].source_ids}
         old = await self.knowledge.sources(sorted(wanted - set(self.readings), key=str))
         earlier = {id: reading_of(source) for id, source in old.items()}
@@ -153,12 +163,13 @@ class SourceBatch:
             for name in draft.promotes:
                 for id in self.known.held[name].source_ids:
                     if reading := self.readings.get(id) or earlier.get(id):
-                        self._about(draft, reading)
+                        self._add_reading(draft, reading)
             for name in sorted(draft.names):
                 for reading, _ in self.counts.sighted.get(name, ()):
-                    self._about(draft, reading)
+                    self._add_reading(draft, reading)
 
-    def _new(self, key: str, type: str) -> None:
+    def _draft_name(self, key: str, type: str) -> None:
+        """Draft a page for a name, or assign the name to the page of its first name or its longer name."""
         both = self.counts.both_numbers(key)
         tally = both or self.counts.tallies[key]
         name = title(key, tally)
@@ -167,13 +178,13 @@ class SourceBatch:
         long = self.known.pages.get(normalise(name)) if normalise(name) != key else None
         is_persons = tally.is_person and self.counts.may_be_person(str(first))
         if short and (not is_persons or (short.type == "entity" and normalise(short.title) != first)):
-            short = None  # of what is no person, `deduplicate` has found it
-        made = self.by_name.get(normalise(name)) if long is None else None
+            short = None  # short names of other things were handled by `deduplicate`
+        drafted = self.by_name.get(normalise(name)) if long is None else None
         same = [normalise(other) for other in tally.same_as]
         page = long or short or next(filter(None, map(self.known.page, same)), None)
-        if draft := made or (self._draft_of(page) if page else None):
-            # The first name alone, or the full one, has its page already.
-            self._lead(key, draft, key if made or long else name)
+        if draft := drafted or (self._draft_of(page) if page else None):
+            # The first name alone, or the longer name, has its page already.
+            self._assign_name(key, draft, key if drafted or long else name)
             return
         draft = Draft(type, name, {key, normalise(name)}, tags=tally.tags)
         other = other_number(key) if both else None
@@ -195,6 +206,7 @@ class SourceBatch:
                 draft.promotes[known_name] = None
 
     def _draft_of(self, page: PageCard) -> Draft:
+        """Return the draft of a stored page, a new one if there is none yet."""
         if page.id in self.by_page:
             return self.by_page[page.id]
         draft = self.by_page[page.id] = Draft(page.type, page.title, set(page.aliases), card=page)
@@ -203,68 +215,73 @@ class SourceBatch:
             self.by_name.setdefault(alias, draft)
         return draft
 
-    # -- what the sources say of pages ---------------------------------------------------------------------------------
+    # -- the sources of each page --------------------------------------------------------------------------------------
 
-    def decide(self) -> None:
-        """Draft a page for each decision, from its first source on."""
+    def draft_decisions(self) -> None:
+        """Draft a page for each decision. One source is enough for it."""
         for reading in self.readings.values():
             for decision in decisions(reading):
                 key = normalise(decision.title)
                 if not key:
                     continue
-                draft = self._decision(key, decision.title)
-                self._about(draft, reading)
+                draft = self._decision_draft(key, decision.title)
+                self._add_reading(draft, reading)
                 self.decided.setdefault(reading.source.id, []).append((decision.sentence, draft))
 
-    def _decision(self, key: str, title: str) -> Draft:
+    def _decision_draft(self, key: str, title: str) -> Draft:
+        """Return the draft of the decision with this title, a new one if there is none yet."""
         if page := self.known.decisions.get(key):
             return self._draft_of(page)
-        for made in self.drafts:
-            if made.type == "decision" and made.card is None and key in made.names:
-                return made
+        for drafted in self.drafts:
+            if drafted.type == "decision" and drafted.card is None and key in drafted.names:
+                return drafted
         draft = Draft("decision", title, {key})
         self.drafts.append(draft)
         self.by_name.setdefault(key, draft)
         return draft
 
     async def gather(self) -> None:
-        """Find the pages that each source names, and the other names that it gives them."""
+        """Find the pages that each source names, and add the sources and their other names for these pages."""
         earlier = {
             id: reading for draft in self.drafts for id, reading in draft.readings.items() if id not in self.readings
         }
-        await self._look_up_said(earlier.values(), set())
+        await self._look_up_texts(earlier.values(), set())
         for page in self.known.pages.values():
             self._draft_of(page)
         for reading in self.readings.values():
-            self._name(reading)
-            self._full(reading)
+            self._add_other_names(reading)
+            self._add_full_names(reading)
         names = NameIndex(self.by_name)
         for reading in (*self.readings.values(), *earlier.values()):
-            self.named.append(self._named(reading, names))
+            self.named.append(self._find_named(reading, names))
             await asyncio.sleep(0)
-        for one in self.named:
-            if one.reading.source.id in self.readings:
-                for draft in [*one.about, *(draft for drafts in one.sentences.values() for draft in drafts)]:
-                    self._about(draft, one.reading)
+        for named in self.named:
+            if named.reading.source.id in self.readings:
+                for draft in [*named.about, *(draft for drafts in named.sentences.values() for draft in drafts)]:
+                    self._add_reading(draft, named.reading)
 
-    def _name(self, reading: Reading) -> None:
-        """Add parts of a place's name, and a city with its region, as names of pages that are there or just earned."""
+    def _add_other_names(self, reading: Reading) -> None:
+        """Add to drafts the other names that the source has for them.
+
+        These are parts of a place's name, a city's name with its region, and short forms that the source introduces.
+        """
         for place, sighting in short_forms(reading):
-            self._also(place, sighting.name)
+            self._add_name(place, sighting.name)
         for city, name in city_names(reading):
-            self._also(city, name)
+            self._add_name(city, name)
         for long, short in find_introductions(reading):
-            self._also(long, short.name)
+            self._add_name(long, short.name)
 
-    def _full(self, reading: Reading) -> None:
-        """Add a full name to the page of a first name that has none yet."""
+    def _add_full_names(self, reading: Reading) -> None:
+        """Add the full names of people to the drafts of their first names that have no full name yet."""
         for key, sighting in reading.sightings.items():
             first = first_name(sighting.name, key) if sighting.is_person else None
             draft = self.by_name.get(first) if first and self.counts.may_be_person(first) else None
             if draft and draft.type == "entity" and not any({first} < set(name.split()) for name in draft.names):
-                self._also(str(first), sighting.name)
+                self._add_name(str(first), sighting.name)
 
-    def _also(self, key: str, name: str) -> None:
+    def _add_name(self, key: str, name: str) -> None:
+        """Add another name to the draft to which `key` leads, unless it leads to another page or is ignored."""
         draft = self.by_name.get(key)
         other = normalise(name)
         is_taken = other in self.by_name or other in self.known.pages
@@ -272,8 +289,9 @@ class SourceBatch:
             draft.add_alias(name)
             self.by_name[other] = draft
 
-    def _named(self, reading: Reading, names: NameIndex) -> Named:
-        named = Named(reading)
+    def _find_named(self, reading: Reading, names: NameIndex) -> NamedPages:
+        """Return the drafts that a source names, by sentence, and those that it is about."""
+        named = NamedPages(reading)
         for name, indexes in sentences_by_name(reading, names).items():
             draft = self.by_name[name]
             for index in indexes:
@@ -294,13 +312,15 @@ class SourceBatch:
         return named
 
     def _subject(self, name: str) -> Draft | None:
+        """Return the draft to which a name leads, also by its other spelling or number."""
         draft = self.by_name.get(name)
         if draft is None and (page := self.known.page(name)):
             draft = self._draft_of(page)
         return draft
 
     @staticmethod
-    def _about(draft: Draft, reading: Reading) -> None:
+    def _add_reading(draft: Draft, reading: Reading) -> None:
+        """Add a source to those of a draft, with its tags if its metadata says that it is about a stored page."""
         if reading.source.id in draft.readings:
             return
         draft.readings[reading.source.id] = reading
@@ -310,9 +330,10 @@ class SourceBatch:
         ):
             draft.tags.update(metadata.tags(reading.source))
 
-    # -- the answer ----------------------------------------------------------------------------------------------------
+    # -- the plan ------------------------------------------------------------------------------------------------------
 
     async def plan(self) -> Plan:
+        """Return the plan of all drafts. Links to drafts that become no pages are left out."""
         found = links(self.named)
         new_pages: dict[Draft, NewPage] = {}
         updates: list[PageUpdate] = []
@@ -322,19 +343,21 @@ class SourceBatch:
             elif page := new_page(draft):
                 new_pages[draft] = page
             await asyncio.sleep(0)
-        made = {(draft.type, draft.title) for draft in new_pages}
+        proposed = {(draft.type, draft.title) for draft in new_pages}
         drafted = {name for name, draft in self.by_name.items() if draft.card is not None or draft in new_pages}
         return Plan(
             tuple(new_pages.values()),
             tuple(updates),
             tuple(self.counts.held_names(drafted)),
             tuple(
-                link for link in found if all(end.id or (end.type, end.title) in made for end in (link.start, link.end))
+                link
+                for link in found
+                if all(end.id or (end.type, end.title) in proposed for end in (link.start, link.end))
             ),
             merges=tuple(self.merges),
         )
 
 
 def _is_meant(draft: Draft, name: str, reading: Reading, index: int) -> bool:
-    """Return whether the page is meant: one word must be written as a name, unless the page is about a word."""
+    """Return whether a sentence means this page. For an entity, a single word must be written with a capital."""
     return draft.type != "entity" or " " in name or says_capital(reading.sentences[index], name)

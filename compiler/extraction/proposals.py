@@ -1,4 +1,4 @@
-"""Proposals for a page: the sections that have news, each with the sources that say it, names and tags."""
+"""The proposals for a draft: the sections that have news with the sources of each, the summary, names and tags."""
 
 import re
 from collections import Counter
@@ -22,15 +22,18 @@ from .writer import RELATED, is_new, lead_of
 
 SUMMARY_MAX = 200
 NAMES_MAX = 3
-FIRST = 6  # characters before a name with which a sentence begins
-# Of these a sentence of a text is none that could stand alone: paths through menus, what introduces a list, labels of
-# three words at most.
+FIRST = 6  # characters that may precede a name at the beginning of a sentence
+# Sentences that cannot stand alone: introductions of lists, paths through menus, labels of up to three words, and those
+# that begin with code.
 BROKEN = re.compile(r"[:,;：，；?？]$|→|^[^\s:：.]{1,40}(?: [^\s:：.]{1,20}){0,2}[:：]\s|^\W*[a-z]+(?:[._(]\w*)+ ")
 ENDED = re.compile(r"[.!…。！।॥][\"'”’»)\]」』）]*$")
 
 
 def sentence_about(draft: Draft) -> str | None:
-    """Return the best sentence that says what it is; for a page that is there only a better one than it has."""
+    """Return the best sentence for the summary of the page, or None.
+
+    For a stored page, it must be a definition that is better than the present summary.
+    """
     names = draft.subject.names
     if draft.type == "decision":
         return None if draft.card else _decided(draft)
@@ -40,13 +43,13 @@ def sentence_about(draft: Draft) -> str | None:
         for sentence in naming(reading, names)
         if stands_alone(sentence, names)
     ]
-    best, said = max(found, key=lambda one: (one[0], one[1].speaker), default=(NOTHING_SAID, None))
-    if best.telling < DEFINITION and (draft.card or said is None or _given(draft)):
+    best, said = max(found, key=lambda pair: (pair[0], pair[1].speaker), default=(LOWEST, None))
+    if best.telling < DEFINITION and (draft.card or said is None or _city_and_tags(draft)):
         return None
     if said and best.telling < DEFINITION and draft.type == "topic":
         said = max(
-            (one for _, one in found if _opens(one.text, names)),
-            key=lambda one: (len(one.text), one.text),
+            (sentence for _, sentence in found if _opens(sentence.text, names)),
+            key=lambda sentence: (len(sentence.text), sentence.text),
             default=said if best.telling >= 0 and ENDED.search(said.text) else None,
         )
     current = draft.card.summary if draft.card else None
@@ -57,31 +60,33 @@ def sentence_about(draft: Draft) -> str | None:
 
 
 class Rank(NamedTuple):
-    """The rank of a sentence as a summary: one that is a greeting or a question is below zero.
-
-    Of equals one that begins with the name comes before others.
-    """
+    """The rank of a sentence as a summary, as a sort key."""
 
     telling: float
+    """How well it says what the page is about; below zero for greetings and questions."""
     opens: bool
+    """Whether it begins with a name of the page."""
     text: str
 
 
-NOTHING_SAID = Rank(0.0, False, "")
+LOWEST = Rank(0.0, False, "")
 
 
 def _rank(sentence: Sentence, names: frozenset[str]) -> Rank:
-    is_spaceless = form_of(sentence.text).is_spaceless  # then nobody asks for its language
+    is_spaceless = form_of(sentence.text).is_spaceless  # its language then does not matter
     language = "" if is_spaceless else language_of(sentence.text, sentence.words.split())
     opens = any(0 <= sentence.words.find(padded(name)) < FIRST for name in names)
     return Rank(telling(sentence, names, language), opens, sentence.text)
 
 
 def describe_page(draft: Draft) -> str | None:
-    """Describe a page that no sentence defines: city and tags (`Lisbon: food, tavern`), of a topic what it names."""
+    """Return a summary for a page that no sentence defines.
+
+    This is the title of a decision, the city and tags (`Lisbon: food, tavern`), or the names that belong to a topic.
+    """
     if draft.type == "decision":
         return draft.title
-    return _given(draft) or (_named(draft) if draft.type == "topic" else None)
+    return _city_and_tags(draft) or (_common_names(draft) if draft.type == "topic" else None)
 
 
 def stands_alone(sentence: Sentence, names: Set[str]) -> bool:
@@ -93,23 +98,24 @@ def stands_alone(sentence: Sentence, names: Set[str]) -> bool:
 
 
 def most_common(counts: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _opens(text: str, names: Set[str]) -> bool:
-    """Return whether a sentence is about a topic, and does not only use its word."""
+    """Return whether it is a whole sentence that begins with a name of the topic."""
     words = fold_text(text)
     is_whole = ENDED.search(text) is not None or SPACELESS.search(text) is not None
     return is_whole and any(0 <= words.find(padded(name)) < FIRST for name in names)
 
 
 def _decided(draft: Draft) -> str | None:
+    """Return the oldest sentence that states the decision."""
     found = (find_decision(reading, draft.subject) for reading in draft.oldest_first)
-    return next((first_sentence(one.sentence.text, SUMMARY_MAX) for one in found if one), None)
+    return next((first_sentence(decision.sentence.text, SUMMARY_MAX) for decision in found if decision), None)
 
 
-def _given(draft: Draft) -> str | None:
-    """Return the city and tags that the metadata give: `Lisbon: food, tavern`."""
+def _city_and_tags(draft: Draft) -> str | None:
+    """Return the most common city and tags in the metadata of sources about the page: `Lisbon: food, tavern`."""
     cities: Counter[str] = Counter()
     tags: Counter[str] = Counter()
     for reading in draft.readings.values():
@@ -122,8 +128,8 @@ def _given(draft: Draft) -> str | None:
     return f"{city}: {words}" if city and words else city or words or None
 
 
-def _named(draft: Draft) -> str | None:
-    """Return what several of its sources name: `Priya Raman, Zilker Park`."""
+def _common_names(draft: Draft) -> str | None:
+    """Return the most common other names, if at least two are in several of its sources: `Priya Raman, Zilker Park`."""
     counts: Counter[str] = Counter()
     forms: dict[str, str] = {}
     for reading in draft.oldest_first:
@@ -147,7 +153,7 @@ SECTIONS = {
 
 
 def new_page(draft: Draft) -> NewPage | None:
-    """Propose a page; None when no source says a sentence about it."""
+    """Return the proposal of a new page, or None if no source has a line for any of its sections."""
     sections = _sections(draft)
     if not sections:
         return None
@@ -158,7 +164,7 @@ def new_page(draft: Draft) -> NewPage | None:
 
 
 def page_update(draft: Draft) -> PageUpdate | None:
-    """Propose an update of the page; None when there is nothing new."""
+    """Return the proposal to update a stored page, or None if there are neither new lines nor new names."""
     card = draft.card
     assert card is not None
     sections = _sections(draft)
@@ -170,6 +176,7 @@ def page_update(draft: Draft) -> PageUpdate | None:
 
 
 def _sections(draft: Draft) -> tuple[SectionProposal, ...]:
+    """Return the sections with sources. A new page has no section that only repeats its first one."""
     subject = draft.subject
     proposals = (
         SectionProposal(slug, _sources(draft, subject, slug), HEADINGS[slug])
@@ -180,17 +187,23 @@ def _sections(draft: Draft) -> tuple[SectionProposal, ...]:
         return tuple(found)
     cited = [reading.source for reading in draft.oldest_first if reading.source.id in found[0].source_ids]
     lead = lead_of(cited[::-1], subject)
-    return tuple(one for one in found if one.slug in (*RELATED, *LEADING) or _adds(draft, one, lead))
+    return tuple(
+        proposal for proposal in found if proposal.slug in (*RELATED, *LEADING) or _adds(draft, proposal, lead)
+    )
 
 
 def _adds(draft: Draft, proposal: SectionProposal, lead: Sequence[EvidenceLine]) -> bool:
-    """Return whether the section has a line that the page does not begin with."""
+    """Return whether the section has a line that is not in the first section."""
     readings = (draft.readings[id] for id in proposal.source_ids)
-    return any(is_new(entry, lead) for one in readings for entry in entries(proposal.slug, one, draft.subject))
+    return any(is_new(entry, lead) for reading in readings for entry in entries(proposal.slug, reading, draft.subject))
 
 
 def _sources(draft: Draft, subject: Subject, slug: str) -> tuple[UUID, ...]:
-    """Return the sources that have something to say in the section, oldest first."""
+    """Return the sources to cite for the section, the oldest first.
+
+    A first section cites only the sources that define the subject, or else the best one for a new section, and the last
+    source that says how it is now. A related section cites the sources that relate the page to others.
+    """
     if slug in RELATED:
         return tuple(reading.source.id for reading in draft.oldest_first if reading.source.id in draft.linking)
     readings = draft.oldest_first
@@ -201,5 +214,5 @@ def _sources(draft: Draft, subject: Subject, slug: str) -> tuple[UUID, ...]:
     now = [reading.source.id for reading, said in found if any(entry.is_now for entry in said)][-1:]
     defining = [id for score, id in scored if score >= DEFINITION]
     if not defining and scored and not (draft.card and slug in draft.card.section_slugs):
-        defining = [max(scored, key=lambda one: one[0])[1]]
+        defining = [max(scored, key=lambda pair: pair[0])[1]]
     return tuple(dict.fromkeys((*defining, *now)))

@@ -1,4 +1,4 @@
-"""Readings of sources: what each says by itself, so that neither order nor batches matter."""
+"""Readings: the language, sentences and sightings of one source, which depend on that source alone."""
 
 import re
 from array import array
@@ -22,13 +22,13 @@ from .names.sightings import (
     Sighting,
     features_of,
     first_name,
-    holding_names,
     is_joined,
     key_of,
-    know_people,
+    mark_aside,
+    mark_people,
     marks,
     may_be_person,
-    put_aside,
+    names_containing,
     see,
     short_forms_of,
     table_links,
@@ -40,31 +40,31 @@ from .texts import metadata
 from .texts.language import SAMPLE, language_of
 from .texts.text import WORD, Sentence, TextLine, clean, fold_text, lines, normalised, padded, split
 
-NAMES_MAX = 300  # of one source
-WORDS_MAX = 6
-MAIL_MAX = 10_000  # characters in which the header of a mail is looked for
+NAMES_MAX = 300  # names of one source
+WORDS_MAX = 6  # words of a marked name or of an attendee's name
+MAIL_MAX = 10_000  # characters in which the header of a mail or a record is looked for
 RARE_MIN = 3  # letters of a rare word that may be a name
-LINKED_MIN = 3  # names that a source links by hand, from which on it does so with what matters
+LINKED_MIN = 3  # names that a source links by hand, from which on its other names count less
 LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
 ATTENDEE_END = re.compile(r"[,;，、；/]| (?:and|und|et|e|y|og|en) | ?[&+] ?")
 BRACKETS = re.compile(r"\([^()]{0,60}\)|（[^（）]{0,60}）")
-SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
+SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # a word in small letters, without which a title is in title case
 SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
 DATED = re.compile(
     r"(?:^|/)\d{4}-\d{2}-\d{2}[ _-]+((?=.*[^\W\d_a-zß-ÿ])[^/]+?)(?:\.\w{1,8})?$"
 )  # `2026-03-02 Roof of the hall.md`
 DOING = re.compile(r"^[A-Z]\w{2,}ing (?=[A-Z])")  # `Writing Linkfold`
 WHERE = re.compile(r"(?:^|\s)(?:in|into|nach|aus|en|em|à)(?: the| der| dem)? $", re.IGNORECASE)
-LISTED_MIN = 8  # names of one sentence that only lists them
-# Somebody goes there or comes from there, and no more is said of it.
+LISTED_MIN = 8  # names of one sentence, from which on it counts as a list of names
+# The words before a place to which somebody only goes, or from which somebody comes.
 PASSING = re.compile(
     r"\b(?:go|goes|going|went|gone|come|comes|came|back|return(?:s|ed)?|travel(?:s|led|ed)?|dr(?:ive|ives|ove)|fl(?:y|ies|ew)"
     r"|walk(?:s|ed)?|ride|rode|train|bus|flight|fahren|fährt|fuhren|fuhr|reise|flogen|flog|zurück)"
     r" (?:\w+ )?(?:to|from|nach|aus) (?:the )?$",
     re.IGNORECASE,
 )
-# Before the names of those who were there, or were not, in minutes.
+# The label before the names of those present or absent, in minutes.
 ATTENDING = re.compile(
     r"\W{0,4}(?:(?:étaient|sont|estaban|estuvieron|estavam|estiveram|erano|es waren|waren|membres|personnes) )?"
     r"(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
@@ -76,19 +76,20 @@ ATTENDING = re.compile(
 
 
 class Reading:
-    """A source as it was read: its language, sentences, and the names that it sees."""
+    """The results of reading one source, computed when they are needed first and then stored."""
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self.lines: tuple[TextLine, ...] = lines(source.content)
         self.entries: dict[Any, Any] = {}
+        """Results that the module `evidence` stores here."""
         self.decisions: Any = None
-        """Kept for `evidence` and `decisions`."""
+        """The result that the module `decisions` stores here."""
         self._saying: dict[frozenset[str], tuple[Sentence, ...]] = {}
 
     @property
-    def asked(self) -> int:
-        """Return how many things were asked of it, whose answers it keeps."""
+    def stored_results(self) -> int:
+        """Return the number of stored results that grows with the use of the reading."""
         return len(self.entries) + len(self._saying)
 
     @cached_property
@@ -96,25 +97,29 @@ class Reading:
         return tuple(sentence for line in self.lines for sentence in line.sentences)
 
     def saying(self, names: frozenset[str]) -> tuple[Sentence, ...]:
-        """Return the sentences that say one of these normalised names."""
+        """Return the sentences that contain one of these normalised names."""
         if names not in self._saying:
-            self._saying[names] = self._that_say(map(padded, names))
+            self._saying[names] = self._sentences_with(map(padded, names))
         return self._saying[names]
 
     def following(self, sentence: Sentence) -> Sentence | None:
-        """Return the next sentence of the same line."""
+        """Return the next sentence of the same line, if there is one."""
         for line in self.lines:
-            for one, following in pairwise(line.sentences):
-                if one is sentence:
-                    return following
+            for before, after in pairwise(line.sentences):
+                if before is sentence:
+                    return after
         return None
 
-    def _that_say(self, wanted: Iterable[str]) -> tuple[Sentence, ...]:
-        found = {index for name in wanted for index in self._places_of(name)}
+    def _sentences_with(self, wanted: Iterable[str]) -> tuple[Sentence, ...]:
+        """Return the sentences that contain one of these padded names."""
+        found = {index for name in wanted for index in self._indexes_of(name)}
         return tuple([self.sentences[index] for index in sorted(found)])
 
-    def _places_of(self, wanted: str) -> Iterator[int]:
-        """Yield the indexes of the sentences that say a name, found in the words of all of them at once."""
+    def _indexes_of(self, wanted: str) -> Iterator[int]:
+        """Yield the indexes of the sentences that contain a padded name.
+
+        The words of all sentences are searched as one text, which is faster than one search per sentence.
+        """
         words, starts = self.words, self._starts
         at = words.find(wanted)
         while 0 <= at < starts[-1]:
@@ -123,9 +128,11 @@ class Reading:
             at = words.find(wanted, starts[index + 1])
 
     def _alone(self, name: str, longer: Sequence[str]) -> tuple[Sentence, ...]:
-        """Return the sentences that say a name outside of these longer ones."""
+        """Return the sentences that contain a name outside of these longer names."""
         wanted = padded(name)
-        return tuple(one for one in self._that_say([wanted]) if wanted in _without(one.words, longer))
+        return tuple(
+            sentence for sentence in self._sentences_with([wanted]) if wanted in _without(sentence.words, longer)
+        )
 
     @cached_property
     def language(self) -> str:
@@ -133,28 +140,29 @@ class Reading:
 
     @cached_property
     def words(self) -> str:
-        """Return all normalised words of the sentences, and those of the metadata, a line for each."""
+        """Return the normalised words of each sentence, and then of each name in the metadata, one per line."""
         named = (fold_text(name) for _, name in self.named_things)
         return "\n".join([*(sentence.words for sentence in self.sentences), *named])
 
     @cached_property
     def _starts(self) -> "array[int]":
-        """Return where in these words each sentence begins, and where the last one ends."""
+        """Return the positions in `words` where each sentence begins, and where the last one ends."""
         return array("L", accumulate((len(sentence.words) + 1 for sentence in self.sentences), initial=0))
 
     @cached_property
     def all_words(self) -> str:
-        """Return the normalised words of the whole text, headings and code among them, and of the metadata."""
+        """Return the normalised words of the whole text, including headings and code, and of the names in the
+        metadata."""
         return f"{fold_text(self.source.content)}{''.join(fold_text(name) for _, name in self.named_things)}"
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
-        """Return these words as far as they are in ASCII."""
+        """Return those words of `all_words` that are ASCII."""
         return frozenset(filter(str.isascii, self.all_words.split()))
 
     @cached_property
     def named_things(self) -> tuple[tuple[str, str], ...]:
-        """Return the (kind, name) that the metadata give, who wrote a mail, and the names in the fields of a record."""
+        """Return (kind, name) of the metadata, of the sender of a mail, and of the fields of a record."""
         written = self.source.content[:MAIL_MAX].splitlines()
         mail = mail_of(written)
         record = NO_RECORD if mail else record_of(written)
@@ -164,7 +172,7 @@ class Reading:
 
     @cached_property
     def metadata(self) -> dict[str, set[str]]:
-        """Return by kind the normalised names that the metadata gives."""
+        """Return the normalised names of `named_things` by kind."""
         by_kind: dict[str, set[str]] = {}
         for kind, name in self.named_things:
             by_kind.setdefault(kind, set()).add(key_of(name, kind))
@@ -172,7 +180,7 @@ class Reading:
 
     @cached_property
     def sightings(self) -> dict[str, Sighting]:
-        """Return the sightings by key, in the order of the text."""
+        """Return the sightings by normalised name, in the order of the text."""
         seen: dict[str, Sighting] = {}
         for kind, name in self.named_things:
             see(seen, name, kind, context=metadata.short_name(self.source.title) or "")
@@ -184,11 +192,11 @@ class Reading:
         for name in table_links(self.source.content):
             if len(seen) <= NAMES_MAX and _may_be_name(name):
                 see(seen, name, "link")
-        know_people(seen)
+        mark_people(seen)
         self._see_first_names(seen)
         linked = sum("link" in sighting.marks for sighting in seen.values())
         if linked >= LINKED_MIN:
-            put_aside(seen.values())
+            mark_aside(seen.values())
         if not linked:
             self._see_rare(seen)
             self._see_subjects(seen)
@@ -196,7 +204,7 @@ class Reading:
                 self._see_terms(seen)
         for name, product, whole in features_of(seen, [sentence.text for sentence in self.sentences]):
             see(seen, whole.name, "part", key=name, context=whole.context)
-            product.name = " ".join(whole.name.split()[: len(product.key.split())])  # it is short for none of them
+            product.name = " ".join(whole.name.split()[: len(product.key.split())])  # a product is no short form here
         self._mark_titled(seen)
         if not linked and self._is_short:
             for sighting in seen.values():
@@ -210,41 +218,43 @@ class Reading:
 
     @cached_property
     def _days(self) -> frozenset[Any]:
-        """Return the days of its entries: a journal or a chat may be one file."""
+        """Return the days of the entries, of which a journal or a chat in one file has several."""
         return frozenset(sentence.day for sentence in self.sentences)
 
     @property
     def _is_short(self) -> bool:
+        """Return whether it is a short note: at most SHORT_MAX sentences per day."""
         return len(self.sentences) <= SHORT_MAX * len(self._days)
 
     def _see_first_names(self, seen: dict[str, Sighting]) -> None:
-        """See the first word of each name that may be somebody's."""
+        """Add sightings of the first names in names that may be a person's."""
         for sighting in list(seen.values()):
             may_be = sighting.is_person or (may_be_person(sighting) and not is_joined(seen, sighting))
             if may_be and (first := first_name(sighting.name, sighting.key)):
                 see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
 
     def _see_rare(self, seen: dict[str, Sighting]) -> None:
-        """Mark the rare words, and see the short forms of names."""
+        """Mark rare words, and add sightings of the short forms of names."""
         for key, sighting in seen.items():
             sighting.is_rare = len(key) >= RARE_MIN and key.isalpha() and self._names.is_rare(sighting.word)
         for short, sighting in short_forms_of(seen):
             self._see_short(seen, sighting, short)
 
     def _see_short(self, seen: dict[str, Sighting], whole: Sighting, short: str) -> None:
+        """Add the sighting of a short form of a name."""
         if part := see(seen, whole.name, "part", key=short, context=whole.context):
             part.marks.add("short")
 
     def _see_subjects(self, seen: dict[str, Sighting]) -> None:
-        """See what it is about, in its text and in its titles."""
+        """Add sightings of the subjects and nouns of the text, and of what the titles are about."""
         marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
-        people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
+        people = [key for key, name in seen.items() if name.is_person and len(key) > 1 and SPACELESS.search(key)]
         prose = [line for line in self.lines if not ATTENDING.match(line.raw)]
-        titles_given = [name for kind, name in self.named_things if kind == "title"]
-        for name, context, is_about, is_item in subjects(prose, titles_given, self.language):
-            is_name = name in marked or any(name.startswith(one) for one in people)
-            holding = holding_names(seen, normalised(name))
-            is_inside = bool(holding) and not self._alone(normalised(name), holding)
+        titles = [name for kind, name in self.named_things if kind == "title"]
+        for name, context, is_about, is_item in subjects(prose, titles, self.language):
+            is_name = name in marked or any(name.startswith(person) for person in people)
+            longer = names_containing(seen, normalised(name))
+            is_inside = bool(longer) and not self._alone(normalised(name), longer)
             if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
                 subject = see(seen, name, "subject" if is_about else "noun", context=context)
                 if subject and is_item:
@@ -254,15 +264,15 @@ class Reading:
                 self._see_titled(seen, name.lower() if name[1:].islower() else name)
 
     def _see_terms(self, seen: dict[str, Sighting]) -> None:
-        """See the words that no dictionary has: in a short note they are what the writer works with."""
-        said = [one for line in self.lines if not ATTENDING.match(line.raw) for one in line.sentences]
+        """Add sightings of the words that no dictionary has, which in a short note are things that its writer uses."""
+        prose = [sentence for line in self.lines if not ATTENDING.match(line.raw) for sentence in line.sentences]
         for term in self._names.terms():
             wanted = padded(normalised(term))
-            if sentence := next((one for one in said if wanted in one.words), None):
-                see(seen, term, "term", context=sentence.text)
+            if found := next((sentence for sentence in prose if wanted in sentence.words), None):
+                see(seen, term, "term", context=found.text)
 
     def _mark_titled(self, seen: dict[str, Sighting]) -> None:
-        """Mark the names that its titles say."""
+        """Mark the names that its titles contain."""
         titles = "\n".join(map(fold_text, self._titles))
         for key, sighting in seen.items() if titles else ():
             is_word = sighting.marks <= {"title", "noun"} or key in GENERIC.get(self.language, ())
@@ -270,22 +280,23 @@ class Reading:
                 sighting.marks.add("titled")
 
     def _count_days(self, seen: dict[str, Sighting]) -> None:
-        """Count the days whose entries say each name."""
+        """Count the days whose entries contain each name, or are spoken by the person of this name."""
         for key, sighting in seen.items():
-            longer = () if "part" in sighting.marks else holding_names(seen, key)
-            said = self._alone(key, longer) if longer else self._that_say([padded(key)])
-            spoken = (one.day for one in self.sentences if one.speaker == sighting.name)
-            sighting.days = max(1, len({*(one.day for one in said), *spoken} - {None}))
+            longer = () if "part" in sighting.marks else names_containing(seen, key)
+            said = self._alone(key, longer) if longer else self._sentences_with([padded(key)])
+            spoken = (sentence.day for sentence in self.sentences if sentence.speaker == sighting.name)
+            sighting.days = max(1, len({*(sentence.day for sentence in said), *spoken} - {None}))
 
     def _see_titled(self, seen: dict[str, Sighting], name: str) -> None:
-        """See what a title is about, unless it is a name or a part of one; as a noun, too, if the text says it.
+        """Add the sighting of what a title is about, unless it is a name or a part of one.
 
-        Capitals behind a rare word make a name: of `Tideway Clinic` others say `Tideway`.
+        If the text contains it, it is marked as a noun, too. Words with capitals after a rare word make it a name, of
+        which the rare word is a short form: `Tideway` of `Tideway Clinic`.
         """
         key = normalised(name)
-        if (key in seen and seen[key].marks & {"name", "first", "part"}) or holding_names(seen, key):
+        if (key in seen and seen[key].marks & {"name", "first", "part"}) or names_containing(seen, key):
             return
-        said = self._that_say([padded(key)])
+        said = self._sentences_with([padded(key)])
         if subject := see(seen, name, "subject", context=said[0].text if said else ""):
             subject.marks.update({"titled", "noun"} if said else {"titled"})
             first, *rest = name.split()
@@ -295,18 +306,19 @@ class Reading:
 
     @cached_property
     def _titles(self) -> tuple[str, ...]:
-        """Return its title and the heading above all text, without the number that it has in a series."""
+        """Return the title and the heading above all text, without their numbers in a series."""
         heading = self.lines[0].heading if self.lines else ""
         found = filter(None, (metadata.short_name(self.source.title), clean(heading)))
         return tuple(dict.fromkeys(SERIES.sub("", title) for title in found))
 
     def _read(self, line: TextLine, seen: dict[str, Sighting]) -> None:
+        """Add the sightings in a line: its speaker, marked names, attendees, and the names in its sentences."""
         sentences = tuple(sentence.text for sentence in line.sentences)
         if speaker := line.sentences[0].speaker:
             see(seen, speaker, "person", context=sentences[0], is_person=True)
         for kind, name in marks(line.raw):
             if _may_be_name(name):
-                context = _holding(sentences, name)
+                context = _sentence_with(sentences, name)
                 is_person = kind == "link" and any(
                     run.is_person and run.name == name for run in self._names.runs(context)
                 )
@@ -321,7 +333,7 @@ class Reading:
             self._read_sentence(written if written.isascii() else INVISIBLE.sub("", written), seen)
 
     def _read_titles(self, seen: dict[str, Sighting]) -> None:
-        """See the names in the title and in a heading above all text, unless each of its words has a capital."""
+        """Add the sightings of names in the titles, except for titles in title case, where capitals mean nothing."""
         for title in self._titles:
             whole = key_of(title, "title")
             for name, is_person, is_sure in extract_names(title, self.language):
@@ -336,6 +348,7 @@ class Reading:
                     see(seen, run.name, kind, context=title, is_person=run.is_person)
 
     def _read_sentence(self, sentence: str, seen: dict[str, Sighting]) -> None:
+        """Add the sightings of the names in a sentence, and count how it uses them."""
         context = sentence.replace(GAP, "…")
         named = self._names.found(sentence)
         for name, kind, is_person, acts in named:
@@ -349,12 +362,12 @@ class Reading:
 
     @cached_property
     def _names(self) -> SentenceNames:
-        """Return what finds names in its sentences."""
+        """Return the finder of names for the sentences of this source."""
         return SentenceNames(self.language, self._written)
 
     @cached_property
     def _written(self) -> list[str]:
-        """Return its words, letter by letter as they are written."""
+        """Return the words as they are written."""
         return WORD.findall("\n".join(line.raw for line in self.lines))
 
 
@@ -364,19 +377,21 @@ def _may_be_name(name: str) -> bool:
 
 def _attendees(listed: str) -> Iterator[str]:
     """Yield the names of a list of people: `Ines Carvalho, Tobias (remote) and Wen Li`."""
-    for one in ATTENDEE_END.split(BRACKETS.sub("", clean(listed))):
-        one = one.rpartition(":")[2]  # `Gast: Frau Albers`
-        words = one.strip(" .*_@").split()
+    for item in ATTENDEE_END.split(BRACKETS.sub("", clean(listed))):
+        item = item.rpartition(":")[2]  # `Gast: Frau Albers`
+        words = item.strip(" .*_@").split()
         is_name = 0 < len(words) <= WORDS_MAX and all(word[0].isupper() or word in PARTICLES for word in words)
-        if is_name or (len(words) == 1 and SPACELESS.search(one)):
+        if is_name or (len(words) == 1 and SPACELESS.search(item)):
             yield " ".join(words)
 
 
 def _without(words: str, names: Iterable[str]) -> str:
+    """Return the words with gaps in place of these names."""
     for name in names:
         words = words.replace(name, GAP)
     return words
 
 
-def _holding(sentences: tuple[str, ...], name: str) -> str:
+def _sentence_with(sentences: tuple[str, ...], name: str) -> str:
+    """Return the first sentence with this name, or else the first sentence."""
     return next((text for text in sentences if name in text), sentences[0] if sentences else "")

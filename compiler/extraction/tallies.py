@@ -1,7 +1,28 @@
-"""The tally that is stored with a mention, and when that has earned a page.
+"""The tally of a name: the sum of its sightings, stored as the `cluster` of a mention, which earns the name a page.
 
-A tally is a sum over sources, and the verdict only ever turns from no to yes as it grows: so the same sources earn the
-same names their pages, in any order, in batches of any size and over any number of years.
+A tally is a sum over sources, and a larger tally never loses a page that a smaller one has earned. So the same sources
+earn pages for the same names, in any order and in batches of any size.
+
+Each sighting has marks, which say how the source writes the name. They are stored, so their spelling must not change:
+
+- `place`, `city`, `person`, `project`, `journal`: the metadata or a field of a record has the name.
+- `tag`, `link`, `at`: the text has it as `#tag`, `[[link]]` or `@name`; for tags also the metadata.
+- `title`: it is the title of the source. `titled`: the title or top heading contains it.
+- `work`, `bold`, `quote`: it is written as `《work》`, in bold, in quotation marks or in italics.
+- `name`: capitals inside a sentence, or the grammar around it, show that it is a name.
+- `first`: a name of several words at the beginning of a sentence, where the first capital means nothing.
+- `open`: a word that only begins sentences, or that may be a name in a script without capitals.
+- `bare`: a German noun without an article, which may be a name.
+- `part`: a part of a longer name, such as a first name. `short`: a part that the source uses for the longer name.
+- `joined`: two names joined by "and". `inside`: one of these two names, if the source has it nowhere else.
+- `aside`: a name by its capitals alone, in a source that links by hand what matters to its writer.
+- `subject`: a subject of the source (`subjects`). `noun`: a noun of a short note. `item`: the label of an item.
+- `term`: a word in small letters that no dictionary has, in a short note.
+
+A tally has further marks: `said` (people recorded that a source says the name), `decided` (a decision is about it),
+`about` (the source is about it), `where` (something is in it or goes there), `acts` (it does something, in a short
+note), `rare` (hardly any text has the word), `unlisted` (no dictionary has it), and `only part`, `only open` and `only
+bare` (the source has no other mark for it).
 """
 
 from collections import Counter
@@ -17,63 +38,66 @@ from .names.sightings import ABOUT_IT, ARTICLE, Sighting
 from .texts import metadata
 from .texts.language import HAN
 
-EARNED = 3  # what the sources of a name weigh together
-SOURCES_MIN, LINKING_MIN = 2, 3  # sources, and where one links the name by hand
-DAYS_MAX = 3  # of one source, that count like sources
-ASIDE = 1 / 3  # of a source that links by hand what matters, and only writes the name with a capital
-KANA_MIN = 4  # sources that say two letters of katakana as they say somebody's name
+EARNED = 3  # the evidence with which a name has earned a page
+SOURCES_MIN, LINKING_MIN = 2, 3  # sources that a page needs, and those that it needs if one links the name by hand
+DAYS_MAX = 3  # days of one source that count like sources
+ASIDE = 1 / 3  # the weight of a source whose only mark is `aside`
+KANA_MIN = 4  # sources that use a short word in a script without capitals as a person's name
 OPENINGS_MIN = 3  # sources in which a rare word only begins sentences
-TOLD_MIN = 2  # sources in which a word that only begins sentences says or wants something, as people do
-PARTS_MIN = 2  # sources that use a short form beside the whole name, from which on others of the whole name count
-DOMINANT = 3  # times as often as any other
-PLACES_SHARE = 3  # more than one source in so many says of a place that something is in it
+PERSON_OPENINGS_MIN = 2  # sources in which a word that only begins sentences acts as people do
+PARTS_MIN = 2  # sources with a short form, from which on the sources with only the whole name count for it
+DOMINANT = 3  # how many times as often as any other form the whole name of a short form is written
+PLACES_SHARE = 3  # one in so many sources may say that something is in a thing, without making it a place
 FORMS_MAX, TAGS_MAX, COMPANIONS_MAX = 6, 8, 12
-# Marks that leave it open whether there is a name at all, unless it has several words.
+# Marks that do not prove a name, unless it has several words.
 LOOSE = frozenset({"bold", "quote"})
 
 
-# Marks of a word that a source is about, rather than of a name that it says.
+# Marks of a word that a source is about, rather than of a name in its text.
 ABOUT = frozenset({"tag", "link", "subject"})
-# Marks that a source has as a whole.
+# Marks that count once per source, whatever the number of its days.
 OF_SOURCE = frozenset({"tag", "city", "journal", "place", "project", "title", "titled", "link"})
-# Marks that words of the language have, too.
+# Marks that ordinary words have as well.
 WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
-# Marks that are evidence of some names only, and what they are where a source has no other.
+# Marks that count only for some names, with the mark of a tally for sources that have no other.
 ONLY = {"part": "only part", "open": "only open", "bare": "only bare"}
-# Marks that say more of a sighting, and are none themselves.
-NOT_SAID = frozenset(
+# Marks that describe a sighting further, and do not count by themselves.
+DESCRIBING = frozenset(
     {"about", "titled", "decided", "short", "where", "acts", "rare", "unlisted", "item", *ONLY.values()}
 )
 
 
 @dataclass(slots=True)
 class Tally:
-    """The sum of the sources that say a name: `weight` is how much they say of it, `marks` how it is marked.
-
-    `read` are all of them, `sources` those that surely mean a name or a thing.
-    """
+    """The sum of the sightings of a name. Sources with several days count like several sources."""
 
     marks: Counter[str] = field(default_factory=Counter)
     sources: int = 0
+    """The number of sources that surely mean a name or a thing."""
     weight: float = 0.0
+    """The sum of the weights of these sources: how much they say about it."""
     read: int = 0
+    """The number of all sources that contain the name."""
     forms: Counter[str] = field(default_factory=Counter)
+    """The name as sources write it."""
     people: int = 0
+    """The number of sources that use it as a person's name."""
     tags: Counter[str] = field(default_factory=Counter)
     companions: Counter[str] = field(default_factory=Counter)
+    """Other names in the same sources."""
     is_known_person: bool = False
-    """Whether the name that this is the first word of is a person's."""
+    """Whether the longer name that begins with this word is a person's."""
     whole_read: int = 0
-    """The number of sources that say the name which this is a part of, where that is known."""
+    """The number of sources that contain the longer name of which this is a part, if that is known."""
     same_as: Counter[str] = field(default_factory=Counter)
     """Other names of the same thing, as sources introduce them: `JavaScript (JS)`."""
 
     def add(
         self, sighting: Sighting, source: SourceText, companions: Iterable[str] = (), *, is_decided: bool = False
     ) -> None:
-        """Add one more source, with entries of several days as one for each day.
+        """Add the sighting of a source. Entries of several days count as one source per day, up to DAYS_MAX.
 
-        `is_decided` says that a decision in it is about the name.
+        `is_decided` says that a decision in the source is about the name.
         """
         times = min(sighting.days, DAYS_MAX)
         self.marks.update({mark: 1 if mark in OF_SOURCE else times for mark in sighting.marks})
@@ -82,7 +106,7 @@ class Tally:
             self.marks[ONLY[next(iter(alone))]] += times
         is_common = sighting.marks <= {"noun", "term"} and " " not in sighting.key and sighting.name.islower()
         if is_common or sighting.marks <= {"part", "short", "inside"}:
-            is_decided = False  # a word or a part of the name of what was decided
+            is_decided = False  # an ordinary word, or a part of a longer name
         if is_decided:
             self.marks["decided"] += 1
         if sighting.where:
@@ -106,7 +130,7 @@ class Tally:
         self.companions.update(companions)
 
     def add_said(self, count: int) -> None:
-        """Add sources of which somebody recorded that they say the name."""
+        """Add sources for which people recorded that they contain the name."""
         if count > 0:
             self.marks["said"] += count
             self.sources += count
@@ -119,6 +143,7 @@ class Tally:
         return copied
 
     def merge(self, other: "Tally") -> None:
+        """Add the sums of another tally to this one."""
         self.marks += other.marks
         self.sources += other.sources
         self.weight += other.weight
@@ -131,16 +156,19 @@ class Tally:
 
     @property
     def is_person(self) -> bool:
-        """Return whether one source in three says that it is a person.
+        """Return whether at least one source in three uses it as a person's name.
 
-        `with Obsidian Sync` says it once of a thing; of people one source in three says it at least.
+        One of many sources does not suffice, because `with Obsidian Sync` looks like a person as well.
         """
         return self.is_known_person or 3 * self.people >= sum(self.forms.values()) > 0
 
     def cluster(self, key: str) -> dict[str, Any]:
-        """Return the tally as it is stored with the mention, and how far it is from a page."""
+        """Return the tally as it is stored with the mention.
+
+        `evidence` and `lacks` say how far the name is from a page.
+        """
         standing = standing_of(key, self)
-        introduced = {"same_as": _most(self.same_as, FORMS_MAX)} if self.same_as else {}
+        introduced = {"same_as": _most_common(self.same_as, FORMS_MAX)} if self.same_as else {}
         return {
             "marks": dict(sorted(self.marks.items())),
             "sources": self.sources,
@@ -148,60 +176,66 @@ class Tally:
             "read": self.read,
             "evidence": standing.evidence,
             "lacks": standing.lacks,
-            "forms": _most(self.forms, FORMS_MAX),
+            "forms": _most_common(self.forms, FORMS_MAX),
             "people": self.people,
-            "observed_tags": _most(self.tags, TAGS_MAX),
-            "co_mentions": _most(self.companions, COMPANIONS_MAX),
+            "observed_tags": _most_common(self.tags, TAGS_MAX),
+            "co_mentions": _most_common(self.companions, COMPANIONS_MAX),
             **introduced,
         }
 
 
 def tally_of(card: MentionCard | None) -> Tally:
-    """Return the stored tally, with the sources of which somebody recorded by hand that they say the name."""
+    """Return the tally that is stored with a mention, with the sightings that people recorded by hand."""
     if card is None:
         return Tally()
-    kept = card.cluster
-    if not isinstance(kept.get("marks"), Mapping):
+    stored = card.cluster
+    if not isinstance(stored.get("marks"), Mapping):
         tally = Tally(forms=Counter({card.name: 1}))
         tally.add_said(len(card.source_ids))
         return tally
-    days = kept.get("days")
-    sources = _number(kept, "sources", len(days) if isinstance(days, list) else 0)  # former versions kept the days
+    days = stored.get("days")
+    sources = _number(stored, "sources", len(days) if isinstance(days, list) else 0)  # old versions stored the days
     tally = Tally(
-        _counter(kept, "marks"),
+        _counter(stored, "marks"),
         int(sources),
-        _number(kept, "weight", sources),
-        int(_number(kept, "read", len(card.source_ids))),
-        _counter(kept, "forms"),
-        int(_number(kept, "people", 0)),
-        _counter(kept, "observed_tags"),
-        _counter(kept, "co_mentions"),
-        same_as=_counter(kept, "same_as"),
+        _number(stored, "weight", sources),
+        int(_number(stored, "read", len(card.source_ids))),
+        _counter(stored, "forms"),
+        int(_number(stored, "people", 0)),
+        _counter(stored, "observed_tags"),
+        _counter(stored, "co_mentions"),
+        same_as=_counter(stored, "same_as"),
     )
     tally.add_said(len(card.source_ids) - tally.read)
     return tally
 
 
 class Standing(NamedTuple):
-    """The standing of a name: it has its page with evidence of 3, and `lacks` says what is missing."""
+    """The distance of a name from a page."""
 
     type: str | None
+    """The type of the page that it has earned, or None."""
     evidence: float
+    """The evidence, at most EARNED."""
     lacks: str | None
+    """What is missing: `naming` if it is not surely a name or a subject, `sources` if the evidence is too little."""
 
 
 def earned_type(key: str, tally: Tally) -> str | None:
-    """Return the type of the page that the name has earned; None as long as it is held."""
+    """Return the type of the page that the name has earned, or None."""
     return standing_of(key, tally).type
 
 
 def has_earned(card: MentionCard) -> bool:
-    """Return whether a mention has earned a page by what was kept with it."""
+    """Return whether a mention has earned a page by its stored tally."""
     return earned_type(card.alias, tally_of(card)) is not None
 
 
 def standing_of(key: str, tally: Tally) -> Standing:
-    """Weigh the evidence: two sources at least that say enough of what is surely a name or a subject."""
+    """Weigh the evidence for a page. It needs at least two sources that say enough about a sure name or subject.
+
+    Sources with only one of the marks in ONLY count if the name is a name by other evidence.
+    """
     marks = tally.marks
     if marks["city"] + marks["journal"] >= 2:
         return Standing("topic", EARNED, None)
@@ -213,10 +247,11 @@ def standing_of(key: str, tally: Tally) -> Standing:
     if type is None:
         return Standing(None, 0.0, "naming")
     weight, sources = tally.weight, tally.sources
-    are_counted = is_name or marks["term"] + marks["link"] + marks["item"] + marks["titled"] > 0
+    is_counted = is_name or marks["term"] + marks["link"] + marks["item"] + marks["titled"] > 0
     for mark, only in ONLY.items():
-        if not (is_part if mark == "part" else are_counted):
-            weight, sources = weight - marks[only], sources - marks[only]
+        if not (is_part if mark == "part" else is_counted):
+            weight -= marks[only]
+            sources -= marks[only]
     if not marks["link"]:
         weight -= marks["aside"] - marks["aside"] * ASIDE
     is_enough = sources >= (LINKING_MIN if marks["link"] else SOURCES_MIN)
@@ -225,32 +260,39 @@ def standing_of(key: str, tally: Tally) -> Standing:
 
 
 def _is_part_name(key: str, tally: Tally) -> bool:
-    """Return whether this part of a name is somebody's or something's name by itself."""
+    """Return whether this part of a longer name is used as a name by itself."""
     is_part = tally.marks["part"] and (tally.is_person or tally.marks["short"])
     return bool(is_part) and full_name(key, tally) is not None
 
 
 def _is_name(key: str, tally: Tally) -> bool:
-    """Return whether the sources leave no doubt that it is a name."""
+    """Return whether it is surely a name.
+
+    Marks that are weak by themselves prove a name together, such as a word that only begins sentences and is rare.
+    """
     marks = tally.marks
     return bool(
         marks["name"] + marks["said"] + marks["aside"] + marks["person"] + marks["project"]
         or marks["at"] >= 2
         or (marks["bare"] and marks["open"])
         or marks["unlisted"]
-        or (marks["open"] and tally.people >= (KANA_MIN if SPACELESS.search(key) else TOLD_MIN) and not HAN.search(key))
+        or (
+            marks["open"]
+            and tally.people >= (KANA_MIN if SPACELESS.search(key) else PERSON_OPENINGS_MIN)
+            and not HAN.search(key)
+        )
         or (" " in key and tally.people)
         or (min(marks["open"], marks["rare"]) >= OPENINGS_MIN and marks["acts"] + marks["part"])
     )
 
 
 def _type_of(tally: Tally, *, is_name: bool, is_part: bool) -> str | None:
-    """Return the type of a page of it, if its sources leave no doubt that it is a name or a subject."""
+    """Return the type of its page, or None if it is not surely a name or a subject."""
     marks = tally.marks
     if marks["city"] + marks["journal"]:
         return "topic"
-    said = sum(count for mark, count in marks.items() if mark not in NOT_SAID)
-    is_kind = 0 < said == marks["subject"] <= marks["titled"]  # what titles alone say is the kind of the notes
+    said = sum(count for mark, count in marks.items() if mark not in DESCRIBING)
+    is_kind = 0 < said == marks["subject"] <= marks["titled"]  # a word of titles alone is the kind of the notes
     is_subject = marks["about"] or marks["term"] or marks["work"] or (marks["title"] and said > marks["title"])
     is_name_too = tally.is_person or is_part or marks["name"] >= (2 if any(marks[mark] for mark in WORDS) else 1)
     if is_name and (is_name_too or not is_subject):
@@ -259,11 +301,11 @@ def _type_of(tally: Tally, *, is_name: bool, is_part: bool) -> str | None:
 
 
 def full_name(key: str, tally: Tally) -> str | None:
-    """Return the one name of several words that this first name is part of; None if there is none, or several.
+    """Return the only longer name for which this part of it stands, or None if there is none or several.
 
-    The first word of what is no person stands for the whole where it comes alone no more often than with the rest, or
-    is one that texts hardly ever say, and is no place: `Larkspur` for `Larkspur Robotics`, but not `Berlin` for
-    `Berlin Marathon`. So does what stands behind a product: `Sync` for `Acme Sync`.
+    A person's first name does, and a `short` form that is no place. So does the first word of another name if it is no
+    place, and if it is either rare or written alone no more often than in the longer name: `Larkspur` for `Larkspur
+    Robotics`, but not `Berlin` for `Berlin Marathon`. So does the word after a product: `Sync` for `Acme Sync`.
     """
     whole = whole_of(key, tally)
     if whole is None or tally.is_person or (tally.marks["short"] and not tally.marks["where"]):
@@ -275,14 +317,15 @@ def full_name(key: str, tally: Tally) -> str | None:
         joined = max(joined, tally.whole_read)
     elif tally.marks["rare"] and not is_last:
         joined = max(joined, alone)
-    most = tally.read // PLACES_SHARE if is_last else 0
-    return whole if 0 < alone <= joined and tally.marks["where"] <= most else None
+    max_where = tally.read // PLACES_SHARE if is_last else 0
+    return whole if 0 < alone <= joined and tally.marks["where"] <= max_where else None
 
 
 def whole_of(key: str, tally: Tally) -> str | None:
-    """Return the only name that begins with this word.
+    """Return the only longer name of which this is a part, or None.
 
-    One that is written three times as often as every other is the one: the others are what only stood beside it.
+    Of several, the one that is written DOMINANT times as often as every other counts as the only one, because the
+    others are words that happened to stand beside it.
     """
     wholes: dict[str, list[str]] = {}
     for form in tally.forms if tally.marks["part"] else ():
@@ -295,7 +338,7 @@ def whole_of(key: str, tally: Tally) -> str | None:
 
 
 def suggestion(tally: Tally) -> str:
-    """Return the type it will have if nothing else is seen."""
+    """Return the type that a page of this name would have by the present sources."""
     marks = tally.marks
     return (
         "topic"
@@ -305,10 +348,10 @@ def suggestion(tally: Tally) -> str:
 
 
 def title(key: str, tally: Tally) -> str:
-    """Return the form that most sources write; of equals the one with more capitals, then the longer, then by alphabet.
+    """Return the title of its page: the form that most sources write.
 
-    A city's name with its region comes before the bare one, a title with its article, and what was written for readers
-    before what was written for machines.
+    Of equals this is the one with more capitals, then the longer one, then the last by alphabet. Preferred to all
+    others are a city's name with its region, a form without underscores, and a title with its article, in this order.
     """
 
     def rank(form: str) -> tuple[object, ...]:
@@ -330,18 +373,18 @@ def title(key: str, tally: Tally) -> str:
     return best if best[1:2].isupper() else best[:1].upper() + best[1:]
 
 
-def _most(counts: Counter[str], limit: int) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:limit])
+def _most_common(counts: Counter[str], limit: int) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
 
-def _counter(kept: Mapping[str, Any], name: str) -> Counter[str]:
-    """Return a stored counter. One that another planner left there in another form counts as empty."""
-    counts = kept.get(name)
+def _counter(stored: Mapping[str, Any], name: str) -> Counter[str]:
+    """Return a stored counter. Data that another planner stored in another form counts as empty."""
+    counts = stored.get(name)
     pairs = counts.items() if isinstance(counts, Mapping) else ()
     return Counter({str(key): count for key, count in pairs if isinstance(count, int)})
 
 
-def _number(kept: Mapping[str, Any], name: str, default: float) -> float:
-    """Return a stored number that is none below zero."""
-    number = kept.get(name)
+def _number(stored: Mapping[str, Any], name: str, default: float) -> float:
+    """Return a stored number, or the default if it is missing or negative."""
+    number = stored.get(name)
     return number if isinstance(number, int | float) and number >= 0 else default

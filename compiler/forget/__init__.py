@@ -1,1 +1,1 @@
-"""Forgotten sources, taken out of everything that was written from them."""
+"""Forgetting sources: removing everything that was written from them."""

@@ -1,4 +1,5 @@
-"""Names that were seen in a forgotten source: those that nothing else says go, the others are counted again."""
+"""The mentions that were sighted in a forgotten source: those without another sighting are deleted, the others are
+counted again."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,68 +17,75 @@ from ..authors import make_plan
 from ..leaf_pass import Run
 from ..metrics import Metrics
 from ..planner import Citations, Knowledge, MentionCard, PageCard, Plan, SourceText
-from ..read.evidence import Gone, StoredKnowledge
+from ..read.evidence import Forgotten, StoredKnowledge
 from ..read.stored import find_sources, source_of
-from ..rebuild.replan import answer_or
+from ..rebuild.replan import result_or
 from .wanted import ForgetRequest
 
 FORGETTING = statements("sources/forgetting")
 NAMES_PER_BATCH = 50
-REREAD_MAX = 200  # sources that are planned again for the names which a forgotten one shared
+REREAD_MAX = 200  # sources that are planned again to count the mentions of a batch
 
 
-async def find_seen(reader: Writer, wanted: ForgetRequest) -> list[Row]:
-    """Find a few of these names, each with the other sources that say it."""
-    return await reader.all(FORGETTING["find_seen"], source_ids=wanted.source_ids, size=NAMES_PER_BATCH)
+async def find_sighted(reader: Writer, request: ForgetRequest) -> list[Row]:
+    """Return the mentions of a batch that forgotten sources say, each with the other sources that say it."""
+    return await reader.all(FORGETTING["find_seen"], source_ids=request.source_ids, size=NAMES_PER_BATCH)
 
 
-async def find_shared(reader: Writer, wanted: ForgetRequest) -> tuple[set[str], list[SourceText]]:
-    """Return the names with which a planner stores a cluster, and the other sources that say them."""
-    shared = [row for row in await find_seen(reader, wanted) if row["has_cluster"] and row["source_ids"]]
+async def find_shared(reader: Writer, request: ForgetRequest) -> tuple[set[str], list[SourceText]]:
+    """Return the normalised names of the mentions to count again, and the other sources that say them.
+
+    Only mentions for which the planner stores a `cluster` have a count.
+    """
+    shared = [row for row in await find_sighted(reader, request) if row["has_cluster"] and row["source_ids"]]
     ids = list(dict.fromkeys(id for row in shared for id in row["source_ids"]))[:REREAD_MAX]
     sources = [source_of(row) for row in (await find_sources(reader, ids)).values()]
     return {row["alias"] for row in shared}, sources
 
 
-async def clusters_of(
-    run: Run, aliases: Collection[str], sources: Sequence[SourceText], gone: Gone
+async def plan_clusters(
+    run: Run, aliases: Collection[str], sources: Sequence[SourceText], forgotten: Forgotten
 ) -> dict[str, Mapping[str, Any]]:
-    """Return the clusters that the planner would store with these names, had it read these sources alone."""
+    """Return the `cluster` that the planner would store with each of these names if it had read only these sources."""
     if not sources:
         return {}
-    knowledge = Unheld(StoredKnowledge(run.database, run.scope), aliases)
-    plan = await answer_or(run, gone, make_plan(run.authors.planner, sources, knowledge), Plan())
+    knowledge = KnowledgeWithoutMentions(StoredKnowledge(run.database, run.scope), aliases)
+    plan = await result_or(run, forgotten, make_plan(run.authors.planner, sources, knowledge), Plan())
     return {alias: held.cluster for held in plan.held if (alias := normalise(held.name)) in aliases}
 
 
 async def recount_names(
-    writer: Writer, wanted: ForgetRequest, clusters: Mapping[str, Mapping[str, Any]], done: Metrics
+    writer: Writer, request: ForgetRequest, clusters: Mapping[str, Mapping[str, Any]], done: Metrics
 ) -> None:
-    rows = await find_seen(writer, wanted)
-    held = [row for row in rows if row["source_ids"]]
+    """Delete the mentions of a batch that no other source says, and remove the forgotten sources from the others."""
+    rows = await find_sighted(writer, request)
+    remaining = [row for row in rows if row["source_ids"]]
     lost = [row["id"] for row in rows if not row["source_ids"]]
     await writer.run(FORGETTING["drop_mentions"], mention_ids=lost)
-    if held:
-        ids = [row["id"] for row in held]
-        await writer.run(FORGETTING["drop_sightings"], source_ids=wanted.source_ids, mention_ids=ids)
+    if remaining:
+        ids = [row["id"] for row in remaining]
+        await writer.run(FORGETTING["drop_sightings"], source_ids=request.source_ids, mention_ids=ids)
         await writer.run(
             FORGETTING["recount_mentions"],
             mention_ids=ids,
-            contexts=[without(row["contexts"], wanted.gone.ids) for row in held],
-            clusters=[clusters.get(row["alias"], {}) for row in held],
+            contexts=[without(row["contexts"], request.forgotten.ids) for row in remaining],
+            clusters=[clusters.get(row["alias"], {}) for row in remaining],
         )
     done.add("mentions_dropped", len(lost))
 
 
 def without(contexts: Sequence[Mapping[str, Any]], source_ids: Collection[UUID]) -> str:
-    """Return the quotes of the others, as JSON: a list of lists would be an array of another kind."""
-    gone = set(map(str, source_ids))
-    return orjson.dumps([context for context in contexts if context["sourceId"] not in gone]).decode()
+    """Return the quotes of all other sources, as JSON text.
+
+    A list would become a row of a two-dimensional array when several are sent in one statement.
+    """
+    excluded = set(map(str, source_ids))
+    return orjson.dumps([context for context in contexts if context["sourceId"] not in excluded]).decode()
 
 
 @dataclass(frozen=True, slots=True)
-class Unheld:
-    """A wiki that does not hold these names."""
+class KnowledgeWithoutMentions:
+    """A `Knowledge` that hides the mentions of these names."""
 
     knowledge: Knowledge
     aliases: Collection[str]
@@ -85,8 +93,8 @@ class Unheld:
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
         return await self.knowledge.pages(aliases)
 
-    async def names(self, most: int) -> Collection[str] | None:
-        return await self.knowledge.names(most)
+    async def names(self, max_names: int) -> Collection[str] | None:
+        return await self.knowledge.names(max_names)
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
         return await self.knowledge.mentions([alias for alias in aliases if alias not in self.aliases])

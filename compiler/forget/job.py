@@ -1,7 +1,7 @@
-"""A job that takes forgotten sources out of everything that was written from them.
+"""The job that removes everything that was written from forgotten sources.
 
-Its steps look for what is left to do, do a part of it, each in one transaction, and begin again: so a worker may die
-anywhere. What the sources said is kept until the last step, and by nobody else.
+Each step looks up what is left to do and does a part of it in one transaction, so another worker can continue after any
+step. The texts of the forgotten sources are kept for this job alone, until its last step deletes them.
 """
 
 import time
@@ -18,13 +18,13 @@ from resolvers.transactions.writer import Writer
 
 from ..authors import Authors
 from ..compiler import Compiler
-from ..extraction.reading_cache import KEPT
+from ..extraction.reading_cache import CACHE
 from ..leaf_pass import BUSY, ROUNDS, Run, Stale
 from ..metrics import Metrics
 from ..rebuild.pages import Drafts, rebuild_pages
 from ..rebuild.replan import redraft
-from .held_names import clusters_of, find_seen, find_shared, recount_names
-from .history import erase_history, last_quoting
+from .held_names import find_shared, find_sighted, plan_clusters, recount_names
+from .history import erase_history, find_last_quoting
 from .pages import find_citing
 from .rewriting import rewrite_pages
 from .traces import erase_traces
@@ -38,44 +38,49 @@ FIRST = UUID(int=0)
 class Forgetting(Run):
     """One attempt at a job that forgets sources."""
 
-    wanted: ForgetRequest | None = None
+    request: ForgetRequest | None = None
+    """The sources that are being forgotten; None before they are read."""
     scanned = FIRST
+    """The last page whose revisions are erased."""
 
     def __init__(self, database: Database, job: Job, compiler: Compiler) -> None:
         super().__init__(database, job, compiler)
         self.scope = self.scope.upkeep()
 
     async def step(self) -> bool:
-        """Do a part of what is left; return true when nothing is.
+        """Do a part of what is left; return true when the job is over.
 
-        No budget and no model is waited for: rules go on then.
+        Forgetting does not wait for a budget or a model: the default planner and writer take over in the last attempt
+        and when the budget is used up.
         """
         if self.job.is_last_attempt or await self.authors.stop():
             self.authors = Authors(self.compiler.planner, self.compiler.writer)
-        if self.wanted is None and not await self.begin():
+        if self.request is None and not await self.begin():
             return await self.close()
-        assert self.wanted is not None
+        assert self.request is not None
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            citing = await find_citing(reader, self.wanted, PAGES_PER_BATCH)
-            seen = [] if citing else await find_seen(reader, self.wanted)
+            citing = await find_citing(reader, self.request, PAGES_PER_BATCH)
+            sighted = [] if citing else await find_sighted(reader, self.request)
         if citing:
-            await self.rewrite(citing, self.wanted)
-        elif seen:
-            await self.recount(self.wanted)
-        elif not await self.scan(self.wanted):
-            await self.finish_off(self.wanted)
+            await self.rewrite(citing, self.request)
+        elif sighted:
+            await self.recount(self.request)
+        elif not await self.erase_revisions(self.request):
+            await self.erase_rest(self.request)
         return False
 
     async def begin(self) -> bool:
+        """Read the sources that are to be forgotten; return whether there are any."""
         async with read_connection(self.database) as connection:
             rows = await Writer(connection, self.scope).all(FORGETTING["find_forgettings"])
         if rows:
-            self.wanted = await read_in_thread(sum(len(row["said"]) for row in rows), ForgetRequest.of, rows)
+            self.request = await read_in_thread(sum(len(row["said"]) for row in rows), ForgetRequest.of, rows)
             self.scanned = FIRST
         return bool(rows)
 
     async def close(self) -> bool:
+        """Finish the job unless another source is to be forgotten by now; return whether it is finished."""
         async with writing(self.database, self.scope) as writer:
             if await writer.value(FORGETTING["is_forgetting"]):
                 return False
@@ -83,57 +88,59 @@ class Forgetting(Run):
         return True
 
     async def store_metrics(self, writer: Writer, done: Metrics) -> None:
-        """Store the metrics at the end of each transaction. Raises Lost."""
+        """Add the metrics of a transaction to those of the job and store them. Raises Lost."""
         total = self.metrics + done
         await advance(writer, self.job, total.stored)
         self.metrics = total
 
-    async def rewrite(self, page_ids: Sequence[UUID], wanted: ForgetRequest) -> None:
-        """Rewrite pages that rest on forgotten sources."""
+    async def rewrite(self, page_ids: Sequence[UUID], request: ForgetRequest) -> None:
+        """Rewrite pages that cite forgotten sources."""
         began, drafts = time.monotonic(), Drafts()
         for _ in range(ROUNDS):
-            await redraft(self, page_ids, drafts, wanted.gone)
+            await redraft(self, page_ids, drafts, request.forgotten)
             try:
-                return await self.keep(page_ids, drafts, wanted, began)
+                return await self.store_rewritten(page_ids, drafts, request, began)
             except Stale:
                 continue
         raise Unavailable(BUSY)
 
-    async def keep(self, page_ids: Sequence[UUID], drafts: Drafts, wanted: ForgetRequest, began: float) -> None:
-        """Store all of these pages or none. Raises Stale and Lost."""
+    async def store_rewritten(
+        self, page_ids: Sequence[UUID], drafts: Drafts, request: ForgetRequest, began: float
+    ) -> None:
+        """Store all of these pages in one transaction. Raises Stale and Lost."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
-            remaking = await rebuild_pages(writer, page_ids, drafts, done, wanted.gone)
-            if remaking.missing or remaking.unsummed:
+            result = await rebuild_pages(writer, page_ids, drafts, done, request.forgotten)
+            if result.missing or result.unsummarised:
                 raise Stale
-            await rewrite_pages(writer, page_ids, remaking.pages, wanted, done)
+            await rewrite_pages(writer, page_ids, result.pages, request, done)
             done.add("seconds", round(time.monotonic() - began, 3))
             await self.store_metrics(writer, done)
 
-    async def recount(self, wanted: ForgetRequest) -> None:
-        """Count again the names that were seen in forgotten sources."""
+    async def recount(self, request: ForgetRequest) -> None:
+        """Delete or count again a batch of mentions that were sighted in forgotten sources."""
         async with read_connection(self.database) as connection:
-            aliases, sources = await find_shared(Writer(connection, self.scope), wanted)
-        clusters = await clusters_of(self, aliases, sources, wanted.gone)
+            aliases, sources = await find_shared(Writer(connection, self.scope), request)
+        clusters = await plan_clusters(self, aliases, sources, request.forgotten)
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
-            await recount_names(writer, wanted, clusters, done)
+            await recount_names(writer, request, clusters, done)
             await self.store_metrics(writer, done)
 
-    async def scan(self, wanted: ForgetRequest) -> bool:
-        """Erase the states of a few pages that quote forgotten sources; return false at the end.
+    async def erase_revisions(self, request: ForgetRequest) -> bool:
+        """Erase the revisions of a batch of pages that quote forgotten sources; return false after the last batch.
 
-        These pages rest on the sources no more, or never did.
+        These pages no longer cite the sources, or never did.
         """
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            given = {"after": self.scanned, "since": wanted.since, "size": HISTORIES_PER_BATCH}
-            page_ids = [row["page_id"] for row in await reader.all(FORGETTING["find_revised"], **given)]
-            quoting = [page_id for page_id in page_ids if await last_quoting(reader, page_id, wanted)]
+            values = {"after": self.scanned, "since": request.since, "size": HISTORIES_PER_BATCH}
+            page_ids = [row["page_id"] for row in await reader.all(FORGETTING["find_revised"], **values)]
+            quoting = [page_id for page_id in page_ids if await find_last_quoting(reader, page_id, request)]
         done = Metrics()
         for page_id in quoting:
             async with writing(self.database, self.scope) as writer:
-                await erase_history(writer, page_id, wanted, done)
+                await erase_history(writer, page_id, request, done)
         if done.counts.get("states_erased") or done.repeating:
             async with writing(self.database, self.scope) as writer:
                 await self.store_metrics(writer, done)
@@ -141,16 +148,16 @@ class Forgetting(Run):
             self.scanned = page_ids[-1]
         return bool(page_ids)
 
-    async def finish_off(self, wanted: ForgetRequest) -> None:
-        """Erase the rest of what tells of them; after it nothing knows any more what the sources said."""
+    async def erase_rest(self, request: ForgetRequest) -> None:
+        """Erase all other traces of the sources, and then the texts that were kept for this job."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
-            if await find_citing(writer, wanted, 1):
+            if await find_citing(writer, request, 1):
                 return
-            await erase_traces(writer, wanted, done)
-            await writer.run(FORGETTING["drop_forgettings"], source_ids=wanted.source_ids)
-            done.add("sources_forgotten", len(wanted.rows))
+            await erase_traces(writer, request, done)
+            await writer.run(FORGETTING["drop_forgettings"], source_ids=request.source_ids)
+            done.add("sources_forgotten", len(request.rows))
             await self.store_metrics(writer, done)
-        for source_id in wanted.gone.ids:
-            KEPT.forget(source_id)
-        self.wanted = None
+        for source_id in request.forgotten.ids:
+            CACHE.forget(source_id)
+        self.request = None

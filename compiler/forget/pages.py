@@ -1,4 +1,4 @@
-"""Pages that rested on a forgotten source, as they are without it: rewritten, or removed where nothing is left."""
+"""Pages that cited a forgotten source: they are rewritten without it, or deleted if no text is left."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from resolvers.transactions.writer import Writer, record
 
 from ..link.evidence import parents
 from ..metrics import Metrics
-from ..rebuild.pages import Remade
+from ..rebuild.pages import RebuiltPage
 from .history import erase_states
 from .wanted import CLAIMED, ForgetRequest
 
@@ -28,36 +28,37 @@ FORGETTING = statements("sources/forgetting")
 EDIT_SUMMARY = "Written anew: a source was forgotten"
 
 
-async def find_citing(reader: Writer, wanted: ForgetRequest, most: int) -> list[UUID]:
-    rows = await reader.all(FORGETTING["find_citing"], source_ids=wanted.source_ids, size=most)
+async def find_citing(reader: Writer, request: ForgetRequest, max_pages: int) -> list[UUID]:
+    """Return the first pages that cite a forgotten source."""
+    rows = await reader.all(FORGETTING["find_citing"], source_ids=request.source_ids, size=max_pages)
     return [row["page_id"] for row in rows]
 
 
 def is_left(page: Page, with_children: Collection[UUID]) -> bool:
-    """Return whether the page stays: one that says nothing goes, unless others hang below it."""
+    """Return whether the page stays: it has text, or there are pages below it."""
     return page.id in with_children or any(section.body.strip() for section in page.sections)
 
 
-async def store(writer: Writer, remade: Remade, wanted: ForgetRequest, done: Metrics) -> None:
-    """Store the page as it is without them, under the names that it still has, and erase what it said meanwhile."""
-    lost = await drop_names(writer, remade)
-    after = replace(remade.after, last_compiled_at=writer.now)
-    saved = await save(writer, remade.before, after, edit_summary=EDIT_SUMMARY)
+async def store(writer: Writer, rebuilt: RebuiltPage, request: ForgetRequest, done: Metrics) -> None:
+    """Store the rewritten page with its remaining names, and erase its revisions since the source was added."""
+    lost = await drop_names(writer, rebuilt)
+    after = replace(rebuilt.after, last_compiled_at=writer.now)
+    saved = await save(writer, rebuilt.before, after, edit_summary=EDIT_SUMMARY)
     if lost != Names():
         names = await renew_names(writer, after)
         await write_search(writer, Findable(after, names))
         await resolve(writer, names | lost)
-    await drop_claims_saying(writer, after.id, remade.gone_words)
-    await renew_trajectory(writer, after, remade.before.slug)
+    await drop_claims_saying(writer, after.id, rebuilt.lost_words)
+    await renew_trajectory(writer, after, rebuilt.before.slug)
     await record(writer, "page.rewritten", after.id, version=saved.version)
     done.add("pages_rewritten")
-    if await is_still_called(writer, after, remade.gone_words):
-        done.repeats(after.id)
-    await erase_states(writer, replace(after, version=saved.version), wanted.since, done)
+    if await is_still_called(writer, after, rebuilt.lost_words):
+        done.add_repeating(after.id)
+    await erase_states(writer, replace(after, version=saved.version), request.since, done)
 
 
 async def renew_trajectory(writer: Writer, page: Page, former_slug: str | None = None) -> None:
-    """Make the trajectory of a page anew, without what it said before."""
+    """Delete the trajectory pages of this page, and create them again from its remaining claims."""
     slugs = [slug_of(slug) for slug in (page.slug, former_slug) if slug]
     for row in await writer.all(CLAIMS["find_trajectories"], page_id=page.id, type=page.type, slugs=slugs):
         if row["is_own"] and (known := await find_page(writer, row["id"])):
@@ -65,19 +66,22 @@ async def renew_trajectory(writer: Writer, page: Page, former_slug: str | None =
     await keep_trajectory(writer, page)
 
 
-async def drop_claims_saying(writer: Writer, page_id: UUID, gone_words: Collection[str]) -> None:
-    """Remove recorded claims of the page with words that nothing but a forgotten source gave it."""
+async def drop_claims_saying(writer: Writer, page_id: UUID, lost_words: Collection[str]) -> None:
+    """Delete recorded claims of the page that contain a lost word."""
     for noun, columns in CLAIMED.items():
         rows = await writer.all(FORGETTING[f"find_{noun}_of_page"], page_id=page_id)
         said = {row["id"]: words("\n".join(row[column] or "" for column in columns)) for row in rows}
-        ids = [id for id, text in said.items() if not set(text).isdisjoint(gone_words)]
+        ids = [id for id, text in said.items() if not set(text).isdisjoint(lost_words)]
         if ids:
             await writer.run(FORGETTING[f"drop_{noun}"], ids=ids)
 
 
-async def drop_names(writer: Writer, remade: Remade) -> Names:
-    """Remove names and former slugs that nothing else gives; those that the page has by its title or by hand stay."""
-    page, lost = remade.after, remade.gone_words
+async def drop_names(writer: Writer, rebuilt: RebuiltPage) -> Names:
+    """Delete and return the names and former slugs that contain a lost word.
+
+    The name of the title and names that people added stay.
+    """
+    page, lost = rebuilt.after, rebuilt.lost_words
     aliases = [
         row["alias"]
         for row in await writer.all(FORGETTING["find_page_aliases"], page_ids=[page.id])
@@ -96,7 +100,7 @@ async def drop_names(writer: Writer, remade: Remade) -> Names:
 
 
 async def is_still_called(writer: Writer, page: Page, lost: frozenset[str]) -> bool:
-    """Return whether the page's title, names or metadata hold a word that nothing else of it says."""
+    """Return whether the page's title, names or metadata contain a lost word."""
     rows = await writer.all(FORGETTING["find_names_of_page"], page_id=page.id)
     said = [page.title, *(row["name"] for row in rows), str(page.metadata or "")]
     return any(not lost.isdisjoint(words(text)) for text in said)
@@ -109,10 +113,10 @@ async def remove(writer: Writer, page: Page, done: Metrics) -> None:
     done.add("pages_deleted")
 
 
-async def unfound(writer: Writer, page_ids: Sequence[UUID], wanted: ForgetRequest) -> None:
-    """Remove these pages' citations of forgotten sources, and the links from the places of those sources."""
+async def drop_evidence(writer: Writer, page_ids: Sequence[UUID], request: ForgetRequest) -> None:
+    """Delete these pages' citations of forgotten sources, and the links to places that only those sources name."""
     ids = {"page_ids": list(page_ids)}
-    await writer.run(FORGETTING["drop_citations"], **ids, source_ids=list(wanted.gone.ids))
+    await writer.run(FORGETTING["drop_citations"], **ids, source_ids=list(request.forgotten.ids))
     await writer.run(FORGETTING["restate_evidence"], **ids)
     founded = [(*pair, reason) for reason, pairs in (await parents(writer, page_ids)).items() for pair in pairs]
     touched = await writer.all(

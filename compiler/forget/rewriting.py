@@ -1,4 +1,4 @@
-"""Pages that rest on a forgotten source no more, and whatever lists them, in one transaction."""
+"""Storing pages that no longer cite a forgotten source, and updating the pages that list them, in one transaction."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -20,23 +20,28 @@ from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
 from resolvers.transactions.writer import Writer, record
 
-from ..aggregate.aggregation_pass import list_anew
+from ..aggregate.aggregation_pass import update_lists
 from ..aggregate.stored import find_lists
 from ..metrics import Metrics
-from ..rebuild.pages import Remade
+from ..rebuild.pages import RebuiltPage
 from .history import erase_states
-from .pages import EDIT_SUMMARY, is_left, remove, store, unfound
+from .pages import EDIT_SUMMARY, drop_evidence, is_left, remove, store
 from .wanted import ForgetRequest
 
 FORGETTING = statements("sources/forgetting")
 
 
 async def relist(
-    writer: Writer, above: Collection[UUID], pages: Sequence[Remade], with_children: Collection[UUID]
+    writer: Writer, above: Collection[UUID], pages: Sequence[RebuiltPage], with_children: Collection[UUID]
 ) -> None:
-    """Rewrite lists that nobody else maintains: take a page that goes out, and show one that stays as it is now."""
-    states = {remade.before.id: remade.after if is_left(remade.after, with_children) else None for remade in pages}
-    lines = {f"{one.before.type}/{one.before.slug}": (one.before, states[one.before.id]) for one in pages}
+    """Update the lines for these pages in lists that the aggregation pass does not maintain.
+
+    The line of a deleted page is removed. The line of any other page shows its new title and summary.
+    """
+    lines: dict[str, tuple[Page, Page | None]] = {}
+    for rebuilt in pages:
+        after = rebuilt.after if is_left(rebuilt.after, with_children) else None
+        lines[f"{rebuilt.before.type}/{rebuilt.before.slug}"] = rebuilt.before, after
     for page in (await find_pages(writer, above)).values():
         sections = tuple(replace(section, body=rewrite_list(section, lines)) for section in page.sections)
         if sections != page.sections:
@@ -49,30 +54,34 @@ async def relist(
 
 
 def rewrite_list(section: Section, pages: Mapping[str, tuple[Page, Page | None]]) -> str:
-    """Rewrite only lines that are as a rollup has them: what people wrote about a page is theirs."""
-    kept: list[str] = []
+    """Return the text of a section with updated lines. Only lines in the exact form of rollups change; all others are
+    people's."""
+    lines: list[str] = []
     for line in section.body.split("\n"):
         found = find_links(line)
         before, after = pages.get(f"{found[0].type}/{found[0].slug}", (None, None)) if found else (None, None)
         if before is None or line != rollup_line(before.title, before.type, before.slug, before.summary):
-            kept.append(line)
+            lines.append(line)
         elif after is not None:
-            kept.append(rollup_line(after.title, after.type, after.slug, after.summary))
-    return "\n".join(kept)
+            lines.append(rollup_line(after.title, after.type, after.slug, after.summary))
+    return "\n".join(lines)
 
 
-async def clear(writer: Writer, above: Mapping[UUID, Page], wanted: ForgetRequest, done: Metrics) -> None:
-    """Erase what pages that list others said before, and remove a topic made for its lists that says nothing now."""
+async def clean_parents(writer: Writer, above: Mapping[UUID, Page], request: ForgetRequest, done: Metrics) -> None:
+    """Erase the revisions of listing pages that have changed, and delete topics of the aggregation that are empty now.
+
+    `above` are the pages as they were before.
+    """
     pages = await find_pages(writer, above)
     parents = {row["id"] for row in await writer.all(FORGETTING["find_with_children"], page_ids=list(pages))}
-    made = {row["page_id"] for row in await writer.all(FORGETTING["find_made"], page_ids=list(pages))}
+    aggregated = {row["page_id"] for row in await writer.all(FORGETTING["find_made"], page_ids=list(pages))}
     for page in pages.values():
         if page.version == above[page.id].version:
             continue
-        if page.id in made and not is_left(page, parents):
+        if page.id in aggregated and not is_left(page, parents):
             await remove(writer, page, done)
         else:
-            await erase_states(writer, page, wanted.since, done)
+            await erase_states(writer, page, request.since, done)
             done.add("pages_relisted")
 
 
@@ -80,31 +89,31 @@ TARGETS = statements("links/targets")
 RESPELLED = "The name of a page was forgotten"
 
 
-async def retitle(writer: Writer, remade: Remade) -> Remade:
-    """Return the page under another name that it has, where nothing it still rests on says a word of its title.
+async def retitle(writer: Writer, rebuilt: RebuiltPage) -> RebuiltPage:
+    """Return the page with another of its names as title, if its title has a lost word and the compiler gave it.
 
-    A title that a person gave stays. One without any other name says of what type the page is.
+    A page without another name is called `Untitled` and its type.
     """
-    page, lost = remade.after, remade.gone_words
+    page, lost = rebuilt.after, rebuilt.lost_words
     if lost.isdisjoint(words(page.title)) or not await writer.value(FORGETTING["is_title_compiled"], page_id=page.id):
-        return remade
+        return rebuilt
     names = await writer.all(FORGETTING["find_names_of_page"], page_id=page.id)
     title = other_name(names, lost) or f"Untitled {page.type}"
     slug = page.slug
     if not lost.isdisjoint(words(slug.replace("-", " "))):
         slug = await free_slug(writer, page.type, title_slug(title))
-    return replace(remade, after=replace(page, title=title, slug=slug))
+    return replace(rebuilt, after=replace(page, title=title, slug=slug))
 
 
 def other_name(rows: list[Row], lost: frozenset[str]) -> str | None:
-    """Return the longest name that holds no lost word."""
+    """Return the longest name without a lost word."""
     names = [row["name"] for row in rows if lost.isdisjoint(words(row["name"]))]
     return max(names, key=lambda name: (len(name), name), default=None)
 
 
-async def respell(writer: Writer, remade: Remade, wanted: ForgetRequest, done: Metrics) -> None:
-    """Respell links that say the former name; that means the page no more."""
-    before, after = remade.before, remade.after
+async def respell(writer: Writer, rebuilt: RebuiltPage, request: ForgetRequest, done: Metrics) -> None:
+    """Replace the former title of the page in the links of other pages, and drop its former name and slug."""
+    before, after = rebuilt.before, rebuilt.after
     if before.title == after.title:
         return
     name, reached = await new_name(writer, before.slug, before.title, after), BEGINNING
@@ -119,7 +128,7 @@ async def respell(writer: Writer, remade: Remade, wanted: ForgetRequest, done: M
     ):
         targets = {row["id"]: frozenset(row["targets"]) for row in rows}
         for page in (await find_pages(writer, targets.keys())).values():
-            await respell_page(writer, page, targets[page.id], name, title_links(before, after), wanted, done)
+            await respell_page(writer, page, targets[page.id], name, title_links(before, after), request, done)
         reached = rows[-1]["id"]
     if before.slug != after.slug:
         await writer.run(FORGETTING["drop_old_slugs"], page_id=after.id, slugs=[before.slug])
@@ -136,20 +145,21 @@ async def respell_page(
     targets: frozenset[str],
     name: NewName,
     labels: Mapping[str, str],
-    wanted: ForgetRequest,
+    request: ForgetRequest,
     done: Metrics,
 ) -> None:
+    """Replace links to a renamed page on one other page, and erase the revisions of that page."""
     sections = rename_section_links(relabel(page.sections, labels), targets, name)
     if sections == page.sections:
         return
     after = replace(page, sections=sections)
     saved = await save(writer, page, after, edit_summary=RESPELLED)
     await record(writer, "page.rewritten", page.id, version=saved.version)
-    await erase_states(writer, replace(after, version=saved.version), wanted.since, done)
+    await erase_states(writer, replace(after, version=saved.version), request.since, done)
 
 
 def title_links(before: Page, after: Page) -> dict[str, str]:
-    """Return links that show the title, as they were written and as they are to be."""
+    """Return the links to the page that show its former title, with the links that replace them."""
     old, new = (before.type, before.slug), (after.type, after.slug)
     return {
         title_link(before.title, *old): title_link(after.title, *new),
@@ -158,6 +168,7 @@ def title_links(before: Page, after: Page) -> dict[str, str]:
 
 
 def relabel(sections: Outline, labels: Mapping[str, str]) -> Outline:
+    """Replace links in the text of sections by others."""
     texts = {section.slug: section.body for section in sections}
     for old, new in labels.items():
         texts = {slug: text.replace(old, new) for slug, text in texts.items()}
@@ -165,23 +176,26 @@ def relabel(sections: Outline, labels: Mapping[str, str]) -> Outline:
 
 
 async def rewrite_pages(
-    writer: Writer, page_ids: Sequence[UUID], pages: Sequence[Remade], wanted: ForgetRequest, done: Metrics
+    writer: Writer, page_ids: Sequence[UUID], pages: Sequence[RebuiltPage], request: ForgetRequest, done: Metrics
 ) -> None:
-    """Store the pages, or remove them. The lists they are in are read first: a page that goes takes that with it."""
+    """Store or delete the rebuilt pages, and update the pages that list or link them.
+
+    The lists that contain them are read first, because a deleted page loses its placements.
+    """
     children = {row["id"] for row in await writer.all(FORGETTING["find_with_children"], page_ids=page_ids)}
     lists = await find_lists(writer, page_ids)
     showing = await writer.all(FORGETTING["find_showing"], page_ids=page_ids)
     above = await find_pages(writer, {row["page_id"] for row in showing} | {page_id for page_id, _ in lists})
-    pages = [await retitle(writer, remade) if is_left(remade.after, children) else remade for remade in pages]
-    for remade in pages:
-        if is_left(remade.after, children):
-            await store(writer, remade, wanted, done)
+    pages = [await retitle(writer, rebuilt) if is_left(rebuilt.after, children) else rebuilt for rebuilt in pages]
+    for rebuilt in pages:
+        if is_left(rebuilt.after, children):
+            await store(writer, rebuilt, request, done)
         else:
-            await remove(writer, remade.before, done)
-    await unfound(writer, page_ids, wanted)
-    left = [remade for remade in pages if is_left(remade.after, children)]
-    await list_anew(writer, [remade.after for remade in left], done, lists)
+            await remove(writer, rebuilt.before, done)
+    await drop_evidence(writer, page_ids, request)
+    left = [rebuilt for rebuilt in pages if is_left(rebuilt.after, children)]
+    await update_lists(writer, [rebuilt.after for rebuilt in left], done, lists)
     await relist(writer, above, pages, children)
-    for remade in left:
-        await respell(writer, remade, wanted, done)
-    await clear(writer, above, wanted, done)
+    for rebuilt in left:
+        await respell(writer, rebuilt, request, done)
+    await clean_parents(writer, above, request, done)

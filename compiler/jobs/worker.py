@@ -1,4 +1,4 @@
-"""A worker: takes jobs as long as there are any, keeps them alive, and says how they ended. Any number may run."""
+"""A worker claims jobs one at a time, runs each and stores its result. Any number of workers may run in parallel."""
 
 import asyncio
 import logging
@@ -43,17 +43,19 @@ from ..rebuild.job import Rebuilding
 
 
 class Reindexing(Run):
-    """One attempt at a job that reindexes.
+    """One attempt at a job that indexes all pages and sources of a wiki for search again.
 
-    The wiki itself stores how far it was read, so that any reindexing goes on from there.
+    The progress is stored with the wiki, so that another attempt or job continues from there.
     """
 
     page: UUID | None = FIRST
+    """The last page that is indexed; None after all pages."""
     source = FIRST
+    """The last source that is indexed."""
     is_begun = False
 
     async def step(self) -> bool:
-        """Reindex a batch of pages, or after the last one of sources; return true when search has read them all."""
+        """Index a batch of pages, or, after all pages, a batch of sources; return true when all are indexed."""
         if not self.is_begun:
             await begin(self.database, self.scope)
             self.is_begun = True
@@ -76,20 +78,26 @@ class Reindexing(Run):
         return False
 
     async def close(self) -> bool:
+        """Finish the job; return true."""
         async with writing(self.database, self.scope) as writer:
             await queue.finish(writer, self.job, self.metrics.stored)
         return True
 
 
 class Embedding(Run):
-    """One attempt at a job that embeds what has no vector: pages, then passages, a batch at a time.
+    """One attempt at a job that embeds the pages, and then the passages, that have no vector yet.
 
-    It ends after so many, so that a compile of the wiki need not wait for all: the next look asks for the rest.
+    It ends after EMBEDDED_MAX texts, so that compile jobs of the wiki do not wait long. The next EmbeddingCheck queues
+    a job for the rest.
     """
 
     progress: vectors.Progress | None = None
 
     async def step(self) -> bool:
+        """Embed a batch of pages or passages; return true when the job is over.
+
+        Raises ModelRefused without an embedder.
+        """
         embedder = self.compiler.embedder
         if embedder is None:
             raise ModelRefused("This worker has no embedding server. Set CAIRN_EMBEDDING_URL for every worker.")
@@ -114,7 +122,7 @@ class Embedding(Run):
             self.metrics.add("batches")
             if is_done:
                 await vectors.finish(writer, embedder, at)
-            if is_done or self.metrics.counts["texts_embedded"] >= EMBEDDED_MOST:
+            if is_done or self.metrics.counts["texts_embedded"] >= EMBEDDED_MAX:
                 await queue.finish(writer, self.job, self.metrics.stored)
                 return True
             await queue.advance(writer, self.job, self.metrics.stored)
@@ -122,12 +130,12 @@ class Embedding(Run):
 
 
 class Linting(Run):
-    """One attempt at a job that lints a wiki: it keeps a report, and changes no page."""
+    """One attempt at a job that lints a wiki. It stores a report and changes no page."""
 
     async def step(self) -> bool:
-        """Run every check, and store the report with the end of the job."""
+        """Run every check, then store the report and finish the job in one transaction; return true."""
         reports = await lint(self.database, self.scope, most=1)
-        self.metrics.add("findings", sum(one.total for one in reports))
+        self.metrics.add("findings", sum(report.total for report in reports))
         async with writing(self.database, self.scope) as writer:
             await write_report(writer, reports, str(self.job.options.get("trigger", SCHEDULE)))
             await queue.finish(writer, self.job, self.metrics.stored)
@@ -141,7 +149,7 @@ RUNNERS: Mapping[str, type[Run]] = {
 
 
 def runner_for(database: Database, job: Job, compiler: Compiler) -> Run:
-    """Return one attempt at the job."""
+    """Return an attempt at the job, of the class for its trigger."""
     return RUNNERS.get(job.trigger, Run)(database, job, compiler)
 
 
@@ -150,14 +158,21 @@ def now() -> datetime:
 
 
 class DailySweep:
-    """A record of the last day that this process has looked at: others may have been first."""
+    """Queues the sweep jobs and the due lint jobs of all wikis, once a day from the time `at` (UTC) on.
+
+    All workers do the same. The database ensures that a wiki is swept once a day.
+    """
 
     def __init__(self, at: clock | None, now: Callable[[], datetime] = now) -> None:
         self.at, self.now = at, now
         self.last: date | None = None
+        """The last day on which this process has queued the jobs."""
 
-    async def look(self, database: Database) -> None:
-        """Sweep, and lint what is due, if the hour has come and nobody of this process has on this day."""
+    async def run_if_due(self, database: Database) -> None:
+        """Queue the sweep jobs and the due lint jobs, if the time has come and this process has not done so today.
+
+        If a wiki was too busy for that, all are tried again at the next call.
+        """
         moment = self.now()
         if self.at is None or self.last == moment.date() or moment.time() < self.at:
             return
@@ -166,12 +181,15 @@ class DailySweep:
 
 
 class EmbeddingCheck:
-    """Looks now and then for wikis in which something has no vector yet, where there is an embedding server."""
+    """Queues jobs for the wikis with pages or passages that have no vector yet, every `every` seconds.
+
+    It does nothing without an embedder.
+    """
 
     def __init__(self, embedder: Embedder | None, every: float) -> None:
         self.embedder, self.every, self.next = embedder, every, 0.0
 
-    async def look(self, database: Database) -> None:
+    async def run_if_due(self, database: Database) -> None:
         if self.embedder is None or time.monotonic() < self.next:
             return
         self.next = time.monotonic() + self.every
@@ -179,49 +197,53 @@ class EmbeddingCheck:
 
 
 class RetentionCheck:
-    """Takes away now and then what tenants and the operator keep no longer; those that say nothing keep jobs and both
-    logs for so many days, and the rest for ever."""
+    """Deletes, every `every` seconds, the data whose retention period is over.
+
+    A tenant without a period of its own keeps jobs, activity log and audit log for `keep_days` days (0: forever), and
+    everything else forever.
+    """
 
     def __init__(self, keep_days: int, every: float) -> None:
-        self.kept, self.every, self.next = dict.fromkeys(("activity", "audit", "jobs"), keep_days), every, 0.0
+        self.default_days = dict.fromkeys(("activity", "audit", "jobs"), keep_days)
+        self.every, self.next = every, 0.0
 
-    async def look(self, database: Database) -> None:
+    async def run_if_due(self, database: Database) -> None:
         if time.monotonic() < self.next:
             return
         self.next = time.monotonic() + self.every
         moment = await retention.find_moment(database)
         for tenant in await list_tenants(database):
-            kept = self.kept | await retention.find_retention(database, tenant.id)
-            await retention.prune(database, tenant.id, kept, moment)
+            days = self.default_days | await retention.find_retention(database, tenant.id)
+            await retention.prune(database, tenant.id, days, moment)
             await retention.prune_authorizations(database, tenant.id)
             await prune_deliveries(database, tenant.id, moment)
             await sweep_files(database, tenant.id)
             await place_links(database, tenant.id)
-        await retention.prune(database, OPERATORS_LOG, {"audit": self.kept["audit"]}, moment)
+        await retention.prune(database, OPERATORS_LOG, {"audit": self.default_days["audit"]}, moment)
 
 
 class ProposalExpiry:
-    """Looks now and then for proposals whose time is over."""
+    """Marks proposals as expired when their time is over, every EXPIRY_INTERVAL seconds."""
 
     def __init__(self) -> None:
         self.next = 0.0
 
-    async def look(self, database: Database) -> None:
+    async def run_if_due(self, database: Database) -> None:
         if time.monotonic() >= self.next:
-            self.next = time.monotonic() + EXPIRED_EVERY
+            self.next = time.monotonic() + EXPIRY_INTERVAL
             await expire_proposals(database)
 
 
 log = logging.getLogger(__name__)
 
-PRUNED_EVERY = 3600.0  # seconds
-EXPIRED_EVERY = 60.0  # seconds between two looks for proposals whose time is over
-EMBEDDED_MOST = 2_000  # texts of one job
-LOOKED_EVERY = 5.0  # seconds between two looks for what has no vector
-BEAT = 30.0  # seconds between two signs of life
-IDLE = 2.0  # seconds before the next look, when there was nothing to do
-FOREIGN_MAX = 500  # characters of a message that is not ours: it may quote a source
-TROUBLE = 5.0  # seconds before the next look, when Postgres did not answer
+RETENTION_INTERVAL = 3600.0  # seconds between two RetentionChecks
+EXPIRY_INTERVAL = 60.0  # seconds between two searches for expired proposals
+EMBEDDING_INTERVAL = 5.0  # seconds between two EmbeddingChecks
+EMBEDDED_MAX = 2_000  # texts of one job
+HEARTBEAT_INTERVAL = 30.0  # seconds between two heartbeats of a job
+IDLE = 2.0  # seconds to wait if there was no job
+FOREIGN_MAX = 500  # characters of an error message from a library, which may quote a source
+RETRY_PAUSE = 5.0  # seconds to wait if Postgres did not answer
 
 
 def worker_name() -> str:
@@ -229,33 +251,37 @@ def worker_name() -> str:
 
 
 Observe = Callable[[str, UUID], AbstractContextManager[object]]
-"""Watches one attempt at a job of this trigger and id. The trace of it tells by an error that it failed or was lost."""
+"""Opens a trace around an attempt at the job with this trigger and id. The trace of a failed or lost attempt has an
+error."""
 
 
 async def work(
     database: Database, compiler: Compiler, *, idle: float = IDLE, observe: Observe = lambda *_: nullcontext()
 ) -> None:
-    """Work until cancelled. The job at work is then left to others, after the last batch that was stored."""
-    name, sweep = worker_name(), DailySweep(compiler.sweep_at)
-    embeddings, expiry = EmbeddingCheck(compiler.embedder, LOOKED_EVERY), ProposalExpiry()
-    retention_check = RetentionCheck(compiler.keep_days, PRUNED_EVERY)
+    """Run jobs and periodic tasks until cancelled. A job that is then running is released: another worker continues it
+    after its last stored batch."""
+    name = worker_name()
+    daily_sweep = DailySweep(compiler.sweep_at)
+    embedding_check = EmbeddingCheck(compiler.embedder, EMBEDDING_INTERVAL)
+    retention_check = RetentionCheck(compiler.keep_days, RETENTION_INTERVAL)
+    proposal_expiry = ProposalExpiry()
     while True:
         try:
-            await sweep.look(database)
-            await embeddings.look(database)
-            await retention_check.look(database)
-            await expiry.look(database)
+            await daily_sweep.run_if_due(database)
+            await embedding_check.run_if_due(database)
+            await retention_check.run_if_due(database)
+            await proposal_expiry.run_if_due(database)
             if not await work_once(database, compiler, name, observe):
                 await asyncio.sleep(idle)
         except Exception as error:
             log.warning("No job could be taken: %s", str(error) or type(error).__name__)
-            await asyncio.sleep(TROUBLE)
+            await asyncio.sleep(RETRY_PAUSE)
 
 
 async def work_once(
     database: Database, compiler: Compiler, name: str, observe: Observe = lambda *_: nullcontext()
 ) -> bool:
-    """Run one job, and return whether there was any."""
+    """Claim and run one job; return whether there was one."""
     job = await claim(database, name)
     if job is None:
         return False
@@ -265,8 +291,11 @@ async def work_once(
 
 
 async def run(database: Database, job: Job, compiler: Compiler, *, is_patient: bool = False) -> None:
-    """Run a claimed job to its end: done, tried again later, or lost to another. One that is patient waits for
-    Postgres to store how it ended."""
+    """Run one attempt at a claimed job: the job is then finished, queued for a retry, failed, or lost.
+
+    With `is_patient`, a failure is stored as soon as Postgres answers, however long that takes. If cancelled, the job
+    is released for another worker.
+    """
     attempt = runner_for(database, job, compiler)
     if job.attempt > ATTEMPTS_MAX and job.is_last_attempt:
         return await fail(database, job, "Every worker that had it fell silent.", job.metrics)
@@ -279,28 +308,32 @@ async def run(database: Database, job: Job, compiler: Compiler, *, is_patient: b
 
 
 async def run_attempt(database: Database, job: Job, attempt: Run, is_patient: bool) -> None:
+    """Run all steps of an attempt while heartbeats are sent, and store its failure, if it fails."""
     try:
         async with asyncio.TaskGroup() as group:
-            beats = group.create_task(beating(database, job))
+            heartbeats = group.create_task(send_heartbeats(database, job))
             while not await attempt.step():
                 pass
-            beats.cancel()
+            heartbeats.cancel()
     except* Lost:
         record_error("JOB_LOST")
         log.warning("The job %s was lost: it was cancelled, or given to another worker.", job.id)
     except* Exception as errors:
-        first = next(leaves(errors))
+        first = next(flatten_errors(errors))
         record_error("JOB_FAILED")
-        log.warning("The job %s failed: %s", job.id, reason(first), exc_info=first)
+        log.warning("The job %s failed: %s", job.id, describe_error(first), exc_info=first)
         with suppress(Lost):
-            hopeless = isinstance(first, ModelRefused | Forbidden)
-            await store_failure(database, job, reason(first), attempt, hopeless, is_patient)
+            is_hopeless = isinstance(first, ModelRefused | Forbidden)
+            await store_failure(database, job, describe_error(first), attempt, is_hopeless, is_patient)
 
 
 async def store_failure(
     database: Database, job: Job, error: str, attempt: Run, is_hopeless: bool, is_patient: bool
 ) -> None:
-    """Store that an attempt has failed; if it is patient, as soon as Postgres can. Raises Lost."""
+    """Store that an attempt has failed. Raises Lost.
+
+    An `is_hopeless` failure is not retried. With `is_patient`, storing is retried until Postgres answers.
+    """
     while True:
         try:
             return await fail(database, job, error, attempt.metrics.stored, is_hopeless=is_hopeless)
@@ -310,16 +343,17 @@ async def store_failure(
             log.warning(
                 "The result of the job %s is not stored yet: %s", job.id, str(trouble) or type(trouble).__name__
             )
-        await asyncio.sleep(TROUBLE)
+        await asyncio.sleep(RETRY_PAUSE)
 
 
-async def beating(database: Database, job: Job) -> None:
-    """Keep the job alive; end with Lost, and with it the work on the job.
+async def send_heartbeats(database: Database, job: Job) -> None:
+    """Store a heartbeat of the job every HEARTBEAT_INTERVAL seconds.
 
-    While Postgres does not answer it is for the work to notice.
+    Raises Lost, which ends the attempt as well. Other errors are only logged: the attempt notices itself if Postgres
+    does not answer.
     """
     while True:
-        await asyncio.sleep(BEAT)
+        await asyncio.sleep(HEARTBEAT_INTERVAL)
         try:
             await beat(database, job)
         except Lost:
@@ -328,22 +362,22 @@ async def beating(database: Database, job: Job) -> None:
             log.warning("The heartbeat of the job %s was not stored: %s", job.id, str(error) or type(error).__name__)
 
 
-def leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the errors of a group, one by one."""
+def flatten_errors(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors inside an exception group, however deeply nested, or the error itself."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
-            yield from leaves(inner)
+            yield from flatten_errors(inner)
     else:
         yield error
 
 
-def reason(error: BaseException) -> str:
-    """Return the error for the job's row, which admins read: what was being done, then the message."""
+def describe_error(error: BaseException) -> str:
+    """Return the notes and the message of an error, for the job's row, which admins read."""
     return ": ".join([*getattr(error, "__notes__", ()), error_message(error)])
 
 
 def error_message(error: BaseException) -> str:
-    """Return the message of an error of ours, or the kind and the beginning of the message of any other."""
+    """Return the message of a CairnError; of any other error its class and the beginning of its message."""
     if isinstance(error, REFUSED):
         error = refusal(error) or error
     if isinstance(error, CairnError):

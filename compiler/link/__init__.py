@@ -1,1 +1,1 @@
-"""Links that a compile makes."""
+"""The links that the compiler creates, from text and from evidence."""

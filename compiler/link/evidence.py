@@ -1,4 +1,5 @@
-"""Links that follow from evidence alone, each with a reason of its own kind, so that one kind can be taken back."""
+"""Links that follow from citations and metadata of sources. Each kind has its own reason, so it can be removed
+alone."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -18,13 +19,14 @@ from ..read.stored import COMPILING
 from ..write.page_changes import PageChange
 
 IMPORTS = statements("import_export/imports")
-SOURCES_LEAST = 2  # of a page, that name the same place
-PAIRS_MAX = 5  # of one source: ten directed links
+SOURCES_MIN = 2  # sources of a page that name the same place
+PAIRS_MAX = 5  # pairs of pages of one source, which make ten directed links
 Pair = tuple[UUID, UUID]
+"""The two pages of a directed link."""
 
 
 async def evident_references(writer: Writer, changes: Sequence[PageChange]) -> list[Reference]:
-    """Return the links of the entities that were just compiled, and the sources that were just cited."""
+    """Return the links that follow from the evidence of the entities in these changes, with their reasons."""
     entities = [change.after.id for change in changes if change.after.type == "entity"]
     if not entities:
         return []
@@ -33,7 +35,7 @@ async def evident_references(writer: Writer, changes: Sequence[PageChange]) -> l
 
 
 async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pair]]:
-    """Return by reason the pairs of an entity and the topic of the place that its sources share."""
+    """Return, by reason, pairs of an entity and the topic of the city or journal that its sources share."""
     places = find_shared_places(await writer.all(COMPILING["find_places"], page_ids=entities))
     names = sorted({name for _, _, name in places})
     if not names:
@@ -49,18 +51,18 @@ async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pa
 
 
 def find_shared_places(rows: Sequence[Row]) -> list[tuple[UUID, str, str]]:
-    """Return (page, kind, name) of the cities and journals that two sources of a page name."""
+    """Return (page, kind, name) of the cities and journals that at least SOURCES_MIN sources of a page name."""
     sources: Counter[tuple[UUID, str, str]] = Counter()
     for row in rows:
         said = orjson.loads(row["said"])
         named = {("city", name) for name in cities(said)} | {("journal", name) for name in texts(said, "journal_id")}
         for kind, name in named:
             sources[row["page_id"], kind, name] += row["sources"]
-    return sorted(place for place, count in sources.items() if count >= SOURCES_LEAST)
+    return sorted(place for place, count in sources.items() if count >= SOURCES_MIN)
 
 
 async def entity_pairs(writer: Writer, changes: Sequence[PageChange]) -> dict[str, list[Pair]]:
-    """Return by reason the pairs of entities that rest on the same source, in the order of their slugs, both ways."""
+    """Return, by reason, the pairs of entities that cite the same source, in both directions, by order of slugs."""
     sources = sorted({id for change in changes for ids in change.cited.values() for id in ids})
     rows = await writer.all(COMPILING["find_companions"], source_ids=sources) if sources else []
     together: dict[UUID, list[UUID]] = defaultdict(list)

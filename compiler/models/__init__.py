@@ -1,1 +1,1 @@
-"""A language model as planner and section writer (docs/how-to/language-model.md). It proposes, and code decides."""
+"""A language model as planner and section writer (docs/how-to/language-model.md). Code checks everything it returns."""

@@ -1,7 +1,7 @@
-"""Answers that a model is asked for: the schema that it sees, and nothing that could reach the wiki unchecked.
+"""The schemas of a model's answers, which the model sees. The answers are checked before they reach the wiki.
 
-It names sources, pages and mentions by the short handles under which it was shown them (`s1`, `p2`, `m3`), so it
-cannot name what it was not shown.
+A model names sources, pages and mentions by the short handles that the request gave them (`s1`, `p2`, `m3`), so it
+cannot name any others.
 """
 
 import re
@@ -101,22 +101,23 @@ class VerdictAnswer(BaseModel):
 
 QUOTE_MIN, QUOTE_MAX = 2, 600
 LENGTH = f"{{{QUOTE_MIN},{QUOTE_MAX}}}"
-# What stands between quotation marks, whatever the language; an apostrophe is none.
+# Text between the quotation marks of any language. Apostrophes are no quotation marks.
 QUOTATION = re.compile("|".join(rf"{a}([^{a}{b}\n]{LENGTH}){b}" for a, b in ("“”", "„“", "„”", "«»", "「」", '""')))
 
 
 def is_verbatim(quote: str, source: SourceText) -> bool:
+    """Return whether a source contains a quote, ignoring white space and markup."""
     wanted = " ".join(INVISIBLE.sub("", quote).split())
     return len(wanted) >= QUOTE_MIN and any(wanted in text for text in readable(source.content))
 
 
 @lru_cache(maxsize=200)
 def readable(content: str) -> tuple[str, str]:
-    """Return the text in one line, with its marks and without."""
+    """Return the text on one line, once with its markup and once without."""
     content = INVISIBLE.sub("", content)
     return " ".join(content.split()), plain(content)
 
 
 def quotations(text: str) -> list[str]:
-    """Return the parts of the text that stand between quotation marks."""
+    """Return the parts of the text between quotation marks."""
     return [next(filter(None, found.groups())) for found in QUOTATION.finditer(text)]

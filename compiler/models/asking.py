@@ -1,7 +1,7 @@
-"""A question to a model, and its answer in the schema that was asked for: the one place that speaks to a provider.
+"""Requests to a model, whose answers have a schema. This is the only module that calls a provider.
 
-The jobs of a process share its semaphore. A malformed answer is asked for again, with what is wrong with it, twice.
-Whatever was used is noted, be there an answer or not.
+All jobs of a process share a semaphore, which limits parallel requests. After a malformed answer, the model is asked
+again up to RETRIES times, and told what is wrong. Usage is recorded even if a request fails.
 """
 
 import asyncio
@@ -40,18 +40,18 @@ from .meter import Meter
 from .usage import Price, Usage
 
 RETRIES = 2
-ANSWER_MAX = 16_000  # tokens of one answer, what a model thinks before among them
+ANSWER_MAX = 16_000  # tokens of one answer, including those of the model's reasoning
 
 Answer = TypeVar("Answer", bound=BaseModel)
 Complaint = Callable[[Answer], str | None]
 
 
 class Malformed(Unavailable):
-    """The model was reached, and did not answer what it was asked for."""
+    """Raised if the model was reached, but did not return a valid answer."""
 
 
 class ModelQuestion(Generic[Answer]):
-    """A question that is asked again and again about other texts: the instructions, and the schema of the answer."""
+    """A kind of request: its instructions and the schema of its answer. It is used for many different texts."""
 
     def __init__(self, name: str, instructions: str, answer: type[Answer]) -> None:
         self.agent: Agent[Complaint[Answer], Answer] = Agent(
@@ -59,10 +59,10 @@ class ModelQuestion(Generic[Answer]):
         )
 
         @self.agent.output_validator
-        def check(context: RunContext[Complaint[Answer]], given: Answer) -> Answer:
-            if complaint := context.deps(given):
+        def check(context: RunContext[Complaint[Answer]], value: Answer) -> Answer:
+            if complaint := context.deps(value):
                 raise ModelRetry(complaint)
-            return given
+            return value
 
 
 class Asker:
@@ -78,12 +78,16 @@ class Asker:
         timeout: float,
         price: Price | None,
     ) -> None:
-        """Set up for one job; `timeout` is in seconds for each request."""
+        """Set up for one job. `timeout` is the maximum of seconds of each request."""
         self.name, self.model, self.meter, self.semaphore, self.price = name, model, meter, semaphore, price
         self.settings = ModelSettings(request_timeout=timeout, max_tokens=ANSWER_MAX)
 
     async def ask(self, question: ModelQuestion[Answer], text: str, complaint: Complaint[Answer]) -> Answer:
-        """Ask; `complaint` says what is wrong with an answer of the right form. Raises Malformed, Unavailable."""
+        """Send a request and return its valid answer.
+
+        `complaint` returns what is wrong with an answer that fits the schema, or None. Raises Malformed, Unavailable
+        and ModelRefused.
+        """
         async with self.semaphore, self.meter_usage() as usage:
             result = await question.agent.run(
                 text, deps=complaint, model=self.model, model_settings=self.settings, usage=usage
@@ -92,7 +96,7 @@ class Asker:
 
     @asynccontextmanager
     async def meter_usage(self) -> AsyncIterator[RunUsage]:
-        """Record in the end what is used in the block, and raise errors of the provider as errors of Cairn."""
+        """Record the usage of the block at its end, and translate errors of the provider into errors of Cairn."""
         usage = RunUsage()
         try:
             yield usage
@@ -107,7 +111,7 @@ class Asker:
         return Usage(usage.requests, usage.input_tokens, usage.output_tokens, cost).with_price(self.price)
 
     def translate_error(self, error: Exception) -> CairnError:
-        """Return an error without what the provider says: that may hold parts of sources, or of a key."""
+        """Return an error without the provider's message, which may contain parts of sources or of a key."""
         if isinstance(error, ContentFilterError):
             return Malformed(f"The provider of {self.name} refused to answer about these sources.")
         if isinstance(error, OutputTokenLimitExceeded):
@@ -122,10 +126,11 @@ class Asker:
 
 
 FOR_OPERATORS = (ModelAuthenticationError, ModelQuotaExceededError, ModelNotFoundError)
-"""Errors that no retry fixes: somebody has to change a setting or an account first."""
+"""Errors that a retry does not fix: an operator must first change a setting or an account."""
 
 
 def what_went_wrong(error: Exception) -> str:
+    """Return the second half of an error message, with what an operator can do."""
     match error:
         case ModelAuthenticationError():
             return "refuses the key: set the provider's own variable, such as OPENAI_API_KEY or ANTHROPIC_API_KEY."

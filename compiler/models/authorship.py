@@ -1,4 +1,4 @@
-"""Authorship of the lines of a page: a model may write its own anew, but not those of people."""
+"""The authorship of the lines of a page. A model may rewrite lines of the compiler, but not those of people."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -11,7 +11,7 @@ from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
 AUTHORSHIP, REVISIONS = statements("pages/authorship"), statements("pages/revisions")
-VERSIONS_MAX = 64
+VERSIONS_MAX = 64  # newest versions of a page that are compared
 COMPILER = "compiler"
 
 
@@ -22,9 +22,9 @@ class Authorship:
         self.database, self.scope = database, scope
 
     async def lines_of_people(self, page_id: UUID) -> frozenset[str]:
-        """Return people's lines, as `key_of` has them.
+        """Return the lines of people, as `key_of` returns them.
 
-        A line belongs to who wrote it first, as far as the newest versions tell.
+        A line belongs to the author of the oldest of the VERSIONS_MAX newest versions that has it.
         """
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
@@ -37,7 +37,7 @@ class Authorship:
 
 
 def first_by_people(bodies: Mapping[int, str], kinds: Mapping[int, str]) -> frozenset[str]:
-    """Return the lines whose oldest version here is no compile."""
+    """Return the lines whose oldest version was not written by the compiler."""
     authors: dict[str, str] = {}
     for version in sorted(bodies):
         for key in keys_of(bodies[version]):
@@ -50,5 +50,5 @@ def keys_of(text: str) -> Sequence[str]:
 
 
 def key_of(line: str) -> str:
-    """Return the line without its marks: a compile makes links of the titles in it."""
+    """Return the line without markup, because the compiler turns titles in it into links."""
     return plain(line)

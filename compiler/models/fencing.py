@@ -1,6 +1,7 @@
-"""Texts of others as a model is shown them: between marks that nobody can guess and no text can hold.
+"""Fencing untrusted texts in a request to a model, between marks that nobody can guess.
 
-It is a help for the model, not what keeps a wiki safe: that are the checks of what it answers.
+This helps the model to tell data from instructions. The safety of the wiki does not depend on it, but on the checks of
+the answers.
 """
 
 import re
@@ -23,12 +24,12 @@ class Fence:
 
 
 def neutralise(text: str) -> str:
-    """Return the text without anything that looks like such a mark, and without what cannot be seen."""
+    """Return the text without invisible characters and without anything that looks like a mark of a fence."""
     text = INVISIBLE.sub("", CONTROL.sub(" ", text))
     return ANGLES.sub(lambda found: " ".join(found[0]), text)
 
 
-def one_line(text: str, most: int) -> str:
-    """Return a title or the like on one line, cut so that a long one does not push out the rest."""
+def one_line(text: str, max_length: int) -> str:
+    """Return the text on one line, cut to at most `max_length` characters."""
     text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"

@@ -1,4 +1,4 @@
-"""A judge of corrections that asks a model: what it calls overridden, it has to quote the words for."""
+"""A judge of corrections that asks a model. For each correction, the model must quote the words that show it."""
 
 from content.claims.corrections import Verdict
 
@@ -14,7 +14,7 @@ JUDGING = ModelQuestion("correction-judge", prompt("judging"), VerdictAnswer)
 
 
 class ModelJudge:
-    """A `Judge`. `rules` judge what the model gives no verdict on, and everything once the budget is used up."""
+    """A `Judge` that asks a model. `rules` decide if its answer is malformed, or if the budget is used up."""
 
     def __init__(self, asker: Asker, rules: Judge) -> None:
         self.asker, self.rules = asker, rules
@@ -41,7 +41,7 @@ def is_quoted(quote: str | None, sentence: str) -> bool:
 
 
 def text_of(disputed: Disputed) -> str:
-    """Return what the model is shown: the names of the page, and both sentences."""
+    """Return the text of the request: the names of the page and both sentences."""
     fence = Fence()
     names = [one_line(name, NAME_MAX) for name in sorted(disputed.names)][:NAMES_MAX]
     return "\n\n".join(

@@ -1,8 +1,8 @@
-"""The usage of a model by a job, noted as it is used, and when it has used enough.
+"""Metering the usage of a model by a job, and stopping the job when a budget is used up.
 
-Notes are kept by tenant, owner, day and model beside the job's own metrics, so that the budget of a tenant holds for
-all workers together, and whatever becomes of the job. It is looked at before each batch, each group of sources and each
-section; requests that are under way are finished, so a budget may be passed by those.
+Usage is recorded in the job's metrics, and also by tenant, owner, day and model, so that the daily budget of a tenant
+holds for all workers together, even if a job fails. Budgets are checked before each batch, each group of sources and
+each section. Running requests are finished, so they may exceed a budget.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,10 @@ MODEL_USAGE = statements("sources/model_usage")
 
 
 class Budget(NamedTuple):
-    """The limits of a job, and of a tenant in a day (UTC): tokens, and US dollars where prices are known. 0: any."""
+    """The limits of a job and of a tenant per day (UTC), in tokens, and in US dollars where prices are known.
+
+    0 means no limit.
+    """
 
     job_tokens: int = 0
     job_cost: float = 0.0
@@ -31,7 +34,7 @@ class Budget(NamedTuple):
 
 
 class Meter:
-    """The usage of one model by one job. `metrics` are the job's at this moment."""
+    """Records the usage of one model by one job. `metrics` returns the present metrics of the job."""
 
     def __init__(
         self, database: Database, scope: Scope, model: str, budget: Budget, metrics: Callable[[], Metrics]
@@ -39,7 +42,7 @@ class Meter:
         self.database, self.scope, self.model, self.budget, self.metrics = database, scope, model, budget, metrics
 
     async def add(self, used: Usage) -> None:
-        """Note usage immediately, in the job and for the day."""
+        """Record usage immediately, in the metrics of the job and in the database for the day."""
         self.count(used.metrics)
         values: dict[str, Any] = {**used._asdict(), "cost": used.cost or 0.0}
         async with read_connection(self.database) as connection:
@@ -52,11 +55,11 @@ class Meter:
             )
 
     def count(self, numbers: Mapping[str, float]) -> None:
-        """Add to the job's metrics alone."""
+        """Add numbers to the usage in the job's metrics only."""
         self.metrics().use(numbers)
 
     async def stop(self) -> Stop | None:
-        """Return why to stop if enough was used: of the day, then of the job."""
+        """Return why the job must stop, if the budget of the day or of the job is used up, or None."""
         budget = self.budget
         if budget.day_tokens or budget.day_cost:
             tokens, cost, midnight = await self.of_today()
@@ -71,9 +74,9 @@ class Meter:
         return None
 
     async def of_today(self) -> tuple[float, float, datetime]:
-        """Return (tokens, US dollars) of the tenant today, all owners and models together, and when the day ends.
+        """Return (tokens, US dollars, end of the day) for all usage of the tenant today.
 
-        The day is one of the clock of Postgres, which decides when a job that waits for the next day is due.
+        The day follows the clock of Postgres, which also decides when a job that waits for the next day is due.
         """
         async with read_connection(self.database) as connection:
             row = await connection.one(MODEL_USAGE["find_usage_of_today"], tenant_id=self.scope.tenant_id)
@@ -81,5 +84,5 @@ class Meter:
         return row["tokens"], row["cost"], row["midnight"]
 
 
-def is_reached(used: float, most: float) -> bool:
-    return bool(most) and used >= most
+def is_reached(used: float, limit: float) -> bool:
+    return bool(limit) and used >= limit

@@ -1,4 +1,4 @@
-"""The models that the jobs of a process may be compiled with."""
+"""The models with which jobs of this process may be compiled."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
@@ -26,24 +26,28 @@ from .planner import ModelPlanner
 from .usage import Price
 from .writer import ModelWriter
 
-RULES = "rules"
+RULES = "rules"  # names the rule-based planner and writer in place of a model
 BATCH = 10  # sources that are planned and stored together
 
 
 class Terms(NamedTuple):
-    """The terms of using models: `timeout` in seconds for a request, `requests` in parallel, `prices` by model."""
+    """The limits and prices of using models."""
 
     timeout: float = 120.0
+    """Seconds for each request."""
     requests: int = 4
+    """Requests that run in parallel."""
     budget: Budget = Budget()
     prices: Mapping[str, Price] = {}
+    """The operator's prices, by the name of the model."""
 
 
 TERMS = Terms()
 
 
 class Models:
-    """A `Hiring`: `default` where a job names none (the rules, where that is None), `others` for jobs that do."""
+    """An `AuthorFactory`. Jobs that name no model use `default`, or the rules if that is None. Jobs may name
+    `others`."""
 
     def __init__(
         self,
@@ -54,27 +58,31 @@ class Models:
         terms: Terms = TERMS,
         make: Callable[[str], Model] | None = None,
     ) -> None:
-        """Set up with `planner` and `writer` of rules. Raises Unavailable for a model without access or price."""
+        """Create all models. Raises Unavailable for a model without library, key or required price.
+
+        `planner` and `writer` are the rule-based ones. `make` creates a model by its name.
+        """
         self.default, self.planner, self.writer, self.terms = default, planner, writer, terms
         self.names = sorted({default, *others} - {None, RULES}, key=str)
-        self.made = {name: (make or make_model)(name) for name in self.names if name}
+        self.by_name = {name: (make or make_model)(name) for name in self.names if name}
         self.semaphore = asyncio.Semaphore(terms.requests)
         if terms.budget.job_cost or terms.budget.day_cost:
-            for name, model in self.made.items():
+            for name, model in self.by_name.items():
                 check_price(name, model, terms.prices)
 
     def authors(self, database: Database, scope: Scope, job: Job, metrics: Callable[[], Metrics]) -> Authors:
+        """Return the planner and writer that the job names. Raises ModelRefused for a model that is not offered."""
         name = job.options.get("modelId") or self.default or RULES
         if name == RULES:
             return Authors(self.planner, self.writer)
-        if name not in self.made:
+        if name not in self.by_name:
             raise ModelRefused(
-                f"This service does not compile with {name!r:.100}. Give {' or '.join([*self.made, RULES])}."
+                f"This service does not compile with {name!r:.100}. Give {' or '.join([*self.by_name, RULES])}."
             )
         meter = Meter(database, scope, name, self.terms.budget, metrics)
         asker = Asker(
             name,
-            self.made[name],
+            self.by_name[name],
             meter,
             semaphore=self.semaphore,
             timeout=self.terms.timeout,
@@ -85,7 +93,7 @@ class Models:
 
 
 def make_model(name: str) -> Model:
-    """Return the model of a name such as `openai:…`. Raises Unavailable when its library or key is not there."""
+    """Return the model with a name such as `openai:…`. Raises Unavailable if its library or key is missing."""
     try:
         return infer_model(name)
     except (UserError, ValueError) as error:
@@ -98,7 +106,7 @@ def make_model(name: str) -> Model:
 
 
 def check_price(name: str, model: Model, prices: Mapping[str, Price]) -> None:
-    """Check that the model has a price: a budget in dollars holds only for what has one."""
+    """Raise Unavailable if the model has no known price, which a budget in dollars requires."""
     if name in prices:
         return
     try:

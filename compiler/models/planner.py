@@ -1,4 +1,4 @@
-"""A plan made by a model: it is shown new sources, and of the wiki what these may have to do with."""
+"""The planner that asks a model. It shows the model new sources, and the pages and mentions that they may concern."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from .plans import Shown, SourceGroup, SourcePart, groups, join_plans, plan_of
 from .prompts import prompt
 from .writer import TITLE_MAX, with_header
 
-PAGES_MAX, MENTIONS_MAX, PROPOSED_MAX = 80, 80, 60  # shown in one request
+PAGES_MAX, MENTIONS_MAX, PROPOSED_MAX = 80, 80, 60  # stored pages, mentions and proposed pages in one request
 SUMMARY_MAX, ALIASES_MAX, METADATA_MAX = 200, 4, 300
 USUAL = "\n".join(f"- {type}: {', '.join(slug for slug, _ in sections)}" for type, sections in TEMPLATES.items())
 
@@ -25,14 +25,15 @@ PLANNING = ModelQuestion("planner", f"{prompt('planning')}\n# Usual sections\n\n
 
 
 class ModelPlanner:
-    """A `Planner` for one job. What it planned for a group of sources it does not ask for again."""
+    """A `Planner` for one job. It stores the plan of each group of sources, so that no group is planned twice."""
 
     def __init__(self, asker: Asker) -> None:
         self.asker = asker
         self.planned: dict[tuple[UUID, ...], Plan] = {}
+        """The plan of each group of sources."""
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
-        """Plan at least the first group of sources, and no other once the budget is used up. Raises Unavailable."""
+        """Plan the first group of sources, and further groups until the budget is used up. Raises Unavailable."""
         plans: list[Plan] = []
         read = 0
         for group in groups(sources):
@@ -46,7 +47,7 @@ class ModelPlanner:
         return join_plans(plans, None if read == len(sources) else read)
 
     async def plan_group(self, group: SourceGroup, knowledge: Knowledge, before: Sequence[Plan]) -> Plan:
-        """Plan request after request, so that a name which a part has proposed is known to the next."""
+        """Plan a group in one request after the other. Each request shows the pages that earlier ones proposed."""
         readings = {source.id: Reading(source) for source in group.sources}
         plans: list[Plan] = []
         for parts in group.requests:
@@ -58,45 +59,49 @@ class ModelPlanner:
 
 
 def no_complaint(answer: PlanAnswer) -> None:
-    """Accept any answer: whatever of it cannot stand is left out."""
+    """Return None, which accepts any answer. Invalid parts of a plan are left out later."""
 
 
 async def look_up(
     readings: Sequence[Reading], knowledge: Knowledge
 ) -> tuple[Mapping[str, PageCard], Mapping[str, MentionCard]]:
-    """Return pages and open names that these sources say, by handle, those first that most of them say."""
+    """Return the pages and open mentions that these sources name, by handle, the most named first."""
     said = Counter(
         name for reading in readings for name in phrases(reading) | reading.sightings.keys() | metadata_names(reading)
     )
     found = await knowledge.pages(sorted(said))
-    often: Counter[UUID] = Counter()
+    counts: Counter[UUID] = Counter()
     cards: dict[UUID, PageCard] = {}
     for name, pages in found.items():
         for card in pages:
             if not card.is_archived:
                 cards[card.id] = card
-                often[card.id] += said[name]
+                counts[card.id] += said[name]
     mentions = await knowledge.mentions(sorted({name for reading in readings for name in reading.sightings}))
     held = sorted(mentions.values(), key=lambda card: (-len(card.source_ids), card.alias))
     return (
-        {f"p{n}": cards[id] for n, (id, _) in enumerate(often.most_common(PAGES_MAX), start=1)},
-        {f"m{n}": card for n, card in enumerate([one for one in held if one.status == "open"][:MENTIONS_MAX], start=1)},
+        {f"p{n}": cards[id] for n, (id, _) in enumerate(counts.most_common(PAGES_MAX), start=1)},
+        {
+            f"m{n}": card
+            for n, card in enumerate([card for card in held if card.status == "open"][:MENTIONS_MAX], start=1)
+        },
     )
 
 
 def metadata_names(reading: Reading) -> set[str]:
-    """Return the names that the metadata give."""
+    """Return the normalised names in the metadata."""
     return {name for names in reading.metadata.values() for name in names}
 
 
 def proposed_pages(plans: Iterable[Plan]) -> list[str]:
-    """Return the pages that were proposed before for this batch."""
+    """Return a line for each of the last pages that were proposed for this batch before."""
     return [f"{page.type}: {one_line(page.title, TITLE_MAX)}" for plan in plans for page in plan.new_pages][
         -PROPOSED_MAX:
     ]
 
 
 def text_of(parts: Sequence[SourcePart], shown: Shown, before: Sequence[str]) -> str:
+    """Return the text of the request: pages, mentions, the pages that were proposed before, and sources."""
     fence = Fence()
     pages = [page_line(handle, card) for handle, card in shown.pages.items()]
     held = [mention_line(handle, card) for handle, card in shown.mentions.items()]
@@ -116,7 +121,7 @@ def text_of(parts: Sequence[SourcePart], shown: Shown, before: Sequence[str]) ->
 
 
 def page_line(handle: str, card: PageCard) -> str:
-    """Return a page's line: `p1 | entity | Taberna | also: … | sections: … | what it is`"""
+    """Return the line that shows a page: `p1 | entity | Taberna | also: … | sections: … | summary`"""
     others = sorted(card.aliases - {normalise(card.title)})[:ALIASES_MAX]
     facts = (
         handle,

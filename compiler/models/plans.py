@@ -1,7 +1,7 @@
-"""A model's answer made into a plan: handles become ids, and what it was not shown or cannot have read is left out.
+"""Turning a model's answer into a valid plan, and dividing sources into requests.
 
-Whatever an answer says, each section of the plan cites sources of the request, each update is for a page that was
-shown, and each other name is one that a cited source really writes.
+Handles become ids, and invalid parts are left out. So each section of a plan cites sources of the request (or of a
+mention in it), each update is for a page of the request, and each alias occurs in a cited source.
 """
 
 from collections import Counter
@@ -36,10 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The texts and pages that a request showed, by handle.
-
-    A page that it may link to by `n1` is one of its own answer.
-    """
+    """The sources, pages and mentions of a request, by handle. Handles like `n1` are pages of the answer itself."""
 
     readings: Mapping[str, Reading]
     pages: Mapping[str, PageCard] = field(default_factory=dict)
@@ -51,28 +48,29 @@ class Shown:
 
 
 def plan_of(answer: PlanAnswer, shown: Shown) -> Plan:
-    """Return the plan that can stand of it; `dropped` counts the rest by the reason."""
+    """Return the valid parts of an answer as a plan, whose `dropped` counts the other parts by reason."""
     return PlanReader(shown).plan(answer)
 
 
 class PlanReader:
-    """A reader of one answer."""
+    """Reads one answer."""
 
     def __init__(self, shown: Shown) -> None:
         self.shown = shown
         self.dropped: Counter[str] = Counter()
 
     def plan(self, answer: PlanAnswer) -> Plan:
-        asked = self.first(answer.pages, PAGES_MAX)
-        made = [(page.handle, made) for page in asked if (made := self.new_page(page))]
-        names = {handle: PageName(type=page.type, title=page.title) for handle, page in reversed(made) if handle}
+        answers = self.first(answer.pages, PAGES_MAX)
+        new_pages = [(page.handle, new_page) for page in answers if (new_page := self.new_page(page))]
+        names = {handle: PageName(type=page.type, title=page.title) for handle, page in reversed(new_pages) if handle}
         names |= {handle: PageName(id=card.id) for handle, card in self.shown.pages.items()}
         updates = tuple(filter(None, map(self.update, self.first(answer.updates, UPDATES_MAX))))
         held = tuple(filter(None, map(self.held_name, self.first(answer.held, HELD_MAX))))
         links = tuple(filter(None, (self.link(link, names) for link in self.first(answer.links, LINKS_MAX))))
-        return Plan(tuple(page for _, page in made), updates, held, links, dropped=dict(self.dropped))
+        return Plan(tuple(page for _, page in new_pages), updates, held, links, dropped=dict(self.dropped))
 
     def new_page(self, answer: PageAnswer) -> NewPage | None:
+        """Return the proposal of a new page, or None if its type, title or all sections are invalid."""
         if answer.type not in TYPES:
             self.drop("unknown_type")
             return None
@@ -97,6 +95,7 @@ class PlanReader:
         )
 
     def update(self, answer: UpdateAnswer) -> PageUpdate | None:
+        """Return the proposal of an update, or None if the page or all sections are invalid."""
         card = self.shown.pages.get(answer.page)
         if card is None:
             self.drop("unknown_page")
@@ -110,21 +109,23 @@ class PlanReader:
         return PageUpdate(card.id, sections, answer.summary, aliases, tags)
 
     def held_name(self, answer: HeldAnswer) -> HeldName | None:
-        """Return the name with a sentence that says it, even if that is another one than the model quotes."""
+        """Return the name with the model's quote, or with a sentence of the source if the quote is not verbatim."""
         reading = self.shown.readings.get(answer.source)
         if reading is None:
             self.drop("unknown_source")
             return None
-        said = next((one.text for one in reading.sentences if has_name(one.words, answer.name)), None)
+        sentences = reading.sentences
+        said = next((sentence.text for sentence in sentences if has_name(sentence.words, answer.name)), None)
         if said is None:
             self.drop("unsaid_name")
             return None
         quote = " ".join(answer.quote.split())
-        is_good = is_verbatim(quote, reading.source) and has_name(fold_text(quote), answer.name)
+        is_valid = is_verbatim(quote, reading.source) and has_name(fold_text(quote), answer.name)
         type = answer.type if answer.type in TYPES else None
-        return HeldName(answer.name, reading.source.id, quote if is_good else said, type)
+        return HeldName(answer.name, reading.source.id, quote if is_valid else said, type)
 
     def link(self, answer: LinkAnswer, names: Mapping[str, PageName]) -> LinkProposal | None:
+        """Return the proposal of a link, or None if an end or all sources are invalid."""
         start, end = names.get(answer.start), names.get(answer.end)
         sources = self.source_ids(answer.sources)
         if start is None or end is None or start == end:
@@ -136,13 +137,14 @@ class PlanReader:
         return LinkProposal(start, end, sources)
 
     def sections(self, answers: Sequence[SectionAnswer], earlier: Iterable[UUID] = ()) -> tuple[SectionProposal, ...]:
-        """Return the sections that cite something; the first rests on the `earlier` sources of a mention, too."""
-        cited = [(one, ids) for one in self.first(answers, SECTIONS_MAX) if (ids := self.source_ids(one.sources))]
-        self.dropped["no_sources"] += len(answers[:SECTIONS_MAX]) - len(cited)
+        """Return the sections that cite sources. The first one cites also the `earlier` sources of a mention."""
+        first = self.first(answers, SECTIONS_MAX)
+        cited = [(section, ids) for section in first if (ids := self.source_ids(section.sources))]
+        self.dropped["no_sources"] += len(first) - len(cited)
         more = tuple(earlier)
         return tuple(
-            SectionProposal(one.slug, tuple(dict.fromkeys(ids + more * (n == 0))), one.heading)
-            for n, (one, ids) in enumerate(cited)
+            SectionProposal(section.slug, tuple(dict.fromkeys(ids + more * (n == 0))), section.heading)
+            for n, (section, ids) in enumerate(cited)
         )
 
     def source_ids(self, handles: Iterable[str]) -> tuple[UUID, ...]:
@@ -160,22 +162,24 @@ class PlanReader:
         return found
 
     def aliases(self, names: Sequence[str], cited: Collection[Reading]) -> tuple[str, ...]:
-        """Return the names that a cited source writes: a model may not give a page the name of another one."""
-        given = list(self.first(names, NAMES_MAX))
-        said = [name for name in given if any(has_name(reading.words, name) for reading in cited)]
-        self.dropped["unsaid_alias"] += len(given) - len(said)
+        """Return the names that occur in a cited source, so that a model cannot give a page the name of another
+        page."""
+        first = list(self.first(names, NAMES_MAX))
+        said = [name for name in first if any(has_name(reading.words, name) for reading in cited)]
+        self.dropped["unsaid_alias"] += len(first) - len(said)
         return tuple(said)
 
-    def first(self, given: Sequence[T], most: int) -> Sequence[T]:
-        self.dropped["too_many"] += max(0, len(given) - most)
-        return given[:most]
+    def first(self, items: Sequence[T], limit: int) -> Sequence[T]:
+        """Return the first items up to the limit, and count the others as dropped."""
+        self.dropped["too_many"] += max(0, len(items) - limit)
+        return items[:limit]
 
     def drop(self, reason: str) -> None:
         self.dropped[reason] += 1
 
 
 def has_name(words: str, name: str) -> bool:
-    """Return whether normalised words hold a name."""
+    """Return whether normalised words contain a name."""
     key = normalise(name)
     return bool(key) and padded(key) in words
 
@@ -197,23 +201,23 @@ def join_plans(plans: Iterable[Plan], read: int | None = None) -> Plan:
 
 
 def distinct(held: Iterable[HeldName]) -> Iterator[HeldName]:
-    """Yield a name once for each source, however many parts of it say it."""
+    """Yield each name once per source, even if several parts of the source contain it."""
     seen: set[tuple[str | None, UUID]] = set()
-    for one in held:
-        key = normalise(one.name), one.source_id
+    for name in held:
+        key = normalise(name.name), name.source_id
         if key not in seen:
             seen.add(key)
-            yield one
+            yield name
 
 
-REQUEST_MAX = 24_000
-SOURCES_MAX = 10
-READ_MAX = 200_000
+REQUEST_MAX = 24_000  # characters of all sources in one request
+SOURCES_MAX = 10  # sources of one request
+READ_MAX = 200_000  # characters of one source
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePart:
-    """The part of a source that a request holds: all of it, or the `number`-th of `of` pieces."""
+    """A source, or one part of a long source, in a request: part `number` (from 1) of `of`."""
 
     source: SourceText
     text: str
@@ -223,14 +227,14 @@ class SourcePart:
 
 @dataclass(frozen=True, slots=True)
 class SourceGroup:
-    """Whole sources, and the requests that they take: a planner reads all of a group or nothing of it."""
+    """Whole sources with the requests that show them. A planner plans all sources of a group or none of them."""
 
     sources: tuple[SourceText, ...]
     requests: tuple[tuple[SourcePart, ...], ...]
 
 
 def groups(sources: Sequence[SourceText]) -> Iterator[SourceGroup]:
-    """Yield groups of sources, each source in one of them, in their order."""
+    """Divide the sources into groups, in their order. A source that exceeds a request is a group of its own."""
     waiting: list[SourceText] = []
     size = 0
     for source in sources:
@@ -260,7 +264,7 @@ def single_source(source: SourceText) -> SourceGroup:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Yield pieces of at most REQUEST_MAX characters, cut between paragraphs, lines or words where there are any."""
+    """Yield pieces of at most REQUEST_MAX characters, cut between paragraphs, lines or words if possible."""
     start = 0
     while len(text) - start > REQUEST_MAX:
         end = cut(text, start + REQUEST_MAX // 2, start + REQUEST_MAX)
@@ -269,9 +273,10 @@ def pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def cut(text: str, least: int, most: int) -> int:
+def cut(text: str, start: int, end: int) -> int:
+    """Return the best position between `start` and `end` to cut the text, or `end`."""
     for mark in ("\n\n", "\n", " "):
-        found = text.rfind(mark, least, most)
+        found = text.rfind(mark, start, end)
         if found >= 0:
             return found + len(mark)
-    return most
+    return end

@@ -1,7 +1,7 @@
-"""A model's statements made into the text of a section: each cites sources that it was shown, or is not there.
+"""Turning a model's statements into the text of a section. A statement must cite sources of the request.
 
-Nothing in a statement is alive but titles in bold that the section may name: links, images, HTML and footnotes are
-shown as they are written, so no source can have a page call out or forge a citation.
+All markup of a statement is escaped, except for bold titles that the section may name. So links, images, HTML and
+footnotes have no effect, and no source can make a page load external content or forge a citation.
 """
 
 import re
@@ -16,19 +16,23 @@ from .answers import SectionTextAnswer, StatementAnswer, is_verbatim, quotations
 from .fencing import CONTROL, one_line
 
 STATEMENTS_MAX, TEXT_MAX, SOURCES_MAX = 24, 600, 8
-ALIKE = 90  # per cent of the letters: the same said again
+ALIKE = 90  # per cent of equal letters, from which on two lines say the same
 PROSE = frozenset({"overview", "summary"})
 BOLD = re.compile(r"\*\*(?=\S)([^*\r\n]{1,500})\*\*")
-OPENING = re.compile(r"^[\s#+=-]+")  # what would begin a heading or a list
+OPENING = re.compile(r"^[\s#+=-]+")  # characters that would begin a heading or a list
 NUMBERED = re.compile(r"^(\d{1,9})(?=[.)])")
 
 
 def lines_of(
-    answer: SectionTextAnswer, slug: str, shown: Mapping[str, SourceText], titles: Collection[str], kept: Sequence[str]
+    answer: SectionTextAnswer,
+    slug: str,
+    shown: Mapping[str, SourceText],
+    titles: Collection[str],
+    others: Sequence[str],
 ) -> list[str]:
-    """Return a line for each statement that can stand, unless an earlier or a `kept` one says much the same."""
+    """Return a line for each valid statement, unless an earlier statement or another line says nearly the same."""
     lead = "" if slug in PROSE else "- "
-    said = [plain_words(line) for line in kept]
+    said = [plain_words(line) for line in others]
     lines = []
     for statement in answer.statements[:STATEMENTS_MAX]:
         line = line_of(statement, shown, titles)
@@ -40,7 +44,10 @@ def lines_of(
 
 
 def line_of(statement: StatementAnswer, shown: Mapping[str, SourceText], titles: Collection[str]) -> str | None:
-    """Return `Text “quote” [^ref]`; None without a source, or with words in quotation marks that none of them has."""
+    """Return the line of a statement: `Text “quote” [^ref]`.
+
+    None is returned without a source, or if text in quotation marks is in none of its sources.
+    """
     sources = [shown[handle] for handle in dict.fromkeys(statement.sources) if handle in shown][:SOURCES_MAX]
     text = one_line(CONTROL.sub(" ", statement.text), TEXT_MAX)
     if not sources or not all(is_said(quote, sources) for quote in quotations(text)):
@@ -57,7 +64,7 @@ def is_said(quote: str, sources: Sequence[SourceText]) -> bool:
 
 
 def literal(text: str, titles: Collection[str]) -> str:
-    """Return the text with every mark as a letter, but for titles in bold."""
+    """Return the text with all markup escaped, except for titles in bold."""
     return NUMBERED.sub(r"\1\\", "".join(pieces(OPENING.sub("", text), titles)))
 
 
@@ -69,18 +76,18 @@ def pieces(text: str, titles: Collection[str]) -> Iterator[str]:
 
 
 def plain_words(line: str) -> str:
-    """Return a line without its marks and citations, for comparing."""
+    """Return a line without markup and citations, to compare it with other lines."""
     return " ".join(re.sub(r"\[\^[^\]\s]*\]|[*\\]|^- ", "", line).split())
 
 
-SHOWN_MAX = 40_000  # characters of all sources
-SOURCE_MAX = 6_000  # of one
-READ_MAX = 200_000
+SHOWN_MAX = 40_000  # characters of all sources in a request
+SOURCE_MAX = 6_000  # characters of one source in a request
+READ_MAX = 200_000  # characters of one source that are searched
 GAP = "[…]"
 
 
 def newest_that_fit(task: SectionTask) -> list[tuple[SourceText, str]]:
-    """Return the newest sources first, as many as there is room for; at least one."""
+    """Return the newest sources that fit into a request, at least one, each with the text to show, newest first."""
     newest = sorted(task.sources, key=lambda source: (source.captured_at, str(source.id)), reverse=True)
     found: list[tuple[SourceText, str]] = []
     left = SHOWN_MAX
@@ -94,7 +101,7 @@ def newest_that_fit(task: SectionTask) -> list[tuple[SourceText, str]]:
 
 
 def passages(text: str, names: Iterable[str]) -> str:
-    """Return a long text's beginning and the lines that say one of the names, each with its neighbours."""
+    """Return the text, or the first line and the lines around the names if it is long."""
     if len(text) <= SOURCE_MAX:
         return text
     lines = text.splitlines()
@@ -105,7 +112,7 @@ def passages(text: str, names: Iterable[str]) -> str:
 
 
 def shorten_lines(lines: Sequence[str], wanted: Sequence[int]) -> Iterator[str]:
-    """Yield these lines, with a mark where some are left out, up to the bound."""
+    """Yield these lines up to SOURCE_MAX characters, with GAP in place of omitted ones."""
     left, last = SOURCE_MAX, -1
     for n in wanted:
         if not 0 <= n < len(lines) or left <= 0:

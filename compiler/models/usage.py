@@ -1,4 +1,4 @@
-"""Usage of a model by requests, and its cost."""
+"""The usage of a model, and its cost."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,14 +7,14 @@ MILLION = 1_000_000
 
 
 class Price(NamedTuple):
-    """US dollars for a million tokens."""
+    """US dollars for a million input tokens and for a million output tokens."""
 
     input: float
     output: float
 
 
 class Usage(NamedTuple):
-    """The usage of some requests, failed ones among them. `cost` in US dollars; None where no price is known."""
+    """The usage of some requests, including failed ones. `cost` is in US dollars, or None if no price is known."""
 
     requests: int = 0
     input_tokens: int = 0
@@ -26,7 +26,7 @@ class Usage(NamedTuple):
         return self.input_tokens + self.output_tokens
 
     def with_price(self, price: Price | None) -> "Usage":
-        """Return the usage with the operator's price, where there is one."""
+        """Return the usage with its cost by the operator's price, if there is one."""
         if price is None:
             return self
         cost = (self.input_tokens * price.input + self.output_tokens * price.output) / MILLION
@@ -34,6 +34,6 @@ class Usage(NamedTuple):
 
     @property
     def metrics(self) -> Mapping[str, float]:
-        """Return the usage as a job's metrics have it."""
+        """Return the usage in the form of a job's metrics, without zeros."""
         counts = {name: number for name, number in self._asdict().items() if number}
         return counts | ({"cost": round(self.cost, 6)} if self.cost else {})

@@ -1,4 +1,4 @@
-"""A section written by a model. What people wrote stays, what it says cites its sources; rules write what it cannot."""
+"""The section writer that asks a model. Lines of people stay, and every line of the model cites its sources."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -18,63 +18,71 @@ from .statements import PROSE, lines_of, newest_that_fit
 
 RELATED_MAX = 40
 TITLE_MAX = 120
-WORDS_MIN = 12  # of a text whose language can be told
+WORDS_MIN = 12  # words of a text whose language can be detected
 
 WRITING = ModelQuestion("section-writer", prompt("writing"), SectionTextAnswer)
 
 
 class ModelWriter:
-    """A `SectionWriter`. `rules` write what the model gives no text for, pages of too few sources, and everything once
-    the budget is used up."""
+    """A `SectionWriter` that asks a model.
+
+    `rules` write a section if the answer is malformed or empty, if the page cites too few sources for a synthesis, or
+    if the budget is used up.
+    """
 
     def __init__(self, asker: Asker, rules: SectionWriter, authorship: Authorship) -> None:
         self.asker, self.rules, self.authorship = asker, rules, authorship
 
     async def write(self, task: SectionTask) -> str:
-        """Return the text, at most 6 kB beside what people wrote; the present text if nothing new is to say."""
+        """Return the text, at most 6,000 characters besides the lines of people.
+
+        This is the present text if there are no sources, or if the model has no statement.
+        """
         if not task.sources:
             return task.body
         if not task.is_synthesis or await self.asker.meter.stop():
             return await self.by_rules(task)
         sources = await read_in_thread(sum(len(source.content) for source in task.sources), newest_that_fit, task)
-        theirs, older = await self.standing(task, [source for source, _ in sources])
+        peoples_lines, unshown_lines = await self.remaining_lines(task, [source for source, _ in sources])
         handles = {f"s{n}": source for n, (source, _) in enumerate(sources, start=1)}
         titles = {title for title, _, _ in task.related}
         languages = {language(source.content) for source in handles.values()}
 
         def answer_lines(answer: SectionTextAnswer) -> list[str]:
-            return lines_of(answer, task.slug, handles, titles, theirs)
+            return lines_of(answer, task.slug, handles, titles, peoples_lines)
 
         def complaint(answer: SectionTextAnswer) -> str | None:
             return complaint_about(answer, answer_lines(answer), languages)
 
         try:
-            answer = await self.asker.ask(WRITING, text_of(task, sources, theirs), complaint)
+            answer = await self.asker.ask(WRITING, text_of(task, sources, peoples_lines), complaint)
         except Malformed:
             return await self.by_rules(task)
         lines = answer_lines(answer)
         if not lines:
             return task.body if task.body.strip() else await self.by_rules(task)
-        return "\n\n".join(part for part in ("\n".join(theirs), "\n".join(fit_lines([*lines, *older]))) if part)
+        return "\n\n".join(
+            part for part in ("\n".join(peoples_lines), "\n".join(fit_lines([*lines, *unshown_lines]))) if part
+        )
 
     async def by_rules(self, task: SectionTask) -> str:
         self.asker.meter.count({"sections_by_rules": 1})
         return await self.rules.write(task)
 
-    async def standing(self, task: SectionTask, read: Sequence[SourceText]) -> tuple[list[str], list[str]]:
-        """Return the lines that stay: those of people, and those that cite only sources that the model is not shown."""
+    async def remaining_lines(self, task: SectionTask, shown: Sequence[SourceText]) -> tuple[list[str], list[str]]:
+        """Return the lines that stay: those of people, and those that cite only sources that are not in the request."""
         lines = [line for line in task.body.splitlines() if line.strip()]
         if not lines or task.page_id is None:
             return [], []
         people = await self.authorship.lines_of_people(task.page_id)
-        theirs = [line for line in lines if not find_refs(line) or key_of(line) in people]
-        seen = {ref for source in read for ref in find_refs(mark(source))}
-        older = [line for line in lines if line not in theirs and seen.isdisjoint(find_refs(line))]
-        return theirs, older
+        peoples_lines = [line for line in lines if not find_refs(line) or key_of(line) in people]
+        shown_refs = {ref for source in shown for ref in find_refs(mark(source))}
+        unshown_lines = [line for line in lines if line not in peoples_lines and shown_refs.isdisjoint(find_refs(line))]
+        return peoples_lines, unshown_lines
 
 
 def complaint_about(answer: SectionTextAnswer, lines: Sequence[str], languages: Collection[str]) -> str | None:
-    """Return what to tell a model that answered in the right form, and said nothing that can stand."""
+    """Return what is wrong with an answer: no statement is valid, or the language is wrong. None if it is good."""
     if answer.statements and not lines:
         return (
             "No statement can stand: each needs handles of shown sources, and quotes must be theirs letter by letter."
@@ -89,8 +97,8 @@ def language(text: str) -> str:
     return language_of(text, [word.lower() for word in WORD.findall(text[:4_000])])
 
 
-def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], theirs: Sequence[str]) -> str:
-    """Return what the model is shown: the section and its present text, pages that it may name, the sources."""
+def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], peoples_lines: Sequence[str]) -> str:
+    """Return the text of the request: the section, its present text, the pages that it may name, and the sources."""
     fence = Fence()
     usual = dict(TEMPLATES.get(task.page_type, ()))
     form = "Sentences that read as one paragraph." if task.slug in PROSE else "Statements that stand as a list."
@@ -99,7 +107,7 @@ def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], theirs
     parts = [
         fence.around("what to write", "\n".join(f"{name}: {one_line(text, 500)}" for name, text in about.items())),
         form,
-        fence.around("lines of people, which stay", "\n".join(theirs)) if theirs else "",
+        fence.around("lines of people, which stay", "\n".join(peoples_lines)) if peoples_lines else "",
         fence.around("present text", task.body[:CHARACTERS_MAX]) if task.body.strip() else "",
         fence.around("other pages", "\n".join(names)) if names else "",
         *(fence.around(f"source s{n}", with_header(source, text)) for n, (source, text) in enumerate(sources, start=1)),
@@ -109,7 +117,7 @@ def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], theirs
 
 
 def with_header(source: SourceText, text: str) -> str:
-    """Return a source's text under what is known of it: its kind, day and title."""
+    """Return the text of a source below a line with its kind, day and title."""
     facts: Mapping[str, str | None] = {
         "kind": source.kind,
         "day": source.captured_at.date().isoformat(),

@@ -1,1 +1,1 @@
-"""Sources, evidence and knowledge that a compile reads."""
+"""Reads of the compiler: source texts, citations, and the wiki as planners see it."""

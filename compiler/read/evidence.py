@@ -1,9 +1,8 @@
-"""Evidence of pages: the sources that they rest on, by section, and those that are forgotten."""
+"""The evidence of pages: the sources that each section cites, and the sources that are forgotten."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from content.markdown.sections import Section
@@ -14,13 +13,14 @@ from resolvers.model.pages import Page
 from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
-from ..plan.pages import Work
+from ..plan.pages import PagePlan
 from ..planner import EARLIER, LEADING, Citations, MentionCard, PageCard, SectionTask, SourceText
 from ..quoting import find_refs
 from ..write.tasks import RELATED_MAX
 from .source_texts import Facts
 from .stored import (
     COMPILING,
+    filter_names,
     find_all_names,
     find_cards,
     find_citations,
@@ -28,60 +28,65 @@ from .stored import (
     find_page_citations,
     find_sources,
     find_synthesised,
-    names_among,
     source_of,
 )
 
-Place = tuple[UUID, str]
+SectionKey = tuple[UUID, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
-    """The sources that are forgotten: `words` are all that they said."""
+class Forgotten:
+    """The sources that a job forgets, and all words of their texts."""
 
     ids: frozenset[UUID] = frozenset()
     words: frozenset[str] = frozenset()
 
 
-NOTHING_GONE = Gone()
+NOTHING_FORGOTTEN = Forgotten()
 
 
-async def find_places(reader: Writer, page_ids: Collection[UUID], gone: Gone) -> list[Place]:
-    """Return the sections to be written: all that rest on sources, or all that rested on forgotten ones."""
-    rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=list(gone.ids))
-    return [(row["page_id"], row["section_slug"]) for row in rows if row["has_gone"] or not gone.ids]
+async def find_section_keys(reader: Writer, page_ids: Collection[UUID], forgotten: Forgotten) -> list[SectionKey]:
+    """Return the sections to be written again: all that cite sources, or only those that cited forgotten ones."""
+    rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=list(forgotten.ids))
+    return [(row["page_id"], row["section_slug"]) for row in rows if row["has_gone"] or not forgotten.ids]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The sources that these pages rest on, by section, without those that are forgotten."""
+    """The data for writing sections of some pages again. Forgotten sources are left out."""
 
-    cited: Mapping[Place, Sequence[UUID]]
+    cited: Mapping[SectionKey, Sequence[UUID]]
+    """The sources that each section cites."""
     sources: Mapping[UUID, SourceText]
     aliases: Mapping[UUID, frozenset[str]]
+    """The normalised names of each page."""
     related: Mapping[UUID, Sequence[tuple[str, str, str]]]
+    """(title, type, slug) of the pages that each page may name."""
     synthesised: Collection[UUID]
+    """The pages that cite enough sources for a synthesis."""
 
     @classmethod
     async def read(cls, reader: Writer, page_ids: Collection[UUID]) -> "Evidence":
+        """Read the evidence of these pages."""
         rows = await reader.all(COMPILING["find_cited_sections"], page_ids=list(page_ids), gone=[])
         cited = await find_citations(reader, [(row["page_id"], row["section_slug"]) for row in rows])
         found = await find_sources(reader, {id for ids in cited.values() for id in ids})
         cards = await find_cards(reader, ids=page_ids)
-        near: dict[UUID, list[tuple[str, str, str]]] = defaultdict(list)
+        related: dict[UUID, list[tuple[str, str, str]]] = defaultdict(list)
         for row in await reader.all(COMPILING["find_together"], page_ids=list(page_ids), most=RELATED_MAX):
-            near[row["page_id"]].append((row["title"], row["type"], row["slug"]))
+            related[row["page_id"]].append((row["title"], row["type"], row["slug"]))
         sources = {id: source_of(row) for id, row in found.items()}
-        known = {place: [id for id in ids if id in sources] for place, ids in cited.items()}
+        known = {section_key: [id for id in ids if id in sources] for section_key, ids in cited.items()}
         synthesised = await find_synthesised(reader, dict.fromkeys(page_ids, ()))
-        return cls(known, sources, {card.id: card.aliases for card in cards}, near, synthesised)
+        return cls(known, sources, {card.id: card.aliases for card in cards}, related, synthesised)
 
     def of_page(self, page_id: UUID) -> tuple[SourceText, ...]:
+        """Return all sources that the page cites, the oldest first."""
         ids = {id for (page, _), ids in self.cited.items() if page == page_id for id in ids}
-        return in_time(self.sources[id] for id in ids)
+        return oldest_first(self.sources[id] for id in ids)
 
     def task(self, page: Page, slug: str) -> SectionTask:
-        """Return the task of a section as if nobody had written it yet."""
+        """Return the task to write a section from its sources alone, without its present text."""
         section = next(section for section in page.sections if section.slug == slug)
         return SectionTask(
             page_type=page.type,
@@ -90,42 +95,48 @@ class Evidence:
             slug=slug,
             heading=section.heading,
             body="",
-            sources=in_time(self.sources[id] for id in self.cited[page.id, slug]),
+            sources=oldest_first(self.sources[id] for id in self.cited[page.id, slug]),
             related=tuple(self.related.get(page.id, ())),
             earlier=tuple(
-                (one, in_time(self.sources[id] for id in self.cited[page.id, one]))
-                for one in EARLIER.get(slug, LEADING)
-                if (page.id, one) in self.cited
+                (earlier, oldest_first(self.sources[id] for id in self.cited[page.id, earlier]))
+                for earlier in EARLIER.get(slug, LEADING)
+                if (page.id, earlier) in self.cited
             ),
             is_synthesis=page.id in self.synthesised,
         )
 
 
-def in_time(sources: Any) -> tuple[SourceText, ...]:
+def oldest_first(sources: Iterable[SourceText]) -> tuple[SourceText, ...]:
+    """Sort sources by when they were captured."""
     return tuple(sorted(sources, key=lambda source: (source.captured_at, source.ref, source.id)))
 
 
-def lost_words(gone: Gone, sources: Collection[SourceText], sections: Collection[Section]) -> frozenset[str]:
-    """Return the words of forgotten sources that nothing else says which the page still rests on or says."""
-    if not gone.ids:
+def lost_words(forgotten: Forgotten, sources: Collection[SourceText], sections: Collection[Section]) -> frozenset[str]:
+    """Return the words that only the forgotten sources have: neither the other sources nor the sections have them."""
+    if not forgotten.ids:
         return frozenset()
-    said = {word for source in sources for word in words(source_words(source))}
-    said.update(word for section in sections for word in words(f"{section.heading}\n{section.body}"))
-    return gone.words - said
+    remaining = {word for source in sources for word in words(all_text(source))}
+    remaining.update(word for section in sections for word in words(f"{section.heading}\n{section.body}"))
+    return forgotten.words - remaining
 
 
-def source_words(source: SourceText) -> str:
+def all_text(source: SourceText) -> str:
+    """Return the title, content and metadata of a source as one text."""
     return f"{source.title or ''}\n{source.content}\n{source.metadata}"
 
 
-LINES_MAX = 60  # sources of one section that are asked for
+REFS_MAX = 60  # sources in the text of one section that are looked up
 
 
-async def with_standing(
-    reader: Writer, work: Collection[Work], cited: Mapping[Place, Sequence[UUID]], facts: Facts
-) -> dict[Place, Sequence[UUID]]:
-    """Return the sources that sections rest on, with those that their lines name."""
-    missing = [(place, ref) for place, ref in cited_pairs(work) if not is_among(ref, cited.get(place, ()), facts)]
+async def add_named_sources(
+    reader: Writer, page_plans: Collection[PagePlan], cited: Mapping[SectionKey, Sequence[UUID]], facts: Facts
+) -> dict[SectionKey, Sequence[UUID]]:
+    """Return the `cited` sources of each section, with those that the marks in its present text name."""
+    missing = [
+        (section_key, ref)
+        for section_key, ref in named_refs(page_plans)
+        if not has_ref(ref, cited.get(section_key, ()), facts)
+    ]
     if not missing:
         return dict(cited)
     rows = await reader.all(
@@ -136,28 +147,29 @@ async def with_standing(
     )
     found = dict(cited)
     for row in rows:
-        place = row["page_id"], row["slug"]
-        found[place] = [*dict.fromkeys((*found.get(place, ()), row["source_id"]))]
+        section_key = row["page_id"], row["slug"]
+        found[section_key] = [*dict.fromkeys((*found.get(section_key, ()), row["source_id"]))]
     return found
 
 
-def cited_pairs(work: Collection[Work]) -> list[tuple[Place, str]]:
-    """Return each section that is to be written, with each source that it names."""
+def named_refs(page_plans: Collection[PagePlan]) -> list[tuple[SectionKey, str]]:
+    """Return (section, ref) for each source that the text of a section to be written cites."""
     return [
-        ((one.page.id, section.slug), ref)
-        for one in work
-        for section in one.page.sections
-        if section.slug in one.sections and "[^" in section.body
-        for ref in find_refs(section.body)[:LINES_MAX]
+        ((planned.page.id, section.slug), ref)
+        for planned in page_plans
+        for section in planned.page.sections
+        if section.slug in planned.sections and "[^" in section.body
+        for ref in find_refs(section.body)[:REFS_MAX]
     ]
 
 
-def is_among(ref: str, ids: Collection[UUID], facts: Facts) -> bool:
+def has_ref(ref: str, ids: Collection[UUID], facts: Facts) -> bool:
+    """Return whether one of these sources has this ref."""
     return any(id in facts and facts[id]["ref"] == ref for id in ids)
 
 
 class StoredKnowledge:
-    """A `Knowledge` of one wiki: a statement or two for each question. It holds no connection between two of them."""
+    """A `Knowledge` of one wiki. Each method runs one or two statements; no connection is held between two calls."""
 
     def __init__(self, database: Database, scope: Scope) -> None:
         self.database, self.scope = database, scope
@@ -165,7 +177,7 @@ class StoredKnowledge:
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            names = await names_among(reader, frozenset(aliases))
+            names = await filter_names(reader, frozenset(aliases))
             cards = await find_cards(reader, aliases=names)
         found: dict[str, list[PageCard]] = defaultdict(list)
         for card in cards:
@@ -173,9 +185,9 @@ class StoredKnowledge:
                 found[alias].append(card)
         return dict(found)
 
-    async def names(self, most: int) -> Collection[str] | None:
+    async def names(self, max_names: int) -> Collection[str] | None:
         async with read_connection(self.database) as connection:
-            return await find_all_names(Writer(connection, self.scope), most)
+            return await find_all_names(Writer(connection, self.scope), max_names)
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
         async with read_connection(self.database) as connection:

@@ -1,7 +1,7 @@
-"""The texts of sources, read from Postgres once as long as they are the same.
+"""A cache of source texts, and reading ahead while a batch is stored.
 
-A source never changes, but its text may be erased. So what is kept is used only where Postgres says, in the same
-statement as it says that the source is there, that its text is still the one that was kept.
+A source never changes, but its text can be erased. So a cached text is used only if its digest is the one that Postgres
+has returned with the source in the present transaction.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from resolvers.transactions.writer import Writer
 from ..planner import Planner, SourceText
 from .stored import COMPILING, Cursor, find_batch, find_sources, source_of
 
-CHARACTERS_MAX = 2_000_000  # of all texts that are kept in this process
+CHARACTERS_MAX = 2_000_000  # of all texts that are cached in this process
 
 Facts = Mapping[UUID, Row]
-"""By id: kind, ref, version, captured_at of sources, and a digest of what they say."""
+"""Rows of sources by id: kind, ref, version, captured_at, and a digest of the text."""
 
 
 class CachedText(NamedTuple):
@@ -33,37 +33,41 @@ class CachedText(NamedTuple):
 
 
 class SourceTexts:
-    """A cache of the last source texts that were needed, of all wikis: an id belongs to one of them."""
+    """A least-recently-used cache of source texts, shared by all wikis, because source ids are unique among them."""
 
     def __init__(self, characters_max: int = CHARACTERS_MAX) -> None:
-        self.characters_max, self.characters = characters_max, 0
-        self.kept: OrderedDict[UUID, CachedText] = OrderedDict()
+        self.characters_max = characters_max
+        self.characters = 0
+        """The characters of all cached texts."""
+        self.cached: OrderedDict[UUID, CachedText] = OrderedDict()
 
     async def of(self, reader: Writer, facts: Facts) -> dict[UUID, SourceText]:
-        """Return the sources that these facts are about."""
-        found = {id: source for id, fact in facts.items() if (source := self.recall(id, fact["digest"]))}
+        """Return the sources with these facts, from the cache or else from Postgres."""
+        found = {id: source for id, fact in facts.items() if (source := self.get(id, fact["digest"]))}
         for id, row in (await find_sources(reader, facts.keys() - found.keys())).items():
             found[id] = source_of(row)
-            self.keep(found[id], row["digest"])
+            self.put(found[id], row["digest"])
         return found
 
-    def recall(self, id: UUID, digest: int) -> SourceText | None:
-        kept = self.kept.get(id)
-        if kept is None or kept.digest != digest:
+    def get(self, id: UUID, digest: int) -> SourceText | None:
+        """Return the cached source if its text has this digest."""
+        cached = self.cached.get(id)
+        if cached is None or cached.digest != digest:
             return None
-        self.kept.move_to_end(id)
-        return kept.source
+        self.cached.move_to_end(id)
+        return cached.source
 
-    def keep(self, source: SourceText, digest: int) -> None:
+    def put(self, source: SourceText, digest: int) -> None:
+        """Cache a source, and drop the least recently used ones that exceed the size of the cache."""
         self.drop(source.id)
-        self.kept[source.id] = CachedText(digest, source)
+        self.cached[source.id] = CachedText(digest, source)
         self.characters += len(source.content)
         while self.characters > self.characters_max:
-            self.drop(next(iter(self.kept)))
+            self.drop(next(iter(self.cached)))
 
     def drop(self, id: UUID) -> None:
-        if kept := self.kept.pop(id, None):
-            self.characters -= len(kept.source.content)
+        if cached := self.cached.pop(id, None):
+            self.characters -= len(cached.source.content)
 
 
 TEXTS = SourceTexts()
@@ -81,9 +85,9 @@ Read = Callable[[Sequence[SourceText]], Awaitable[None]]
 async def reading_ahead(
     database: Database, scope: Scope, planner: Planner, start: Cursor, size: int
 ) -> AsyncIterator[None]:
-    """Read the next sources while the block runs.
+    """Have the planner read the next sources in the background while the block runs, if it has `read_ahead`.
 
-    Nothing depends on it: what was not read by then is read for the plan.
+    This only saves time: sources that are not read when the block ends are read for their plan.
     """
     read = getattr(planner, "read_ahead", None)
     if read is None:
@@ -98,6 +102,7 @@ async def reading_ahead(
 
 
 async def read_next(database: Database, scope: Scope, read: Read, start: Cursor, size: int) -> None:
+    """Call `read` with the sources behind `start`."""
     async with read_connection(database) as connection:
         batch = await find_batch(Writer(connection, scope), start, size)
     await read(batch.sources)
@@ -105,7 +110,7 @@ async def read_next(database: Database, scope: Scope, read: Read, start: Cursor,
 
 @contextmanager
 def pause_collection() -> Iterator[None]:
-    """Disable garbage collection in the block, unless somebody has already."""
+    """Disable garbage collection in the block, and enable it afterwards if it was enabled before."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

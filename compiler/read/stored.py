@@ -1,4 +1,4 @@
-"""Reading a wiki for the compiler: each function is one statement, and asks only for what it is given."""
+"""Statements that read a wiki for the compiler: each function runs one, or none if it has nothing to look up."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,11 +15,11 @@ AGGREGATION = statements("sources/aggregation")
 COMPILING = statements("sources/compiling")
 RUN = "run"
 """The kind of sources that are the notes of an agent's run."""
-CITED_MAX = 200  # sources of one section that its writer is given, the newest
+CITED_MAX = 200  # newest sources of one section that its writer is given
 
 
 class Cursor(NamedTuple):
-    """The last source that was compiled; the beginning when there is none."""
+    """A position in the order of sources, by creation time and id. A wiki stores that of its last compiled source."""
 
     at: datetime
     id: UUID
@@ -30,7 +30,7 @@ END = Cursor(datetime(9999, 12, 31, tzinfo=UTC), UUID(int=2**128 - 1))
 
 
 class Batch(NamedTuple):
-    """Sources in the order they came, behind `start`, and where each of them lies."""
+    """The sources behind `start` in the order of their creation, with the position of each."""
 
     start: Cursor
     places: tuple[Cursor, ...]
@@ -41,32 +41,37 @@ class Batch(NamedTuple):
         return self.places[-1]
 
     def first(self, number: int) -> "Batch":
+        """Return the first sources as a batch of their own."""
         return Batch(self.start, self.places[:number], self.sources[:number])
 
-    def alike(self) -> "Batch":
-        """Return the first of them that come from runs, or that do not: what runs say is proposed, the rest written."""
+    def of_same_kind(self) -> "Batch":
+        """Return the first sources that all are notes of agent runs, or of which none is.
+
+        A batch must not mix both, because pages from runs are proposed and pages from other sources are stored.
+        """
         from_runs = [source.kind == RUN for source in self.sources]
-        return self.first(next((n for n, one in enumerate(from_runs) if one != from_runs[0]), len(from_runs)))
+        return self.first(next((n for n, is_run in enumerate(from_runs) if is_run != from_runs[0]), len(from_runs)))
 
 
 NOTHING_NEW = Batch(BEGINNING, (), ())
-"""For what is written without new sources."""
+"""The empty batch, for changes that are made without new sources."""
 
 
 async def find_cursor(reader: Writer) -> Cursor:
+    """Return the position of the last compiled source of the wiki, or BEGINNING."""
     row = await reader.one(COMPILING["find_cursor"])
     return Cursor(row["source_at"], row["source_id"]) if row and row["source_at"] else BEGINNING
 
 
 async def find_batch(reader: Writer, start: Cursor, size: int, until: Cursor = END) -> Batch:
-    """Return the first sources behind `start`, none of them behind `until`."""
+    """Return the first `size` sources behind `start`, up to and including `until`."""
     rows = await reader.all(COMPILING["find_batch"], **between(start, until), size=size)
     places = tuple(Cursor(row["created_at"], row["id"]) for row in rows)
     return Batch(start, places, tuple(map(source_of, rows)))
 
 
 async def is_behind(reader: Writer, cursor: Cursor, until: Cursor = END) -> bool:
-    """Return whether there is a source that the cursor has not passed, up to `until`."""
+    """Return whether there is a source behind the cursor, up to and including `until`."""
     return bool(await reader.value(COMPILING["is_behind"], **between(cursor, until)))
 
 
@@ -93,7 +98,7 @@ def source_of(row: Row) -> SourceText:
 
 
 async def find_cards(reader: Writer, *, aliases: Collection[str] = (), ids: Collection[UUID] = ()) -> list[PageCard]:
-    """Return the pages of these names and ids: active before archived, the oldest first."""
+    """Return the pages with one of these names or ids: active before archived, the oldest first."""
     if not aliases and not ids:
         return []
     rows = await reader.all(COMPILING["find_cards"], aliases=list(aliases), ids=list(ids))
@@ -113,23 +118,24 @@ async def find_cards(reader: Writer, *, aliases: Collection[str] = (), ids: Coll
     ]
 
 
-async def names_among(reader: Writer, aliases: frozenset[str]) -> frozenset[str]:
-    """Return those of these names that pages may answer to.
+async def filter_names(reader: Writer, aliases: frozenset[str]) -> frozenset[str]:
+    """Return those of these names that a page may have.
 
-    A wiki that has fewer is asked for its own, which are compared here. A batch says tens of thousands, and for each
-    Postgres would walk through an index.
+    A batch can contain tens of thousands of names, each of which would cost Postgres an index scan. So, if the wiki has
+    fewer names than that, all of its names are read and compared here. Otherwise all given names are returned.
     """
-    own = await find_all_names(reader, len(aliases)) if aliases else []
-    return aliases if own is None else aliases.intersection(own)
+    stored = await find_all_names(reader, len(aliases)) if aliases else []
+    return aliases if stored is None else aliases.intersection(stored)
 
 
-async def find_all_names(reader: Writer, most: int) -> list[str] | None:
-    """Return the names of all pages of the wiki; None where there are more."""
-    own: list[str] = await reader.value(COMPILING["find_names"], most=most + 1)
-    return None if len(own) > most else own
+async def find_all_names(reader: Writer, max_names: int) -> list[str] | None:
+    """Return the names of all pages of the wiki, or None if there are more than `max_names`."""
+    names: list[str] = await reader.value(COMPILING["find_names"], most=max_names + 1)
+    return None if len(names) > max_names else names
 
 
 async def find_mentions(reader: Writer, aliases: Collection[str]) -> dict[str, MentionCard]:
+    """Return the mention of each name."""
     rows = await reader.all(COMPILING["find_mentions"], aliases=list(aliases)) if aliases else []
     return {
         row["alias"]: MentionCard(
@@ -146,24 +152,24 @@ async def find_mentions(reader: Writer, aliases: Collection[str]) -> dict[str, M
 
 
 async def find_citations(
-    reader: Writer, wanted: Collection[tuple[UUID, str]], most: int = CITED_MAX
+    reader: Writer, wanted: Collection[tuple[UUID, str]], max_sources: int = CITED_MAX
 ) -> Mapping[tuple[UUID, str], Sequence[UUID]]:
-    """Return the sources that each (page, section slug) rests on, if there is such a section: the `most` newest."""
+    """Return the `max_sources` newest sources that each existing section cites, by (page, section slug)."""
     if not wanted:
         return {}
     values: dict[str, Any] = {"page_ids": [id for id, _ in wanted], "slugs": [slug for _, slug in wanted]}
-    rows = await reader.all(COMPILING["find_citations"], **values, most=most)
+    rows = await reader.all(COMPILING["find_citations"], **values, most=max_sources)
     return {(row["page_id"], row["slug"]): row["source_ids"] for row in rows}
 
 
 async def find_page_citations(reader: Writer, page_ids: Collection[UUID]) -> dict[UUID, Citations]:
-    """Return the newest sources that each page cites, and whether nobody but the compiler has written it."""
+    """Return the CITED_MAX newest sources that each page cites, and whether people have written on it."""
     rows = await reader.all(COMPILING["find_page_citations"], page_ids=list(page_ids), most=CITED_MAX)
     return {row["id"]: Citations(tuple(row["source_ids"]), row["is_compiled"], row["was_merged"]) for row in rows}
 
 
 async def find_synthesised(reader: Writer, pages: Mapping[UUID, Collection[UUID]]) -> set[UUID]:
-    """Return the pages that cite enough sources for a text of their own, with these that are to be cited."""
+    """Return the pages that cite enough sources for a synthesis, counting the sources that they are about to cite."""
     pairs = [(page_id, source_id) for page_id, ids in pages.items() for source_id in ids]
     values = {"citing": [page_id for page_id, _ in pairs], "cited": [source_id for _, source_id in pairs]}
     rows = await reader.all(COMPILING["find_synthesised"], page_ids=list(pages), **values) if pages else []
@@ -171,12 +177,12 @@ async def find_synthesised(reader: Writer, pages: Mapping[UUID, Collection[UUID]
 
 
 async def find_compiled_summaries(reader: Writer, page_ids: Collection[UUID]) -> set[UUID]:
-    """Return the pages whose summary was written by a compile."""
+    """Return the pages whose present summary the compiler wrote."""
     rows = await reader.all(COMPILING["find_summary_authors"], page_ids=list(page_ids)) if page_ids else []
     return {row["page_id"] for row in rows if row["author_kind"] == "compiler"}
 
 
 async def find_rollups(reader: Writer, page_ids: Collection[UUID]) -> list[tuple[UUID, str]]:
-    """Return the sections (page, slug) of these pages that list other pages."""
+    """Return (page, slug) of the rollup sections of these pages."""
     rows = await reader.all(AGGREGATION["find_rollups"], page_ids=list(page_ids)) if page_ids else []
     return [(row["page_id"], row["section_slug"]) for row in rows]

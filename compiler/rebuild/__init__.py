@@ -1,1 +1,1 @@
-"""Pages that are made again from what they cite."""
+"""Rebuilding pages: writing their sections again from the sources that they cite."""

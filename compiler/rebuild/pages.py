@@ -1,6 +1,7 @@
-"""Pages made again from what they cite: all that rests on sources, or what rested on some that are forgotten.
+"""Composing rebuilt pages: all sections that cite sources, or only those that cited forgotten sources.
 
-Like a plan it is done twice: outside of any transaction it says what has to be written, inside everything is ready.
+Like a plan, pages are composed twice: outside of any write transaction, to find what has to be written, and under the
+wiki's write lock, where the texts are ready.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,120 +19,135 @@ from resolvers.transactions.writer import Writer
 
 from ..link.texts import PageLinks
 from ..metrics import Metrics
-from ..plan.pages import Work
+from ..plan.pages import PagePlan
 from ..plan.validation import Guard
 from ..planner import SectionTask, SourceText
 from ..quoting import bullet, mark_label
-from ..read.evidence import Evidence, Gone, Place, find_places, in_time, lost_words
+from ..read.evidence import Evidence, Forgotten, SectionKey, find_section_keys, lost_words, oldest_first
 from ..read.stored import find_compiled_summaries
 from ..write.corrections import find_known, without_superseded
 from ..write.tasks import TaskKey, key_of
 
-QUOTED_MAX = 12  # sources that are quoted where the writer had nothing to say of them
+QUOTED_MAX = 12  # sources that are quoted in a section for which the writer returned no text
 
 SummaryKey = tuple[UUID, tuple[UUID, ...]]
+"""A page and the sources that it cites."""
 
 
 @dataclass(slots=True)
 class Drafts:
-    """The texts and summaries that were written and planned outside of the transaction."""
+    """The texts and summaries that were written and planned before the transaction."""
 
     texts: dict[TaskKey, str] = field(default_factory=dict)
     summaries: dict[SummaryKey, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Remade:
-    """A page before and after. `gone_words` are those that nothing which it still rests on says."""
+class RebuiltPage:
+    """A page before and after it was rebuilt."""
 
     before: Page
     after: Page
     sources: int
-    gone_words: frozenset[str] = frozenset()
+    """The number of sources that it cites."""
+    lost_words: frozenset[str] = frozenset()
+    """The words of forgotten sources that neither its new sections nor its remaining sources have."""
 
 
 @dataclass(frozen=True, slots=True)
-class Remaking:
-    """Pages made again, not whole while there is something to be written or summed up."""
+class RebuildResult:
+    """The rebuilt pages. They may be stored only if no text is `missing` and no page is `unsummarised`."""
 
     missing: Mapping[TaskKey, SectionTask]
-    unsummed: Mapping[SummaryKey, tuple[Page, tuple[SourceText, ...]]]
-    pages: tuple[Remade, ...] = ()
+    unsummarised: Mapping[SummaryKey, tuple[Page, tuple[SourceText, ...]]]
+    pages: tuple[RebuiltPage, ...] = ()
 
 
 async def rebuild_pages(
-    reader: Writer, page_ids: Collection[UUID], drafts: Drafts, metrics: Metrics, gone: Gone
-) -> Remaking:
-    """Return the next states of these pages, as the wiki is now."""
+    reader: Writer, page_ids: Collection[UUID], drafts: Drafts, metrics: Metrics, forgotten: Forgotten
+) -> RebuildResult:
+    """Compose the rebuilt pages from the present state of the wiki and the drafts, or return which drafts are
+    missing."""
     pages = await find_pages(reader, page_ids)
-    wanted = await find_places(reader, page_ids, gone)
+    section_keys = await find_section_keys(reader, page_ids, forgotten)
     evidence = await Evidence.read(reader, page_ids)
-    tasks = {place: evidence.task(pages[place[0]], place[1]) for place in wanted if evidence.cited.get(place)}
+    tasks = {
+        section_key: evidence.task(pages[section_key[0]], section_key[1])
+        for section_key in section_keys
+        if evidence.cited.get(section_key)
+    }
     missing = {key: task for task in tasks.values() if (key := key_of(task)) not in drafts.texts}
     compiled = await find_compiled_summaries(reader, [page.id for page in pages.values() if page.summary])
-    sums = {id: (id, tuple(source.id for source in evidence.of_page(id))) for id in compiled | ids_of(wanted, gone)}
-    unsummed = {key: (pages[id], evidence.of_page(id)) for id, key in sums.items() if key not in drafts.summaries}
-    if missing or unsummed:
-        return Remaking(missing, unsummed)
-    links = PageLinks(Guard(evidence.sources, pages, metrics), [Work(page, False) for page in pages.values()])
+    sums = {
+        id: (id, tuple(source.id for source in evidence.of_page(id)))
+        for id in compiled | pages_to_summarise(section_keys, forgotten)
+    }
+    unsummarised = {key: (pages[id], evidence.of_page(id)) for id, key in sums.items() if key not in drafts.summaries}
+    if missing or unsummarised:
+        return RebuildResult(missing, unsummarised)
+    links = PageLinks(Guard(evidence.sources, pages, metrics), [PagePlan(page, False) for page in pages.values()])
     known = await find_known(reader, pages)
-    at = {mark_label(one): one.captured_at for one in evidence.sources.values()}
+    captured_at = {mark_label(source): source.captured_at for source in evidence.sources.values()}
     written = {
-        place: without_superseded(drafts.texts[key_of(task)], known.get(place[0], ()), at)
-        for place, task in tasks.items()
+        section_key: without_superseded(drafts.texts[key_of(task)], known.get(section_key[0], ()), captured_at)
+        for section_key, task in tasks.items()
     }
     await links.look_up(reader, written.values())
-    remade = []
+    rebuilt = []
     for page in pages.values():
-        sections = await rewritten(page, wanted, written, links, evidence, gone)
-        lost = await read_in_thread(len(page.body), lost_words, gone, evidence.of_page(page.id), sections)
+        sections = await rewrite_sections(page, section_keys, written, links, evidence, forgotten)
+        lost = await read_in_thread(len(page.body), lost_words, forgotten, evidence.of_page(page.id), sections)
         summary = next_summary(page, drafts.summaries.get(sums.get(page.id, (page.id, ()))), lost, page.id in compiled)
         tags = tuple(tag for tag in page.tags if lost.isdisjoint(words(tag)))
         after = replace(page, sections=sections, summary=summary, tags=tags)
-        remade.append(Remade(page, after, len(evidence.of_page(page.id)), lost))
-    return Remaking({}, {}, tuple(remade))
+        rebuilt.append(RebuiltPage(page, after, len(evidence.of_page(page.id)), lost))
+    return RebuildResult({}, {}, tuple(rebuilt))
 
 
-def ids_of(places: Collection[Place], gone: Gone) -> set[UUID]:
-    """Return the pages that lose something: whoever summed them up may have known it from there."""
-    return {page_id for page_id, _ in places} if gone.ids else set()
+def pages_to_summarise(section_keys: Collection[SectionKey], forgotten: Forgotten) -> set[UUID]:
+    """Return the pages that cited forgotten sources. Their summaries may repeat these sources, whoever wrote them."""
+    return {page_id for page_id, _ in section_keys} if forgotten.ids else set()
 
 
-async def rewritten(
+async def rewrite_sections(
     page: Page,
-    wanted: Collection[Place],
-    written: Mapping[Place, str],
+    section_keys: Collection[SectionKey],
+    written: Mapping[SectionKey, str],
     links: PageLinks,
     evidence: Evidence,
-    gone: Gone,
+    forgotten: Forgotten,
 ) -> outline.Outline:
-    """Return the sections as their sources have them; what has none left is left out."""
+    """Return the sections of the page with the written texts.
+
+    If sources are forgotten, a section for which the writer returned no text quotes its remaining sources, and a
+    section without remaining sources is removed.
+    """
     sections = page.sections
     for section in page.sections:
-        place = page.id, section.slug
-        if place not in wanted:
+        section_key = page.id, section.slug
+        if section_key not in section_keys:
             continue
-        body = written.get(place, "").strip()
-        if not body and gone.ids and place in written:
-            body = "\n".join(quotations(evidence, place))
-        made = await with_text(page, sections, section, links.link_text(body, page.id), links.guard) if body else None
-        if made is not None:
-            sections = made
-        elif gone.ids:
+        body = written.get(section_key, "").strip()
+        if not body and forgotten.ids and section_key in written:
+            body = "\n".join(quotations(evidence, section_key))
+        merged = await with_text(page, sections, section, links.link_text(body, page.id), links.guard) if body else None
+        if merged is not None:
+            sections = merged
+        elif forgotten.ids:
             sections = tuple(other for other in sections if other.slug != section.slug)
     return sections
 
 
-def quotations(evidence: Evidence, place: Place) -> list[str]:
-    """Quote the beginnings of the newest sources of a section whose writer finds nothing in what is left."""
-    newest = in_time(evidence.sources[id] for id in evidence.cited[place])[::-1]
+def quotations(evidence: Evidence, section_key: SectionKey) -> list[str]:
+    """Return lines that quote the beginnings of the newest sources of a section."""
+    newest = oldest_first(evidence.sources[id] for id in evidence.cited[section_key])[::-1]
     return [bullet(source, (" ".join(source.content.split()),)) for source in newest[:QUOTED_MAX]]
 
 
 async def with_text(
     page: Page, sections: outline.Outline, old: Section, body: str, guard: Guard
 ) -> outline.Outline | None:
-    """Return the sections with this text; None when it cannot stand there."""
+    """Return the sections with this text in place of the old one, or None if it is not valid."""
     draft = SectionDraft(body, old.slug)
     try:
         return await read_in_thread(outline.size(sections, [draft]), outline.merge_drafts, page.type, sections, [draft])
@@ -141,8 +157,8 @@ async def with_text(
 
 
 def next_summary(page: Page, planned: str | None, lost: frozenset[str], is_compiled: bool) -> str | None:
-    """Return the next summary: what a person wrote stays as long as none of it is forgotten."""
-    stays = page.summary is None or lost.isdisjoint(words(page.summary))
-    if is_compiled or not stays:
-        return planned or (page.summary if stays else None)
+    """Return the next summary of the page. A summary that a person wrote stays, unless it contains a lost word."""
+    may_stay = page.summary is None or lost.isdisjoint(words(page.summary))
+    if is_compiled or not may_stay:
+        return planned or (page.summary if may_stay else None)
     return page.summary

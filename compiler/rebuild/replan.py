@@ -1,4 +1,4 @@
-"""Plans and texts for pages that are made again, asked for outside of any transaction."""
+"""Writing the texts and planning the summaries of rebuilt pages, outside of any transaction."""
 
 import logging
 from collections.abc import Awaitable, Collection, Mapping, Sequence
@@ -16,59 +16,61 @@ from ..authors import make_plan, write_text
 from ..leaf_pass import BUSY, ROUNDS, Run, gather_texts
 from ..metrics import Metrics
 from ..planner import Knowledge, PageCard, Planner, SourceText
-from ..read.evidence import NOTHING_GONE, Gone, StoredKnowledge
+from ..read.evidence import NOTHING_FORGOTTEN, Forgotten, StoredKnowledge
 from .pages import Drafts, rebuild_pages
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-async def redraft(run: Run, page_ids: Collection[UUID], drafts: Drafts, gone: Gone = NOTHING_GONE) -> None:
-    """Write and sum up what these pages need: no connection is held meanwhile."""
+async def redraft(
+    run: Run, page_ids: Collection[UUID], drafts: Drafts, forgotten: Forgotten = NOTHING_FORGOTTEN
+) -> None:
+    """Add the texts and summaries that these pages need to the drafts. No connection is held while authors work."""
     knowledge = StoredKnowledge(run.database, run.scope)
     for _ in range(ROUNDS):
         async with read_connection(run.database) as connection:
-            remaking = await rebuild_pages(Writer(connection, run.scope), page_ids, drafts, Metrics(), gone)
-        if not remaking.missing and not remaking.unsummed:
+            result = await rebuild_pages(Writer(connection, run.scope), page_ids, drafts, Metrics(), forgotten)
+        if not result.missing and not result.unsummarised:
             return
         writing_now = (
-            answer_or(run, gone, write_text(run.authors.writer, task), "") for task in remaking.missing.values()
+            result_or(run, forgotten, write_text(run.authors.writer, task), "") for task in result.missing.values()
         )
-        drafts.texts.update(zip(remaking.missing, await gather_texts(writing_now), strict=True))
-        for key, (page, sources) in remaking.unsummed.items():
-            summing_up = summary_of(run.authors.planner, knowledge, page, sources)
-            drafts.summaries[key] = await answer_or(run, gone, summing_up, None)
+        drafts.texts.update(zip(result.missing, await gather_texts(writing_now), strict=True))
+        for key, (page, sources) in result.unsummarised.items():
+            summary = plan_summary(run.authors.planner, knowledge, page, sources)
+            drafts.summaries[key] = await result_or(run, forgotten, summary, None)
     raise Unavailable(BUSY)
 
 
-async def answer_or(run: Run, gone: Gone, asked: Awaitable[T], otherwise: T) -> T:
-    """Return the answer of a planner or a writer, or `otherwise` if the last attempt to forget fails.
+async def result_or(run: Run, forgotten: Forgotten, work: Awaitable[T], default: T) -> T:
+    """Return the result of a planner or a writer. If it fails in the last attempt to forget sources, return `default`.
 
-    What is to be forgotten does not stay because a model is out of order.
+    So sources are forgotten even if a planner or a writer does not work. Any other error is raised.
     """
     try:
-        return await asked
+        return await work
     except Exception as error:
-        if not gone.ids or not run.job.is_last_attempt:
+        if not forgotten.ids or not run.job.is_last_attempt:
             raise
         log.warning("Forgetting goes on without its planner or writer: %s", type(error).__name__)
-        return otherwise
+        return default
 
 
-async def summary_of(planner: Planner, knowledge: Knowledge, page: Page, sources: Sequence[SourceText]) -> str | None:
-    """Return the summary that the planner would give the page, knowing these sources alone."""
+async def plan_summary(planner: Planner, knowledge: Knowledge, page: Page, sources: Sequence[SourceText]) -> str | None:
+    """Return the summary that the planner gives the page if it reads only these sources."""
     if not sources:
         return None
-    plan = await make_plan(planner, sources, Unsummed(knowledge, page.id))
+    plan = await make_plan(planner, sources, KnowledgeWithoutSummary(knowledge, page.id))
     updates = (update.summary for update in plan.updates if update.page_id == page.id)
-    own = page.type, normalise(page.title)
-    made = (new.summary for new in plan.new_pages if (new.type, normalise(new.title)) == own)
-    return next((summary for summary in (*updates, *made) if summary), None)
+    name = page.type, normalise(page.title)
+    new_pages = (new.summary for new in plan.new_pages if (new.type, normalise(new.title)) == name)
+    return next((summary for summary in (*updates, *new_pages) if summary), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Unsummed:
-    """A wiki in which one page has no summary yet."""
+class KnowledgeWithoutSummary:
+    """A `Knowledge` that hides the summary of one page."""
 
     knowledge: Knowledge
     page_id: UUID
@@ -80,8 +82,8 @@ class Unsummed:
     def without_summary(self, card: PageCard) -> PageCard:
         return replace(card, summary=None) if card.id == self.page_id else card
 
-    async def names(self, most: int) -> Collection[str] | None:
-        return await self.knowledge.names(most)
+    async def names(self, max_names: int) -> Collection[str] | None:
+        return await self.knowledge.names(max_names)
 
     async def mentions(self, aliases: Collection[str]) -> Any:
         return await self.knowledge.mentions(aliases)

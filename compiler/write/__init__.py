@@ -1,1 +1,1 @@
-"""Sections that are written, and pages that are stored."""
+"""Composing a plan and written sections into changes of pages, and storing them."""

@@ -1,7 +1,7 @@
-"""Claims of pages that contradict each other: found by rules in what is written, and recorded with the batch.
+"""Contradictions between claims of a page, found by rules in its new text and recorded with the batch.
 
-Nothing is rewritten for them: somebody decides. Where a newer source says that something changed, it is superseded
-instead (`corrections`).
+A contradiction changes no text: a person decides it. Where a newer source says that something changed, the older claim
+is superseded instead (`corrections`).
 """
 
 import asyncio
@@ -21,11 +21,12 @@ from resolvers.pages.claims.contradictions import digest
 from resolvers.transactions.writer import Writer
 
 CONTRADICTIONS = statements("review/contradictions")
-NEW_MAX, COMPARED_MAX, FOUND_MAX = 40, 60, 5  # statements and contradictions of one page in one batch
+# New statements, older statements that each is compared with, and contradictions, of one page in one batch.
+NEW_MAX, COMPARED_MAX, FOUND_MAX = 40, 60, 5
 
 
-class Stated(NamedTuple):
-    """A statement of a section, and the newest source that it cites."""
+class CitedStatement(NamedTuple):
+    """A statement of a section with its words, and the id and time of the newest source that it cites."""
 
     text: str
     section_slug: str
@@ -50,13 +51,17 @@ async def contradictions_in(
     labelled: Mapping[str, Row],
     recorded: Collection[bytes],
 ) -> list[dict[str, Any]]:
-    """Hold what the new sources state against the other statements of a page; return the contradictions as rows."""
-    stated = find_statements(sections, labelled)
+    """Compare the statements of `new` sources with the other statements of a page; return contradictions as rows.
+
+    `labelled` are the rows of sources by the label of their marks. Contradictions whose digests are `recorded` are left
+    out.
+    """
+    statements = find_statements(sections, labelled)
     found: dict[bytes, dict[str, Any]] = {}
-    for one in [each for each in stated if each.source_id in new][:NEW_MAX]:
+    for statement in [each for each in statements if each.source_id in new][:NEW_MAX]:
         await asyncio.sleep(0)
-        for other in most_similar(one, stated):
-            older, newer = sorted((one, other), key=lambda each: (each.at, each.source_id.int))
+        for other in most_similar(statement, statements):
+            older, newer = sorted((statement, other), key=lambda each: (each.at, each.source_id.int))
             key = digest(older.text, newer.text)
             if key not in recorded and key not in found and disagree(older.text, newer.text, names):
                 found[key] = row_of(page_id, older, newer, key)
@@ -65,31 +70,33 @@ async def contradictions_in(
     return list(found.values())
 
 
-def find_statements(sections: Iterable[Section], labelled: Mapping[str, Row]) -> list[Stated]:
-    """Return what sections quote from known sources and says plainly how something is, each quote once."""
-    found: dict[str, Stated] = {}
+def find_statements(sections: Iterable[Section], labelled: Mapping[str, Row]) -> list[CitedStatement]:
+    """Return the plain statements that sections quote from known sources, each once."""
+    found: dict[str, CitedStatement] = {}
     for section in sections:
-        for said in claims.statements(section.body):
-            rows = [labelled[label] for label in said.labels if label in labelled]
-            if rows and said.text not in found and is_plain(said.text):
+        for quote in claims.statements(section.body):
+            rows = [labelled[label] for label in quote.labels if label in labelled]
+            if rows and quote.text not in found and is_plain(quote.text):
                 newest = max(rows, key=lambda row: (row["captured_at"], row["id"].int))
-                said_words = frozenset(words(said.text))
-                found[said.text] = Stated(said.text, section.slug, newest["id"], newest["captured_at"], said_words)
+                quote_words = frozenset(words(quote.text))
+                found[quote.text] = CitedStatement(
+                    quote.text, section.slug, newest["id"], newest["captured_at"], quote_words
+                )
     return list(found.values())
 
 
-def most_similar(one: Stated, stated: Sequence[Stated]) -> list[Stated]:
-    """Return the statements of other sources that share at least half of their words, those that share most first."""
+def most_similar(statement: CitedStatement, statements: Sequence[CitedStatement]) -> list[CitedStatement]:
+    """Return the statements of other sources with at least half of this statement's words, the most similar first."""
     shared = [
-        (len(one.words & other.words), other)
-        for other in stated
-        if other.source_id != one.source_id and 2 * len(one.words & other.words) >= len(one.words)
+        (len(statement.words & other.words), other)
+        for other in statements
+        if other.source_id != statement.source_id and 2 * len(statement.words & other.words) >= len(statement.words)
     ]
     return [other for _, other in sorted(shared, key=lambda pair: -pair[0])[:COMPARED_MAX]]
 
 
-def row_of(page_id: UUID, older: Stated, newer: Stated, key: bytes) -> dict[str, Any]:
-    """Return the contradiction as a row."""
+def row_of(page_id: UUID, older: CitedStatement, newer: CitedStatement, key: bytes) -> dict[str, Any]:
+    """Return the contradiction as a row of its table."""
     return {
         "id": new_id(),
         "page_id": page_id,

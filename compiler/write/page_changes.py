@@ -1,7 +1,8 @@
-"""A plan made into the next states of pages: what is there, what is written, what is cited. Nothing is stored here.
+"""Composing: a plan, the written texts and the present wiki give the next states of pages. Nothing is stored here.
 
-It is done twice. The first time, outside of any transaction, says which sections have to be written; the second, alone
-in the wiki, finds their texts ready. If the wiki changed in between, what changed is written anew and it is done again.
+A plan is composed at least twice. The first time, outside of any write transaction, finds which sections have to be
+written. The second time, under the wiki's write lock, their texts are ready. If the wiki changed in between, sections
+are missing again: they are written, and the plan is composed once more.
 """
 
 import asyncio
@@ -27,11 +28,11 @@ from resolvers.transactions.writer import Writer
 
 from ..link.texts import PageLinks
 from ..metrics import Metrics
-from ..plan.pages import Work, assign, leave_lists, leave_thin_themes
+from ..plan.pages import PagePlan, assign, drop_rollups, drop_thin_themes
 from ..plan.validation import Guard
 from ..planner import EARLIER, Disputed, HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
 from ..quoting import find_refs
-from ..read.evidence import with_standing
+from ..read.evidence import add_named_sources
 from ..read.source_texts import TEXTS, find_facts
 from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries, find_synthesised
 from .contradictions import contradictions_in, find_recorded
@@ -42,21 +43,21 @@ from .corrections import (
     correct_sections,
     corrections_of,
     find_known,
-    foremost,
     labels_of,
+    select_corrections,
     times_of,
     without_superseded,
 )
 from .tasks import TaskKey, drafts_of, tasks_of
 
-CHANGE_LEAST = 0.05
+CHANGE_MIN = 0.05  # share of the characters
 
 Texts = Mapping[TaskKey, str]
 
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """A page before and after. `cited` are the sources of each section that the plan cites for it."""
+    """A page before and after a batch. `cited` are the sources that the plan cites for each section."""
 
     before: Page | None
     after: Page
@@ -67,7 +68,7 @@ class PageChange:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """Everything to be stored for a batch. While something is `missing` or `unjudged` it is not whole."""
+    """Everything to be stored for a batch. It may be stored only if nothing is `missing` or `unjudged`."""
 
     missing: Mapping[TaskKey, SectionTask]
     unjudged: tuple[Disputed, ...] = ()
@@ -89,10 +90,11 @@ async def compose(
     reads_again: bool = False,
     judged: Mapping[tuple[str, str], Verdict] | None = None,
 ) -> Composition:
-    """Compose the next state of the wiki from what it is now; `texts` are the sections that were written already.
+    """Compose the changes of a plan with the present state of the wiki and the `texts` that are written already.
 
-    A writer is given the `sources_max` newest sources of a section besides the new ones; one that `reads_again`, those
-    that its lines name, too. `judged` are the verdicts of a judge on corrections; without them the rules judge.
+    A task for the writer has the `sources_max` newest sources that the section cites, besides the new ones, and with
+    `reads_again` also those that its present text names. `judged` are the judge's verdicts on corrections; None if the
+    rules decide.
     """
     metrics = Metrics()
     metrics.use(plan.usage)
@@ -101,41 +103,56 @@ async def compose(
     facts = await find_facts(reader, cited_ids(plan))
     cards = {card.id: card for card in await find_cards(reader, ids=pages_in(plan))}
     guard = Guard(facts.keys(), cards.keys(), metrics)
-    work, names = await assign(reader, plan, guard, metrics)
-    await leave_lists(reader, work, guard)
-    await leave_thin_themes(reader, work, guard)
+    page_plans, names = await assign(reader, plan, guard, metrics)
+    await drop_rollups(reader, page_plans, guard)
+    await drop_thin_themes(reader, page_plans, guard)
     cited = await find_citations(
         reader,
-        [(one.page.id, slug) for one in work.values() for slug in {*one.sections, *EARLIER["recent"]}],
+        [
+            (planned.page.id, slug)
+            for planned in page_plans.values()
+            for slug in {*planned.sections, *EARLIER["recent"]}
+        ],
         sources_max,
     )
     facts |= await find_facts(reader, {id for ids in cited.values() for id in ids} - facts.keys())
     if reads_again:
-        cited = await with_standing(reader, work.values(), cited, facts)
+        cited = await add_named_sources(reader, page_plans.values(), cited, facts)
         facts |= await find_facts(reader, {id for ids in cited.values() for id in ids} - facts.keys())
-    drafts = drafts_of(work.values(), cited, facts)
-    keys = {place: draft.key for place, draft in drafts.items()}
-    missing = {keys[place]: draft for place, draft in drafts.items() if keys[place] not in texts}
+    drafts = drafts_of(page_plans.values(), cited, facts)
+    keys = {section_key: draft.key for section_key, draft in drafts.items()}
+    missing = {keys[section_key]: draft for section_key, draft in drafts.items() if keys[section_key] not in texts}
     if missing:
-        synthesised = await find_synthesised(reader, {one.page.id: one.source_ids for one in work.values()})
-        return Composition(await tasks_of(reader, missing, facts, synthesised), metrics=at_most(work.values()))
-    links = PageLinks(guard, work.values())
-    known = await find_known(reader, [one.page.id for one in work.values() if not one.is_new])
-    moments = times_of(labels_of(facts))
-    written = {place: without_superseded(texts[key], known.get(place[0], ()), moments) for place, key in keys.items()}
+        synthesised = await find_synthesised(
+            reader, {planned.page.id: planned.source_ids for planned in page_plans.values()}
+        )
+        return Composition(
+            await tasks_of(reader, missing, facts, synthesised), metrics=count_planned(page_plans.values())
+        )
+    links = PageLinks(guard, page_plans.values())
+    known = await find_known(reader, [planned.page.id for planned in page_plans.values() if not planned.is_new])
+    captured = times_of(labels_of(facts))
+    written = {
+        section_key: without_superseded(texts[key], known.get(section_key[0], ()), captured)
+        for section_key, key in keys.items()
+    }
     await links.look_up(reader, written.values())
-    compiled = await find_compiled_summaries(reader, [one.page.id for one in work.values() if one.page.summary])
+    compiled = await find_compiled_summaries(
+        reader, [planned.page.id for planned in page_plans.values() if planned.page.summary]
+    )
     changes = [
         change
-        for one in work.values()
-        if (change := await apply_plan(one, written, links, guard, has_own_summary=one.page.id in compiled))
+        for planned in page_plans.values()
+        if (
+            change := await apply_plan(planned, written, links, guard, has_compiled_summary=planned.page.id in compiled)
+        )
     ]
     verdicts = Verdicts(judged)
-    changes, claims = await with_corrections(reader, changes, facts, known, verdicts)
+    changes, claims = await correct_changes(reader, changes, facts, known, verdicts)
     metrics.add("claims_superseded", len(claims))
-    contradictions = await contradicting(reader, changes, facts)
+    contradictions = await find_contradictions(reader, changes, facts)
     metrics.add("contradictions_found", len(contradictions))
-    standing = {change.after.id for change in changes} | cards.keys()
+    existing = {change.after.id for change in changes} | cards.keys()
     metrics.add("pages_created", sum(change.before is None for change in changes))
     return Composition(
         missing={},
@@ -144,16 +161,16 @@ async def compose(
         claims=tuple(claims),
         contradictions=tuple(contradictions),
         held=tuple(guard.held_names(plan)),
-        links=tuple(dict.fromkeys(pairs(plan, guard, names, standing))),
+        links=tuple(dict.fromkeys(valid_links(plan, guard, names, existing))),
         sources=facts,
         metrics=metrics,
     )
 
 
-async def with_corrections(
+async def correct_changes(
     reader: Writer, changes: Sequence[PageChange], facts: Mapping[UUID, Row], known: Known, verdicts: Verdicts
 ) -> tuple[list[PageChange], list[Mapping[str, Any]]]:
-    """Return the changes of pages with what newer sources override taken out, and the claims to be recorded."""
+    """Return the changes without the claims that their new sources override, and these claims as rows."""
     new = {id for change in changes for ids in change.cited.values() for id in ids}
     sources = await TEXTS.of(reader, {id: facts[id] for id in new})
     labelled, found = labels_of(facts), list[PageChange]()
@@ -161,7 +178,7 @@ async def with_corrections(
     corrections = {id: await corrections_of(source) for id, source in sources.items()}
     for change in changes:
         cited = dict.fromkeys(id for ids in change.cited.values() for id in ids if id in sources)
-        candidates = foremost(chain.from_iterable(corrections[id] for id in cited))
+        candidates = select_corrections(chain.from_iterable(corrections[id] for id in cited))
         if candidates:
             page = change.after
             names = {page.title, *change.aliases}
@@ -175,10 +192,10 @@ async def with_corrections(
     return found, claims
 
 
-async def contradicting(
+async def find_contradictions(
     reader: Writer, changes: Sequence[PageChange], facts: Mapping[UUID, Row]
 ) -> list[Mapping[str, Any]]:
-    """Return the contradictions between what pages cite anew and what else they state, to be recorded."""
+    """Return, as rows, the contradictions between the new statements of each page and its other statements."""
     recorded = await find_recorded(reader, [change.after.id for change in changes if change.before])
     labelled, found = labels_of(facts), list[Mapping[str, Any]]()
     for change in changes:
@@ -189,7 +206,10 @@ async def contradicting(
 
 
 def with_claims(change: PageChange, done: Corrected) -> tuple[PageChange, Sequence[Mapping[str, Any]]]:
-    """Return the change with the corrected sections and their citations; as it was where these cannot stand."""
+    """Return the change with the corrected sections and their citations, and the claims as rows.
+
+    If the corrected sections are not valid, the change stays as it was and no claim is recorded.
+    """
     try:
         sections = outline.checked_outline(done.sections, "sections", change.after.sections)
     except BadInput:
@@ -203,15 +223,18 @@ def with_claims(change: PageChange, done: Corrected) -> tuple[PageChange, Sequen
     return replace(change, after=replace(change.after, sections=sections), cited=cited), done.claims
 
 
-def at_most(work: Collection[Work]) -> Metrics:
-    """Count what a job does at most of what it is asked for: that is known before anything is written."""
+def count_planned(page_plans: Collection[PagePlan]) -> Metrics:
+    """Return the pages and sections that the plan would create and write, the maximum before anything is written."""
     return Metrics(
-        {"pages_created": sum(one.is_new for one in work), "sections_written": sum(len(one.sections) for one in work)}
+        {
+            "pages_created": sum(planned.is_new for planned in page_plans),
+            "sections_written": sum(len(planned.sections) for planned in page_plans),
+        }
     )
 
 
 def cited_ids(plan: Plan) -> set[UUID]:
-    """Return every source that a plan names."""
+    """Return the ids of all sources that a plan names."""
     proposals: tuple[NewPage | PageUpdate, ...] = (*plan.new_pages, *plan.updates)
     sections = (section for page in proposals for section in page.sections)
     cited = {id for section in sections for id in section.source_ids}
@@ -219,94 +242,108 @@ def cited_ids(plan: Plan) -> set[UUID]:
 
 
 def pages_in(plan: Plan) -> set[UUID]:
-    """Return every page that a plan names by its id."""
+    """Return the ids of all stored pages that a plan names."""
     ends = (end.id for link in plan.links for end in (link.start, link.end))
     return {update.page_id for update in plan.updates} | {id for id in ends if id}
 
 
 async def apply_plan(
-    one: Work, written: Mapping[tuple[UUID, str], str], links: PageLinks, guard: Guard, *, has_own_summary: bool
+    planned: PagePlan,
+    written: Mapping[tuple[UUID, str], str],
+    links: PageLinks,
+    guard: Guard,
+    *,
+    has_compiled_summary: bool,
 ) -> PageChange | None:
-    """Return the page with what was written; none for a new one of which nothing stands."""
-    standing = {section.slug: section.body for section in one.page.sections}
+    """Return the change of the page by its written sections, or None if nothing changes.
+
+    A section that differs too little from its present text is skipped, but its new sources are still cited.
+    """
+    present = {section.slug: section.body for section in planned.page.sections}
     cited: dict[str, tuple[UUID, ...]] = {}
     drafts = []
-    for slug in in_order(one.page.type, one.sections):
-        await asyncio.sleep(0)  # of many short texts each is read at once, and others want the loop, too
-        body, before, proposal = written[one.page.id, slug].strip(), standing.get(slug, ""), one.sections[slug]
+    for slug in in_order(planned.page.type, planned.sections):
+        await asyncio.sleep(0)  # short texts are compared without a thread, so other tasks get their turn here
+        body, before, proposal = written[planned.page.id, slug].strip(), present.get(slug, ""), planned.sections[slug]
         if not body:
-            guard.drop("empty_section", (one.page.title, slug))
+            guard.drop("empty_section", (planned.page.title, slug))
         elif before and not await read_in_thread(len(body) + len(before), differs, before, body):
             guard.metrics.add("sections_skipped")
             cited[slug] = proposal.source_ids
         else:
-            drafts.append(SectionDraft(links.link_text(body, one.page.id), slug, None if before else proposal.heading))
-    sections, kept = await merge_valid_drafts(one.page, drafts, guard)
-    guard.metrics.add("sections_written", len(kept))
-    cited |= {slug: one.sections[slug].source_ids for slug in kept}
-    if one.is_new and not sections:
+            drafts.append(
+                SectionDraft(links.link_text(body, planned.page.id), slug, None if before else proposal.heading)
+            )
+    sections, merged = await merge_valid_drafts(planned.page, drafts, guard)
+    guard.metrics.add("sections_written", len(merged))
+    cited |= {slug: planned.sections[slug].source_ids for slug in merged}
+    if planned.is_new and not sections:
         return None
-    if not one.is_new and not cited and one.sections:
+    if not planned.is_new and not cited and planned.sections:
         return None
-    takes_summary = one.summary and (not one.page.summary or has_own_summary)
+    takes_summary = planned.summary and (not planned.page.summary or has_compiled_summary)
     after = replace(
-        one.page,
+        planned.page,
         sections=sections,
-        summary=one.summary if takes_summary else one.page.summary,
-        tags=tuple(dict.fromkeys((*one.page.tags, *one.tags)))[: max(TAGS.most, len(one.page.tags))],
+        summary=planned.summary if takes_summary else planned.page.summary,
+        tags=tuple(dict.fromkeys((*planned.page.tags, *planned.tags)))[: max(TAGS.most, len(planned.page.tags))],
         status="active",
     )
-    new_names = [name for name in one.aliases if normalise(name) not in one.known_aliases or one.is_new]
-    room = max(0, ALIASES.most - 1 - len(one.known_aliases) * (not one.is_new))
-    return PageChange(None if one.is_new else one.page, after, tuple(new_names[:room]), tuple(one.promotes), cited)
+    new_names = [name for name in planned.aliases if normalise(name) not in planned.known_aliases or planned.is_new]
+    room = max(0, ALIASES.most - 1 - len(planned.known_aliases) * (not planned.is_new))
+    return PageChange(
+        None if planned.is_new else planned.page, after, tuple(new_names[:room]), tuple(planned.promotes), cited
+    )
 
 
 async def merge_valid_drafts(
     page: Page, drafts: Sequence[SectionDraft], guard: Guard
 ) -> tuple[outline.Outline, list[str]]:
-    """Return the page's sections with these, and which can stand; one that cannot leaves the others as they are."""
+    """Return the page's sections with the valid drafts merged into them, and the slugs of these. Invalid drafts are
+    dropped one by one."""
     try:
-        return await with_drafts(page, page.sections, drafts), [str(draft.slug) for draft in drafts]
+        return await merge_drafts(page, page.sections, drafts), [str(draft.slug) for draft in drafts]
     except BadInput:
         pass
-    sections, kept = page.sections, []
+    sections, merged = page.sections, []
     for draft in drafts:
         try:
-            sections = await with_drafts(page, sections, [draft])
-            kept.append(str(draft.slug))
+            sections = await merge_drafts(page, sections, [draft])
+            merged.append(str(draft.slug))
         except BadInput as error:
             guard.drop("bad_section", f"{page.title}: {error.message}")
-    return sections, kept
+    return sections, merged
 
 
-async def with_drafts(page: Page, sections: outline.Outline, drafts: Sequence[SectionDraft]) -> outline.Outline:
+async def merge_drafts(page: Page, sections: outline.Outline, drafts: Sequence[SectionDraft]) -> outline.Outline:
+    """Return the sections with these drafts merged into them. Raises BadInput for an invalid one."""
     if not drafts:
         return sections
     return await read_in_thread(outline.size(sections, drafts), outline.merge_drafts, page.type, sections, drafts)
 
 
 def in_order(page_type: str, slugs: Collection[str]) -> list[str]:
-    """Sort slugs as the template of the type has them, then the others as they were proposed."""
+    """Sort slugs as in the template of the page type; slugs that are not in it come last, in the given order."""
     usual = [slug for slug, _ in TEMPLATES[page_type]]
     return sorted(slugs, key=lambda slug: usual.index(slug) if slug in usual else len(usual))
 
 
 def differs(before: str, after: str) -> bool:
-    """Return whether two texts name other sources, or differ by at least a twentieth, whatever the whitespace."""
+    """Return whether two texts cite different sources, or differ by CHANGE_MIN or more, ignoring white space."""
     if set(find_refs(before)) != set(find_refs(after)):
         return True
-    one, other = " ".join(before.split()), " ".join(after.split())
-    return Levenshtein.normalized_distance(one, other, score_cutoff=CHANGE_LEAST) >= CHANGE_LEAST
+    old, new = " ".join(before.split()), " ".join(after.split())
+    return Levenshtein.normalized_distance(old, new, score_cutoff=CHANGE_MIN) >= CHANGE_MIN
 
 
-def pairs(
-    plan: Plan, guard: Guard, names: Mapping[tuple[str, str], UUID], standing: Collection[UUID]
+def valid_links(
+    plan: Plan, guard: Guard, names: Mapping[tuple[str, str], UUID], existing: Collection[UUID]
 ) -> list[tuple[UUID, UUID]]:
-    """Return (from, to) of each link whose ends are there."""
+    """Return (from, to) of each proposed link between two different existing pages; the others are dropped."""
     found = []
     for link in guard.links(plan):
-        start, end = (page_named(one, names) for one in (link.start, link.end))
-        if start not in standing or end not in standing or start == end:
+        start, end = (page_named(name, names) for name in (link.start, link.end))
+        if start not in existing or end not in existing or start == end:
             guard.drop("bad_link", link)
         elif start and end:
             found.append((start, end))
@@ -314,4 +351,5 @@ def pairs(
 
 
 def page_named(name: PageName, names: Mapping[tuple[str, str], UUID]) -> UUID | None:
+    """Return the id of the page that the plan refers to, or None if there is no such page."""
     return name.id or names.get((name.type or "", normalise(name.title or "")))

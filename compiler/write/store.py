@@ -1,6 +1,6 @@
-"""A composition stored: pages, evidence, names and links of one batch, in the transaction that moves the cursor.
+"""Storing a composition: pages, citations, mentions and links of a batch, in the transaction that moves the cursor.
 
-So many statements for a batch, whatever it holds.
+The number of statements does not depend on the size of the batch.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ async def apply(
     links_by_evidence: bool = True,
     edit_summary: str | None = None,
 ) -> Metrics:
-    """Store everything but the cursor; return what was done."""
+    """Store everything of a batch except for the cursor; return the metrics of the batch."""
     metrics = Metrics() + composition.metrics
     sources = len(batch.sources)
     edit_summary = edit_summary or f"Compiled from {sources} new source{'s' * (sources != 1)}"
@@ -64,7 +64,7 @@ async def apply(
 
 
 async def propose_pages(database: Database, scope: Scope, composition: Composition) -> int:
-    """Propose each page of a composition as it would be written; how many differ from those that there are."""
+    """Propose each page of a composition as it would be stored; return how many proposals change a page."""
     proposed = 0
     for change in composition.changes:
         page, cited = change.after, [(slug, id) for slug, ids in change.cited.items() for id in ids]
@@ -87,14 +87,14 @@ async def propose_pages(database: Database, scope: Scope, composition: Compositi
         async def write(scope: Scope, draft: PageDraft = draft, cited: list[tuple[str, UUID]] = cited) -> Saved:
             return await write_cited(database, scope, draft, cited)
 
-        with suppress(BadInput):  # the page says all of it already
+        with suppress(BadInput):  # the proposal would change nothing
             await propose_change(database, scope, terms, write)
             proposed += 1
     return proposed
 
 
 async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics, edit_summary: str) -> None:
-    """Save the pages as they are now, compiled at this moment."""
+    """Save the new states of the pages, with the present time as the time of their compilation."""
     states = [(change.before, replace(change.after, last_compiled_at=writer.now), change.aliases) for change in changes]
     saved = await save_all(
         writer,
@@ -102,17 +102,17 @@ async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics,
         edit_summary=edit_summary,
         alias_source="compiler",
     )
-    for change, one in zip(changes, saved, strict=True):
+    for change, page in zip(changes, saved, strict=True):
         if change.before and change.before.status != "active":
             metrics.add("pages_resurrected")
-        elif change.before and one.changed:
+        elif change.before and page.changed:
             metrics.add("pages_updated")
-    await record_each(writer, "page.created", [one for one in saved if one.created])
-    await record_each(writer, "page.compiled", [one for one in saved if one.changed and not one.created])
+    await record_each(writer, "page.created", [page for page in saved if page.created])
+    await record_each(writer, "page.compiled", [page for page in saved if page.changed and not page.created])
 
 
 async def cite(writer: Writer, composition: Composition) -> None:
-    """Store citations: each section rests on what was cited for it, and on nothing else."""
+    """Store the sources that the plan cites for each section, and the time of the newest of them."""
     cited = [
         (change.after.id, slug, source_id)
         for change in composition.changes
@@ -141,7 +141,7 @@ async def cite(writer: Writer, composition: Composition) -> None:
 
 
 async def supersede(writer: Writer, composition: Composition) -> None:
-    """Record the claims that new sources overrode, and those that contradict each other: once, however often read."""
+    """Record superseded claims and contradictions, and close contradictions of which a claim was superseded."""
     if composition.claims:
         await write_claims(writer, composition.claims)
         for row in composition.claims:
@@ -159,7 +159,7 @@ async def supersede(writer: Writer, composition: Composition) -> None:
 
 
 async def store_held_names(writer: Writer, composition: Composition, metrics: Metrics) -> None:
-    """Store names that have not earned a page: each source counts once for a name."""
+    """Store the sightings of names that have not earned a page. Each source counts once for a name."""
     seen = [
         Sighted(held.name, composition.sources[held.source_id], held.context or None, held.suggested_type, held.cluster)
         for held in composition.held
@@ -168,7 +168,10 @@ async def store_held_names(writer: Writer, composition: Composition, metrics: Me
 
 
 async def promote(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
-    """Promote mentions that became pages."""
+    """Mark the mentions that became pages as promoted.
+
+    A promoted mention of the same name whose page was deleted is merged into the new one.
+    """
     promoted = {alias: change.after.id for change in changes for alias in change.promotes}
     if promoted:
         await writer.run(COMPILING["absorb_sightings"], aliases=list(promoted))
@@ -178,12 +181,13 @@ async def promote(writer: Writer, changes: Sequence[PageChange], metrics: Metric
 
 
 async def link(writer: Writer, references: Sequence[Reference], metrics: Metrics) -> None:
-    """Store references with their reasons, each counted under the kind of its reason."""
+    """Store links with their reasons, and count them by the kind of reason."""
     for reason, written in (await assert_references(writer, references)).items():
         metrics.add(counter_of(reason), written)
 
 
 def counter_of(reason: str) -> str:
+    """Return the name of the counter for links with this reason."""
     if reason == PLANNED:
         return "links_written"
     return "links_written_co_mention" if reason.startswith(CO_MENTION) else "links_written_deterministic"

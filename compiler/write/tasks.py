@@ -1,4 +1,4 @@
-"""Tasks for a section writer, made of what the wiki has now."""
+"""The tasks of a section writer, made from a plan and the present state of the wiki."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,29 +10,30 @@ from resolvers.model import outline
 from resolvers.model.pages import Page
 from resolvers.transactions.writer import Writer
 
-from ..plan.pages import Work
+from ..plan.pages import PagePlan
 from ..planner import EARLIER, LEADING, SectionTask
 from ..read.source_texts import TEXTS, Facts
 
 RELATED_MAX = 50
 
 TaskKey = tuple[Any, ...]
-Place = tuple[UUID, str]
-"""Page and section slug."""
+"""The identity of a task: equal keys mean equal tasks, so a text that was written for one fits the other."""
+SectionKey = tuple[UUID, str]
+"""A section: the id of its page, and its slug."""
 Title = tuple[str, str, str]
-"""Title, type and slug."""
+"""A page: its title, type and slug."""
 
 
 class Ranked(NamedTuple):
-    """Sources, and the place of each, the oldest first."""
+    """Rows of sources, and the rank of each by age, the oldest first."""
 
     facts: Facts
-    places: Mapping[UUID, int]
+    ranks: Mapping[UUID, int]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskDraft:
-    """A section to be written, but for what its sources say. They stand oldest first."""
+    """A section to be written: a task without the texts of its sources. Sources are in order, the oldest first."""
 
     page: Page
     is_new: bool
@@ -46,70 +47,88 @@ class TaskDraft:
     earlier: tuple[tuple[str, tuple[UUID, ...]], ...]
 
     @property
-    def read(self) -> Iterator[UUID]:
-        """Yield the sources whose texts a writer needs."""
+    def needed_sources(self) -> Iterator[UUID]:
+        """Yield the sources whose texts the task needs."""
         return chain(self.source_ids, *(ids for _, ids in self.earlier))
 
     @property
     def key(self) -> TaskKey:
-        """Return a key of the draft: the same key, the same text."""
+        """Return the key of the task."""
         page = self.page
-        told = (page.type, page.title, self.known_aliases, self.slug, self.heading, self.body)
-        return (*told, self.source_ids, self.digests, self.related, self.earlier)
+        section = (page.type, page.title, self.known_aliases, self.slug, self.heading, self.body)
+        return (*section, self.source_ids, self.digests, self.related, self.earlier)
 
 
-def drafts_of(work: Collection[Work], cited: Mapping[Place, Collection[UUID]], facts: Facts) -> dict[Place, TaskDraft]:
-    """Return a draft of every section that is to be written: the section, and all that it rests on."""
-    oldest_first = sorted(facts, key=lambda one: (facts[one]["captured_at"], facts[one]["ref"], one))
+def drafts_of(
+    page_plans: Collection[PagePlan], cited: Mapping[SectionKey, Collection[UUID]], facts: Facts
+) -> dict[SectionKey, TaskDraft]:
+    """Return a draft of every section that is to be written, by its key."""
+    oldest_first = sorted(facts, key=lambda key: (facts[key]["captured_at"], facts[key]["ref"], key))
     ranked = Ranked(facts, {source_id: rank for rank, source_id in enumerate(oldest_first)})
-    titles = [(one.page.id, (one.page.title, one.page.type, one.page.slug)) for one in islice(work, RELATED_MAX + 1)]
-    return {(one.page.id, draft.slug): draft for one in work for draft in drafts_on(one, cited, ranked, titles)}
+    titles = [
+        (planned.page.id, (planned.page.title, planned.page.type, planned.page.slug))
+        for planned in islice(page_plans, RELATED_MAX + 1)
+    ]
+    return {
+        (planned.page.id, draft.slug): draft
+        for planned in page_plans
+        for draft in drafts_on(planned, cited, ranked, titles)
+    }
 
 
 def drafts_on(
-    one: Work, cited: Mapping[Place, Collection[UUID]], ranked: Ranked, titles: Sequence[tuple[UUID, Title]]
+    planned: PagePlan,
+    cited: Mapping[SectionKey, Collection[UUID]],
+    ranked: Ranked,
+    titles: Sequence[tuple[UUID, Title]],
 ) -> Iterator[TaskDraft]:
     """Yield the drafts of one page."""
-    others = tuple(islice((title for page_id, title in titles if page_id != one.page.id), RELATED_MAX))
-    there = {section.slug: section for section in one.page.sections}
-    rests_on = {slug: resting(one, slug, cited, ranked) for slug in {*one.sections, *LEADING, *EARLIER["recent"]}}
-    for slug, proposal in one.sections.items():
-        before = there.get(slug)
-        read = rests_on[slug]
-        earlier = tuple((other, rests_on[other]) for other in EARLIER.get(slug, LEADING) if rests_on[other])
+    others = tuple(islice((title for page_id, title in titles if page_id != planned.page.id), RELATED_MAX))
+    present = {section.slug: section for section in planned.page.sections}
+    sources = {
+        slug: sources_of(planned, slug, cited, ranked) for slug in {*planned.sections, *LEADING, *EARLIER["recent"]}
+    }
+    for slug, proposal in planned.sections.items():
+        before = present.get(slug)
+        source_ids = sources[slug]
+        earlier = tuple((other, sources[other]) for other in EARLIER.get(slug, LEADING) if sources[other])
         yield TaskDraft(
-            page=one.page,
-            is_new=one.is_new,
-            known_aliases=one.all_aliases,
+            page=planned.page,
+            is_new=planned.is_new,
+            known_aliases=planned.all_aliases,
             slug=slug,
-            heading=before.heading if before else proposal.heading or outline.usual_heading(one.page.type, slug),
+            heading=before.heading if before else proposal.heading or outline.usual_heading(planned.page.type, slug),
             body=before.body if before else "",
-            source_ids=read,
-            digests=tuple(ranked.facts[id]["digest"] for id in chain(read, *(ids for _, ids in earlier))),
+            source_ids=source_ids,
+            digests=tuple(ranked.facts[id]["digest"] for id in chain(source_ids, *(ids for _, ids in earlier))),
             related=others,
             earlier=earlier,
         )
 
 
-def resting(one: Work, slug: str, cited: Mapping[Place, Collection[UUID]], ranked: Ranked) -> tuple[UUID, ...]:
-    """Return the sources that a section rests on, and those that are new to it, the oldest first."""
-    new = one.sections[slug].source_ids if slug in one.sections else ()
-    ids = {*cited.get((one.page.id, slug), ()), *new}
-    return tuple(sorted(ids & ranked.places.keys(), key=ranked.places.__getitem__))
+def sources_of(
+    planned: PagePlan, slug: str, cited: Mapping[SectionKey, Collection[UUID]], ranked: Ranked
+) -> tuple[UUID, ...]:
+    """Return the sources that a section cites and those that the plan cites for it, the oldest first."""
+    new = planned.sections[slug].source_ids if slug in planned.sections else ()
+    ids = {*cited.get((planned.page.id, slug), ()), *new}
+    return tuple(sorted(ids & ranked.ranks.keys(), key=ranked.ranks.__getitem__))
 
 
 def key_of(task: SectionTask) -> TaskKey:
-    """Return a key of a task whose source texts are known: the same key, the same text."""
+    """Return the key of a task whose source texts are known."""
     ids = tuple(source.id for source in task.sources)
-    told = (task.page_type, task.page_title, task.page_aliases, task.slug, task.heading, task.body, ids, task.related)
-    return (*told, tuple((slug, tuple(source.id for source in sources)) for slug, sources in task.earlier))
+    section = (task.page_type, task.page_title, task.page_aliases, task.slug, task.heading, task.body)
+    earlier = tuple((slug, tuple(source.id for source in sources)) for slug, sources in task.earlier)
+    return (*section, ids, task.related, earlier)
 
 
 async def tasks_of(
     reader: Writer, drafts: Mapping[TaskKey, TaskDraft], facts: Facts, synthesised: Collection[UUID]
 ) -> dict[TaskKey, SectionTask]:
-    """Return the tasks of these drafts, with what their sources say; `synthesised` pages get a text of their own."""
-    wanted = {id: facts[id] for draft in drafts.values() for id in draft.read}
+    """Return the tasks of these drafts with the texts of their sources. `synthesised` are the pages with a
+    synthesis."""
+    wanted = {id: facts[id] for draft in drafts.values() for id in draft.needed_sources}
     texts = await TEXTS.of(reader, wanted)
     return {
         key: SectionTask(

@@ -21,7 +21,7 @@ from .notes import LINES, NOTE_MAX, FolderStack, ImportProblem, Piece, data_of, 
 
 DEFAULT_KIND = "document"
 NO_TIME = datetime(1980, 1, 2, tzinfo=UTC)
-"""The end of the first day that ZIP files can name: archives write it, or 1970, for files without a time."""
+"""Earlier modification times are no real ones: archives store 1970 or 1980-01-01 for files without a time."""
 TEXTS = (*MARKDOWN, ".mdx", ".txt", ".wiki", ".mediawiki")
 """The endings of files that are sources: notes, posts, exported chats and pages of wikis."""
 
@@ -65,8 +65,10 @@ def read(piece: Piece) -> SourceDraft | ImportProblem:
 
 
 def modified_at(piece: Piece) -> datetime | None:
-    """Return when a file was last modified; None if its time is in the future, or one that archives give to files
-    whose time they do not know."""
+    """Return when a file was last modified.
+
+    Return None for a time in the future, and for the times that archives store for files without one.
+    """
     try:
         modified = datetime.fromtimestamp(Path(piece.file).stat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):

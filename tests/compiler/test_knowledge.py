@@ -24,7 +24,7 @@ async def test_a_wiki_with_fewer_names_than_a_batch_is_not_asked_for_each(
     database = ListeningDatabase(wiki.database.dsn)
     await database.open()
     found = await StoredKnowledge(database, wiki.scope).pages(said)
-    sent = [one for one in await database.heard() if "The pages that answer" in one.sql]
+    sent = [one for one in await database.heard() if "Return the pages with one of these names" in one.sql]
     await database.close()
     assert {name: [page.title for page in pages] for name, pages in found.items()} == (
         {"austin": ["Austin"]} if "austin" in said else {}

@@ -50,7 +50,7 @@ async def test_a_wiki_is_linted_once_a_week_and_never_where_it_is_not_wanted(wik
 
 async def test_the_night_looks_for_wikis_that_are_due(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))
-    await DailySweep(time(3), lambda: datetime(2026, 11, 22, 4, tzinfo=UTC)).look(wiki.database)
+    await DailySweep(time(3), lambda: datetime(2026, 11, 22, 4, tzinfo=UTC)).run_if_due(wiki.database)
     assert len(await lint_jobs(wiki)) == 1
 
 

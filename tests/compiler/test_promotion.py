@@ -191,11 +191,11 @@ async def test_a_night_begins_at_its_hour_and_never_where_it_is_not_wanted(wiki:
     await see(wiki, "Chef João", 0, 1, 2)
     moment = datetime(2026, 11, 22, 2, 59, tzinfo=UTC)
     sweep = DailySweep(time(3), lambda: moment)
-    await sweep.look(wiki.database)
-    await DailySweep(None, lambda: moment + timedelta(1)).look(wiki.database)
+    await sweep.run_if_due(wiki.database)
+    await DailySweep(None, lambda: moment + timedelta(1)).run_if_due(wiki.database)
     assert not await wiki.rows("compile_jobs")
     moment += timedelta(minutes=1)
-    await sweep.look(wiki.database)
+    await sweep.run_if_due(wiki.database)
     assert await wiki.rows("compile_jobs")
 
 

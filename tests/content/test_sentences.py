@@ -1,4 +1,4 @@
-"""Where sentences end."""
+"""Tests of the ends of sentences."""
 
 import pytest
 from hypothesis import given

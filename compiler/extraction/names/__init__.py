@@ -1,1 +1,1 @@
-"""Names in sources: by capitals, scripts, marks and counts, and those that mean the same."""
+"""Finding names and subjects in sources, and the different forms of a name."""

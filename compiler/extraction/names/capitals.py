@@ -1,4 +1,4 @@
-"""Names by their capitals, in the scripts that have them."""
+"""Finding names by their capitals, in the scripts that have capitals."""
 
 import re
 from collections.abc import Iterator, Sequence, Set
@@ -8,12 +8,14 @@ from ..texts.language import DATES, EVERYWHERE, stops_of, word_set
 from ..texts.text import WORD
 from .german_nouns import KIN, NO_ARTICLE, is_bare, is_particle, is_sure, is_whole
 
+# Words before a person's name, of company, meeting and giving.
 WITH = word_set(
     """
     with met told asked called and thanked mit und avec et com con y e hugged invited visited trifft traf für
     bei von para pour chez à ao
     """
 )
+# Verbs after a name that say what somebody does, mostly people.
 TOLD = word_set(
     """
     says said thinks thought told asked asks met sent brought came cried laughed wants wanted works worked
@@ -28,6 +30,7 @@ TOLD = word_set(
     apologised apologized calibrated measured ordered presented repaired cleaned joined
     """
 )
+# Verbs after a name that say what somebody or something does or is.
 BEING = word_set(
     """
     began blew bled bred burst clung crept dealt drew fled fed fought froze gave hung knelt laid leapt learnt
@@ -45,9 +48,10 @@ BEING = word_set(
 COMPANY = frozenset(
     {("and", "I"), ("and", "me"), ("und", "ich"), ("et", "moi"), ("e", "eu"), ("y", "yo"), ("ed", "io"), ("e", "io")}
 )
-NOT_TELLING = word_set("hat ist war a est came will made found worked works")  # things do these, too
-# What somebody did, before the name of whom or what: `Called Priya`, `Croisé Madame Perrin`, `Encontrei a Inês`.
+NOT_TELLING = word_set("hat ist war a est came will made found worked works")  # verbs of TOLD that things do as well
+# Participles and past tenses before their object: `Called Priya`, `Croisé Madame Perrin`, `Encontrei a Inês`.
 DONE = re.compile(r"^(?:\w{4,}ed|\w{5,}[éi]|\w{3,}(?:ei|ámos|emos|imos))$")
+# Endings of verbs in the past tense, by language.
 ACTED = {
     "en": re.compile("..ed$"),
     "de": re.compile("(?:..te|...[^e]t)$"),
@@ -59,7 +63,7 @@ ACTED = {
 
 
 def is_action(following: str, language: str) -> bool:
-    """Return whether this word behind a name says what somebody or something does or is."""
+    """Return whether this word after a name is a verb that says what somebody or something does or is."""
     if (following, language) == ("a", "en"):
         return False
     return (
@@ -68,15 +72,16 @@ def is_action(following: str, language: str) -> bool:
 
 
 def is_told(previous: str, following: str) -> bool:
+    """Return whether the words around a name show that it is a person's."""
     return (following in TOLD and following not in NOT_TELLING) or previous in WITH or previous in KIN
 
 
 def is_company(words: Sequence[str], last: int) -> bool:
-    """Return whether it is `Theo and I` or `Jonas und ich`: only a person does something together with the writer."""
+    """Return whether `and I` follows the name, as in `Theo and I`, which shows that it is a person's."""
     return last + 1 < len(words) and (words[last].lower(), words[last + 1]) in COMPANY
 
 
-# Before a label in the imperative. What journals say too (choose, open) is left out.
+# Imperatives before the label of a button or a menu. Verbs that journals use as well (choose, open) are left out.
 PRESS = word_set(
     """
     click tap press select toggle enable disable uncheck
@@ -85,7 +90,7 @@ PRESS = word_set(
     clique selecione toque pulsa pulse selecciona seleccione clic
     """
 )
-# With these a sentence of instructions begins, and no name does.
+# Imperatives with which sentences of instructions begin.
 IMPERATIVES = word_set(
     """
     add allow apply build change check close configure connect copy create define delete disable download drag edit
@@ -95,13 +100,13 @@ IMPERATIVES = word_set(
     """
 )
 BETWEEN = word_set("on the in auf sie dann die den das in im unter sur le la les l' dans en em no na o a el then")
-REACH = 2  # words between
+REACH = 2  # words between such an imperative and the label
 BEFORE_MONTHS = word_set("in on since until till by for last next early late mid this of from im bis seit ab")
 GIVEN = word_set("jan jun may april june august mai")  # names of people that are those of months, too
 
 
 def is_label(words: Sequence[str], first: int) -> bool:
-    """Return whether the name that begins with this word is something to press."""
+    """Return whether the words at this index are the label of a button or a menu."""
     for at in range(first - 1, max(-1, first - 2 - REACH), -1):
         word = words[at].lower()
         if word in PRESS:
@@ -112,7 +117,7 @@ def is_label(words: Sequence[str], first: int) -> bool:
 
 
 WORDS_MAX = 6
-RUNS_MAX = 60  # names of one sentence: more are a list, and lists are cut
+RUNS_MAX = 60  # names of one sentence
 ARTICLES = frozenset({"the", "our", "my"})
 PARTICLES = word_set("de do da dos das del della di du des van von der den of la le al el tot")
 HONORIFICS = word_set(
@@ -127,8 +132,8 @@ HONORIFICS = word_set(
     profesora doctora dottor dottore dottoressa professore professoressa
     """
 )
-# The first word of names of places and churches. `São` is a verb, too, and `St` a title.
-LED = word_set("La Los Las El Le Les Il Lo")  # with a capital inside of a sentence they belong to the name behind
+LED = word_set("La Los Las El Le Les Il Lo")  # articles that belong to a name if they have a capital inside a sentence
+# The first word of names of places and churches. `São` is also a verb, and `St` a title.
 SAINTLY = word_set("são santo santa san saint sainte sankt sint st")
 OPENERS = frozenset('“"«»¿¡([:–—•-*>\ue001/→|„‚')
 ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
@@ -137,27 +142,29 @@ WORD_OR_GAP = re.compile(f"({WORD.pattern})")
 
 
 class CapitalRun(NamedTuple):
-    """A name by its capitals. `opens` a sentence: then the capital of its first word says nothing."""
+    """A run of words with capitals that may be a name."""
 
     name: str
     opens: bool
+    """Whether it begins a sentence, where the capital of its first word means nothing."""
     is_person: bool
     is_sure: bool
+    """Whether it is surely a name. False for German nouns that may be ordinary words."""
     is_bare: bool
-    """German: a noun without its article, which may be a name."""
+    """Whether it is a single German noun without an article, which may be a name."""
     acts: bool
-    """A verb follows that says what somebody or something does or is."""
+    """Whether a verb follows that says what somebody or something does or is."""
 
 
 class Parts(NamedTuple):
-    """A sentence's words, and what stands before each of them and behind the last."""
+    """The words of a sentence, and the text before each word and after the last one."""
 
     words: list[str]
     gaps: list[str]
 
 
 def runs(sentence: str, language: str) -> Iterator[CapitalRun]:
-    """Yield the names of a sentence, left to right. `Austin, Texas` is two."""
+    """Yield the names of a sentence in order. `Austin, Texas` is two names."""
     if sentence[1:].islower() and not _may_open(sentence, language):
         return
     parts = _parts(sentence)
@@ -178,13 +185,16 @@ def runs(sentence: str, language: str) -> Iterator[CapitalRun]:
 
 
 def _may_open(sentence: str, language: str) -> bool:
-    """Return whether the first word may be a name: most sentences have no other capital, and begin with a stop word."""
+    """Return whether the first word may be a name.
+
+    This is a fast check for the many sentences that have no other capital and begin with a stop word.
+    """
     first = WORD.match(sentence) if sentence[:1].isupper() else None
     return first is not None and _bare(first[0]) not in stops_of(language)
 
 
 def _parts(sentence: str) -> Parts:
-    """Split a sentence into words. An elided article or preposition belongs to no word: `l'Île` is `Île`."""
+    """Split a sentence into words. An elided article or preposition is not part of a word: `l'Île` is `Île`."""
     parts = WORD_OR_GAP.split(sentence)
     gaps, words = parts[::2], parts[1::2]
     if "'" in sentence or "’" in sentence:
@@ -196,22 +206,20 @@ def _parts(sentence: str) -> Parts:
 
 
 def _is_heading(parts: Parts) -> bool:
-    """Return whether all words have capitals, as in a heading: then these say nothing about any of them.
-
-    In a list of names with commas between them they do.
-    """
+    """Return whether the sentence is in title case, where capitals mean nothing. A list of names is not."""
     long = [word for word in parts.words if len(word) > 3]
     return len(long) >= 5 and all(word[0].isupper() for word in long) and not _is_list(parts)
 
 
 def _is_list(parts: Parts) -> bool:
-    """Return whether commas part the words into pieces of three at most: `Present: Ola Berg, Marcus Finch, Mira`."""
+    """Return whether commas separate the words into groups of about three: `Present: Ola Berg, Marcus Finch, Mira`."""
     commas = sum(gap.startswith((",", "，", "、")) for gap in parts.gaps)
     return commas > 1 and len(parts.words) <= 3 * (commas + 1) + 1
 
 
 def _end(parts: Parts, start: int, language: str) -> int:
-    """Return the index after the name's last word: capitals, small particles between them, a number behind."""
+    """Return the index after the last word of a name: words with capitals, particles between them, a number at the
+    end."""
     words = parts.words
     end = start + 1
     while end < len(words) and _length(words[start:end]) < WORDS_MAX and not is_whole(words[end - 1]):
@@ -235,23 +243,24 @@ def _end(parts: Parts, start: int, language: str) -> int:
 
 
 def _length(words: Sequence[str]) -> int:
-    """Return how many words of a name count: not the small ones."""
+    """Return the number of words of a name without its particles."""
     return len(words) - sum(word in PARTICLES for word in words)
 
 
 def _is_counted(parts: Parts, at: int) -> bool:
-    """Return whether a number belongs to what follows: an hour or a day, `Otto 4. Mai`."""
+    """Return whether a number belongs to the words after it, as an hour or a day does: `Otto 4. Mai`."""
     after = parts.gaps[at + 1][:1]
     return after == ":" or (after == "." and at + 1 < len(parts.words))
 
 
 def _joined(parts: Parts, index: int) -> bool:
-    """Return whether only spaces stand before this word; after `Dr` and its like a full stop may, too."""
+    """Return whether only white space is before this word, or a full stop after a title such as `Dr`."""
     gap = parts.gaps[index]
     return gap.isspace() or (gap.strip() == "." and parts.words[index - 1].lower() in HONORIFICS)
 
 
 def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None:
+    """Return the name among these words, without words that do not belong to it, or None if there is none."""
     words, gaps = parts
     before = gaps[start].rstrip()
     opens = before[-1] in OPENERS if before else start == 0
@@ -265,23 +274,24 @@ def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None
         first, last, opens = _shortened(words, first, last, opens=opens, language=language)
     if first == last or words[first].isdigit() or is_label(words, first):
         return None
-    name = _possessed(_between(parts, first, last))
+    name = _without_possessive(_between(parts, first, last))
     return _told(name, parts, first, last, opens=opens, language=language) if _can_be_name(name) else None
 
 
 def _is_kept(words: list[str], first: int, last: int) -> bool:
+    """Return whether a small word, a day or a month at the beginning belongs to the name."""
     if last - first > 1 and (words[first].lower() in SAINTLY | HONORIFICS or (first and words[first] in LED)):
         return True
     return _is_kept_day(words, first, last) or _is_given(words, first, last)
 
 
 def _is_kept_day(words: list[str], first: int, last: int) -> bool:
-    """Return whether a name may begin with this day: `the Tuesday Circle`, but not `on Tuesday Mara`."""
+    """Return whether a name begins with this day of the week: `the Tuesday Circle`, but not `on Tuesday Mara`."""
     return first + 1 < last and first > 0 and words[first].lower() in DATES and words[first - 1].lower() in ARTICLES
 
 
 def _is_given(words: list[str], first: int, last: int) -> bool:
-    """Return whether a month is somebody's first name: `Jun Takeda`, but not `in May Mara`."""
+    """Return whether a month is a person's first name: `Jun Takeda`, but not `in May Mara`."""
     if words[first].lower() not in GIVEN or last - first != 2 or _bare(words[first + 1]) in EVERYWHERE:
         return False
     before = words[first - 1].lower() if first else ""
@@ -289,12 +299,15 @@ def _is_given(words: list[str], first: int, last: int) -> bool:
 
 
 def _is_small(word: str, stops: Set[str]) -> bool:
-    """Return whether no name begins with this word."""
+    """Return whether names do not begin with this word: particles, stop words and numbers."""
     return word.lower() in PARTICLES or _bare(word) in stops or word.isdigit()
 
 
 def _shortened(words: list[str], first: int, last: int, *, opens: bool, language: str) -> tuple[int, int, bool]:
-    """Trim what only stands beside a name of several words: what somebody did, days, stop words, German nouns."""
+    """Return (first, last, opens) of a name of several words without words that only stand beside it.
+
+    These are verbs at the beginning of a sentence, dates, stop words, and some German nouns.
+    """
     honorific = next((at for at in range(first + 1, last - 1) if words[at].lower() in HONORIFICS), None)
     if opens and (honorific or (language != "de" and DONE.search(words[first]))):
         first, opens = honorific or first + 1, False
@@ -316,7 +329,7 @@ def _shortened(words: list[str], first: int, last: int, *, opens: bool, language
 
 
 def _between(parts: Parts, first: int, last: int) -> str:
-    """Return the words from `first` to before `last` as they are written."""
+    """Return the words from `first` up to, but not including, `last` as they are written."""
     if last - first == 1:
         return parts.words[first]
     rest = (f"{parts.gaps[at]}{parts.words[at]}" for at in range(first + 1, last))
@@ -328,7 +341,7 @@ def _can_be_name(name: str) -> bool:
 
 
 def _told(name: str, parts: Parts, first: int, last: int, *, opens: bool, language: str) -> CapitalRun:
-    """Return a name with what the words around it say about it."""
+    """Return the name with the properties that the words around it show."""
     words = parts.words
     count = name.count(" ") + 1
     if count <= 3 and is_company(words, last):
@@ -348,12 +361,12 @@ def _told(name: str, parts: Parts, first: int, last: int, *, opens: bool, langua
 
 
 def _has_title(name: str) -> bool:
-    """Return whether the name begins with a title, like `Dr. Alvarez`."""
+    """Return whether the name begins with a title: `Dr. Alvarez`."""
     return name.split(None, 1)[0].lower().rstrip(".") in HONORIFICS
 
 
 def _bare(word: str) -> str:
-    """Return the word folded: `I'm` → `i`, `Sofia's` → `sofia`"""
+    """Return the word in small letters, without a contraction: `I'm` → `i`, `Sofia's` → `sofia`."""
     word = word.lower()
     if word.isalpha():
         return word
@@ -363,5 +376,5 @@ def _bare(word: str) -> str:
     )
 
 
-def _possessed(name: str) -> str:
+def _without_possessive(name: str) -> str:
     return name[:-2] if name.endswith(("'s", "’s")) else name.rstrip("'’")

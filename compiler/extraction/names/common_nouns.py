@@ -1,4 +1,4 @@
-"""Nouns that notes of everybody say, and none is about, by language."""
+"""Nouns that are in everybody's notes and so are no subjects of any, by language."""
 
 from ..texts.language import word_set
 

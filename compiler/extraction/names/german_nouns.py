@@ -1,4 +1,4 @@
-"""German nouns: all have capitals, and some are names."""
+"""German nouns, all of which have capitals: rules to tell names from ordinary nouns."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ DETERMINERS = word_set(
     paar im am beim zum zur vom ins ans aufs
     """
 )
-# Of these somebody is the sender or the author: `Anruf von Svenja`.
+# Things that have a sender or an author: `Anruf von Svenja`.
 SENT = word_set(
     """
     anruf brief mail e-mail email nachricht besuch post paket karte postkarte foto fotos bild bilder geschenk antwort
@@ -36,7 +36,7 @@ TITLES = word_set("frau herr herrn hr fr dr prof oma opa tante onkel familie fir
 ABSTRACT = re.compile(
     r"(?:ung|heit|keit|schaft|tion|tät|nis|ismus|ling|chen|lein|ungen|eien|zeit|tag|abend|morgen|stunde)n?$"
 )
-# What has a name or a number of its own behind it: establishments, parts of land and buildings, bodies.
+# Kinds after which a name or a number stands: establishments, parts of land and buildings, organisations.
 KIND = re.compile(
     r"(?:erei|hof|haus|markt|bank|werk|verlag|verein|schule|laden|studio|agentur|firma|stiftung|gemeinde|stadt|dorf|insel"
     r"|platz|parzelle|gleis|raum|zimmer|halle|hütte|siedlung|familie|klinik|praxis|kanzlei|büro|gruppe|klub|club|verband"
@@ -44,7 +44,7 @@ KIND = re.compile(
     r"|handel|händler|werken?|wehr|kapelle|orchester|chor|amt|zentrum|verwaltung|zeitung|heim|pfarrei|betrieb|dienst"
     r"|service|versicherung|kasse|versand)$"
 )
-# Before the name of a firm or a practice, which people leave out: `Werk Lindach`, `Zimmerei Amthor`.
+# Kinds of firms before a name, which people leave out: `Werk Lindach`, `Zimmerei Amthor`.
 KIND_OF_FIRM = re.compile(
     r"^(?:Werk|Büro|Praxis)$|^[A-ZÄÖÜ]\w*(?:erei|[Hh]andlung|[Vv]erlag|[Aa]gentur|[Kk]anzlei|[Ww]erft|[Vv]ersand)$"
 )
@@ -64,12 +64,12 @@ NO_ARTICLE = word_set(
     tags vorlagen befehlen versionen markdown erde öl senf pfeffer speck pilze pilzen
     """
 )
-# Ends like a plural, and is a family's name: `mit Petersen`, `bei Hansen`.
+# Family names that end like plurals: `mit Petersen`, `bei Hansen`.
 FAMILY_NAME = re.compile(r"(?:ersen|(?<!li)nsen|ielsen)$")
 PLACE = re.compile(
     r"-(?:Park|Platz|Straße|Strasse|Allee|Weg|Brücke|Ring|Ufer|Schule|Gymnasium|Haus|Kirche|Museum|See|Halle)$"
 )
-# One word, and the ones of these that are kinds of places, not names of some.
+# Compounds that may be names of places; KINDS_OF_PLACE has those that are ordinary nouns.
 COMPOUND = re.compile(
     r"^[A-ZÄÖÜ][a-zäöüß]{3,}(?:berg|burg|see|park|platz|markt|brücke|turm|tor|garten|hof|bach|tal|wald|insel|kirche|dom|"
     r"schloss|quelle|mühle|hütte|viertel|stadt|straße|strasse|allee|gasse|ufer|museum|halle|stadion|bad|haus)$"
@@ -94,7 +94,12 @@ KINDS_OF_PLACE = word_set(
 
 
 def is_sure(name: str, previous: str, *, opens: bool) -> bool:
-    """Return whether the capital says that it is a name: only without an article, except for names of places."""
+    """Return whether nouns count as a name.
+
+    A single noun inside a sentence counts after a word of kinship or, without an article, after some prepositions.
+    Several nouns count without an article, or if they are a kind with its name. Nouns at the beginning of a sentence
+    and names of places always count.
+    """
     if has_inner_capitals(name) or _is_place(name):
         return True
     if not opens and _is_place_compound(name):
@@ -115,9 +120,9 @@ def is_sure(name: str, previous: str, *, opens: bool) -> bool:
 
 
 def _is_named_kind(name: str) -> bool:
-    """Return whether a noun after an article is a kind with its name: `im Café Merle`, `die Parzelle 48`.
+    """Return whether nouns after an article are a kind with its name or number: `im Café Merle`, `die Parzelle 48`.
 
-    Of nouns that are no kinds the second may explain the first.
+    In other pairs of nouns, the second may only explain the first.
     """
     kind, *words = name.split()
     if not all(word[0].isupper() or word.isdigit() for word in words):
@@ -129,7 +134,7 @@ def _is_named_kind(name: str) -> bool:
 
 
 def explained_noun(name: str, is_sure: bool) -> str | None:
-    """Return the noun that the one before it explains: `Leihlokal` in `die Plattform Leihlokal`; it may be a name."""
+    """Return the noun after another noun, which may be its name: `Leihlokal` in `die Plattform Leihlokal`, or None."""
     kind, _, noun = name.partition(" ")
     word = noun.lower()
     if is_sure or not word.isalpha() or word in NO_ARTICLE or kind.lower() in NO_ARTICLE or ABSTRACT.search(word):
@@ -137,20 +142,20 @@ def explained_noun(name: str, is_sure: bool) -> str | None:
     return noun if noun[0].isupper() else None
 
 
-def is_particle(before: Sequence[str], particle: str, behind: Sequence[str]) -> bool:
-    """Return whether a small word belongs to a name: `Ursula von der Leyen`, but not `Frau Huber von der Post`."""
+def is_particle(before: Sequence[str], particle: str, following: Sequence[str]) -> bool:
+    """Return whether a small word is part of a name: `Ursula von der Leyen`, but not `Frau Huber von der Post`."""
     word = before[-1].lower()
     if particle not in ("von", "van", "de", "zu"):
         return particle not in DETERMINERS
     if len(before) == 1 and word in ("frau", "herr", "herrn", "hr", "fr", "dr", "prof"):
         return True
-    next_noun = next((one.lower() for one in behind if one[0].isupper()), "")
+    next_noun = next((word.lower() for word in following if word[0].isupper()), "")
     is_sent = word in SENT or ABSTRACT.search(word) is not None or KIND.search(word) is not None
     return not (is_sent or before[0].lower() in TITLES or next_noun in TITLES or KIND.search(next_noun))
 
 
 def is_bare(name: str, *, opens: bool) -> bool:
-    """Return whether it is one noun, which may be a name where it has no article."""
+    """Return whether it is a single noun inside a sentence that may be a name, but is not surely one."""
     is_one = " " not in name and not opens
     return is_one and not (
         FAMILY_NAME.search(name) or has_inner_capitals(name) or _is_place(name) or _is_place_compound(name)
@@ -158,20 +163,20 @@ def is_bare(name: str, *, opens: bool) -> bool:
 
 
 def is_whole(word: str) -> bool:
-    """Return whether nothing belongs behind the name, as with `Clara-Zetkin-Park`."""
+    """Return whether the word is a complete name with hyphens: `Clara-Zetkin-Park`."""
     return word.count("-") > 1 and sum(map(str.isupper, word)) > 2
 
 
 def _is_place_compound(name: str) -> bool:
-    """Return whether it is a place like `Schlossberg`, but no kind of place: `Spielplatz`."""
+    """Return whether it is a name of a place such as `Schlossberg`, but not an ordinary noun such as `Spielplatz`."""
     return COMPOUND.search(name) is not None and name.lower() not in KINDS_OF_PLACE
 
 
 def has_inner_capitals(name: str) -> bool:
-    """Return whether it is like `PostgreSQL` or `SXSW`, but not `CSS-Datei`; in any language."""
+    """Return whether a word has several capitals, in any language: `PostgreSQL` and `SXSW`, but not `CSS-Datei`."""
     return not name[1:].islower() and any(sum(map(str.isupper, word)) > 1 for word in name.split() if "-" not in word)
 
 
 def _is_place(name: str) -> bool:
-    """Return whether it names a place: `Clara-Zetkin-Park`, `Schillerstraße`"""
+    """Return whether it is a name of a place with hyphens: `Clara-Zetkin-Park`."""
     return is_whole(name) and PLACE.search(name) is not None

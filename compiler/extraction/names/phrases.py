@@ -1,4 +1,4 @@
-"""Phrases that a text could hold as names: runs of words, and of characters where there are no spaces."""
+"""Phrases of a text that could be names: runs of words, or of characters in scripts without spaces."""
 
 from collections.abc import Iterable, Iterator, Set
 from itertools import accumulate, chain, pairwise
@@ -13,19 +13,20 @@ from ..texts.text import TOKENS_MAX, Sentence, padded
 from .sightings import GAP
 
 WORDS_MAX = 5
-SHORTEST, LONGEST = 2, 8  # characters without spaces
+SHORTEST, LONGEST = 2, 8  # characters of a phrase in a script without spaces
 LONGEST_THAI = 16
 POSSESSIVE = "'s"
 
 
 def phrases(reading: Reading) -> Set[str]:
-    """Return every possible name in the text, up to TOKENS_MAX words: many times as long as the text."""
+    """Return all phrases of the first TOKENS_MAX words of the text. Together they are many times as long as the
+    text."""
     language = reading.language
     return frozenset(chain.from_iterable(_phrases(sentence, language) for sentence in _read(reading)))
 
 
 class NameIndex:
-    """Names by how they begin, so that those that a text says are found without trying each."""
+    """An index of names by their first word or characters, to find those in a text without trying each name."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.by_word: dict[str, list[tuple[str, str]]] = {}
@@ -59,7 +60,8 @@ def _is_phrase(words: list[str], stops: Set[str]) -> bool:
 
 
 def sentences_by_name(reading: Reading, names: NameIndex) -> dict[str, list[int]]:
-    """Return by name the indexes of the sentences that say it: within a sentence the longest of overlapping names."""
+    """Return the indexes of the sentences with each name. Of overlapping names in a sentence, only the longest
+    counts."""
     found: dict[str, list[int]] = {}
     wanted = [(name, padded(name)) for name in names.names_in(reading)]
     for index, sentence in enumerate(_read(reading) if wanted else ()):
@@ -71,6 +73,7 @@ def sentences_by_name(reading: Reading, names: NameIndex) -> dict[str, list[int]
 
 
 def _read(reading: Reading) -> Iterator[Sentence]:
+    """Yield the sentences of the first TOKENS_MAX words."""
     left = TOKENS_MAX
     for sentence in reading.sentences:
         left -= sentence.words.count(" ")
@@ -80,7 +83,7 @@ def _read(reading: Reading) -> Iterator[Sentence]:
 
 
 def _longest(hits: Iterable[str], sentence: Sentence) -> Iterator[str]:
-    """Yield the names that the sentence says outside of longer ones."""
+    """Yield the names that the sentence has outside of longer ones, the longest first."""
     rest = sentence.words
     for name in sorted(hits, key=lambda name: (-len(name), name)):
         wanted = padded(name)
@@ -90,6 +93,7 @@ def _longest(hits: Iterable[str], sentence: Sentence) -> Iterator[str]:
 
 
 def _phrases(sentence: Sentence, language: str) -> Iterable[str]:
+    """Return the phrases of a sentence, by words or, in scripts without spaces, also by characters."""
     stops = stops_of(language)
     words = sentence.words.split()
     if language in SPACELESS_LANGUAGES:
@@ -101,7 +105,7 @@ def _phrases(sentence: Sentence, language: str) -> Iterable[str]:
 
 
 def _spaced(words: list[str], stops: Set[str]) -> list[str]:
-    """Return runs of words that neither begin nor end with a stop word."""
+    """Return the runs of words that neither begin nor end with a stop word."""
     text, said = " ".join(words), [index for index, word in enumerate(words) if word not in stops]
     starts = [0, *accumulate(len(word) + 1 for word in words)]
     return [
@@ -113,7 +117,7 @@ def _spaced(words: list[str], stops: Set[str]) -> list[str]:
 
 
 def _joined(words: list[str], stops: Set[str]) -> Iterator[str]:
-    """Yield runs of words as `_spaced` does, without a space before possessives and behind elided articles."""
+    """Yield the runs of words as `_spaced` does, but without a space before possessives and after elided articles."""
     for start, word in enumerate(words):
         if word in stops or "'" in (word[0], word[-1]):
             continue
@@ -127,6 +131,7 @@ def _joined(words: list[str], stops: Set[str]) -> Iterator[str]:
 
 
 def _pieces(word: str, longest: int) -> list[str]:
+    """Return all runs of SHORTEST to `longest` characters of a word."""
     return [
         word[start:end]
         for start in range(len(word) - SHORTEST + 1)

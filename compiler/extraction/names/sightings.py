@@ -1,4 +1,4 @@
-"""Sightings of names in one source, and the names that their writer marked: links, bold, quotes, tags, @names."""
+"""Sightings of names in one source, and the names that its writer marked: links, bold, quotes, tags and @names."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,57 +22,61 @@ FIRMS = word_set(
     insurance systems software technologies solutions consulting partners logistics foundation versicherung stiftung
     """
 )
-SAINTS = frozenset({"st"})  # names of places begin with them
+SAINTS = frozenset({"st"})  # titles with which names of places begin as well
 NAMING = frozenset({"name", "first"})
 WEAK = frozenset({"noun", "bold", "quote", "joined"})
 SURE = frozenset({"name", "aside", "link", "title"})
 SHORT_FORM_MIN = 4  # letters
-# What a source weighs that is about a thing, and a short note that names somebody, or has a rare name or a long one.
+# The weights of a source that is about a name, and of a short note with a person's name, a rare name or a long name.
 ABOUT_IT, CLEAR = 2.5, 1.5
-# One that only has somebody go there or come from there, lists it among many, and says its noun or stresses it.
+# The weights of a source in which somebody only goes to or comes from a place, that only lists a name among many, and
+# that has only weak marks for it.
 IN_PASSING, IN_LIST, WEAKLY = 0.75, 0.5, 0.5
-WEIGHTY = 3  # sentences of one source that say a name
+WEIGHTY = 3  # sentences with a name, from which on a short note is about it
 REGION = re.compile(r",\s")
-FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # says no more than the name behind it
-# Two names side by side: two things, `Java or Oracle Java`, `Oracle Java is no Java`.
-TOLD_APART = r"(?<!\w){name}\W*(?:\w+\W+){{0,3}}{gap}|{gap}\W*(?:\w+\W+){{0,3}}{name}(?!\w)"
+FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # a word that adds nothing to the name after it
+# A name near a longer name with it, which are then two things: `Java or Oracle Java`, `Oracle Java is no Java`.
+DISTINGUISHED = r"(?<!\w){name}\W*(?:\w+\W+){{0,3}}{gap}|{gap}\W*(?:\w+\W+){{0,3}}{name}(?!\w)"
 LED = re.compile(r"(?:La|Los|Las|El|Le|Les|Il|Lo) (?=[A-ZÀ-Þ])")
 ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las|os?|il|lo) (?=\S)")
 
 
 @dataclass(slots=True)
 class Sighting:
-    """One name in one source: as it is first written, how it is marked, and the sentence that says it."""
+    """The sighting of one name in one source. `tallies` explains the marks."""
 
     key: str
+    """The normalised name."""
     name: str
+    """The name as it is first written. For a mark `part` the longer name."""
     marks: set[str] = field(default_factory=set)
     is_person: bool = False
     context: str = ""
+    """A sentence with the name."""
     said: int = 0
-    """The number of sentences that say it as a name."""
+    """The number of sentences that use it as a name."""
     listed: int = 0
-    """How many of them only list it among many."""
+    """How many of them only list it among many names."""
     passed: int = 0
-    """How many of them only say that somebody or something came from there, or goes there."""
+    """How many of them only say that somebody or something comes from there or goes there."""
     acted: int = 0
     """How many of them say what it does or is."""
     where: int = 0
-    """How many of them say that something is in it, or goes there."""
+    """How many of them say that something is in it or goes there."""
     days: int = 1
-    """The number of days whose entries in this source say it: a journal or a chat may be one file."""
+    """The number of days whose entries contain it, if the source has entries of several days."""
     is_brief: bool = False
-    """Whether the source is a short note that links nothing by hand: such a note says little in passing."""
+    """Whether the source is a short note without links, which mentions little in passing."""
     is_rare: bool = False
-    """Whether it is one word that texts of the language hardly ever say, in a source that links nothing by hand."""
+    """Whether it is one word that is rare in texts of the language, in a source without links."""
     is_unlisted: bool = False
     """Whether it is such a word, in a short note, and no dictionary has it."""
 
     @property
     def weight(self) -> float:
-        """Return how much the source says of it: 1 for a sentence, more where it is about it, less in passing.
+        """Return how much evidence the source is: 1 usually, more if it is about the name, less if it is in passing.
 
-        A long source repeats many words, and is not about each.
+        A long source with a repeated word is not about it by that alone.
         """
         is_named = self.is_brief and (not NAMING.isdisjoint(self.marks) or self.is_sure_opening)
         is_about = self.is_brief or self.marks & CENTRAL != {"subject"}
@@ -89,22 +93,22 @@ class Sighting:
 
     @property
     def word(self) -> str:
-        """Return the part of the name that it is held under, as it is written: `Nadia` of `Nadia Brandt`."""
+        """Return the word of the name that its key normalises, as it is written: `Nadia` of `Nadia Brandt`."""
         return next((word for word in self.name.split() if normalised(word) == self.key), self.name)
 
     @property
     def is_sure_opening(self) -> bool:
-        """Return whether it begins a sentence and is no word of the language, and so is a name."""
+        """Return whether it is surely a name: it begins a sentence, and no dictionary has it."""
         return self.is_unlisted and "open" in self.marks
 
     @property
     def is_whole_name(self) -> bool:
-        """Return whether it is a name of several words, and none with a number: `Hospital Santa Clara`."""
+        """Return whether it is a name of several words without digits: `Hospital Santa Clara`."""
         return " " in self.key and not any(map(str.isdigit, self.key))
 
 
 def key_of(name: str, kind: str) -> str:
-    """Return the name that it is held under: a city's without its region, a title without its article, no `さん`."""
+    """Return the key of a name: normalised, a city without its region, a title without its article, no `さん`."""
     if kind == "person":
         return normalised(without_politeness(name))
     if kind in ("title", "work", "quote") or LED.match(name):
@@ -113,9 +117,9 @@ def key_of(name: str, kind: str) -> str:
 
 
 def first_name(name: str, key: str) -> str | None:
-    """Return what somebody goes by out of two or three words: `Nadia` of `Nadia Brandt`, `Vos` of `Dr. Vos`.
+    """Return the word by which people call the person of this name: `Nadia` of `Nadia Brandt`, `Vos` of `Dr. Vos`.
 
-    In scripts without spaces it is the name before a role.
+    In scripts without spaces this is the name before a role. None is returned for a name that cannot be a person's.
     """
     words = name.split()
     if SPACELESS.search(name):
@@ -135,6 +139,10 @@ def first_name(name: str, key: str) -> str | None:
 def see(
     seen: dict[str, Sighting], name: str, kind: str, *, key: str = "", context: str = "", is_person: bool = False
 ) -> Sighting | None:
+    """Add the mark `kind` to the sighting of a name, and return the sighting.
+
+    None is returned for dates, numbers and, unless it is from metadata, words that every text has.
+    """
     key = key or key_of(name, kind)
     if kind in ("name", "first") and (firm := FIRM.match(name)):
         name, key = name[firm.end() :], normalised(name[firm.end() :])
@@ -149,43 +157,45 @@ def see(
     return sighting
 
 
-def know_people(seen: Mapping[str, Sighting]) -> None:
-    """Mark full names as those of people whose first names the source uses so: `Nadia Brandt … Nadia wrote`."""
+def mark_people(seen: Mapping[str, Sighting]) -> None:
+    """Mark full names as people's if the source uses their first names as people's: `Nadia Brandt … Nadia wrote`."""
     for sighting in seen.values():
         if not sighting.is_person and (first := first_name(sighting.name, sighting.key)):
             sighting.is_person = first in seen and seen[first].is_person
 
 
 def is_joined(seen: Mapping[str, Sighting], sighting: Sighting) -> bool:
-    """Return whether what follows the first word of a name is a name, too: then that word stands for something else."""
+    """Return whether the words after the first are a name of their own, so that the first does not stand for both."""
     rest = seen.get(sighting.key.partition(" ")[2])
     return rest is not None and "name" in rest.marks
 
 
 def may_be_person(sighting: Sighting) -> bool:
-    """Return whether other sources may say that the first word of this name is somebody."""
+    """Return whether it may be the name of a person, as other sources may show."""
     words = sighting.key.split()
     return len(words) == 2 and bool(sighting.marks & NAMING) and KINDS.isdisjoint(words) and FIRMS.isdisjoint(words)
 
 
 def short_forms_of(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
-    """Return the first words that stand for the only longer name with them: `Corvina Bank …, and Corvina will pay`.
+    """Return (short form, sighting of the longer name) for words that stand for the only longer name with them.
 
-    Those of firms do so in any source, and so do the last of German ones: people leave out what kind of firm it is.
+    This is the first word of a longer name if the source uses it alone as a name: `Corvina Bank …, and Corvina will
+    pay`. The first word of a firm's name always is, and so is the last word after a German kind of firm, because people
+    leave out the kind.
     """
-    found: dict[str, list[Sighting]] = {}
-    behind: dict[str, list[Sighting]] = {}
+    by_first: dict[str, list[Sighting]] = {}
+    by_last: dict[str, list[Sighting]] = {}
     for sighting in seen.values():
         kind, _, last = sighting.name.partition(" ")
         if len(last) >= SHORT_FORM_MIN and last.isalpha() and sighting.marks & NAMING and KIND_OF_FIRM.search(kind):
-            behind.setdefault(normalised(last), []).append(sighting)
+            by_last.setdefault(normalised(last), []).append(sighting)
         first, _, rest = sighting.key.partition(" ")
-        is_one = not (sighting.is_person or is_joined(seen, sighting))
-        if rest and len(first) >= SHORT_FORM_MIN and sighting.marks & NAMING and is_one:
-            found.setdefault(first, []).append(sighting)
-    return [(last, longer[0]) for last, longer in behind.items() if len(longer) == 1] + [
+        is_thing = not (sighting.is_person or is_joined(seen, sighting))
+        if rest and len(first) >= SHORT_FORM_MIN and sighting.marks & NAMING and is_thing:
+            by_first.setdefault(first, []).append(sighting)
+    return [(last, longer[0]) for last, longer in by_last.items() if len(longer) == 1] + [
         (first, longer[0])
-        for first, longer in found.items()
+        for first, longer in by_first.items()
         if len(longer) == 1
         and first not in KINDS
         and (longer[0].key.partition(" ")[2] in FIRMS or (first in seen and "name" in seen[first].marks))
@@ -193,9 +203,10 @@ def short_forms_of(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
 
 
 def features_of(seen: Mapping[str, Sighting], texts: Sequence[str]) -> list[tuple[str, Sighting, Sighting]]:
-    """Return (name, product, both as one name) of what a source says with and without its product.
+    """Return (feature, product, sighting of both as one name) for features named with and without their product.
 
-    `Acme Sync is paid. In Acme, press Sync.` Where a sentence tells them apart, there are two: `Acme Java or Java`.
+    `Acme Sync is paid. In Acme, press Sync.` If a sentence distinguishes both, they are two things: `Acme Java or
+    Java`.
     """
     found: dict[str, list[tuple[Sighting, Sighting]]] = {}
     for whole in seen.values():
@@ -208,33 +219,36 @@ def features_of(seen: Mapping[str, Sighting], texts: Sequence[str]) -> list[tupl
 
 
 def _is_product(product: Sighting, whole: Sighting, feature: Sighting) -> bool:
-    """Return whether the first words of a name are what the rest belongs to: nobody, no kind, and nothing to do."""
+    """Return whether the first words of a name can be a product: no person, no kind of thing, and no imperative."""
     words = KINDS | HONORIFICS | PRESS | IMPERATIVES
     is_nobody = not (product.is_person or whole.is_person or feature.is_person)
     return is_nobody and product.name[:1].isupper() and product.key not in words and feature.key not in KINDS
 
 
 def _stands_for(product: Sighting, whole: Sighting, texts: Iterable[str]) -> bool:
-    """Return whether sentences say a name without its product, and none tells it from the whole."""
+    """Return whether sentences name a feature without its product, and none distinguishes it from the whole name."""
     name = " ".join(whole.name.split()[len(product.key.split()) :])
     rest = [text.replace(whole.name, GAP) for text in texts if name in text]
     said = [text for text in rest if name in text]
-    told = re.compile(TOLD_APART.format(name=re.escape(name), gap=re.escape(GAP.strip())))
-    return bool(said) and not any(GAP in text and told.search(text) for text in said)
+    distinguished = re.compile(DISTINGUISHED.format(name=re.escape(name), gap=re.escape(GAP.strip())))
+    return bool(said) and not any(GAP in text and distinguished.search(text) for text in said)
 
 
-def holding_names(seen: Mapping[str, Sighting], name: str) -> list[str]:
-    """Return the names of several words that this one is a part of, as sentences hold them, the longest first."""
+def names_containing(seen: Mapping[str, Sighting], name: str) -> list[str]:
+    """Return the longer names that contain this name, padded, the longest first."""
     found = [
         padded(key)
-        for key, one in seen.items()
-        if " " in key and key != name and f" {name} " in f" {key} " and (one.is_person or one.marks & NAMING)
+        for key, sighting in seen.items()
+        if " " in key and key != name and f" {name} " in f" {key} " and (sighting.is_person or sighting.marks & NAMING)
     ]
     return sorted(found, key=len, reverse=True)
 
 
-def put_aside(sightings: Iterable[Sighting]) -> None:
-    """Mark names seen by capitals alone, except people's, as less important: the source links by hand what matters."""
+def mark_aside(sightings: Iterable[Sighting]) -> None:
+    """Replace the marks of names by capitals alone, except people's, by `aside`.
+
+    They count less in a source that links by hand what matters to its writer.
+    """
     for sighting in sightings:
         if "name" in sighting.marks and sighting.marks <= CAPITALS and not sighting.is_person:
             sighting.marks = {"aside"}
@@ -250,14 +264,14 @@ LINK = re.compile(r"\[\[[^\[\]\n]{1,600}\]\]|!?\[[^\[\]\n]{1,300}\]\([^()\n]{0,5
 ADDRESS = re.compile(r"(?:https?://|www\.|mailto:)\S+")
 OPENING = re.compile(r"[\[*_“\"«「『《#@]")
 TITLED = "《『"
-GAP = " \ue001 "  # a private-use character: no letter, no space, and as good as never written
+GAP = " \ue001 "  # a private-use character: neither a letter nor a space, and hardly ever in a text
 
 
 def marks(line: str) -> Iterator[tuple[str, str]]:
-    """Yield (kind, name as written) of a raw line."""
+    """Yield (mark, name as written) for the marked names of a raw line."""
     if not OPENING.search(line):
         return
-    line = line.strip()  # of an outliner: markdown takes a line that is indented so far for code
+    line = line.strip()  # lines of outliners are indented so far that markdown would take them for code
     for target in find_links(line) if "[[" in line else ():
         if name := _page_name(line, target.start, target.end):
             yield "link", name
@@ -274,7 +288,7 @@ def marks(line: str) -> Iterator[tuple[str, str]]:
 
 
 def table_links(text: str) -> Iterator[str]:
-    """Yield the pages that the tables of a text link; these are no prose, but what they link matters to the writer."""
+    """Yield the pages that tables of a text link. Tables are not read as prose, but their links count."""
     if "[[" not in text or "|" not in text:
         return
     for target in find_links(text):
@@ -284,14 +298,14 @@ def table_links(text: str) -> Iterator[str]:
 
 
 def without(line: str) -> str:
-    """Return the line with gaps for all that is marked but quotes: the rest is read for names by their capitals."""
+    """Return the line with gaps in place of marked names, except quotes. The rest is searched for names by capitals."""
     for pattern in (LINK, CODE, BOLD, ADDRESS, TAG, AT):
         line = pattern.sub(GAP, line)
     return line
 
 
 def _page_name(line: str, start: int, end: int) -> str | None:
-    """Return the page of a link: `[[folder/Name#part|shown]]` → `Name`; none for other links."""
+    """Return the page of a wiki link: `[[folder/Name#part|shown]]` → `Name`. None is returned for other links."""
     written = line[start:end].lstrip("!")
     if not written.startswith("[["):
         return None

@@ -1,4 +1,4 @@
-"""Names in scripts without capitals and mostly without spaces: by what stands before or after them."""
+"""Finding names in scripts without capitals, and mostly without spaces, by the words before and after them."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ SURNAMES = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
     "張劉陳楊黃趙吳孫馬鄭謝許韓馮鄧葉蘇盧鍾"
 )
-# A Chinese character that belongs to the grammar of a sentence, or counts something.
+# Chinese characters of grammar, numbers and time.
 ZH_STOPS = (
     "的了在是我你您他她它们和与跟不也就都很有这那个一上下来去到说要会能着过吧吗呢啊么什之为以及其中所被把让给从对向"
     "但而或如则因由于还又再才刚只没最更太真好多少每次些里后前时候年月日天号点分二两三四五六七八九十百千万几第想看做"
@@ -34,7 +34,7 @@ ZH_PLACE = (
     "森林|农场|農場|俱乐部|工作室|诊所|診所|食堂|书院|書院|包子铺|豆浆店|花店|超市|商场|商場|大厦|大廈|教堂|书屋|民宿|客栈|"
     "瀑布|溪|湾|灣|港|岛|島|镇|鎮|村|峰|轩|軒|阁|閣|斋|坊"
 )
-# The ends of names of firms, systems and what people use, and what is none with such an end: `操作系统`.
+# The ends of names of firms, systems and products. ZH_KINDS has words before such an end that make no name: `操作系统`.
 ZH_MADE = (
     "系统|数据库|平台|物流|科技|集团|银行|输入法|引擎|框架|软件|协议|出版社|杂志|基金会|实验室|研究所|事务所|学院|工厂|客户端|浏览器|"
     "编辑器|播放器|论坛|电台|乐队|乐团|剧团|球队|联盟|協會|协会|俱樂部|系統|數據庫|資料庫|軟體|輸入法|實驗室|銀行|雜誌"
@@ -49,12 +49,12 @@ ZH_KINDS = word_set(
     嵌入式 操作 主流 流行 时尚 文学 线上 线下 在线 数字 信息 高新
     """
 )
-# Who or what stands before a name, and what is done with it.
+# Words before a name of a firm, system or product.
 ZH_BEFORE = (
     "客户|对接|使用|采用|选用|改用|换成|换了|换回|安装|部署|配置|迁移|升级|接入|试用|推荐|供应商|合作方|甲方|乙方|作者|朋友|同事|同学|"
     "开发|维护|运维|一款|一个|一种|一家|这款|这个|那个|名叫|叫做|名为|关于|加入|参加|参观|离职|入职|就职于|来自|基于|通过|联系|介绍"
 )
-# What a place cannot begin with, and what stands before its name.
+# Words before the name of a place, which cannot be part of it.
 ZH_CUT = (
     f"(?:{ZH_BEFORE}|今天|昨天|明天|早上|上午|中午|下午|晚上|周末|周[一二三四五六日]|我们|他们|她们|大家|一起|终于|"
     "因为|因為|所以|但是|可是|如果|虽然|雖然|然后|然後|于是|於是|除了|关于|關於|第一次|又一次|附近|旁边|离开|经过|路过|参观|回到|来到|走到|带我|喜欢|就是|还是|"
@@ -67,14 +67,14 @@ ZH_NOT = re.compile(
 
 JA_ROLE = "先生|先輩|おばさん|おじさん|店長|部長|課長|教授|社長|監督|博士|師匠"
 JA_TITLE = f"さん|くん|ちゃん|様|君|{JA_ROLE}"
-JA_POLITE = frozenset({"さん", "くん", "ちゃん", "様", "君"})  # the others belong to the name
+JA_POLITE = frozenset({"さん", "くん", "ちゃん", "様", "君"})  # all other titles belong to the name
 JA_POLITELY = re.compile("(?<=[\u3041-\u30ff\u4e00-\u9fff])(?:さん|くん|ちゃん|様|君)$")
-# Whose name follows: `兄の健一が`, `猫のモモは`.
+# Relatives and pets, before their names: `兄の健一が`, `猫のモモは`.
 JA_KIN = (
     "兄|姉|弟|妹|父|母|夫|妻|娘|息子|祖父|祖母|友人|友達|親友|同僚|上司|部下|先輩|後輩|隣人|いとこ|従兄|従妹|甥|姪|叔父|叔母|"
     "愛犬|愛猫|飼い猫|飼い犬|猫|犬|ねこ|いぬ|うさぎ|インコ|ハムスター"
 )
-# What only somebody or an animal does or is.
+# Verbs and adjectives of people and animals only.
 JA_LIVING = "寝|眠|鳴|吠|食べ|起き|走|怖が|喜|甘え|元気|亡くな|帰っ|帰り|笑|泣|来た|来て|遊"
 JA_SHORT = word_set(
     """
@@ -121,7 +121,7 @@ ZH_PERSON = re.compile(
     rf"[{SURNAMES}][{HAN}]{{1,2}}?)(?={ZH_SAYS})"
     rf"|([{SURNAMES}小老阿][{HAN}]{{0,2}}?(?:{ZH_TITLE}))|((?<![大从很最较多太古])[小老][{SURNAMES}])"
 )
-# Begins as people's names do, behind a word of grammar and before one or what people do: a name where others say so.
+# Begins as people's names do, between words of grammar or before a verb: a name only with other evidence.
 ZH_MAYBE = re.compile(
     rf"(?:(?<![{HAN}])|(?<=[{ZH_STOPS}]))([{SURNAMES}](?:(?![{ZH_STOPS}])[{HAN}]){{1,2}}?)(?=[{ZH_STOPS}]|{ZH_SAYS}|[^{HAN}]|$)"
 )
@@ -129,7 +129,7 @@ ZH_PLACES = re.compile(
     rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_PLACE}))(?!{ZH_PLACE}|[径徑由过過上线線边邊程口])"
 )
 ZH_MADES = re.compile(rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_MADE}))(?!{ZH_MADE})")
-# The ends of such names alone, which few sentences have: these are found much sooner than the names.
+# The ends of such names alone. Few sentences have one, so they are searched first, to save time.
 ZH_PLACE_INSIDE, ZH_MADE_INSIDE = re.compile(ZH_PLACE), re.compile(ZH_MADE)
 ZH_STEM = 2  # characters that most such names have before their end
 ZH_LONG = word_set(
@@ -140,7 +140,7 @@ ZH_VERBS = frozenset(
 )
 ZH_GRAMMAR = re.compile("[的了是把用和跟与與被将將让讓给給也就都很在到从從向说說]")
 ZH_MADE_END = re.compile(f"(?:{ZH_MADE})$")
-# Common words that begin as names of people do: `方案`, `金额`.
+# Common words that begin like people's names: `方案`, `金额`.
 ZH_FALSE = re.compile(
     "^(?:小[时朋吃心雨雪孩狗猫说組组路声于写]|老[师板家人街是公婆]|阿[姨]|和[他她我]|于[是此]|"
     "高[兴铁级度中低峰潮手速尚考原效血烧大层温等端价质跟]|马[上路桶车力尾克]|马$|"
@@ -176,7 +176,7 @@ JA_HAN_BEFORE, JA_HAN_AFTER = re.compile(f"[{HAN}]{{1,6}}$"), re.compile(f"[{HAN
 JA_WHEN = re.compile("[今昨明毎先来][日朝晩夜年月週]|[午前後時分年月日]$")
 JA_KINDRED = re.compile(rf"(?:{JA_KIN})の([{HAN}]{{2}})(?=[がはもとを、。]|に会|さん|くん|ちゃん)")
 JA_ACTING = re.compile(rf"(?<![{HAN}の])([{HAN}]{{2}})(?=[がはもと][^。、]{{0,12}}?(?:{JA_LIVING}|引っ越|手伝))")
-# What somebody or an animal has: `犬の散歩`.
+# Nouns after a relative or a pet that are no names: `犬の散歩`.
 JA_HAD = word_set(
     """
     部屋 料理 散歩 写真 仕事 病気 名前 世話 実家 荷物 服装 影響 友達 友人 作品 命日 墓参 法事 子供 結婚
@@ -186,11 +186,11 @@ JA_HAD = word_set(
     """
 )
 JA_LIVES = re.compile(rf"[がはも][^。、]{{0,12}}?(?:{JA_LIVING})")
-# Given names by their last character, before a particle; and the words that end like them.
+# Given names by their last character, before a particle. JA_NO_NAME has words that end like them.
 JA_GIVEN = re.compile(
     rf"(?<![{HAN}\u30a1-\u30fc])([{HAN}]{{1,2}}[子美郎太介輔奈香恵彦斗哉咲一樹也吾乃翔亮聡之紗莉沙希])(?=(?:と|が|は|に|も|から|の(?:家|部屋|店|誕生日))(?!なる))"
 )
-# The commonest family names, where nothing but a particle shows that one is meant.
+# The most common family names, before a particle.
 JA_FAMILY = re.compile(
     rf"(?<![{HAN}])(佐藤|鈴木|高橋|田中|伊藤|渡辺|渡邊|山本|中村|小林|加藤|吉田|山田|佐々木|山口|松本|井上|木村|斎藤|斉藤|清水|"
     r"山崎|池田|橋本|阿部|石川|山下|中島|前田|藤田|小川|後藤|岡田|長谷川|村上|近藤|石井|遠藤|坂本|青木|藤井|西村|福田|太田|三浦|"
@@ -224,7 +224,7 @@ TH_NAMES = re.compile(rf"({TH_HEAD})([\u0e01-\u0e4e]{{2,24}}?)(?={TH_CUT}|[^\u0e
 
 
 class SpacelessName(NamedTuple):
-    """A name, and whether it is somebody's. One that is not sure is a name where other sources say so."""
+    """A name, and whether it is a person's. If it is not sure, it is a name only with other evidence."""
 
     name: str
     is_person: bool
@@ -232,19 +232,19 @@ class SpacelessName(NamedTuple):
 
 
 def extract_names(sentence: str, language: str) -> Iterator[SpacelessName]:
-    """Return the names that a sentence of one of these languages gives away."""
+    """Return the names in a sentence of one of these languages, none for other languages."""
     finder = FINDERS.get(language)
     return finder(sentence) if finder else iter(())
 
 
 def without_role(name: str) -> str | None:
-    """Return the name before what somebody is, `堀口` of `堀口先生`, `王芳` of `王芳老师`; None without such a word."""
+    """Return the name without the role at its end, `堀口` of `堀口先生`, or None if it has no role."""
     bare = ROLE.sub("", name)
     return bare if bare != name and len(bare) > 1 else None
 
 
 def without_politeness(name: str) -> str:
-    """Return the name as texts use it, too: `田中さん` → `田中`; `店長` belongs to a name and stays."""
+    """Return the name without a polite suffix: `田中さん` → `田中`. A role such as `店長` stays."""
     bare = JA_POLITELY.sub("", name)
     return bare if len(bare) > 1 else name
 
@@ -270,7 +270,7 @@ def _chinese(sentence: str) -> Iterator[SpacelessName]:
 
 
 def _made(name: str) -> str | None:
-    """Return the name of a firm or a system without the verb before it; None where it is a kind of such."""
+    """Return the name of a firm, system or product without a verb before it, or None if it is only a kind of them."""
     end = ZH_MADE_END.search(name)
     kind = name[: end.start()] if end else ""
     while len(kind) > ZH_STEM and kind[0] in ZH_VERBS:
@@ -281,7 +281,7 @@ def _made(name: str) -> str | None:
 
 
 def _shorn(name: str) -> str:
-    """Return the name without what stands before it in a place's name."""
+    """Return the name of a place without the words before it."""
     name = ZH_HARD.split(name)[-1] if len(ZH_HARD.split(name)[-1]) > 2 else name
     while (cut := re.match(ZH_CUT, name)) and cut.end() < len(name) - 1:
         name = name[cut.end() :]
@@ -327,7 +327,7 @@ def _japanese(sentence: str) -> Iterator[SpacelessName]:
 
 
 def _mixed(sentence: str, start: int, end: int) -> str:
-    """Return a name in katakana with the characters that belong to it: `市民ホール`, `ベーカリー風車`."""
+    """Return a name in katakana with the kanji that belong to it: `市民ホール`, `ベーカリー風車`."""
     before, after = JA_HAN_BEFORE.search(sentence, 0, start), JA_HAN_AFTER.match(sentence, end)
     head = "" if before is None or JA_WHEN.search(before[0]) else before[0]
     return f"{head}{sentence[start:end]}{after[0] if after else ''}"

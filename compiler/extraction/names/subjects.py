@@ -1,7 +1,7 @@
-"""Subjects of one source: what it says again and again, above all if its title, a heading or a link says so, too.
+"""The subjects of one source: nouns that it repeats, above all if its title, a heading or a link contains them.
 
-They need no capitals. A word is none unless it stands where nouns do, and those that every text says are left out. A
-short note says little twice: there a sentence that begins with a thing is about it, and other nouns are weak evidence.
+Subjects need no capitals. A word counts only where nouns stand, and nouns that are in every text are left out. A short
+note repeats little: there, a noun with which a sentence begins is a subject, and other nouns are weak evidence.
 """
 
 import re
@@ -22,23 +22,23 @@ from .sightings import LINK
 from .spaceless import ZH_STOPS
 
 SUBJECTS_MAX = 12  # of one source
-SENTENCES_MAX = 400  # that are counted
+SENTENCES_MAX = 400  # sentences of one source that are searched
 SHORT_MAX = 15  # sentences of a short note
-DOES = re.compile("(?:ed|ing)$")  # of a verb, with which notes begin a sentence: `Ordered primers for it`
+DOES = re.compile("(?:ed|ing)$")  # the end of a verb with which notes begin a sentence: `Ordered primers for it`
 NOUN_END = re.compile("(?:tion|sion|ment|ness|ity|ism|ance|ence|ship|sis|graphy|logy)$")
-THIRD = re.compile("[a-z]{3}s$|ed$")  # of a verb behind its subject: `Reference electrode drifts`
+THIRD = re.compile("[a-z]{3}s$|ed$")  # the end of a verb after its subject: `Reference electrode drifts`
 TITLED_MAX = 3  # words of a subject in a title
 TITLE_WORD = re.compile(r"([^\w'’-]*)([\w'’-]+)")
-LETTERS_MIN, HAN_MIN, HAN_MAX = 5, 3, 8
-ANYWHERE = 3  # sentences that say a word which is a noun in one of them
-OFTEN, CHINESE_OFTEN = 2, 3  # sentences that say it; times, where no heading does and nothing parts words
+LETTERS_MIN, HAN_MIN, HAN_MAX = 5, 3, 8  # letters of a subject, and characters of a Chinese one
+ANYWHERE_MIN = 3  # sentences with a word that stands as a noun in one of them
+SENTENCES_MIN, CHINESE_MIN = 2, 3  # sentences with a subject, and occurrences of a Chinese one that no heading has
 HAN_RUN = re.compile("[\u3400-\u9fff]{3,}")
 HAN_WORD = re.compile("(?<![\u3400-\u9fff])[\u3400-\u9fff]{2,4}(?![\u3400-\u9fff])")
-HAN_CUT = re.compile("^[端方台件条张份种类项名位款请]|[使新打请先开]$")  # what is left of a word
+HAN_CUT = re.compile("^[端方台件条张份种类项名位款请]|[使新打请先开]$")  # runs that are parts of words
 KANJI = re.compile("[\u3400-\u9fff々]{3,8}")
 ITEM_LABEL = re.compile(r"([A-ZÀ-Þ][a-zß-ÿ]{4,30}(?: (?:(?:de|à|par|en|a|di|da) )?[a-zß-ÿ]{4,20})?) ?: ")
-STATED_MIN = 5  # words, with the label: fewer are the value of a field
-# What forms and templates of notes have before a colon.
+STATED_MIN = 5  # words of an item with its label; with fewer it is a field and its value
+# Labels before a colon that are fields of forms and templates.
 FIELDS = KNOWN | word_set(
     """
     mood weather location where subject deadline source topic topics goal
@@ -76,7 +76,7 @@ ARTICLES = {
 OF = word_set("de à par en di da")
 ELIDED_ARTICLE = re.compile(r"\b([Ll]|[Dd]ell|[Aa]ll|[Nn]ell)['’](?=\w)")
 ADVERB = ("mente", "ment")
-# With these a note begins that says how something was.
+# Adjectives and adverbs with which notes begin.
 MOODS = word_set(
     """
     cold hot warm nice quick slow rainy sunny quiet busy early late lovely lazy wet windy tired happy sad strange weird
@@ -84,7 +84,7 @@ MOODS = word_set(
     bad another many few both half double free open last first next back home still
     """
 )
-# Before what somebody does as a pursuit: `started pottery`, `went camping`.
+# Verbs before an activity: `started pottery`, `went camping`.
 PURSUING = word_set(
     "do does did doing love loves loved enjoy enjoys enjoyed try tried trying start starts started learn learning"
     " practise practice teach teaches study studies studied go goes going went"
@@ -92,19 +92,19 @@ PURSUING = word_set(
 
 
 class Subject(NamedTuple):
-    """A subject with a sentence that says it. `is_about` is false where a short note only says it as a noun.
-
-    `is_item` says that it stands before a colon, as the items of minutes do.
-    """
+    """A subject of a source, or a noun of a short note."""
 
     name: str
     said: str
+    """A sentence with it."""
     is_about: bool = True
+    """Whether the source is about it. If not, it is only a noun of a short note."""
     is_item: bool = False
+    """Whether it is the label of an item, before a colon, as in minutes."""
 
 
 def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) -> Iterator[Subject]:
-    """Yield what the source is about, that which most sentences say first, then what a short one only says."""
+    """Yield the subjects of a source, the most frequent first, and then the other nouns of a short note."""
     sentences = [sentence for line in lines for sentence in line.sentences][:SENTENCES_MAX]
     heads = [
         *titles,
@@ -113,7 +113,7 @@ def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) ->
     heads += [shown for line in lines for shown in _link_texts(line.raw)]
     find = {"zh": _chinese, "ja": _japanese, "de": _german}.get(language, _spaced)
     counts = find(sentences, [fold_text(clean(head)) for head in heads if head], language)
-    found = {name: True for name, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))}
+    found = {name: True for name, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))}
     items: set[str] = set()
     if len(sentences) <= SHORT_MAX:
         items = set(_labels(sentences, language))
@@ -122,15 +122,16 @@ def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) ->
         found |= {name: False for name in said if name not in found}
     for name in list(found)[:SUBJECTS_MAX]:
         wanted = name if SPACELESS.search(name) else fold_text(name)
-        if text := next((one.text for one in sentences if wanted in one.words), None):
+        if text := next((sentence.text for sentence in sentences if wanted in sentence.words), None):
             is_written = language != "de" and text.isascii()
             yield Subject(name if is_written else _written(name, text), text, found[name], name in items)
 
 
 def title_subjects(title: str, language: str) -> Iterator[str]:
-    """Yield what a title consists of between words of grammar: `Single sign-on for two domains`.
+    """Yield the subjects of a title, between stop words: `Single sign-on` of `Single sign-on for two domains`.
 
-    A title with a number or a date, which others of a series have in the same place, says what kind of note it is.
+    A single word counts only at the beginning. A title with a number or a date names a kind of note in a series, so it
+    has no subjects.
     """
     words = [(word, bool(gap.strip())) for gap, word in TITLE_WORD.findall(title)]
     if SPACELESS.search(title) or any(word.isdigit() or word.lower() in DATES for word, _ in words):
@@ -149,7 +150,7 @@ def title_subjects(title: str, language: str) -> Iterator[str]:
 
 
 def _is_done(words: Sequence[str]) -> bool:
-    """Return whether words say what was done, or how, rather than a thing."""
+    """Return whether words say what was done or how, rather than name a thing."""
     return DOES.search(words[0]) is not None or words[-1].endswith("ly") or not all(map(_is_word, words))
 
 
@@ -158,7 +159,7 @@ def _is_word(word: str) -> bool:
 
 
 def _written(name: str, text: str) -> str:
-    """Return a folded name as the text writes it: `warmepumpe` as `Wärmepumpe`; else as it is."""
+    """Return a folded name as the text writes it: `warmepumpe` as `Wärmepumpe`. If it is not found, return the name."""
     count = len(name.split())
     words = WORD.findall(text)
     forms = (" ".join(words[at : at + count]) for at in range(len(words) - count + 1))
@@ -166,18 +167,20 @@ def _written(name: str, text: str) -> str:
 
 
 def _said_once(sentences: Sequence[Sentence], language: str) -> list[tuple[str, bool]]:
-    """Return the nouns of a short note, and whether a sentence begins with them; those with which none does first."""
+    """Return (noun, whether a sentence begins with it) for the nouns of a short note, first those that begin none."""
     if language not in GENERIC:
         return []
     find = {"de": _german_nouns, "en": _english, "zh": _chinese_words}.get(language)
     small = stops_of(language) | GENERIC[language]
     clauses = (clause for sentence in sentences for clause in CLAUSE.split(sentence.text) if clause.strip())
-    found = [one for clause in clauses for one in (find(clause, small) if find else _romance(clause, small, language))]
-    return sorted(found, key=lambda one: one[1])
+    found = [
+        noun for clause in clauses for noun in (find(clause, small) if find else _romance(clause, small, language))
+    ]
+    return sorted(found, key=lambda noun: noun[1])
 
 
 def _labels(sentences: Sequence[Sentence], language: str) -> Iterator[str]:
-    """Yield the noun before a colon with which minutes begin an item: `Payments: we compared three banks`."""
+    """Yield the labels of items, as minutes have them: `Payments: we compared three banks`."""
     small = stops_of(language) | GENERIC.get(language, frozenset())
     for sentence in sentences if language in GENERIC else ():
         found = None if sentence.speaker else ITEM_LABEL.match(sentence.text)
@@ -189,9 +192,9 @@ def _labels(sentences: Sequence[Sentence], language: str) -> Iterator[str]:
 
 
 def _english(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
-    """Yield pairs of words, and single ones that something is said of: `The lipase is dead`, `Respiration is high`.
+    """Yield pairs of words, and single words before a verb: `The lipase is dead`, `Respiration is high`.
 
-    What has a capital inside of a sentence is a name, and what begins one may be, unless it ends as nouns do.
+    Words with capitals are left out, because they may be names, except for those at the beginning that end as nouns do.
     """
     yield from _pairs(clause, small)
     words = WORD.findall(clause)
@@ -208,7 +211,7 @@ def _english(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _pairs(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
-    """Yield pairs of words that stand as nouns do: `the courier app`, and at the start `heat pump is`."""
+    """Yield pairs of words that stand where nouns do: `the courier app`, and at the start `heat pump is`."""
     words = fold_text(clause).split()
     named = {normalised(word) for word in WORD.findall(clause)[1:] if word[0].isupper()}
     whole = {normalised(found[0]) for found in CAPITALS.finditer(clause)}
@@ -230,7 +233,7 @@ def _pairs(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _german_nouns(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
-    """Yield nouns behind an article: `in der Laube`, and at the start `Das Hochbeet ist` or `Mieterstrom kostet`."""
+    """Yield nouns after an article: `in der Laube`, and at the start `Das Hochbeet ist` or `Mieterstrom kostet`."""
     words = WORD.findall(clause)
     for at, word in enumerate(words):
         following = words[at + 1] if at + 1 < len(words) else ""
@@ -245,9 +248,9 @@ def _german_nouns(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _romance(clause: str, small: Set[str], language: str) -> Iterator[tuple[str, bool]]:
-    """Yield nouns behind an article, with what they are of: `le tilleul`, and at the start `El huerto está`.
+    """Yield nouns after an article: `le tilleul`, and at the start `El huerto está`.
 
-    `Le local à vélos` is one noun, as in `Local à vélos :`.
+    A noun with a complement counts as one: `le local à vélos`.
     """
     words = WORD.findall(ELIDED_ARTICLE.sub(r"\1 ", clause))
     articles = ARTICLES[language]
@@ -255,28 +258,28 @@ def _romance(clause: str, small: Set[str], language: str) -> Iterator[tuple[str,
         is_led = at > 0 and words[at - 1].lower() in articles
         if not is_led or not word.islower() or len(word) < LETTERS_MIN or word in small or word.endswith(ADVERB):
             continue
-        name, behind = word, at + 1
+        name, end = word, at + 1
         joined = words[at + 1 : at + 3]
         if len(joined) == 2 and joined[0] in OF and joined[1].islower() and joined[1] not in small and joined[1][3:]:
-            name, behind = f"{word} {' '.join(joined)}", at + 3
-        following = words[behind].lower() if behind < len(words) else ""
+            name, end = f"{word} {' '.join(joined)}", at + 3
+        following = words[end].lower() if end < len(words) else ""
         yield normalised(name), at == 1 and is_action(following, language)
 
 
 def _chinese_words(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
-    """Yield what stands between marks and words of grammar: `编程、读书和跑步`."""
+    """Yield the words between punctuation and words of grammar: three of `编程、读书和跑步`."""
     for word in HAN_WORD.findall(_without_grammar(clause)):
         if word not in small:
             yield word, False
 
 
 def _without_grammar(text: str) -> str:
-    """Return a Chinese text with spaces for what only joins words; `会` stays in `会议室` and `读书会`."""
+    """Return a Chinese text with spaces in place of words of grammar. `会` stays in `会议室` and `读书会`."""
     return MEETING.sub(HELD_MEETING, text).translate(WITHOUT_GRAMMAR).replace(HELD_MEETING, "会")
 
 
 def _link_texts(raw: str) -> Iterator[str]:
-    """Yield what the links of a line call pages of the same wiki."""
+    """Yield the texts of the links of a line to pages of the same wiki."""
     for link in LINK.findall(raw) if "](" in raw else ():
         shown, _, target = link.lstrip("!")[1:-1].partition("](")
         if shown and target and "://" not in target and not target.startswith(("#", "mailto:")):
@@ -284,9 +287,10 @@ def _link_texts(raw: str) -> Iterator[str]:
 
 
 def _spaced(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
-    """Count words and pairs of words by the sentences in which they stand as nouns do.
+    """Count nouns and pairs of words by the number of sentences in which they stand where nouns do.
 
-    A word that stands alone once counts in pairs, too (`about adoption`, `an adoption agency`), and anywhere else.
+    A word that stands alone in a sentence counts also as the first word of pairs (`about adoption`, `an adoption
+    agency`), or if ANYWHERE_MIN sentences have it in any place.
     """
     small = stops_of(language) | GENERIC["en"]
     headed = "".join(heads)
@@ -296,17 +300,21 @@ def _spaced(sentences: Sequence[Sentence], heads: Iterable[str], language: str) 
         nouns = set(_nouns(sentence, small))
         counts.update(nouns)
         leading.update({noun.split()[0] for noun in nouns if " " in noun} - nouns)
-    said = {name: count for name, count in counts.items() if count >= OFTEN or (f" {name} " in headed and " " in name)}
+    said = {
+        name: count
+        for name, count in counts.items()
+        if count >= SENTENCES_MIN or (f" {name} " in headed and " " in name)
+    }
     pairs = {word for name in said if " " in name for word in name.split()}
     anywhere = Counter(word for sentence in sentences for word in set(sentence.words.split()) if word in counts)
     for name, count in counts.items():
-        if name not in said and (leading[name] or anywhere[name] >= ANYWHERE):
+        if name not in said and (leading[name] or anywhere[name] >= ANYWHERE_MIN):
             said[name] = count + leading[name]
     return Counter({name: count for name, count in said.items() if name not in pairs})
 
 
 def _nouns(sentence: Sentence, small: Container[str]) -> Iterator[str]:
-    """Yield what stands behind an article or a preposition and before a word of grammar or the end."""
+    """Yield one or two words after an article or a preposition, and before a stop word or the end."""
     words = sentence.words.split()
     for at, word in enumerate(words):
         if word in small or not word.isalpha() or (at + 1 < len(words) and words[at + 1] not in small):
@@ -326,7 +334,7 @@ def _nouns(sentence: Sentence, small: Container[str]) -> Iterator[str]:
 
 
 def _german(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
-    """Count nouns, which have capitals, by the sentences that say them."""
+    """Count nouns, which have capitals, by the number of sentences with them."""
     small = stops_of("de") | GENERIC["de"]
     counts: Counter[str] = Counter()
     for sentence in sentences:
@@ -336,32 +344,35 @@ def _german(sentences: Sequence[Sentence], heads: Iterable[str], language: str) 
             {fold_text(noun).strip() for noun in nouns if len(noun) >= LETTERS_MIN and noun.isalpha()} - small
         )
     headed = "".join(heads)
-    return Counter({name: count for name, count in counts.items() if count >= OFTEN or f" {name} " in headed})
+    return Counter({name: count for name, count in counts.items() if count >= SENTENCES_MIN or f" {name} " in headed})
 
 
 def _chinese(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
-    """Count the longest runs of characters that are said again, without those of the grammar."""
+    """Count the longest repeated runs of characters, without characters of the grammar."""
     heads = tuple(heads)
     text = _without_grammar("\n".join((*(sentence.words for sentence in sentences), *heads)))
     runs = HAN_RUN.findall(text)
     grams = Counter(run[at : at + HAN_MIN] for run in runs for at in range(len(run) - HAN_MIN + 1))
-    again = {gram for gram, count in grams.items() if count >= OFTEN}
-    found = {name for run in runs for name in _chained(run, again) if len(name) <= HAN_MAX} if again else ()
+    repeated = {gram for gram, count in grams.items() if count >= SENTENCES_MIN}
+    found = (
+        {name for run in runs for name in _repeated_parts(run, repeated) if len(name) <= HAN_MAX} if repeated else ()
+    )
     headed = "\n".join(heads)
     return Counter(
         {
             name: count
             for name in found
-            if (count := text.count(name)) >= (OFTEN if name in headed else CHINESE_OFTEN) and not HAN_CUT.search(name)
+            if (count := text.count(name)) >= (SENTENCES_MIN if name in headed else CHINESE_MIN)
+            and not HAN_CUT.search(name)
         }
     )
 
 
-def _chained(run: str, again: Container[str]) -> Iterator[str]:
-    """Yield the parts of a run that consist of characters which are said together again."""
+def _repeated_parts(run: str, repeated: Container[str]) -> Iterator[str]:
+    """Yield the longest parts of a run in which every HAN_MIN characters in a row are among the repeated ones."""
     start = None
     for at in range(len(run) - HAN_MIN + 2):
-        if run[at : at + HAN_MIN] in again and at <= len(run) - HAN_MIN:
+        if run[at : at + HAN_MIN] in repeated and at <= len(run) - HAN_MIN:
             start = at if start is None else start
         elif start is not None:
             yield run[start : at + HAN_MIN - 1]
@@ -369,7 +380,8 @@ def _chained(run: str, again: Container[str]) -> Iterator[str]:
 
 
 def _japanese(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
+    """Count runs of kanji by the number of sentences and titles with them."""
     counts: Counter[str] = Counter()
     for text in (*(sentence.words for sentence in sentences), *heads):
         counts.update(set(KANJI.findall(text)))
-    return Counter({name: count for name, count in counts.items() if count >= OFTEN})
+    return Counter({name: count for name, count in counts.items() if count >= SENTENCES_MIN})

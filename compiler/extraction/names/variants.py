@@ -1,4 +1,4 @@
-"""Names that mean the same, and names that are known already."""
+"""Different forms of the same name, and the names of stored pages and mentions."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +14,9 @@ from .capitals import HONORIFICS
 from .sightings import Sighting
 
 PLURAL_MIN = 4  # letters of a word that has a plural
-NUMBERED = frozenset(
-    {"link", "title", "tag", "bold", "work", "term"}
-)  # names marked so are words of the language; people's are not
-# Of the United States: people write a city's first letter before them.
+# Marks that ordinary words have as well, whose plural means the same. People's names have none of them.
+NUMBERED = frozenset({"link", "title", "tag", "bold", "work", "term"})
+# The states of the USA, whose codes people join with a city's first letter: `ATX`.
 STATES = word_set(
     """
     al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok
@@ -27,14 +26,14 @@ STATES = word_set(
 
 
 def is_plural_acronym(form: str) -> bool:
-    """Return whether it is more than one of what capitals abbreviate: `GAMMs`."""
+    """Return whether it is the plural of an acronym: `GAMMs`."""
     return len(form) >= PLURAL_MIN and form[:-1].isupper() and form.endswith("s")
 
 
 def other_number(key: str) -> str | None:
-    """Return the other number: `callouts` ↔ `callout`, `properties` ↔ `property`.
+    """Return the plural of a singular name or the reverse: `callouts` ↔ `callout`, `properties` ↔ `property`.
 
-    None is returned where the last word has no such form.
+    None is returned if the last word has no such form.
     """
     head, _, last = key.rpartition(" ")
     if len(last) < PLURAL_MIN or not last.isascii() or not last.isalpha():
@@ -53,14 +52,14 @@ def other_number(key: str) -> str | None:
 
 
 def other_spelling(key: str) -> str | None:
-    """Return the name with hyphens in place of its spaces, or the other way round: `refactoring-english`."""
+    """Return the name with hyphens in place of its spaces, or the reverse: `refactoring-english`."""
     if "-" in key and " " not in key:
         return key.replace("-", " ")
     return key.replace(" ", "-") if " " in key and "-" not in key and "'" not in key else None
 
 
 def other_forms(key: str) -> list[str]:
-    """Return the other number and the other spelling of a name, where it has such."""
+    """Return the other number and the other spelling of a name, if it has them."""
     return [form for form in (other_number(key), other_spelling(key)) if form]
 
 
@@ -68,15 +67,15 @@ SHORT = re.compile(r" \(([^\W\d_][\w.+-]{1,11})\)")
 BEFORE_SHORT = re.compile(r"[^\W\d_][\w.+-]*(?: [\w.+-]+){0,5}$")
 # `So Matilda is Aunt Tilda.`
 TITLED = re.compile(r"\b([A-Z]\w+) is (?=(\w+))([A-Z]\w+ [A-Z]\w+)(?=[.,;!?)]|$)")
-BEFORE_MAX = 100  # characters before a short form that may say its long one
+BEFORE_MAX = 100  # characters before a short form in which its long form is looked for
 NICKNAME_MIN = 2  # letters of a short form of a first name
 
 
 def find_introductions(reading: Reading) -> Iterator[tuple[str, Sighting]]:
-    """Yield (name, sighting of a shorter form of it) where the source says that both are one.
+    """Yield (name, sighting of its shorter form) if the source says that both mean the same.
 
-    `JavaScript (JS)` introduces a short form, `Matilda is Aunt Tilda` another name; who talks with Deborah calls her
-    `Deb`.
+    `JavaScript (JS)` introduces a short form, and `Matilda is Aunt Tilda` another name. In a conversation, a nickname
+    belongs to the only speaker whose first name begins with it: `Deb` to Deborah.
     """
     sightings = reading.sightings
     for sentence in reading.sentences if " is " in reading.source.content else ():
@@ -95,13 +94,16 @@ def find_introductions(reading: Reading) -> Iterator[tuple[str, Sighting]]:
     firsts = {speaker: speaker.split()[0] for speaker in speakers if speaker}
     for key, sighting in sightings.items() if firsts else ():
         if len(key) >= NICKNAME_MIN and " " not in key and key not in firsts.values():
-            meant = [speaker for speaker, first in firsts.items() if first.startswith(key)]
-            if len(meant) == 1:
-                yield meant[0], sighting
+            speakers_meant = [speaker for speaker, first in firsts.items() if first.startswith(key)]
+            if len(speakers_meant) == 1:
+                yield speakers_meant[0], sighting
 
 
 def _long_form(words: Sequence[str], short: str) -> str | None:
-    """Return the words before a short form that it stands for: by their first letters, or by letters of the last."""
+    """Return the words before a short form for which it stands, or None.
+
+    Its letters must be the initials of the last words, or letters of the last word in their order.
+    """
     letters = [letter for letter in short.lower() if letter.isalnum()]
     last = words[-len(letters) :]
     if len(letters) > 1 and [word[0].lower() for word in last] == letters:
@@ -112,7 +114,7 @@ def _long_form(words: Sequence[str], short: str) -> str | None:
 
 
 def short_forms(reading: Reading) -> Iterator[tuple[str, Sighting]]:
-    """Yield (place, sighting of a part of its name) where a source about a place calls it by that part alone."""
+    """Yield (place, sighting of a part of its name) if a source about a place calls it by that part alone."""
     others = reading.metadata.get("city", set()) | reading.metadata.get("person", set())
     for place in sorted(reading.metadata.get("place", ())):
         for sighting in reading.sightings.values():
@@ -128,7 +130,7 @@ def _is_part(sighting: Sighting, place: str) -> bool:
 
 
 def city_names(reading: Reading) -> Iterator[tuple[str, str]]:
-    """Yield (city, another name of it) as the source writes them: `Austin, Texas`, `ATX`."""
+    """Yield (city, another name of the city) as the source writes it: `Austin, Texas` or `ATX`."""
     for city in sorted(reading.metadata.get("city", ())):
         for name in (*metadata.cities(reading.source.metadata), *_with_region(reading, city)):
             if "," in name:
@@ -139,6 +141,7 @@ def city_names(reading: Reading) -> Iterator[tuple[str, str]]:
 
 
 def _with_region(reading: Reading, city: str) -> Iterator[str]:
+    """Yield the city with a region after a comma, as the sentences of the source write it."""
     pattern = None
     for sentence in reading.sentences:
         if "," in sentence.text and f" {city} " in sentence.words:
@@ -151,41 +154,51 @@ def _with_region(reading: Reading, city: str) -> Iterator[str]:
 
 
 class KnownNames:
-    """The known names, normalised. `decisions` are pages of their own: other names lead past them where they can."""
+    """The stored pages and mentions by normalised name.
+
+    A name leads to a decision only if there is no page of another type with this name.
+    """
 
     def __init__(self) -> None:
         self.pages: dict[str, PageCard] = {}
+        """The page to which each name leads."""
         self.decisions: dict[str, PageCard] = {}
+        """The decision with each title."""
         self.held: Mapping[str, MentionCard] = {}
+        """The mention of each name."""
 
     def add_pages(self, found: Mapping[str, Sequence[PageCard]]) -> None:
+        """Add the pages that were looked up by name."""
         for alias, cards in sorted(found.items(), key=itemgetter(0)):
             decisions = [card for card in cards if card.type == "decision"]
             for card in decisions:
                 if normalise(card.title) == alias:
                     self.decisions.setdefault(alias, card)
-            if (page := _meant(alias, [card for card in cards if card.type != "decision"] or decisions)) is not None:
+            if (page := _page_for(alias, [card for card in cards if card.type != "decision"] or decisions)) is not None:
                 self.pages[alias] = page
 
     def page(self, key: str) -> PageCard | None:
-        """Return the page of the name in either spelling, or of its other number where that page is about a word."""
+        """Return the page of the name in either spelling, or the page of its other number unless that is an entity."""
         page = self.pages.get(key)
         other = other_number(key) if page is None else None
         found = self.pages.get(other) if other else None
         spelt = other_spelling(key) if page is None else None
         return page or (found if found and found.type != "entity" else self.pages.get(spelt) if spelt else None)
 
-    def lead(self, gone: PageCard, into: PageCard) -> None:
-        """Let all names of a page lead to another one."""
-        self.pages.update((name, into) for name, page in self.pages.items() if page.id == gone.id)
+    def redirect(self, duplicate: PageCard, into: PageCard) -> None:
+        """Make all names of a page lead to another page."""
+        self.pages.update((name, into) for name, page in self.pages.items() if page.id == duplicate.id)
 
     def is_ignored(self, key: str) -> bool:
         card = self.held.get(key)
         return card is not None and card.status == "ignored"
 
 
-def _meant(alias: str, cards: Sequence[PageCard]) -> PageCard | None:
-    """Return the page that a name leads to: the only one, else the one of that very title, else none of them."""
+def _page_for(alias: str, cards: Sequence[PageCard]) -> PageCard | None:
+    """Return the page to which a name leads: the only one, or else the one with that title, or else None.
+
+    Archived pages count only if there is no active one.
+    """
     active = [card for card in cards if not card.is_archived] or list(cards)
     titled = [card for card in active if normalise(card.title) == alias]
     return active[0] if len(active) == 1 else titled[0] if titled else None

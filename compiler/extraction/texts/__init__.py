@@ -1,1 +1,1 @@
-"""Texts of sources: their language, their marks and metadata, and their sentences."""
+"""The texts of sources: language, markup, metadata, and sentences with their scores."""

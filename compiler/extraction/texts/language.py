@@ -1,4 +1,4 @@
-"""The language of a text, and the words of each that mean little by themselves."""
+"""Detecting the language of a text, and the stop words of each language."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from itertools import chain
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a list that is written as a text."""
+    """Return the set of the words of a text."""
     return frozenset(text.split())
 
 
@@ -115,7 +115,7 @@ DATES = word_set(
     """
 )
 
-# Keys, units, formats and parts of documents: every manual says them, and none is about them.
+# Keys, units, formats and parts of documents, which are in every manual and are no names.
 TECHNICAL = word_set(
     """
     ctrl cmd alt shift enter tab esc escape space backspace option command delete return maj entrée échap strg
@@ -128,7 +128,7 @@ TECHNICAL = word_set(
     """
 )
 
-# Kinds of places and bodies, of which each has a name of its own.
+# Kinds of places and organisations, which are no names by themselves.
 KINDS = word_set(
     """
     museum museu musee park parque parc market mercado marche markt cafe restaurant restaurante hotel bar pool club
@@ -145,7 +145,7 @@ EVERYWHERE = STOPWORDS["en"] | DATES | TECHNICAL
 
 @cache
 def stops_of(language: str) -> frozenset[str]:
-    """Return the words that are no names in texts of that language."""
+    """Return the words that are no names in texts of the language."""
     return STOPWORDS.get(language, frozenset()) | EVERYWHERE
 
 
@@ -159,15 +159,16 @@ LANGUAGES_OF = {
     word: tuple(code for code, stops in STOPWORDS.items() if word in stops)
     for word in frozenset().union(*STOPWORDS.values())
 }
-SAMPLE = 400  # words or characters: more say nothing new
+SAMPLE = 400  # words by which a language is detected; ten times as many characters for scripts
 
 
 def language_of(text: str, words: Iterable[str]) -> str:
-    """Return the ISO 639-1 code. A text with as many words of no list as of every list is taken for English."""
+    """Return the ISO 639-1 code of the language, by script or else by stop words. In a tie, it is English."""
     return _by_script(text[: 10 * SAMPLE]) or _by_words(words)
 
 
 def _by_script(text: str) -> str | None:
+    """Return the language of a text whose script shows it, or None."""
     if text.isascii():
         return None
     for code, letters, share in (("ja", KANA, 8), ("zh", HAN, 6), ("th", THAI, 6), ("ko", HANGUL, 6)):
@@ -177,7 +178,7 @@ def _by_script(text: str) -> str | None:
 
 
 def is_clear(language: str, words: Iterable[str]) -> bool:
-    """Return whether a text has more words of grammar of this language than of any other; a list of nouns has none."""
+    """Return whether a text has more stop words of this language than of any other. A list of nouns has none."""
     counts = _counts(words)
     return counts[language] > max(counts[code] for code in STOPWORDS if code != language)
 

@@ -1,22 +1,22 @@
-"""The marks of a line: taken out of it, so that what is left is what a reader sees.
+"""Removing the markup of a line, so that the text remains that a reader sees.
 
-Every pattern looks ahead a bounded way.
+Every pattern looks ahead a bounded number of characters, so that the time is linear.
 """
 
 import re
 
 from content.markdown.plain import EMPHASIS, LINE_MARK
 
-CUT = "\ue002"  # where an image or a comment was: no quote reaches across
-# What could be taken for a mark, and what stands for it as long as marks are looked for.
+CUT = "\ue002"  # replaces an image, a comment or the like; no quote extends across it
+# Characters of markup, and the private-use characters that replace them where they are no markup.
 MARKS = "\\`*_[]<>#~|%!$&()"
 HIDE = str.maketrans(MARKS, "".join(chr(0xE010 + number) for number in range(len(MARKS))))
 SHOW = {hidden: mark for mark, hidden in HIDE.items()}
-OWN = "\ue000-\ue02f"  # of sources these characters are not read: they would be taken for ours
+OWN = "\ue000-\ue02f"  # the private-use characters of this package, which are removed from sources
 
 TICKS = re.compile("(`+)")
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-# An address in angle brackets is shown, a tag is not. None reaches across what is hidden.
+# An address in angle brackets is shown, a tag is not. Neither extends across hidden characters.
 ANGLED = re.compile(
     r"<((?:https?://|mailto:)[^<>\s]{1,500}|[^<>\s@]{1,64}@[^<>\s@]{1,250})>" rf"|</?[A-Za-z][^<>\n{OWN}]{{0,200}}>"
 )
@@ -25,7 +25,7 @@ NO_BRACKET = f"[^()\n{'()'.translate(HIDE)}]"
 LINK = re.compile(rf"!?\[([^\[\]\n]{{0,300}})\]\((?:{NO_BRACKET}|\({NO_BRACKET}{{0,200}}\)){{0,500}}\)")
 REFERENCE = re.compile(rf"(?<![\w\]!])\[([^\[\]\n]{{1,300}})\]\[[^\[\]\n{OWN}]{{0,60}}\](?!\()")
 CALLOUT = re.compile(r"\[![\w-]{1,20}\][+-]?")
-# What stands before a task in markdown, and in outliners.
+# Checkboxes of markdown and task keywords of outliners.
 CHECKBOX = re.compile(
     r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\]|(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCELL?ED)(?=[ \t]+\S))[ \t]+"
 )
@@ -46,24 +46,24 @@ INDENTED = re.compile(r"^[ \t]{0,8}[:;]{1,8}[ \t]+")
 
 
 def without_cuts(line: str) -> str:
-    """Return the line as it is written, with CUT in place of what is no part of its sentences."""
+    """Return the line with CUT in place of everything that is no part of its sentences, and otherwise unchanged."""
     for pattern, instead in CUTS:
         line = pattern.sub(instead, line)
     return line
 
 
 def hidden(line: str) -> str:
-    """Return the line with nothing in its code, and nothing that is escaped, that could be taken for a mark."""
+    """Return the line with private-use characters in place of markup characters that are in code or escaped."""
     if "`" in line:
         line = _with_hidden_code(line)
     return ESCAPED.sub(_hidden_mark, line) if "\\" in line else line
 
 
 def visible_text(line: str) -> str:
-    """Return the text of a line whose code is `hidden`: without marks, targets of links and tags.
+    """Return the text of a line whose code is `hidden`, without markup, targets of links and tags.
 
-    Each kind of mark is looked for once, before the kinds that it can stand in: what is left of one is never taken for
-    another.
+    Each kind of markup is removed once, before the kinds in which it can be nested, so that the remains of one kind are
+    never taken for another.
     """
     line = LINE_MARK.sub("", INDENTED.sub("", line))
     if "''" in line:
@@ -78,9 +78,9 @@ def visible_text(line: str) -> str:
 
 
 def _with_hidden_code(line: str) -> str:
-    """Hide the marks in code.
+    """Return the line with hidden markup characters in code spans.
 
-    Code ends at the next run of as many backticks as it began with; where there is none, it is no code.
+    A code span ends at the next run of as many backticks as it began with. Without such a run it is no code.
     """
     parts = TICKS.split(line)
     following: dict[int, int] = {}

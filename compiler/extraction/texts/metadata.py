@@ -1,4 +1,4 @@
-"""Names and tags in a source's metadata. It comes from outside: a value that fits no use is ignored."""
+"""Names and tags in the metadata of a source. Metadata is untrusted: values of an unexpected form are ignored."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,17 +10,17 @@ from ...planner import SourceText
 from .text import normalised
 
 NAMED = ("place", "city", "person", "project", "journal")
-TAGGED = ("tags", "tag", "categories", "category", "keywords")  # as generators of blogs call them
+TAGGED = ("tags", "tag", "categories", "category", "keywords")  # fields with tags, including those of blog generators
 TAGS_MAX = 20
 VALUES_MAX = 20
 ADDRESS_MAX = 500
-# `26110 Vinsobres`, `1100-148 Lisboa`, `SE-411 04 Göteborg`: a postcode, and the town behind it.
-TOWN_BEHIND = re.compile(r"(?:[A-Z]{1,3}-)?(?:\d{4}[ -](?:\d{3}|[A-Z]{2})|\d{4,6}|\d{2,3}[ -]\d{2,3}) ([^\d,]+)")
-# `London NW1 6XE`, `Austin TX 78702`, `Sydney NSW 2000`: the town, perhaps its region, and a postcode.
+# `26110 Vinsobres`, `1100-148 Lisboa`, `SE-411 04 Göteborg`: a postcode and then the town.
+TOWN_AFTER = re.compile(r"(?:[A-Z]{1,3}-)?(?:\d{4}[ -](?:\d{3}|[A-Z]{2})|\d{4,6}|\d{2,3}[ -]\d{2,3}) ([^\d,]+)")
+# `London NW1 6XE`, `Austin TX 78702`, `Sydney NSW 2000`: the town, optionally its region, and a postcode.
 TOWN_BEFORE = re.compile(
     r"([^\d,]+?)(?: [A-Z]{2,3})? (?:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d|\d{4,6}(?:-\d{3,4})?)"
 )
-# `TX 78702`, `ON M5V 2T6`, `01310-100`: a postcode, perhaps with a region; the town is the part before.
+# `TX 78702`, `ON M5V 2T6`, `01310-100`: a postcode, optionally with a region. The town is the part before.
 POSTCODE = re.compile(
     r"(?:[A-Z]{2,3} )?(?:\d{4,6}(?:-\d{3,4})?|[A-Z]\d[A-Z] \d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})"
 )
@@ -33,10 +33,10 @@ STREET = re.compile(
 
 
 def named_things(source: SourceText) -> Iterator[tuple[str, str]]:
-    """Yield (kind, name): place, city, person, project, journal, tag and title."""
+    """Yield (kind, name) for the places, cities, people, projects, journals, tags and the title of a source."""
     for kind in NAMED:
-        said = cities(source.metadata) if kind == "city" else texts(source.metadata, kind)
-        yield from ((kind, name) for name in said)
+        names = cities(source.metadata) if kind == "city" else texts(source.metadata, kind)
+        yield from ((kind, name) for name in names)
     yield from (("journal", name) for name in texts(source.metadata, "journal_id") if not is_number(name))
     yield from (("person", name) for name in texts(source.metadata, "people"))
     yield from (("tag", tag) for tag in tags(source))
@@ -45,22 +45,22 @@ def named_things(source: SourceText) -> Iterator[tuple[str, str]]:
 
 
 def texts(metadata: Mapping[str, Any], key: str) -> list[str]:
-    """Return the texts of a field: a text, a list of them, or a mapping with a name."""
+    """Return the names in a field, whose value is a text, a mapping with a `name`, or a list of these."""
     value = metadata.get(key)
     values = value[:VALUES_MAX] if isinstance(value, list | tuple) else [value]
-    return [name for one in values if (name := short_name(one.get("name") if isinstance(one, Mapping) else one))]
+    return [name for item in values if (name := short_name(item.get("name") if isinstance(item, Mapping) else item))]
 
 
 def cities(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the city that a source names: as such, as that of its place, or else in the address of its place."""
+    """Return the cities of a source: from the city fields, or else the town in the address of its place."""
     place = metadata.get("place")
     within = place if isinstance(place, Mapping) else {}
-    known = (metadata, "city"), (metadata, "place_city"), (within, "city"), (metadata, "place.city")
-    for given, key in known:
-        if found := texts(given, key):
+    city_fields = (metadata, "city"), (metadata, "place_city"), (within, "city"), (metadata, "place.city")
+    for fields, key in city_fields:
+        if found := texts(fields, key):
             return found
-    for given, key in ((metadata, "place_address"), (within, "address"), (metadata, "address")):
-        address = given.get(key)
+    for fields, key in ((metadata, "place_address"), (within, "address"), (metadata, "address")):
+        address = fields.get(key)
         if isinstance(address, str) and (town := town_in(address)):
             return [town]
     return []
@@ -69,7 +69,7 @@ def cities(metadata: Mapping[str, Any]) -> list[str]:
 def town_in(address: str) -> str | None:
     """Return the town of an address: `26110 Vinsobres, France` → `Vinsobres`.
 
-    Nothing is returned where no postcode says which part is the town.
+    Without a postcode None is returned, because only a postcode shows which part is the town.
     """
     if len(address) > ADDRESS_MAX:
         return None
@@ -78,14 +78,14 @@ def town_in(address: str) -> str | None:
     for place in reversed(range(len(parts))):
         if POSTCODE.fullmatch(parts[place]):
             return town_named(parts[place - 1]) if place else None
-        found = TOWN_BEHIND.fullmatch(parts[place]) or TOWN_BEFORE.fullmatch(parts[place])
+        found = TOWN_AFTER.fullmatch(parts[place]) or TOWN_BEFORE.fullmatch(parts[place])
         if found and not STREET.search(found[1]):
             return town_named(found[1])
     return None
 
 
 def town_named(text: str) -> str | None:
-    """Return the name of a town without its region: `São Paulo - SP`."""
+    """Return the name of a town without its region: `São Paulo - SP` → `São Paulo`. None for a text with digits."""
     name = REGION.sub("", text)
     return short_name(name) if name and not any(map(str.isdigit, name)) else None
 
@@ -95,20 +95,20 @@ def tags(source: SourceText) -> list[str]:
 
 
 def tags_in(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the tags and categories as they are written, each once; `a, b` is two."""
-    given = (metadata.get(field) for field in TAGGED)
-    listed = (one.split(",") if isinstance(one, str) else one for one in given)
-    values = [one for some in listed if isinstance(some, list | tuple) for one in some]
-    found = (one.strip().lstrip("#") for one in values[:TAGS_MAX] if isinstance(one, str))
+    """Return the tags and categories as they are written, each once. The text `a, b` is two tags."""
+    fields = (metadata.get(field) for field in TAGGED)
+    lists = (field.split(",") if isinstance(field, str) else field for field in fields)
+    values = [value for values in lists if isinstance(values, list | tuple) for value in values]
+    found = (value.strip().lstrip("#") for value in values[:TAGS_MAX] if isinstance(value, str))
     return list(dict.fromkeys(tag for tag in found if tag and len(tag) <= TAG.most and normalised(tag)))
 
 
 def short_name(value: object) -> str | None:
-    """Return a text of one line that can be a name."""
+    """Return the value on one line if it is a text that can be a name, or else None."""
     name = " ".join(value.split()) if isinstance(value, str) else ""
     return name if name and len(name) <= NAME.most and normalised(name) else None
 
 
 def is_number(name: str) -> bool:
-    """Return whether it is an identifier that nobody would read as a title."""
+    """Return whether the name is an identifier with digits rather than a title."""
     return any(map(str.isdigit, name)) and " " not in name

@@ -1,4 +1,4 @@
-"""Scores of sentences: how well one says what a thing is, how much it says, and whether it says how something is."""
+"""Scores of sentences: how well a sentence defines a thing, how much it says, and whether it describes a state."""
 
 import re
 from collections.abc import Iterable
@@ -14,15 +14,15 @@ from .language import stops_of
 from .text import OWN_WORDS, Sentence, normalised, padded
 
 QUOTE_GOOD = (40, 220)  # characters
-TELLING_MAX = 8  # words that say something: more make a sentence no better
+TELLING_MAX = 8  # content words, beyond which more do not raise the score
 SHORT = 25  # characters of an exclamation
-DEFINITION = 3.0  # the score from which on a sentence says what something is
-UNDEFINED = DEFINITION - 0.25  # at most, of one that does not
-SCORES_MAX, SENTENCE_LONGEST = 8_192, 1_000  # sentences whose scores are kept, and characters of one
-NAME_FIRST = 6  # characters before a name with which a sentence begins
-BESIDE_MAX = 80  # characters before a name that may say what it is
-LISTED_MIN = 3  # names and commas of a sentence that only lists them
-NO_SENTENCE = 6.0  # less is said by a list of those who were there, or by a caption, than by anything else
+DEFINITION = 3.0  # the score from which on a sentence defines something
+UNDEFINED = DEFINITION - 0.25  # the maximum score of a sentence that defines nothing
+SCORES_MAX, SENTENCE_LONGEST = 8_192, 1_000  # sentences whose scores are cached, and characters of each
+NAME_FIRST = 6  # characters that may precede a name at the beginning of a sentence
+BESIDE_MAX = 80  # characters before a name in which an apposition is looked for
+LISTED_MIN = 3  # names and commas, from which on a sentence is a list of names
+NO_SENTENCE = 6.0  # subtracted from the score of captions and lists of attendees
 CAPTION = re.compile(
     r"\W{0,3}\[[^\[\]]*\]?\W{0,3}$|\[(?:photo|image|picture|video|gif|sticker|foto|bild|图片|照片|写真)\b",
     re.IGNORECASE,
@@ -35,7 +35,7 @@ COPULA = re.compile(
     r"der|die|das|il|my|our|his|her|their|mein|meine|unser|unsere|mon|ma|notre|nos|meu|minha|nosso|nossa|"
     r"mi|nuestro|nuestra|where|when)\b"
 )
-# What a sentence says a thing to be beside its name: `my lead is Oskar`, `her cat, Bishop.`, `a shop called Lantern`.
+# What a thing is, beside its name: `my lead is Oskar`, `her cat, Bishop.`, `a shop called Lantern`.
 OWNER = (
     r"(?:my|our|his|her|their|the|an?|mein\w{0,2}|unser\w{0,3}|sein\w{0,2}|ihr\w{0,2}|d(?:er|ie|as|en|em)|ein\w{0,2}"
     r"|mon|ma|notre|son|sa|le|la|une?|meu|minha|nosso|nossa|seu|sua|um|uma|mi|su|el|il|lo)"
@@ -44,18 +44,18 @@ SAID_BEFORE = re.compile(
     rf"\b{OWNER} (?:[\w-]+ ){{0,2}}[\w-]+(?P<set_off>,)? (?(set_off)|(?:is|was|called|named|ist|war|heisst|namens|est"
     r"|s'appelle|e|se chama|es|se llama) )$"
 )
-SAID_BEHIND = re.compile(
+SAID_AFTER = re.compile(
     rf"^, (?:who|which|where|{OWNER} (?!(?:same|next|first|last|other) )[\w-]+(?: [\w-]+){{0,5}}[.,;)]|(?:der|die|das) "
     r"\w+[^.]{0,80}(?:t|en)[.,])"
 )
-# What a sentence that begins with a name says in brackets behind it: `Shanice Obi (electrician) came`. Inside of a
-# sentence that may be anything, unless it begins so: `Ledgerly (our new bookkeeping tool)`.
-ROLE_BEHIND = re.compile(r"^ \((?=[^()]{0,40}[^\W\d_]{2})[^()\d!?]{2,40}\)")
-OWN_ROLE_BEHIND = re.compile(
+# Brackets after a name at the beginning of a sentence: `Shanice Obi (electrician) came`. Inside a sentence brackets may
+# hold anything, so there they must begin like `Ledgerly (our new bookkeeping tool)`.
+ROLE_AFTER = re.compile(r"^ \((?=[^()]{0,40}[^\W\d_]{2})[^()\d!?]{2,40}\)")
+OWN_ROLE_AFTER = re.compile(
     r"^ \((?:my|our|his|her|their|an?|mein\w{0,2}|unser\w{0,3}|sein\w{0,2}|ihr\w{0,2}|eine?|mon|ma|notre|son|sa|une?"
     r"|meu|minha|nosso|nossa|seu|sua|um|uma|mi|su) [^()\d!?]{2,40}\)"
 )
-# A sentence that begins with the role of whoever stands in brackets behind it: `Neighbour at no 16 (Mrs Oduya)`.
+# A role at the beginning of a sentence, with the name in brackets after it: `Neighbour at no 16 (Mrs Oduya)`.
 ROLE_BEFORE = re.compile(r"^[^\W\d_][\w'’-]*(?<!ed)(?<!ing)(?<!\w\w\ws)(?: [\w'’-]+){0,4} \($")
 RELATED_BEFORE = re.compile(r"\b(?:my|our|his|her|their|mein\w{0,2}|unser\w{0,3}|sein\w{0,2}|ihr\w{0,2}) [\w-]{3,} $")
 SET_OFF = re.compile(r"^[.,;:)–—]|^ [–—-] |^$")
@@ -64,14 +64,14 @@ COPULA_SPACELESS = re.compile(
 )
 # In scripts without spaces: `新来的实习生叫丁一诺`, `丁一诺（产品经理）`, `丸山という後輩`.
 CALLED_SPACELESS = re.compile("[\u3040-\u9fff]{2}(?:名?叫做?|名字[叫是]|名前は) ?$")
-ROLE_BEHIND_SPACELESS = re.compile(
+ROLE_AFTER_SPACELESS = re.compile(
     "^ ?(?:[（(][^（）()\\d？?！!]{2,20}[）)]|(?:という|っていう|と呼ばれる)[\u3040-\u9fffー]{2})"
 )
 SPECIFIC = re.compile(
     r"\d|\b(?:best|worst|favou?rite|first|only|never|always|meilleur|beste|melhor|mejor)\b|最|一番|初めて|第一次",
     re.IGNORECASE,
 )
-# What somebody says of him- or herself in a conversation, where the speaker's name stands before it.
+# Statements of speakers about themselves in a conversation, after the name of the speaker.
 OF_ONESELF = re.compile(
     r"^ (?:i'm|im|i am|i work as|ich bin|ich arbeite als|je suis|sou|eu sou|soy|yo soy|sono) "
     r"(?:an?|the|one|ein|eine|une?|um|uma|una|il|la) "
@@ -82,12 +82,12 @@ STATE_OF_ONESELF = re.compile(
     r"|mein\w* \w+ (?:ist|hat)|je (?:suis|travaille|habite)|j'(?:ai|habite)|eu (?:sou|tenho|moro)"
     r"|(?:yo )?(?:soy|tengo|vivo)) "
 )
-# A sentence that begins with the speaker, behind the name.
+# The beginning of such a sentence in the first person.
 OF_THE_SPEAKER = re.compile(
     r"^(?: \w+){1,4}? (?:i|i'm|i've|i'd|i'll|im|we|we're|we've|ich|wir|je|j'|nous|eu|yo|io"
     r"|my \w+ (?:is|are|was|were|has|have)|mein\w* \w+ (?:ist|war|hat)) |^ ?\S{1,12}[我私僕俺]"
 )
-# What holds as long as nothing newer is said.
+# Statements that hold until a newer one.
 STATE = re.compile(
     r"^(?: \w+){0,3}? (?:is|are|has|have|lives|works|runs|costs|opens|closes|uses|owns|likes|loves|needs|wants|plans"
     r"|moved|became|joined|left|switched|ist|sind|hat|wohnt|arbeitet|kostet|öffnet|gehört|heißt|est|sont|habite"
@@ -105,7 +105,7 @@ GREETING = re.compile(
 
 
 def definition(sentence: Sentence, names: Iterable[str]) -> float:
-    """Score how well a sentence says what the thing is: `X is a …` scores DEFINITION or more."""
+    """Return how well a sentence defines the thing with these names: `X is a …` scores DEFINITION or more."""
     best = 0.0
     good = QUOTE_GOOD[0] <= len(sentence.text) <= QUOTE_GOOD[1]
     for name in names:
@@ -136,67 +136,73 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
 
 def _is_set_beside(text: str, name: str) -> bool:
     """Return whether the sentence says beside the name what it is: `I fed her cat, Bishop.`"""
-    told = fold(text)
-    at = told.find(name)
+    folded = fold(text)
+    at = folded.find(name)
     if at < 0:
         return False
-    behind = told[at + len(name) :]
-    said = told[max(0, at - BESIDE_MAX) : at]
-    before = SAID_BEFORE.search(said)
-    if RELATED_BEFORE.search(said) and SET_OFF.match(behind):
+    after = folded[at + len(name) :]
+    before = folded[max(0, at - BESIDE_MAX) : at]
+    said_before = SAID_BEFORE.search(before)
+    if RELATED_BEFORE.search(before) and SET_OFF.match(after):
         return True
-    if _has_role(text, told[:at], behind):
+    if _has_role(text, folded[:at], after):
         return True
-    return SAID_BEHIND.match(behind) is not None or (
-        before is not None and (before["set_off"] is None or SET_OFF.match(behind) is not None)
+    return SAID_AFTER.match(after) is not None or (
+        said_before is not None and (said_before["set_off"] is None or SET_OFF.match(after) is not None)
     )
 
 
 def _is_called(text: str, name: str) -> bool:
     """Return whether a sentence in a script without spaces says beside the name what it is."""
-    told = fold(text)
-    before, found, behind = told.partition(name)
+    before, found, after = fold(text).partition(name)
     return bool(found) and bool(
         CALLED_SPACELESS.search(before[-BESIDE_MAX:])
-        or (len(before) < NAME_FIRST and ROLE_BEHIND_SPACELESS.match(behind))
+        or (len(before) < NAME_FIRST and ROLE_AFTER_SPACELESS.match(after))
     )
 
 
-def _has_role(text: str, before: str, behind: str) -> bool:
-    """Return whether brackets beside the name say what it is. Among those present they say who came late, too."""
+def _has_role(text: str, before: str, after: str) -> bool:
+    """Return whether brackets beside the name say what it is.
+
+    A list of attendees does not count, because its brackets also say who came late.
+    """
     if ATTENDING.match(text):
         return False
     return (
-        (len(before) < NAME_FIRST and ROLE_BEHIND.match(behind) is not None)
-        or OWN_ROLE_BEHIND.match(behind) is not None
-        or (behind.startswith(")") and ROLE_BEFORE.search(before) is not None)
+        (len(before) < NAME_FIRST and ROLE_AFTER.match(after) is not None)
+        or OWN_ROLE_AFTER.match(after) is not None
+        or (after.startswith(")") and ROLE_BEFORE.search(before) is not None)
     )
 
 
 def telling(sentence: Sentence, names: frozenset[str], language: str) -> float:
-    """Score how well a sentence leads a page: DEFINITION or more where it says what the thing is, else less."""
+    """Return how well a sentence begins a page: DEFINITION or more if it defines the thing, or else less."""
     return _telling(sentence, names, "" if form_of(sentence.text).is_spaceless else language)
 
 
 @lru_cache(maxsize=SCORES_MAX)
 def _telling(sentence: Sentence, names: frozenset[str], language: str) -> float:
-    defines, tells = definition(sentence, names), score_sentence(sentence, names, language)
+    defining, content = definition(sentence, names), score_sentence(sentence, names, language)
     if form_of(sentence.text).greets:
-        return min(tells, 0.0)
-    if defines >= DEFINITION:
-        return defines
-    return min((defines + tells) / 2, UNDEFINED) if tells >= 0 else tells
+        return min(content, 0.0)
+    if defining >= DEFINITION:
+        return defining
+    return min((defining + content) / 2, UNDEFINED) if content >= 0 else content
 
 
 def score_sentence(sentence: Sentence, names: frozenset[str], language: str) -> float:
-    """Score how much a sentence says: greetings, questions, cries and lists of those present are below zero."""
+    """Return how much a sentence says about the page with these names.
+
+    Greetings, questions, exclamations, captions and lists of attendees have low scores, mostly below zero.
+    """
     return _score(sentence, names, "" if form_of(sentence.text).is_spaceless else language)
 
 
 @lru_cache(maxsize=SCORES_MAX)
 def _score(sentence: Sentence, names: frozenset[str], language: str) -> float:
-    """Score a sentence for one page, whose sections ask for it one after the other; the language says its stop words,
-    which texts without spaces have none of.
+    """Return the score of a sentence for one page. It is cached, because several sections of the page need it.
+
+    The language, which is "" for texts without spaces, selects the stop words.
     """
     text, words = sentence.text, sentence.words
     form = form_of(text)
@@ -210,25 +216,27 @@ def _score(sentence: Sentence, names: frozenset[str], language: str) -> float:
     speaker = normalised(sentence.speaker) if sentence.speaker else ""
     if speaker in names:
         is_comment = words.startswith(padded(speaker)) and not OWN_WORDS.search(words)  # `Raised the limit.`
-        placed = 1.0 if OF_THE_SPEAKER.search(words) else 0.5 if is_comment else -1.0
+        position = 1.0 if OF_THE_SPEAKER.search(words) else 0.5 if is_comment else -1.0
     else:
-        placed = 0.5 * any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
+        position = 0.5 * any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
     says_little = form.is_question or (telling < TELLING_MAX and form.greets)
-    return min(telling, TELLING_MAX) / 4 + placed + form.score - 2 * says_little
+    return min(telling, TELLING_MAX) / 4 + position + form.score - 2 * says_little
 
 
 class Form(NamedTuple):
-    """The form of a sentence, whatever it is about: a share of its score, and what kind of text it is."""
+    """The properties of a sentence that do not depend on the page."""
 
     score: float
+    """The part of its score that does not depend on the page."""
     is_spaceless: bool
     is_question: bool
     greets: bool
+    """Whether it begins as greetings, thanks and short answers do."""
 
 
 @cache_short(SCORES_MAX, SENTENCE_LONGEST)
 def form_of(text: str) -> Form:
-    """Return the form of a sentence, which is scored for every page that it names."""
+    """Return the form of a sentence. It is cached, because a sentence is scored for every page that it names."""
     named = sum(word[0].isupper() for word in text.split()[1:])
     score = (
         0.5 * (QUOTE_GOOD[0] <= len(text) <= QUOTE_GOOD[1])
@@ -243,7 +251,7 @@ def form_of(text: str) -> Form:
 
 
 def is_state(sentence: Sentence, names: Iterable[str]) -> bool:
-    """Return whether the sentence says how something is, rather than what happened."""
+    """Return whether the sentence describes a state of the thing with these names, rather than an event."""
     if form_of(sentence.text).greets:
         return False
     for name in names:

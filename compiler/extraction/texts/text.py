@@ -1,6 +1,7 @@
-"""A source's text as sentences: markup, code and tables taken out, so that what is left can be read and quoted.
+"""Splitting the text of a source into sentences that can be quoted, without markup, code and tables.
 
-Every pattern looks ahead a bounded way: a hostile note costs no more than an honest one of its length.
+Every pattern looks ahead a bounded number of characters, so that a hostile text costs no more than any other of its
+length.
 """
 
 import re
@@ -26,17 +27,17 @@ from content.text_cache import TextCache, cache_short
 from .language import word_set
 from .markup import CUT, INDENTED, OWN, hidden, visible_text, without_cuts
 
-LINE_MAX = 2_000  # of a line without any full stop: what lies beyond is read as another sentence
+LINE_MAX = 2_000  # characters of a sentence; a longer one is divided
 TOKENS_MAX = 20_000  # words of a source that are looked up
-READ_MAX = 200_000  # characters of a source that are read: what lies beyond is kept with it, but makes no pages
-SHORT_MAX, LONG_MAX = 2_000, 50_000  # characters: the sentences of short texts and some long ones are kept for a while
-LONG_KEPT = 1_500_000  # characters of all these long ones
-FORMER_ENDS_MAX = 4  # full stops inside of a sentence
-LONGEST_NAME, LONGEST_WORD = 200, 50  # characters of what is kept
+READ_MAX = 200_000  # characters of a source that are read; the rest is stored, but makes no pages
+SHORT_MAX, LONG_MAX = 2_000, 50_000  # characters of short and long texts, whose sentences are cached separately
+LONG_CACHE_MAX = 1_500_000  # characters of all cached long texts
+FORMER_ENDS_MAX = 4  # full stops inside a sentence at which former versions may have split it
+LONGEST_NAME, LONGEST_WORD = 200, 50  # characters of cached names and words
 
-# Left open, a direction would turn around what stands after a quote.
+# Characters that set the direction of text, which would also reverse the text after a quote, and those of this package.
 UNREAD = re.compile(f"[\u202a-\u202e\u2066-\u2069{OWN}]")
-# A line that begins otherwise is prose, and one without a mark, too, is as it stands.
+# First characters of lines that may be no prose, with an empty line. All other lines are prose.
 CAREFUL = frozenset(("", *" \t\x0b\x0c`~#|<%$[:;=-!{'*"))
 LISTED = frozenset(" \t-+>0123456789:;")
 CODE_OF_MDX = re.compile(
@@ -47,19 +48,19 @@ FENCE = re.compile(r"[ \t]{0,8}(```|~~~)")
 NO_PROSE = re.compile(
     r"[ \t]*(?:\||<[A-Za-z/!]|%%|\$\$|\[\^?[^\[\]\n]{1,80}\]:|:::|={3,}|-{3,}|!\[|:[A-Z]{3,20}:[ \t]*$|CLOCK:[ \t])"
 )
-PROPERTY = re.compile(r"[ \t]*(?:[-*][ \t]+)?[\w-]{1,40}::(?:[ \t]|$)")  # of Logseq and Dataview
+PROPERTY = re.compile(r"[ \t]*(?:[-*][ \t]+)?[\w-]{1,40}::(?:[ \t]|$)")  # a property of Logseq or Dataview
 HEADING = re.compile(
     r"[ \t]{0,3}(?:#{1,6}[ \t]+(?P<text>.*?)[ \t#]*$|(?P<marks>={1,6})(?P<wiki>[^=\n]+)(?P=marks)[ \t]*$)"
 )
 HEADING_MAX = 200
-# The number of an item on an agenda, which is no name: `TOP 3`, `Item 2:`.
+# The number of an agenda item, which is not part of its text: `TOP 3`, `Item 2:`.
 AGENDA = re.compile(
     r"(?P<before>[ \t]{0,8}(?:[-*+] +)?)(?:\*\*|__)?"
     r"(?:(?:TOP|Top|Tagesordnungspunkt|Traktandum) ?\d{1,2}[a-z]?(?:\.\d{1,2})?(?:\*\*|__)?[.:)–—-]?"
     r"|(?:Agenda item|Item|Point|Punkt|Punto|Ponto|Agendapunkt) ?\d{1,2}(?:\*\*|__)? ?[.:)–—-])"
     r"(?:\*\*|__)?\s+(?=\S)"
 )
-# What reaches over several lines and is no prose, by how it begins and ends.
+# The beginnings of blocks of several lines that are no prose; CLOSING has the end of each kind.
 OPENING = re.compile(
     r"[ \t]{0,8}(?:(?P<liquid>\{%-?\s*(?:highlight|raw|comment)\b)|(?P<hugo>\{\{[<%]\s*(?:highlight|code|mermaid)\b)"
     r"|(?P<table>\{\|)|(?P<template>\{\{(?![<%]))|(?P<comment><!--)|(?P<script><(?:script|style|svg|pre)\b)"
@@ -74,10 +75,10 @@ CLOSING = {
     "script": re.compile("</(?:script|style|svg|pre)>"),
     "tag": re.compile(">"),
 }
-BLOCK_LINES_MAX = 200  # lines that such a thing has: what is longer was no such thing, or is left for good
+BLOCK_LINES_MAX = 200  # lines of a block or a header; a longer one is read as prose
 HEADER = re.compile(r"\ufeff?(?P<marks>---|\+\+\+)[ \t]*$")
 HEADER_LINE = re.compile(r"\s*(?:[\w\"'. -]{1,80}\s?[:=]|[-#\]}]|\[)|\s+\S|$")
-# What a messenger writes into the export of a chat in place of what somebody said.
+# Notices that a messenger writes into the export of a chat in place of a message.
 NOTICE = re.compile(
     r"\W*(?:<[^<>]{0,60}>|(?:image|video|audio|sticker|gif|document|contact card|media) omitted"
     r"|(?:this message was|you) deleted(?: this message)?|missed (?:voice|video) call\b.{0,60}"
@@ -88,10 +89,10 @@ NOTICE = re.compile(
     r"|\S{1,40} (?:created|left|joined)(?: this| the)? group\b.{0,60})\W*",
     re.IGNORECASE,
 )
-TURNS_MIN = 3
-FIRST_LINES = 20  # of a conversation: one of them has a speaker
-TIMED = frozenset("[0123456789")  # a line with a time before the speaker begins so
-# Who speaks for no person, and what stands before a colon without speaking.
+TURNS_MIN = 3  # turns of a conversation
+FIRST_LINES = 20  # lines of which at least one in a conversation has a speaker
+TIMED = frozenset("[0123456789")  # first characters of a line with a time before the speaker
+# Words before a colon that are no person who speaks.
 NO_SPEAKERS = word_set(
     """
     assistant user system human ai bot chatgpt claude model tool question answer date time title status author note
@@ -101,7 +102,7 @@ NO_SPEAKERS = word_set(
 OWN_WORDS = re.compile(
     " (?:i|i'm|i've|i'd|i'll|im|my|me|we|we're|our|us|ich|mein|meine|meinen|meiner|mir|mich|wir|unser|unsere|je|j'|mon"
     "|ma|mes|nous|notre|yo|mi|mis|eu|meu|minha|nos|io|mio|mia"
-    # Where the verb alone says who does it.
+    # Verbs in the first person without a pronoun.
     r"|he(?= \w+(?:ado|ido|cho|sto|rto) )|hemos|voy|vamos|estoy|estamos|tengo|tenemos|soy|somos|puedo|podemos|quiero"
     "|queremos|creo|llevo|llevamos|hago|digo|dije|fui|fuimos|vou|estou|tenho|temos|sou|posso|quero|acho|fomos|vado"
     "|andiamo|siamo|abbiamo|voglio) "
@@ -113,41 +114,42 @@ SPACELESS_LETTER = SPACELESS.pattern.removesuffix("+")
 LATIN = re.compile("[A-Za-z]")
 BEFORE_LATIN = re.compile(f"({SPACELESS_LETTER})([A-Za-z])")
 AFTER_LATIN = re.compile(f"([A-Za-z][0-9]*)({SPACELESS_LETTER})")
-PLAIN_WORD = re.compile(r"[a-z0-9]+(?:['\-][a-z0-9]+)*")  # of a text in ASCII and small letters, as it is normalised
+PLAIN_WORD = re.compile(r"[a-z0-9]+(?:['\-][a-z0-9]+)*")  # a word of an ASCII text in small letters, already normalised
 ELISION = re.compile(r"(?<= )((?:[ldjnstmc]|qu)')(?=\w\w)")
 
 
 class Sentence(NamedTuple):
-    """One sentence as it may be quoted; `words` are its normalised words between spaces, for looking up names.
-
-    In a conversation it has a speaker, whose name is among the words where it speaks of the speaker. `day` is that of
-    its turn or of the heading above it, where one source has entries of several days.
-    """
+    """One sentence that can be quoted."""
 
     text: str
     words: str
+    """The normalised words (`fold_text`), with the speaker's name before them if the sentence is about the speaker."""
     speaker: str = ""
+    """The speaker in a conversation, or the sender of a mail."""
     day: date | None = None
+    """The day of its turn, or in the heading above it, if the source has entries of several days."""
 
 
 class TextLine(NamedTuple):
-    """One line of prose: as written less what is no prose, its sentences, and the heading above it."""
+    """One line of prose."""
 
     raw: str
+    """The line with its markup, but without parts that are no prose."""
     sentences: tuple[Sentence, ...]
     heading: str = ""
+    """The heading above the line."""
 
 
 def lines(text: str) -> tuple[TextLine, ...]:
-    """Return the lines of prose; headings, code and tables are none."""
+    """Return the lines of prose in a text, without headings, code and tables."""
     return _short(text) if len(text) <= SHORT_MAX else _long(text) if len(text) <= LONG_MAX else _lines(text)
 
 
 def fold_text(text: str) -> str:
-    """Return normalised words between spaces: ` taberna dos mercadores `, so that a name is looked for with its spaces.
+    """Return the normalised words with a space before and after each: ` taberna dos mercadores `.
 
-    A possessive is a word of its own, and so are an elided article and what is in Latin letters beside others without
-    spaces: `sofia 's`, `l' ile`, `用 hugo 写`.
+    So a name with its spaces is found only as whole words. Words of their own are also possessives (`sofia 's`), elided
+    articles (`l' ile`), and Latin letters beside scripts without spaces (`用 hugo 写`).
     """
     if text.isascii():
         words = " ".join(PLAIN_WORD.findall(text.lower()))
@@ -160,18 +162,19 @@ def fold_text(text: str) -> str:
 
 @cache_short(10_000, LONGEST_NAME)
 def folded_name(name: str) -> str:
-    """Return the folded words of a title, which is asked for again and again."""
+    """Return the folded words of a title, from a cache."""
     return fold_text(name)
 
 
 @cache_short(10_000, LONGEST_NAME)
 def padded(name: str) -> str:
-    """Return a normalised name as it stands in a sentence's words; without spaces around it if its script has none."""
+    """Return a normalised name as it occurs in `words` of sentences: between spaces, unless its script has no
+    spaces."""
     return parted(name) if SPACELESS.search(name) else fold_text(name)
 
 
 def parted(text: str) -> str:
-    """Return a text with a space between Latin letters and those of scripts without spaces: `用Hugo写`, `B站`."""
+    """Return a text with spaces between Latin letters and scripts without spaces: `用Hugo写` → `用 Hugo 写`."""
     if text.isascii() or not LATIN.search(text):
         return text
     return AFTER_LATIN.sub(r"\1 \2", BEFORE_LATIN.sub(r"\1 \2", text))
@@ -183,13 +186,14 @@ def normalised(word: str) -> str:
 
 
 def clean(line: str) -> str:
-    """Return the text of a line, without marks."""
+    """Return the text of a line without markup."""
     return visible_text(hidden(line)) if MARK.search(line) else _unmarked(line)
 
 
 def _unmarked(line: str) -> str:
+    """Return the text of a line without inline markup."""
     text = plain(INDENTED.sub("", line)) if line[:1] in LISTED else " ".join(line.split())
-    return line if text == line else text  # kept once
+    return line if text == line else text  # the same object, to save memory
 
 
 @lru_cache(maxsize=1_000)
@@ -198,6 +202,7 @@ def _short(text: str) -> tuple[TextLine, ...]:
 
 
 def _lines(text: str) -> tuple[TextLine, ...]:
+    """Return the lines of prose with their sentences. Mails, records and conversations get their speakers and days."""
     text = CONTROL.sub(" ", text[:READ_MAX])
     text = text if text.isascii() else UNREAD.sub("", text)
     written = text.splitlines()
@@ -217,16 +222,16 @@ def _lines(text: str) -> tuple[TextLine, ...]:
         if mail and mail.sender:
             read = _spoken(read, mail.sender)
         if day := (stamps and turn_day(line, is_month_first=by_month)) or above:
-            read = read._replace(sentences=tuple(one._replace(day=day) for one in read.sentences))
+            read = read._replace(sentences=tuple(sentence._replace(day=day) for sentence in read.sentences))
         found += [read] if read.sentences else []
     return tuple(found)
 
 
-_long = TextCache(_lines, LONG_KEPT)
+_long = TextCache(_lines, LONG_CACHE_MAX)
 
 
 def _prose(written: list[str], heading: str = "") -> Iterator[tuple[str, str, date | None]]:
-    """Yield the lines of prose, each with the heading above it and the day that this or one above it says."""
+    """Yield the lines of prose, each with the heading above it and the day in this heading or in a higher one."""
     fence, day, level = None, None, 0
     for line in _outside(written):
         if line[:1] not in CAREFUL and fence is None:
@@ -246,7 +251,7 @@ def _prose(written: list[str], heading: str = "") -> Iterator[tuple[str, str, da
 
 
 def _outside(written: list[str]) -> Iterator[str]:
-    """Yield the lines that are no part of a header or of what reaches over several lines and is no prose."""
+    """Yield the lines outside of the header and of blocks that are no prose."""
     at = _after_header(written)
     while at < len(written):
         line = written[at]
@@ -258,7 +263,7 @@ def _outside(written: list[str]) -> Iterator[str]:
 
 
 def _end_of(written: list[str], at: int, closing: re.Pattern[str], start: int) -> int | None:
-    """Return the line that ends what begins in a line; None where that line ends it itself, or none does."""
+    """Return the index of the line that ends a block, or None if it ends on its first line or not at all."""
     if closing.search(written[at], start):
         return None
     near = range(at + 1, min(at + BLOCK_LINES_MAX, len(written)))
@@ -266,7 +271,7 @@ def _end_of(written: list[str], at: int, closing: re.Pattern[str], start: int) -
 
 
 def _after_header(written: list[str]) -> int:
-    """Return the number of lines of the header that the text begins with, in YAML or TOML."""
+    """Return the number of lines of the YAML or TOML header at the beginning of the text, or 0."""
     opening = HEADER.match(written[0]) if written else None
     for number, line in enumerate(written[1:BLOCK_LINES_MAX] if opening else (), 1):
         if opening and line.rstrip() == opening["marks"]:
@@ -277,9 +282,10 @@ def _after_header(written: list[str]) -> int:
 
 
 def _speakers(lines: list[str], *, are_comments: bool = False) -> frozenset[str]:
-    """Return who speaks in a conversation: most of its lines are turns, with times or of somebody who speaks again.
+    """Return the speakers of a conversation, none if the text is no conversation.
 
-    In the comments of a record each line with a date and a time is a turn.
+    In a conversation, at least half of the lines are turns, and turns have times or a speaker speaks several times. In
+    the comments of a record, each line with a date and a time is a turn.
     """
     if are_comments and (dated := [line for line in lines if STAMP.match(line)]):
         return frozenset(turn.speaker for line in dated if (turn := turn_of(line)) and _may_speak(turn.speaker))
@@ -287,20 +293,23 @@ def _speakers(lines: list[str], *, are_comments: bool = False) -> frozenset[str]
         return frozenset()
     written = [line for line in lines if line.strip() and not HEADING.match(line)]
     turns = Counter(turn.speaker for line in written if (turn := turn_of(line)) and _may_speak(turn.speaker))
-    again = turns and (max(turns.values()) > 1 or sum(line.lstrip()[:1] in TIMED for line in written) >= TURNS_MIN)
-    are_enough = again and sum(turns.values()) >= TURNS_MIN
-    return frozenset(turns) if are_enough and 2 * sum(turns.values()) >= len(written) else frozenset()
+    is_dialogue = turns and (
+        max(turns.values()) > 1 or sum(line.lstrip()[:1] in TIMED for line in written) >= TURNS_MIN
+    )
+    has_enough = is_dialogue and sum(turns.values()) >= TURNS_MIN
+    return frozenset(turns) if has_enough and 2 * sum(turns.values()) >= len(written) else frozenset()
 
 
 def _may_speak(name: str) -> bool:
+    """Return whether the text before a colon can be the name of a person who speaks."""
     is_written = name[:1].isupper() or not name[:1].isascii()
     return is_written and len(name) > 1 and name.lower() not in NO_SPEAKERS and not name.lower().startswith("speaker ")
 
 
 def _turn(line: str, heading: str, speakers: Set[str], *, is_own: bool) -> TextLine:
-    """Return a line of a conversation without the speaker's name before it, which its sentences know.
+    """Return a line of a conversation without the speaker's name, which is stored with its sentences.
 
-    `is_own` says that each tells what the speaker did, as comments do: `Raised the limit.`
+    With `is_own`, each sentence is about the speaker, as in comments: `Raised the limit.`
     """
     turn = turn_of(line)
     if turn is None or turn.speaker not in speakers:
@@ -312,17 +321,19 @@ def _turn(line: str, heading: str, speakers: Set[str], *, is_own: bool) -> TextL
 
 
 def _spoken(line: TextLine, speaker: str, *, is_own: bool = False) -> TextLine:
-    """Return a line with the one who says or writes it, who is named where the sentence speaks of oneself."""
+    """Return a line with its speaker. The words of a sentence in the first person get the speaker's name."""
     name = fold_text(speaker).rstrip()
-    return line._replace(
-        sentences=tuple(
-            Sentence(one.text, f"{name}{one.words}" if is_own or OWN_WORDS.search(one.words) else one.words, speaker)
-            for one in line.sentences
-        )
-    )
+    sentences = []
+    for sentence in line.sentences:
+        words = sentence.words
+        if is_own or OWN_WORDS.search(words):
+            words = f"{name}{words}"
+        sentences.append(Sentence(sentence.text, words, speaker))
+    return line._replace(sentences=tuple(sentences))
 
 
 def _line(line: str, heading: str) -> TextLine:
+    """Return a line of prose with its sentences."""
     if item := AGENDA.match(line):
         line = f"{item['before']}{line[item.end() :]}"
     if not MARK.search(line):
@@ -335,22 +346,22 @@ def _line(line: str, heading: str) -> TextLine:
 
 
 def _sentences(text: str) -> tuple[Sentence, ...]:
-    return tuple(Sentence(one, fold_text(one)) for one in split(text) if len(one) > 1)
+    return tuple(Sentence(sentence, fold_text(sentence)) for sentence in split(text) if len(sentence) > 1)
 
 
 def split(text: str) -> list[str]:
-    """Split a text into sentences."""
+    """Split a text into sentences, but not after abbreviations such as `Dr.` or inside brackets."""
     start, found = 0, []
     for end in sentence_ends(text):
         found.append(text[start:end].strip())
         start = end
     found.append(text[start:].strip())
     pieces = found if len(text) <= LINE_MAX else chain.from_iterable(map(_pieces, found))
-    return [one for one in pieces if one]
+    return [piece for piece in pieces if piece]
 
 
 def former_pieces(sentence: str) -> Iterator[str]:
-    """Yield what former versions may have taken for sentences: they also split behind abbreviations and in brackets."""
+    """Yield the texts that former versions may have quoted of a sentence, which they also split after abbreviations."""
     ends = [0, *islice((end.end() for end in END.finditer(sentence)), FORMER_ENDS_MAX), len(sentence)]
     for start, end in combinations(ends, 2):
         yield sentence[start:end].strip()

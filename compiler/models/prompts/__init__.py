@@ -1,4 +1,4 @@
-"""Instructions for a model, apart from what it is shown: each is a text beside this file."""
+"""The instructions for a model, each in a Markdown file in this folder."""
 
 from functools import cache
 from importlib.resources import files

@@ -31,7 +31,7 @@ LIMIT :size;
 
 -- name: find_earned
 -- after: standings
--- Return the next mentions with enough evidence for a page, by alias, whatever the dates of their sources.
+-- Return the next mentions with enough evidence for a page, by alias.
 SELECT held.alias, held.name, held.suggested_type, held.contexts FROM held
 WHERE held.mention_count >= 3 AND held.evidence >= 3 AND held.alias > :after
 ORDER BY held.alias

@@ -145,7 +145,7 @@ VALUES (:tenant_id, :owner_id, :page_id, :into_id, :now)
 ON CONFLICT (tenant_id, page_id) DO UPDATE SET into_page_id = excluded.into_page_id;
 
 -- name: find_merge_proposals
--- Return those pairs of pages whose merge, in either direction, has been proposed or decided.
+-- Return those of these pairs of pages for which a merge in either direction is proposed or was decided.
 SELECT DISTINCT given.from_text, given.into_text
 FROM unnest(CAST(:from_texts AS text[]), CAST(:into_texts AS text[])) AS given (from_text, into_text)
 JOIN proposals AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id

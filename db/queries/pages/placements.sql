@@ -1,6 +1,6 @@
 -- name: find_said
--- The metadata of these pages' sources that says where the pages belong, such as a city or tags, with the number of
--- sources that say the same. Each source is read once, however many pages cite it.
+-- Return the evidence of parents in the metadata of the sources that these pages cite, with the number of sources. Each
+-- source is read once, even if several pages cite it.
 WITH cited AS MATERIALIZED (
     SELECT DISTINCT page_id, source_id FROM section_sources
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
@@ -23,13 +23,13 @@ GROUP BY cited.page_id, told.said
 ORDER BY cited.page_id, told.said;
 
 -- name: find_placements
--- The placements of these pages, including those that wait for a parent.
+-- Return the placements of these pages.
 SELECT page_id, alias, name, bases, kind, tags, parent_page_id, section_slug, is_delegated FROM placements
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
 ORDER BY page_id, alias;
 
 -- name: find_topics
--- The active topics that may have one of these normalised titles, or a title that begins with one, up to the given end.
+-- Return the active topics that may have one of these normalised titles, or one of them with a region after it.
 SELECT given.alias, p.id, p.title
 FROM unnest(CAST(:aliases AS text[]), CAST(:ends AS text[])) AS given (alias, last)
 JOIN aliases AS a ON a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias >= given.alias
@@ -40,7 +40,7 @@ GROUP BY given.alias, p.id, p.title
 ORDER BY given.alias, p.id;
 
 -- name: find_waiting
--- Active pages that wait for a parent with one of these names, up to a number for each name.
+-- Return placements of active pages that wait for a topic with one of these names, up to a maximum per name.
 SELECT w.page_id, w.alias, w.name, w.bases, w.kind, w.tags
 FROM unnest(CAST(:aliases AS text[])) WITH ORDINALITY AS given (alias, n)
 CROSS JOIN LATERAL (
@@ -55,7 +55,7 @@ CROSS JOIN LATERAL (
 ORDER BY given.n, w.page_id;
 
 -- name: write_placements
--- Set the placements of pages.
+-- Insert or update placements.
 INSERT INTO placements (
     tenant_id, owner_id, page_id, alias, name, bases, kind, tags, parent_page_id, section_slug, is_delegated
 )
@@ -73,7 +73,7 @@ SET name = excluded.name, bases = excluded.bases, kind = excluded.kind, tags = e
     is_delegated = excluded.is_delegated;
 
 -- name: drop_placements
--- Delete the placements of a page that its evidence no longer supports.
+-- Delete placements that no longer follow from the evidence of a page.
 DELETE FROM placements
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (page_id, alias) IN (
     SELECT given.page_id, given.alias
@@ -81,7 +81,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (page_id, alias) IN (
 );
 
 -- name: move_placements
--- Move the placements in a section, or those of them that have a tag, to another section.
+-- Move placements from sections to others: all of a section, or those with a tag.
 UPDATE placements AS w SET parent_page_id = given.to_page_id, section_slug = given.to_slug, is_delegated = TRUE
 FROM unnest(
     CAST(:page_ids AS uuid[]), CAST(:slugs AS text[]), CAST(:tags AS text[]), CAST(:to_page_ids AS uuid[]),

@@ -61,7 +61,7 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :from_
   );
 
 -- name: find_of_pages
--- Return the superseded claims of pages, withdrawn or not.
+-- Return the superseded claims of these pages, withdrawn or not.
 SELECT page_id, fact, superseded_on, digest, withdrawn_at FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
 ORDER BY page_id, superseded_on, id;

@@ -21,7 +21,7 @@ SELECT id FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND digest = :digest;
 
 -- name: find_of_pages
--- Return the digests of the contradictions of pages, resolved or not.
+-- Return the digests of the contradictions of these pages, decided or not.
 SELECT digest FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 

@@ -1,6 +1,5 @@
 -- name: find_outlines
--- Return the sections of these pages, and of all pages that were promoted from them, with their aggregation and whether
--- they cite sources.
+-- Return the sections of these pages, and of the topics to which their sections were promoted, with their state.
 WITH RECURSIVE standing AS (
     SELECT p.id FROM pages AS p
     WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
@@ -20,7 +19,7 @@ LEFT JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id A
 ORDER BY p.id, s.position, s.id;
 
 -- name: find_listed
--- Return the active pages that each of these sections lists, the oldest first, as many as are listed.
+-- Return the active pages that each section lists, the oldest first.
 SELECT given.n, w.id, w.type, w.slug, w.title, w.summary, w.tags
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) WITH ORDINALITY AS given (page_id, slug, n)
 CROSS JOIN LATERAL (
@@ -36,9 +35,8 @@ CROSS JOIN LATERAL (
 ORDER BY given.n, w.id;
 
 -- name: find_support
--- Return how many sources the pages of each list cite together, and the times of the first and the last of these. The
--- sources of a page are read once, however many lists it is in, and all versions of a source have one hash, which is
--- fast to compare.
+-- Return the number of sources that the pages of each list cite, and their first and last time. The sources of each
+-- page are read once, even if several lists have it, and versions of one source are recognised by a hash.
 WITH told AS MATERIALIZED (
     SELECT c.page_id, array_agg(DISTINCT hashtextextended(e.kind || ' ' || e.ref, 0)) AS evidence,
         min(e.captured_at) AS first_at, max(e.captured_at) AS last_at
@@ -54,7 +52,7 @@ CROSS JOIN LATERAL unnest(told.evidence) AS seen (evidence)
 GROUP BY given.n;
 
 -- name: count_sources
--- Return how many sources each of these pages cites.
+-- Return how many sources each page cites.
 SELECT c.page_id, count(DISTINCT (e.kind, e.ref)) AS sources
 FROM section_sources AS c
 JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
@@ -62,13 +60,13 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CA
 GROUP BY c.page_id;
 
 -- name: find_rollups
--- Return the rollup sections of pages, which no section writer writes.
+-- Return the rollup sections of these pages.
 SELECT page_id, section_slug FROM sections
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
   AND aggregation IS NOT NULL;
 
 -- name: set_aggregations
--- Store the aggregation of rollup sections, and the pages that they were promoted to.
+-- Store the state of rollup sections, and the topics to which they were promoted.
 UPDATE sections AS s
 SET aggregation = given.known, promoted_page_id = given.grown_id, last_source_at = given.last_at, updated_at = :now
 FROM unnest(
@@ -92,7 +90,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND
   AND aggregation IS NOT NULL;
 
 -- name: find_unborne_tags
--- Return the tags that rollup sections have observed or are named after, and that no placement has any more.
+-- Return the tags in the state of rollup sections that no listed or waiting page has any more.
 SELECT DISTINCT observed.tag FROM sections AS s
 CROSS JOIN LATERAL (
     SELECT jsonb_array_elements_text(s.aggregation -> 'observed_tags') UNION ALL SELECT s.aggregation ->> 'tag'
@@ -105,7 +103,7 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS N
 ORDER BY observed.tag;
 
 -- name: find_observing
--- Return the rollup sections that have observed one of these tags or are named after it.
+-- Return the rollup sections with one of these tags in their state.
 SELECT s.page_id, s.section_slug, s.aggregation, s.promoted_page_id FROM sections AS s
 WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS NOT NULL
   AND (

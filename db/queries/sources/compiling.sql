@@ -1,5 +1,5 @@
 -- name: find_cursor
--- Return the compile cursor of a wiki.
+-- Return the position of the last compiled source of a wiki.
 SELECT source_at, source_id FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: move_cursor
@@ -14,8 +14,7 @@ SET source_at = excluded.source_at, source_id = excluded.source_id, updated_at =
 DELETE FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: find_batch
--- Return the sources after the cursor up to a position, in the order in which they were added, each with its earlier
--- versions.
+-- Return the first sources behind the cursor, up to a position, with the ids of older versions of each.
 SELECT e.id, e.kind, e.ref, e.title, e.content, e.metadata, e.captured_at, e.created_at,
     CASE WHEN e.version > 1 THEN ARRAY(
         SELECT older.id FROM sources AS older
@@ -29,7 +28,7 @@ ORDER BY e.created_at, e.id
 LIMIT :size;
 
 -- name: is_behind
--- Return whether there is a source after the cursor up to a position.
+-- Return whether there is a source behind the cursor, up to a position.
 SELECT EXISTS (
     SELECT FROM sources
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (created_at, id) > (:source_at, :source_id)
@@ -44,13 +43,13 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS 
   AND forgotten_at IS NULL;
 
 -- name: find_facts
--- Return the same as find_sources, without the contents.
+-- Return sources by id as find_sources does, without their texts.
 SELECT id, kind, ref, version, captured_at, hashtextextended(content, 0) AS digest FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]))
   AND forgotten_at IS NULL;
 
 -- name: find_cards
--- Return the pages with one of these aliases or ids: active before archived, the oldest first.
+-- Return the pages with one of these names or ids: active before archived, the oldest first.
 SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.status,
     ARRAY(
         SELECT n.alias FROM aliases AS n
@@ -76,7 +75,7 @@ SELECT ARRAY(
 );
 
 -- name: find_alike
--- Return active pages of a type with a name that is very similar to a proposed name, the most similar first.
+-- Return active pages of a type whose names are very similar to a proposed one, the most similar first.
 SELECT given.n, p.id, a.alias, given.alias AS wanted
 FROM unnest(CAST(:types AS text[]), CAST(:aliases AS text[])) WITH ORDINALITY AS given (type, alias, n)
 JOIN aliases AS a ON a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias % given.alias
@@ -95,7 +94,7 @@ JOIN old_slugs AS o
     ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.type = given.type AND o.slug = given.slug;
 
 -- name: find_mentions
--- Return the mention of each alias for which a sighting would count: ignored before promoted before open.
+-- Return one mention per alias, as for a new sighting: an ignored before a promoted before an open one.
 SELECT DISTINCT ON (m.alias) m.id, m.alias, m.name, m.status, m.suggested_type, m.cluster,
     ARRAY(
         SELECT seen.source_id FROM sightings AS seen
@@ -113,7 +112,7 @@ WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.alias = ANY(CAST
 ORDER BY m.alias, CASE m.status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END;
 
 -- name: find_summary_authors
--- Return the kind of author who first wrote the current summary of each page.
+-- Return who first wrote the present summary of each page.
 SELECT DISTINCT ON (r.page_id) r.page_id, r.author_kind
 FROM pages AS p
 JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
@@ -136,8 +135,7 @@ JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.
     AND s.section_slug = given.slug;
 
 -- name: find_page_citations
--- Return the sources that each of these pages cites, the newest first, and whether only the compiler has written the
--- page and nobody has undone a merge of it.
+-- Return the newest sources that each page cites, whether people have written on it, and whether its merge was undone.
 SELECT p.id,
     NOT EXISTS (
         SELECT FROM revisions AS r
@@ -158,7 +156,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:p
   AND p.status = 'active';
 
 -- name: find_synthesised
--- Return those of the pages that cite enough sources for a synthesis, with the sources that a plan cites for them.
+-- Return those of these pages that cite enough sources for a synthesis, including the sources that a plan cites.
 WITH cited AS (
     SELECT c.page_id, c.source_id FROM section_sources AS c
     WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
@@ -213,8 +211,7 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.
   AND s.section_slug = given.slug AND (s.last_source_at IS NULL OR s.last_source_at < given.captured_at);
 
 -- name: absorb_sightings
--- Copy the sightings of a mention that was promoted to a deleted page to the open mention of the same name, which is
--- promoted now.
+-- Copy the sightings of former mentions of these names, whose pages were deleted, to the newly promoted ones.
 INSERT INTO sightings (tenant_id, owner_id, mention_id, source_id, seen_at)
 SELECT fresh.tenant_id, fresh.owner_id, fresh.id, seen.source_id, seen.seen_at
 FROM mentions AS fresh
@@ -226,7 +223,7 @@ WHERE fresh.tenant_id = :tenant_id AND fresh.owner_id = :owner_id AND fresh.stat
 ON CONFLICT (tenant_id, mention_id, source_id) DO NOTHING;
 
 -- name: drop_absorbed
--- Delete the mentions that were promoted to deleted pages and whose sightings were copied.
+-- Delete the former mentions, whose sightings absorb_sightings has copied.
 DELETE FROM mentions AS old
 WHERE old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.status = 'promoted'
   AND old.promoted_page_id IS NULL AND old.alias = ANY(CAST(:aliases AS text[]))
@@ -237,14 +234,13 @@ WHERE old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.status = '
   );
 
 -- name: promote
--- Mark mentions as promoted to pages.
+-- Mark mentions as promoted to these pages.
 UPDATE mentions AS m SET status = 'promoted', promoted_page_id = given.page_id
 FROM unnest(CAST(:aliases AS text[]), CAST(:page_ids AS uuid[])) AS given (alias, page_id)
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status = 'open' AND m.alias = given.alias;
 
 -- name: find_places
--- Return the cities and journals in the metadata of sources of active entities, with the number of sources that name
--- each. All versions of a source count once.
+-- Return the cities and journals in the metadata of the sources of active entities. Versions of a source count once.
 SELECT cited.page_id, CAST(cited.said AS text) AS said, count(DISTINCT (cited.kind, cited.ref)) AS sources
 FROM (
     SELECT c.page_id, e.kind, e.ref, jsonb_strip_nulls(jsonb_build_object(
@@ -264,8 +260,7 @@ GROUP BY cited.page_id, cited.said
 ORDER BY cited.page_id, cited.said;
 
 -- name: find_parents
--- Return the active topic for each of these places: with exactly that title, or with that title followed by a comma and
--- a region.
+-- Return the active topic for each name: with exactly that title, or with that title and a region after a comma.
 SELECT DISTINCT ON (given.place) given.place, p.id, p.slug
 FROM unnest(CAST(:places AS text[]), CAST(:aliases AS text[])) AS given (place, alias)
 JOIN aliases AS a ON a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias >= given.alias
@@ -276,9 +271,8 @@ JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id 
 ORDER BY given.place, p.title <> given.place, p.id;
 
 -- name: find_companions
--- Return the active entities that cite each of these sources, by slug, as many as can be linked. Their ids are an
--- array, so that Postgres finds the pages by id; it may join a subselect to each page if it misjudges the size of the
--- wiki.
+-- Return the active entities that cite each source, by slug, as many as can be linked. Their ids are compared with an
+-- array, because a subselect could be joined to every page if Postgres knows too little about the size of the wiki.
 SELECT given.source_id, near.page_id
 FROM unnest(CAST(:source_ids AS uuid[])) WITH ORDINALITY AS given (source_id, n)
 CROSS JOIN LATERAL (
@@ -331,7 +325,7 @@ ON CONFLICT (tenant_id, owner_id) DO UPDATE
 SET source_at = excluded.source_at, source_id = excluded.source_id, updated_at = excluded.updated_at;
 
 -- name: find_cited_sections
--- Return the sections of pages that cite sources, except those that list other pages.
+-- Return the sections of these pages that cite sources, except for rollup sections.
 SELECT s.page_id, s.section_slug, bool_or(c.source_id = ANY(CAST(:gone AS uuid[]))) AS has_gone
 FROM sections AS s
 JOIN section_sources AS c ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
@@ -340,7 +334,7 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = ANY(CA
 GROUP BY s.page_id, s.section_slug;
 
 -- name: find_together
--- Return the pages that share cited sources with each of these pages, those that share the most first.
+-- Return the active pages that cite sources together with each page, those with most common sources first.
 SELECT given.page_id, near.title, near.type, near.slug
 FROM unnest(CAST(:page_ids AS uuid[])) AS given (page_id)
 CROSS JOIN LATERAL (

@@ -35,23 +35,23 @@ SET title = NULL, content = '', metadata = '{}', forgotten_at = :now, forgotten_
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: erase_job_errors
--- Replace the errors of jobs, which may quote a source, by a fixed sentence.
+-- Replace the errors of jobs, which may quote a source.
 UPDATE compile_jobs SET error = 'The message was erased together with a forgotten source.'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND error IS NOT NULL;
 
 -- name: find_forgettings
--- Return the texts of forgotten sources that have to be removed from the wiki.
+-- Return the sources of a wiki that are to be forgotten, with their texts.
 SELECT f.source_id, f.said, f.since, s.ref FROM forgettings AS f
 JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = f.source_id
 WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id
 ORDER BY f.source_id;
 
 -- name: is_forgetting
--- Return whether any forgotten text has yet to be removed.
+-- Return whether a source of the wiki is still to be forgotten.
 SELECT EXISTS (SELECT FROM forgettings WHERE tenant_id = :tenant_id AND owner_id = :owner_id);
 
 -- name: drop_forgettings
--- Delete the stored texts of forgotten sources that have been removed everywhere.
+-- Delete the texts of these sources after everything that was written from them is removed.
 DELETE FROM forgettings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]));
 
@@ -68,13 +68,13 @@ ORDER BY page_id
 LIMIT :size;
 
 -- name: drop_citations
--- Delete the citations of forgotten sources from pages.
+-- Delete the citations of these sources by these pages.
 DELETE FROM section_sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
   AND source_id = ANY(CAST(:source_ids AS uuid[]));
 
 -- name: restate_evidence
--- Set when the newest source that each section of these pages still cites was captured.
+-- Set the time of the newest source that each section of these pages still cites.
 UPDATE sections AS s SET last_source_at = newest.captured_at
 FROM (
     SELECT own.id, (
@@ -90,8 +90,8 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.id
   AND s.last_source_at IS DISTINCT FROM newest.captured_at;
 
 -- name: erase_states
--- Erase the revisions of a page from a time on up to its current version; only their existence stays. The current
--- summary stays where it occurs, so that its author is known.
+-- Erase the content of a page's revisions since a moment, except for the present one. The rows stay. A summary that is
+-- still present stays, so that its author remains known.
 UPDATE revisions
 SET title = :title, summary = CASE WHEN summary = CAST(:summary AS text) THEN summary END, body_md = '', tags = '{}',
     edit_summary = NULL, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
@@ -101,20 +101,20 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND
   AND (erased_at IS NULL OR title <> :title OR summary IS DISTINCT FROM CAST(:summary AS text));
 
 -- name: make_state_whole
--- Store the current revision whole, because its base may be erased, with the aliases that remain.
+-- Store the present revision in full, because it may be a difference from one that is erased, with the remaining names.
 UPDATE revisions
 SET body_md = :body_md, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
     slug = :slug, metadata = :metadata, aliases = :aliases, facts_version = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = :version;
 
 -- name: find_page_aliases
--- Return the aliases of pages that were not added by hand.
+-- Return the other names of these pages that people did not add.
 SELECT a.page_id, a.alias FROM aliases AS a
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND a.source <> 'manual';
 
 -- name: is_title_compiled
--- Return whether the compiler first gave a page its current title.
+-- Return whether the compiler gave a page its present title.
 SELECT r.author_kind = 'compiler' FROM pages AS p
 JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id AND r.title = p.title
@@ -122,17 +122,17 @@ ORDER BY r.version
 LIMIT 1;
 
 -- name: find_names_of_page
--- Return the aliases of a page as they were written.
+-- Return the names of a page besides its title.
 SELECT name FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY alias;
 
 -- name: drop_aliases
--- Delete aliases that come only from a forgotten source.
+-- Delete names of a page that only a forgotten source gave.
 DELETE FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND alias = ANY(CAST(:aliases AS text[]));
 
 -- name: find_old_slugs
--- Return the former slugs of pages.
+-- Return the former slugs of these pages.
 SELECT page_id, slug FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
@@ -142,12 +142,12 @@ DELETE FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND slug = ANY(CAST(:slugs AS text[]));
 
 -- name: find_with_children
--- Return those of the pages that have children.
+-- Return those of these pages that have pages below them.
 SELECT DISTINCT parent_page_id AS id FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: find_made
--- Return those of the topics that the compiler created as a list of pages, not by promoting a section.
+-- Return those of these pages that the compiler created, except for topics to which a section was promoted.
 SELECT r.page_id FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND r.version = 1 AND r.author_kind = 'compiler'
@@ -157,14 +157,14 @@ WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CA
   );
 
 -- name: find_showing
--- Return the sections of other pages that link to one of these pages.
+-- Return the sections of other pages that link to these pages.
 SELECT s.page_id, s.section_slug FROM link_targets AS t
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = t.from_page_id
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = ANY(CAST(:page_ids AS uuid[]))
   AND t.relation = 'text' AND t.from_page_id <> ALL(CAST(:page_ids AS uuid[]));
 
 -- name: find_seen
--- Return the next mentions with sightings in forgotten sources, and the other sources that contain them.
+-- Return the next mentions that forgotten sources contain, each with the other sources that contain it.
 SELECT m.id, m.alias, m.contexts, m.cluster IS NOT NULL AND m.status = 'open' AS has_cluster, ARRAY(
     SELECT other.source_id FROM sightings AS other
     WHERE other.tenant_id = :tenant_id AND other.owner_id = :owner_id AND other.mention_id = m.id
@@ -181,18 +181,18 @@ ORDER BY m.id
 LIMIT :size;
 
 -- name: drop_mentions
--- Delete mentions without other sources.
+-- Delete mentions that no other source contains.
 DELETE FROM mentions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[]));
 
 -- name: drop_sightings
--- Delete the sightings of forgotten sources.
+-- Delete the sightings of these mentions in forgotten sources.
 DELETE FROM sightings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]))
   AND mention_id = ANY(CAST(:mention_ids AS uuid[]));
 
 -- name: recount_mentions
--- Recompute mentions from their remaining sightings.
+-- Set the counts, times, quotes and clusters of mentions by their remaining sightings.
 UPDATE mentions AS m
 SET mention_count = counted.number, first_seen_at = counted.earliest, last_seen_at = counted.latest,
     contexts = counted.contexts, cluster = counted.cluster
@@ -208,7 +208,7 @@ FROM (
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = counted.id;
 
 -- name: find_revised
--- Return the next pages with revisions from a time on, after the last page that was checked.
+-- Return the next pages with revisions since a moment that are not erased.
 SELECT DISTINCT r.page_id FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id > :after AND r.created_at >= :since
   AND r.erased_at IS NULL
@@ -216,14 +216,14 @@ ORDER BY r.page_id
 LIMIT :size;
 
 -- name: find_versions_since
--- Return the revisions of a page from a time on, the oldest first, except erased ones.
+-- Return the versions of a page since a moment that are not erased, the oldest first.
 SELECT r.version, r.edit_summary FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id AND r.created_at >= :since
   AND r.erased_at IS NULL
 ORDER BY r.version;
 
 -- name: find_said_besides
--- Return the contents of the newest 1,000 sources that are cited by a page or by the pages that it links to.
+-- Return the texts of the newest thousand sources that a page, or a page to which it links, cites.
 SELECT concat_ws(chr(10), e.title, e.content) AS said FROM sources AS e
 WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.forgotten_at IS NULL AND e.id IN (
     SELECT c.source_id FROM section_sources AS c
@@ -238,13 +238,13 @@ ORDER BY e.captured_at DESC, e.id
 LIMIT 1000;
 
 -- name: drop_reasons
--- Remove reasons that come from forgotten sources from links. Return the targets of these links.
+-- Remove the reasons that forgotten sources gave from links.
 UPDATE links SET reasons = ARRAY(SELECT why FROM unnest(reasons) AS why WHERE why <> ALL(CAST(:reasons AS text[])))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons && CAST(:reasons AS text[])
 RETURNING to_page_id;
 
 -- name: drop_places
--- Remove deterministic reasons from links of pages that do not follow from the remaining sources.
+-- Remove the reasons of links that followed from shared places, except for those that still follow.
 UPDATE links AS l SET reasons = ARRAY(
     SELECT why FROM unnest(l.reasons) AS why
     WHERE why NOT LIKE 'deterministic:%' OR EXISTS (
@@ -258,12 +258,12 @@ WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = A
 RETURNING l.to_page_id;
 
 -- name: drop_unfounded
--- Delete links without a reason. Return their targets.
+-- Delete links without reasons.
 DELETE FROM links WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons = '{}'
 RETURNING to_page_id;
 
 -- name: find_logged_names
--- Return the lines of the activity log from a time on that contain names.
+-- Return entries of the activity log since a moment that contain names.
 SELECT id, detail FROM activity
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
   AND (
@@ -274,13 +274,12 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
   );
 
 -- name: clear_log
--- Erase the details of lines of the activity log.
+-- Remove the names from entries of the activity log.
 UPDATE activity SET detail = '{}'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_unsaid
--- Return those of the words that no page contains any more, neither as such nor by their stems in the languages of the
--- wiki.
+-- Return those of these words of which no page of the wiki contains the word or its stem.
 SELECT given.word FROM unnest(CAST(:words AS text[])) AS given (word)
 WHERE NOT EXISTS (
     SELECT FROM search_scopes AS s
@@ -298,7 +297,7 @@ WHERE NOT EXISTS (
 );
 
 -- name: drop_words
--- Delete words from the vocabulary of search suggestions.
+-- Delete words from the vocabulary of search.
 UPDATE search_vocabulary
 SET words = ARRAY(SELECT word FROM unnest(words) AS word WHERE word <> ALL(CAST(:words AS text[])))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint)
@@ -310,7 +309,7 @@ DELETE FROM search_vocabulary
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint) AND words = '{}';
 
 -- name: drop_answers
--- Delete stored answers of requests with an idempotency key that contain forgotten text.
+-- Delete stored responses that repeat a forgotten source.
 DELETE FROM idempotency_keys AS kept
 WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
   AND EXISTS (
@@ -318,7 +317,7 @@ WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
   );
 
 -- name: find_claims_since
--- Return the superseded claims with one of these sources, and those recorded from a time on, which may quote them.
+-- Return the claims that cite these sources, and those recorded since then, which may quote them.
 SELECT id, page_id, fact, replacement, coalesce(
     stated_by_id = ANY(CAST(:source_ids AS uuid[])) OR overridden_by_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
@@ -335,13 +334,12 @@ SELECT id, fact, replacement FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_claims
--- Delete superseded claims that contain forgotten text.
+-- Delete claims.
 DELETE FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_contradictions_since
--- Return the contradictions with one of these sources, and those recorded or resolved from a time on, which may quote
--- them.
+-- Return the contradictions that cite these sources, and those recorded since then, which may quote them.
 SELECT id, page_id, older_claim, newer_claim, reason, coalesce(
     older_source_id = ANY(CAST(:source_ids AS uuid[])) OR newer_source_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
@@ -358,13 +356,12 @@ SELECT id, older_claim, newer_claim, reason FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_contradictions
--- Delete contradictions that contain forgotten text.
+-- Delete contradictions.
 DELETE FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_proposals_since
--- Return the proposals created or decided from a time on, or with one of these sources as evidence, which may quote
--- them.
+-- Return the proposals that were made or decided since these sources were added, which may quote them.
 SELECT id, page_id, title, CAST(arguments AS text) AS said, proposed_body, why, reason, FALSE AS is_of_them
 FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id
@@ -374,26 +371,26 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   ));
 
 -- name: find_proposals_of_page
--- Return the proposals about a page.
+-- Return the proposals for a page.
 SELECT id, title, CAST(arguments AS text) AS said, proposed_body, why, reason FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_proposals
--- Delete proposals that contain forgotten text.
+-- Delete proposals.
 DELETE FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: drop_original
--- Delete the file that a page was imported from, because it may contain forgotten text.
+-- Delete the original file of a page, which may repeat a forgotten source.
 DELETE FROM originals WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: find_mutes_since
--- Return the mutes created from a time on, whose names and reasons may quote a source.
+-- Return the mutes of lint findings since a moment, whose names and reasons may quote a source.
 SELECT check_name, subject, name, reason FROM lint_mutes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND created_at >= :since;
 
 -- name: drop_mutes
--- Delete mutes that contain forgotten text.
+-- Delete mutes of lint findings.
 DELETE FROM lint_mutes AS m
 USING unnest(CAST(:check_names AS text[]), CAST(:subjects AS text[])) AS given (check_name, subject)
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.check_name = given.check_name

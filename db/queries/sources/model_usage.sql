@@ -12,8 +12,7 @@ ON CONFLICT (tenant_id, day, owner_id, model) DO UPDATE SET
     output_tokens = u.output_tokens + excluded.output_tokens, cost = u.cost + excluded.cost;
 
 -- name: find_usage_of_today
--- A tenant's usage of all models today: the tokens, and the cost of those with a known price. Also, the time when the
--- day ends.
+-- Return the usage of all models by a tenant today, in tokens and by known prices, and when the day ends.
 SELECT
     CAST(coalesce(sum(input_tokens + output_tokens), 0) AS double precision) AS tokens,
     CAST(coalesce(sum(cost), 0) AS double precision) AS cost,

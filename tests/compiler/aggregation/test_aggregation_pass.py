@@ -219,7 +219,7 @@ async def many(wiki: Wiki, number: int, start: int = 0, **metadata: Any) -> dict
     """So many places, two days apart, and six of them seen again."""
     notes = []
     for n in range(start, start + number):
-        name = "Spot " + "".join(chr(97 + int(digit)) for digit in str(n))
+        name = "SectionKey " + "".join(chr(97 + int(digit)) for digit in str(n))
         for again in range(1 + (n - start < 6)):
             text = f"page entity {name}\nTime {again}."
             notes.append(note(2 * n + again, text, place=name, city="Austin", **metadata))
@@ -260,11 +260,11 @@ async def test_an_admin_keeps_a_section_where_it_is_and_lets_it_go(wiki: Wiki) -
     with pytest.raises(BadInput, match="already promoted to a page"):
         await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities")
     for slug, error in (("nothing", NotFound), ("activities", NotFound)):
-        page = austin["id"] if slug == "nothing" else (await pages(wiki))["Spot a"]["id"]
+        page = austin["id"] if slug == "nothing" else (await pages(wiki))["SectionKey a"]["id"]
         with pytest.raises(error):
             await suppress_promotion(wiki.database, wiki.scope, page, slug)
     with pytest.raises(BadInput, match="not a rollup section"):
-        await suppress_promotion(wiki.database, wiki.scope, (await pages(wiki))["Spot a"]["id"], "overview")
+        await suppress_promotion(wiki.database, wiki.scope, (await pages(wiki))["SectionKey a"]["id"], "overview")
 
 
 async def test_what_people_do_to_a_list_stays(wiki: Wiki) -> None:
@@ -328,7 +328,7 @@ async def test_a_topic_that_was_deleted_does_not_grow_again_and_its_pages_are_li
     section = await wiki.row("sections", page_id=(await pages(wiki))["Austin"]["id"])
     assert section["aggregation"]["promotion_status"] == "suppressed"
     assert len(section["aggregation"]["linked_page_ids"]) == 17
-    assert all(line.startswith("- [**Spot") for line in section["body_md"].splitlines())
+    assert all(line.startswith("- [**SectionKey") for line in section["body_md"].splitlines())
 
 
 async def test_a_topic_that_was_merged_lists_on_in_the_other_one(wiki: Wiki) -> None:
@@ -347,14 +347,14 @@ async def test_a_topic_with_the_title_is_what_a_section_grows_into(wiki: Wiki) -
     there = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin Activities", sections=[mine]))
     await many(wiki, 16, tags=["park"])
     page = await wiki.page(there.page_id)
-    assert page["body_md"].startswith("## Ideas\n\nMine.\n\n## Activities\n\n- [**Spot a**]")
+    assert page["body_md"].startswith("## Ideas\n\nMine.\n\n## Activities\n\n- [**SectionKey a**]")
     assert page["parent_page_id"] == (await pages(wiki))["Austin"]["id"]
 
 
 async def test_a_batch_sends_as_many_statements_for_many_pages_as_for_few(wiki: Wiki, dsn: str) -> None:
     async def statements(scope: Scope, number: int) -> int:
         here = Wiki(wiki.database, scope, wiki.look)
-        await told(here, *(place(f"Spot {chr(97 + n) * 3}", tags=["food"]) for n in range(number)))
+        await told(here, *(place(f"SectionKey {chr(97 + n) * 3}", tags=["food"]) for n in range(number)))
         await create_page(wiki.database, scope, PageDraft("topic", "Food"))
         listening = ListeningDatabase(dsn)
         await listening.open()

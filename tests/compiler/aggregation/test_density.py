@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from compiler.aggregate.density import Aggregation, coherence, is_ready, read, score, status
+from compiler.aggregate.density import Aggregation, coherence, is_ready, parse_aggregation, score, status
 from db.ids import new_id
 
 START = datetime(2026, 4, 1, tzinfo=UTC)
@@ -74,8 +74,8 @@ def test_what_is_stored_is_read_back_and_nonsense_counts_as_nothing() -> None:
         FULL, promotion_status="promoted", promoted_page_id=new_id(), line_digests=("a", ""), tag="music",
         dismissed_page_ids=(new_id(),), is_whole=True,
     )  # fmt: skip
-    assert read(full.stored) == full
+    assert parse_aggregation(full.stored) == full
     assert full.stored["first_source_at"] == "2026-04-01T00:00:00Z"
     nonsense = {name: ["x", 7, None, {}] for name in full.stored} | {"tag": 7, "promotion_status": "é"}
-    assert read(nonsense) == Aggregation(observed_tags=("x",), line_digests=("x",))
-    assert read({}) == Aggregation()
+    assert parse_aggregation(nonsense) == Aggregation(observed_tags=("x",), line_digests=("x",))
+    assert parse_aggregation({}) == Aggregation()

@@ -18,7 +18,7 @@ from benchmarks.compiler.judging import drafts
 from benchmarks.planner.memory import MemoryWiki
 from benchmarks.planner.scopes import JOURNALS, journal
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.extraction.reading_cache import KEPT
+from compiler.extraction.reading_cache import CACHE
 from compiler.planner import Knowledge, Plan, SectionTask, SourceText
 from tests.compiler.extraction.stories import TRIP, compiled, leading_names, note, story
 
@@ -117,8 +117,8 @@ class Forgetful:
 
 
 def forget_all() -> None:
-    for id in list(KEPT.kept):
-        KEPT.forget(id)
+    for id in list(CACHE.cached):
+        CACHE.forget(id)
 
 
 @settings(max_examples=30, deadline=None)

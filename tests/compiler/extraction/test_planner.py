@@ -195,8 +195,8 @@ class Shelf:
     async def pages(self, aliases):  # type: ignore[no-untyped-def]
         return {alias: [self.card] for alias in aliases if alias in self.card.aliases}
 
-    async def names(self, most):  # type: ignore[no-untyped-def]
-        return self.card.aliases if most else None
+    async def names(self, max_names):  # type: ignore[no-untyped-def]
+        return self.card.aliases if max_names else None
 
     async def mentions(self, aliases):  # type: ignore[no-untyped-def]
         return {}

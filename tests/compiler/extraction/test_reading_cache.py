@@ -8,12 +8,12 @@ import pytest
 
 from compiler.extraction import ExtractiveWriter, reading_cache
 from compiler.extraction.reading_cache import (
+    CACHE_MAX,
     CHARACTER_BYTES,
     ENTRY_BYTES,
-    KEPT_MAX,
     READING_BYTES,
     VERSION_BYTES,
-    Readings,
+    ReadingCache,
     reading_of,
     weight_of,
 )
@@ -30,26 +30,26 @@ def test_a_source_is_read_once_as_long_as_it_is_the_same() -> None:
 
 
 def test_what_is_kept_is_bounded() -> None:
-    readings = Readings()
+    readings = ReadingCache()
     for number in range(400):
         readings.of(note(number, "x" * 9_000))
-    assert len(readings.kept) == KEPT_MAX // (READING_BYTES + CHARACTER_BYTES * 9_000)
-    assert readings.size == sum(readings.weights.values()) <= KEPT_MAX
-    assert readings.of(note(399, "x" * 9_000)) is readings.kept[note(399, "").id]
+    assert len(readings.cached) == CACHE_MAX // (READING_BYTES + CHARACTER_BYTES * 9_000)
+    assert readings.size == sum(readings.weights.values()) <= CACHE_MAX
+    assert readings.of(note(399, "x" * 9_000)) is readings.cached[note(399, "").id]
     readings.of(note(399, "long " * 11_000))
-    assert len(readings.kept[note(399, "").id].source.content) == 9_000, "a long one is not kept"
+    assert len(readings.cached[note(399, "").id].source.content) == 9_000, "a long one is not kept"
 
 
 def test_short_sources_are_kept_by_what_their_readings_take_and_not_by_their_length() -> None:
-    readings = Readings()
+    readings = ReadingCache()
     for number in range(20_000):
         readings.of(note(number, "Tea."))
-    assert len(readings.kept) <= KEPT_MAX // READING_BYTES
-    assert readings.kept.keys() == readings.weights.keys()
+    assert len(readings.cached) <= CACHE_MAX // READING_BYTES
+    assert readings.cached.keys() == readings.weights.keys()
 
 
 def test_a_version_weighs_with_the_ids_of_those_before() -> None:
-    readings, source = Readings(), note(0, "Tea.")
+    readings, source = ReadingCache(), note(0, "Tea.")
     readings.of(source)
     first = readings.size
     readings.of(replace(source, earlier_ids=(source.id,) * 1_000))
@@ -57,7 +57,7 @@ def test_a_version_weighs_with_the_ids_of_those_before() -> None:
 
 
 def test_a_reading_that_grew_is_weighed_anew() -> None:
-    readings, source = Readings(), note(0, "Tea with Marguerite.")
+    readings, source = ReadingCache(), note(0, "Tea with Marguerite.")
     before = weight_of(readings.of(source))
     for number in range(100):
         readings.of(source).saying(frozenset({f"name {number}"}))
@@ -79,7 +79,7 @@ def test_the_lists_of_words_are_read_in_a_thread(monkeypatch: pytest.MonkeyPatch
 
     def forget() -> None:
         reading_cache.LOADED.clear()
-        reading_cache.KEPT.__init__()
+        reading_cache.CACHE.__init__()
         for cached in (languages.usual_words, languages._hashes):
             cached.cache_clear()
 

@@ -4,7 +4,7 @@ import pytest
 
 from compiler.compiler import Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.extraction.reading_cache import KEPT
+from compiler.extraction.reading_cache import CACHE
 from db.scope import Role
 from resolvers.errors import Forbidden, NotFound
 from resolvers.model.drafts import PageDraft, SectionDraft
@@ -244,9 +244,9 @@ async def test_names_that_others_say_too_are_held_as_those_alone_would_have_them
     await compile_all(wiki, rules)
     before = await wiki.row("mentions", alias="falcon")
     assert WORD.lower() in str(before["cluster"]).lower()
-    assert found[1].saved.source_id in KEPT.kept
+    assert found[1].saved.source_id in CACHE.cached
     await forget(wiki, found[1].saved.source_id, compiler=rules)
-    assert found[1].saved.source_id not in KEPT.kept
+    assert found[1].saved.source_id not in CACHE.cached
     after = await wiki.row("mentions", alias="falcon")
     assert after["mention_count"] == 1
     assert after["cluster"]["co_mentions"] == {}

@@ -151,7 +151,7 @@ async def test_a_job_that_an_outage_ends_is_tried_again_once_it_is_over(
     dsn: str, server_dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Not only when the worker would have been silent for too long."""
-    monkeypatch.setattr("compiler.jobs.worker.TROUBLE", 0.05)
+    monkeypatch.setattr("compiler.jobs.worker.RETRY_PAUSE", 0.05)
     name = urlsplit(dsn).path.strip("/")
     operator = await asyncpg.connect(server_dsn)
 

@@ -253,7 +253,7 @@ async def test_old_jobs_are_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.Mo
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {number}"))
     over, waiting = await ask(wiki, 7), await ask(wiki, 8)
     await cancel(wiki.database, wiki.acting(Role.ADMIN).scope, over)
-    await RetentionCheck(1, 60).look(wiki.database)
+    await RetentionCheck(1, 60).run_if_due(wiki.database)
     assert (len(await wiki.rows("activity")), len(await wiki.rows("compile_jobs"))) == (5, 2)
     now = retention.find_moment
 
@@ -261,13 +261,13 @@ async def test_old_jobs_are_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.Mo
         return await now(database) + timedelta(days=2)
 
     monkeypatch.setattr(retention, "find_moment", later)
-    await RetentionCheck(0, 60).look(wiki.database)
+    await RetentionCheck(0, 60).run_if_due(wiki.database)
     assert len(await wiki.rows("activity")) == 5, "0 keeps all"
     check = RetentionCheck(1, 60)
-    await check.look(wiki.database)
+    await check.run_if_due(wiki.database)
     assert await wiki.rows("activity") == []
     assert [row["id"] for row in await wiki.rows("compile_jobs")] == [waiting]
     assert len(await wiki.rows("pages")) == 5
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Later"))
-    await check.look(wiki.database)
+    await check.run_if_due(wiki.database)
     assert len(await wiki.rows("activity")) == 1, "it looks now and then"
