@@ -54,8 +54,8 @@ from .rest.endpoint import PATH as REST
 from .settings import Settings, signing_secret
 from .subscriptions.routes import streaming_endpoint, without_streams
 from .subscriptions.streams import Streams
-from .web.endpoint import Web, error_page, is_for_a_person, position_cookie
-from .web.graphiql import SignedIn
+from .web.endpoint import Web, error_page, position_cookie, wants_html
+from .web.graphiql import SessionGraphQL
 from .web.routes import web_routes
 from .worker import compiling
 
@@ -148,7 +148,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         settings.compress_over,
         streams,
         local,
-        files=Bodies(settings.max_body + ORIGINAL.most),
+        files=Bodies(settings.max_body + ORIGINAL.maximum),
         oauth=oauth,
         provider=provider,
     )
@@ -156,7 +156,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
 
     async def answer_router_error(request: Request, error: Exception) -> Response:
         """Return the response for an unknown path or method: a page for browsers, and JSON for programs."""
-        if is_for_a_person(request):
+        if wants_html(request):
             return await error_page(web, request, error)
         return await router_error_response(request, error)
 
@@ -186,7 +186,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         routes=[
             *web_routes(web),
             *oauth_routes(settings, oauth),
-            *graphiql_routes("/graphql", SignedIn(web, graphql, "/graphql")),
+            *graphiql_routes("/graphql", SessionGraphQL(web, graphql, "/graphql")),
             *health_routes(database),
             MountAll(REST, rest_application(settings, database, credentials, bounds)),
             *(

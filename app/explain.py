@@ -9,7 +9,7 @@ from graphql import GraphQLError
 from db.database import Database
 from db.scope import Scope
 from observability.trace import REQUEST_TRACE, RequestTrace
-from resolvers.context import Context, once_only
+from resolvers.context import Context, final_errors
 from resolvers.errors import CairnError
 from schema.errors import format_error
 from selection import Engine
@@ -121,7 +121,7 @@ class AnalyzingContext(Context):
         self.fetched: list[tuple[str, Sequence[Any], list[Any]]] = []
 
     async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
-        with once_only():
+        with final_errors():
             async with self.database.explaining() as connection:
                 value = await connection.value(sql, arguments)
                 rows = await connection.rows(sql, arguments, self.options, anew)

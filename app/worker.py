@@ -67,8 +67,8 @@ log = structlog.get_logger()
 PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between two attempts to reach Postgres
 
 
-def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = None) -> Compiler:
-    """Return the compiler of the settings. `told` is called with the metrics after each stored batch."""
+def compiler_of(settings: Settings, report_progress: Callable[[Metrics], None] | None = None) -> Compiler:
+    """Return the compiler of the settings. `report_progress` is called with the metrics after each stored batch."""
     planner = instantiate(settings.planner, "CAIRN_PLANNER")
     writer = instantiate(settings.section_writer, "CAIRN_SECTION_WRITER")
     compiler = Compiler(
@@ -77,10 +77,10 @@ def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = Non
         links_by_evidence=settings.deterministic_links,
         keep_days=settings.keep_days,
         sweep_at=None if settings.sweep_at == "never" else settings.sweep_at,
-        hiring=models_of(settings, planner, writer),
+        author_factory=models_of(settings, planner, writer),
         embedder=embedder_of(settings),
     )
-    return replace(compiler, told=told) if told else compiler
+    return replace(compiler, report_progress=report_progress) if report_progress else compiler
 
 
 def instantiate(name: str, setting: str) -> Any:

@@ -59,9 +59,9 @@ class Compiler:
     """The UTC time of day from which a worker queues the daily sweep jobs; None for never."""
     keep_days: int = 0
     """Workers delete ended jobs and activity log entries that are older than this; 0 keeps them forever."""
-    told: Callable[[Metrics], None] = lambda metrics: None
+    report_progress: Callable[[Metrics], None] = lambda metrics: None
     """A callback that receives the job's metrics after each stored batch."""
-    hiring: AuthorFactory | None = None
+    author_factory: AuthorFactory | None = None
     """Chooses planner and writer for each job, by the model that the job names. None: all jobs use the two above."""
     embedder: Embedder | None = None
     """Computes the embeddings of pages and passages for search; None: nothing is embedded."""

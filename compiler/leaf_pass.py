@@ -15,13 +15,13 @@ from uuid import UUID
 
 from content.claims.corrections import Verdict
 from db.database import Database
-from db.measuring import measure
+from db.measuring import analyze_tables
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
-from resolvers.knowledge.lint_reports import ask_after_sources
-from resolvers.proposals.gate import Held
+from resolvers.knowledge.lint_reports import request_lint_if_due
+from resolvers.proposals.gate import HeldForReview
 from resolvers.search.index import index_together
 from resolvers.sources.compile_requests import request_sweep
 from resolvers.transactions.db_errors import translated_db_errors
@@ -105,9 +105,9 @@ class Run:
     @cached_property
     def authors(self) -> Authors:
         """Return the planner and writer of this job. Raises ModelRefused for a model that is not offered here."""
-        if self.compiler.hiring is None:
+        if self.compiler.author_factory is None:
             return Authors(self.compiler.planner, self.compiler.writer)
-        return self.compiler.hiring.authors(self.database, self.scope, self.job, lambda: self.metrics)
+        return self.compiler.author_factory.authors(self.database, self.scope, self.job, lambda: self.metrics)
 
     @property
     def is_writer_free(self) -> bool:
@@ -154,7 +154,7 @@ class Run:
         with pause_collection() if self.are_authors_free else nullcontext():
             outcome = await self.compile(batch)
         if outcome is Outcome.STORED:
-            self.compiler.told(self.metrics)
+            self.compiler.report_progress(self.metrics)
         if not self.is_fresh and (outcome is Outcome.TOO_MUCH or self.is_shortened):
             return await self.end()
         self.is_shortened = outcome is Outcome.TOO_MUCH
@@ -249,12 +249,12 @@ class Run:
                 if not self.compiler.links_by_evidence:
                     done.add("deterministic_linking_flag_suppressed")
                 total = await self.finish_batch(writer, batch, done, began)
-        except (Held, ToPropose):
+        except (HeldForReview, ToPropose):
             return await self.propose(batch, plan, composition, began)
         self.metrics = total
         if (new := int(done.counts["pages_created"])) >= MEASURED_MIN:
             with suppress(CairnError), translated_db_errors():
-                await measure(self.database, GROWN, self.scope.owner_id, new)
+                await analyze_tables(self.database, GROWN, self.scope.owner_id, new)
         return Outcome.STORED
 
     @property
@@ -323,7 +323,7 @@ class Run:
             else:
                 await request_sweep(writer, {"propose": True} if self.is_proposing else None)
                 if self.metrics.counts["sources_read"]:
-                    await ask_after_sources(writer)
+                    await request_lint_if_due(writer)
             await finish(writer, self.job, self.metrics.stored)
         return True
 

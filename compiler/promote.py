@@ -14,7 +14,7 @@ from db.database import Database
 from db.sql import statements
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
-from resolvers.proposals.gate import Held
+from resolvers.proposals.gate import HeldForReview
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
 
@@ -101,7 +101,7 @@ class Promotion(Run):
                 done.add("seconds", round(time.monotonic() - began, 3))
                 total = self.metrics + done
                 await advance(writer, self.job, total.stored)
-        except (Held, ToPropose):
+        except (HeldForReview, ToPropose):
             total = self.metrics + Metrics()
             total.add("pages_proposed", await propose_pages(self.database, self.scope, composition))
             async with writing(self.database, self.scope) as writer:
@@ -145,7 +145,7 @@ def find_page(alias: str, page_type: str, cards: Sequence[PageCard]) -> PageCard
 def summary_of(row: Row) -> str | None:
     """Return the first sentence that was quoted with the mention."""
     quotes = [context["quote"] for context in row["contexts"]]
-    return first_sentence(quotes[0])[: SUMMARY.most] if quotes else None
+    return first_sentence(quotes[0])[: SUMMARY.maximum] if quotes else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,24 +13,24 @@ CHARACTERS = "characters"
 
 @dataclass(slots=True)
 class Bound:
-    """The limit of a field for a write (`most`), and the highest limit that any release has had for it (`stored`).
+    """The limit of a field for a write (`maximum`), and the highest limit that any release has had for it (`stored`).
 
-    Lowering a limit changes `most` only. A `fixed` limit is part of how texts are read, such as the length of a slug
+    Lowering a limit changes `maximum` only. A `fixed` limit is part of how texts are read, such as the length of a slug
     that is made from a title, and cannot change without a migration of the stored data.
     """
 
     field: str
-    most: int
+    maximum: int
     unit: str = CHARACTERS
     stored: int = 0
     fixed: bool = False
 
     def __post_init__(self) -> None:
-        self.stored = max(self.stored, self.most)
+        self.stored = max(self.stored, self.maximum)
 
     def limit(self, *, restored: bool = False) -> int:
         """Return the limit for a write, or for the restore of an export the highest limit that any release has had."""
-        return self.stored if restored else self.most
+        return self.stored if restored else self.maximum
 
 
 TITLE = Bound("title of a page", 500)
@@ -65,12 +65,12 @@ ADDRESS = Bound("address of a file that is ingested", 500)
 ATTACHMENT = Bound("attachment of an imported wiki", 8_000_000, "bytes")
 FORGET_REASON = Bound("reason why a source is forgotten", 2_000)
 AUTHOR = Bound("author, the subject of a token", 200, stored=500)
-CALLED = Bound("name of a tenant, an owner or an API key", 200)
+DISPLAY_NAME = Bound("name of a tenant, an owner or an API key", 200)
 
 BOUNDS = (
     TITLE, SLUG, SUMMARY, BODY, SECTIONS, HEADING, ALIAS, NAME, ALIASES, ALIASES_PER_CALL, TAG, TAGS, METADATA,
     METADATA_DEPTH, METADATA_VALUES, LINK, LINK_TEXT, LINKS, RELATED, REASON, EDIT_SUMMARY, CITATION_SUMMARY, QUOTE,
-    CLAIM, REF, SOURCE_TITLE, CONTENT, ORIGINAL, ADDRESS, ATTACHMENT, FORGET_REASON, AUTHOR, CALLED,
+    CLAIM, REF, SOURCE_TITLE, CONTENT, ORIGINAL, ADDRESS, ATTACHMENT, FORGET_REASON, AUTHOR, DISPLAY_NAME,
 )  # fmt: skip
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -21,7 +21,7 @@ def normalise(name: str) -> str:
     """
     folded = fold(name)
     words = (NON_WORD.sub(" ", folded) if folded.isascii() else separate_words(folded)).split()
-    name = " ".join(words)[: NAME.most]
+    name = " ".join(words)[: NAME.maximum]
     if name.isascii() and "'" not in name and "-" not in name:
         return name.rstrip()
     words = OUTER.sub(" ", name).split()
@@ -93,8 +93,8 @@ def numbered_section(slug: str, n: int) -> str:
 
 def _join_words(name: str, separator: str) -> str:
     words = normalise(name).replace("'", " ").replace("-", " ").split()
-    return separator.join(words)[: SLUG.most].rstrip(separator)
+    return separator.join(words)[: SLUG.maximum].rstrip(separator)
 
 
 def _with_suffix(slug: str, suffix: str, separator: str) -> str:
-    return slug[: SLUG.most - len(suffix)].rstrip(separator) + suffix
+    return slug[: SLUG.maximum - len(suffix)].rstrip(separator) + suffix

@@ -12,7 +12,7 @@ from sqlalchemy import ARRAY, Boolean, ColumnElement, FromClause, Uuid, any_, ca
 
 from selection import in_tenant, scope_value
 from selection.compile.parameters import identifier
-from selection.errors import BadInput, Refused
+from selection.errors import BadInput, FieldError
 
 from .scope import Role, Scope
 from .tables import grants, owners
@@ -50,15 +50,15 @@ def owner_by_name(name: Any) -> ColumnElement[Any]:
 
 
 def check_tenant(scope: Scope, tenant_id: str | None) -> None:
-    """Raise Refused for another tenant than the credential's. The message does not tell whether that tenant exists."""
+    """Raise FieldError for any other tenant than the credential's, whether or not that tenant exists."""
     if tenant_id is not None and identifier(tenant_id) != scope.tenant_id:
-        raise Refused("tenantId must be the tenant of the credential.", "FORBIDDEN")
+        raise FieldError("tenantId must be the tenant of the credential.", "FORBIDDEN")
 
 
 def check_admin(scope: Scope) -> None:
-    """Raise Refused unless the credential has the role admin."""
+    """Raise FieldError unless the credential has the role admin."""
     if scope.role is not Role.ADMIN:
-        raise Refused("This needs a credential with the role admin.", "FORBIDDEN")
+        raise FieldError("This needs a credential with the role admin.", "FORBIDDEN")
 
 
 class InOwner:
@@ -141,7 +141,7 @@ class SearchedTogether(InOwner):
 
     def check(self, scope: Any, tenant_id: str | None = None, explain: bool = False, **named: Any) -> None:
         if explain and scope.role is not Role.ADMIN:
-            raise Refused("explain needs a credential with the role admin.", "FORBIDDEN")
+            raise FieldError("explain needs a credential with the role admin.", "FORBIDDEN")
         super().check(scope, tenant_id, **named)
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
@@ -169,11 +169,11 @@ class EventsAsAdmin(EventsInOwner, AsAdmin):
 
 IN_OWNER = InOwner()
 AS_ADMIN = AsAdmin()
-AS_CHECKED = AsChecked()
+CHECKED_BY_STEP = AsChecked()
 BY_ID = ById()
 AS_ADMIN_OF_TENANT = AsAdminOfTenant()
 OF_TENANT_AS_ADMIN = OfTenantAsAdmin()
-FOUND = SearchedPages()
-FOUND_TOGETHER = SearchedTogether()
-HAPPENED = EventsInOwner()
-HAPPENED_AS_ADMIN = EventsAsAdmin()
+SEARCHED_PAGES = SearchedPages()
+SEARCH_RESULT = SearchedTogether()
+EVENT_ACCESS = EventsInOwner()
+EVENT_ADMIN_ACCESS = EventsAsAdmin()

@@ -124,7 +124,7 @@ class Connection:
             status: str = await self.raw.execute(statement.sql, *self.arguments(statement, values))
         return int(status.rpartition(" ")[2])
 
-    def finally_run(self, statement: Statement, **values: str) -> None:
+    def run_with_commit(self, statement: Statement, **values: str) -> None:
         """Send a statement with the COMMIT, without a round trip. Raises RuntimeError if there is no transaction."""
         if self.last is None:
             raise RuntimeError("there is no transaction to end")

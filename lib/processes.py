@@ -18,7 +18,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-class OutOfTime(Exception):
+class ProcessTimeout(Exception):
     """A process took too long and was killed."""
 
 
@@ -26,7 +26,7 @@ async def run_bounded(arguments: Sequence[str], data: bytes, seconds: float, max
     """Run a program with `data` as its input; return its exit code and the first `max_output` bytes of its output.
 
     The program gets no environment variable but PATH, and no open files. It never outlives this call. Raises
-    OutOfTime.
+    ProcessTimeout.
     """
     process = await asyncio.create_subprocess_exec(
         *arguments, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={"PATH": os.defpath}, start_new_session=True
@@ -40,7 +40,7 @@ async def run_bounded(arguments: Sequence[str], data: bytes, seconds: float, max
                 reading = group.create_task(read_output(process.stdout, max_output))
             return await process.wait(), reading.result()
     except TimeoutError:
-        raise OutOfTime from None
+        raise ProcessTimeout from None
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):

@@ -29,7 +29,7 @@ READING = FairQueue(1)  # the text of one tenant does not wait for a hundred tex
 P = ParamSpec("P")
 
 
-async def read_in_thread(size: int, reader: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def offload(size: int, reader: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call `reader` and return its value; if its texts have more than LONG characters, call it in a thread."""
     return await run_in_thread(reader, *args, **kwargs) if size > LONG else reader(*args, **kwargs)
 
@@ -40,7 +40,7 @@ async def run_in_thread(reader: Callable[P, T], *args: P.args, **kwargs: P.kwarg
         return await asyncio.get_running_loop().run_in_executor(READERS, partial(reader, *args, **kwargs))
 
 
-async def one_ahead(coroutines: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
+async def run_one_ahead(coroutines: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
     """Yield the result of each coroutine, and run the next coroutine while the caller uses that result."""
     upcoming: asyncio.Task[T] | None = None
     try:

@@ -12,7 +12,7 @@ from db.database import Database
 from db.restricted import restricted
 from db.scope import Scope
 from selection.compile.parameters import NOBODY, identifier
-from selection.errors import Final, Refused, TooExpensive
+from selection.errors import FieldError, OperationError, TooExpensive
 from selection.limits import OPERATION
 
 from .auth.owners import find_owner
@@ -23,7 +23,7 @@ from .rate_limits import Account, Allowance
 from .search.context_pack import ContextPack, ContextRequest, context_pack
 from .search.related import find_related
 from .search.request import SearchRequest, SearchResult
-from .search.search import cached_values, search
+from .search.search import ranking_values, search
 from .search.search_all import SearchAllRequest, SearchAllResult, search_all
 from .search.source_search import SourceSearchRequest, SourceSearchResult, matching_refs, search_sources
 from .sources.held_names import HeldName, find_held_names
@@ -77,7 +77,7 @@ class Context:
         if self.account is not None and self.spent > self.paid:
             due, self.paid = self.spent - self.paid, self.spent
             if self.is_begun:
-                self.account.owe(due)
+                self.account.charge(due)
             else:
                 await self.account.take(due)
 
@@ -85,7 +85,7 @@ class Context:
         try:
             return await self.database.json(sql, arguments, anew=anew)
         except Exception:
-            with once_only():
+            with final_errors():
                 raise
 
     @property
@@ -95,7 +95,7 @@ class Context:
 
     async def owner_named(self, name: str) -> UUID:
         """Return the id of the owner with this slug or id, or NOBODY if the tenant has no such owner."""
-        if as_id(name) or len(name) > SLUG.most:
+        if as_id(name) or len(name) > SLUG.maximum:
             return identifier(name)
         try:
             with translated_db_errors():
@@ -105,12 +105,12 @@ class Context:
 
     async def search(self, request: SearchRequest) -> SearchResult:
         """Search pages, for a step whose compiled statement then reads the hits."""
-        with once_only():
+        with final_errors():
             return await search(self.database, self.scope, request)
 
     async def find_held_names(self, request: SearchRequest) -> list[HeldName]:
         """Return names in the query that the wiki knows only from mentions, for a search that finds no page."""
-        with once_only():
+        with final_errors():
             return await find_held_names(self.database, self.scope, request)
 
     async def search_within(self, request: SearchRequest, is_stale: bool) -> Mapping[str, Any] | None:
@@ -118,37 +118,37 @@ class Context:
 
         `is_stale` means that the cached interpretation of the query is out of date.
         """
-        with once_only():
-            return await cached_values(self.database, self.scope, request, is_stale)
+        with final_errors():
+            return await ranking_values(self.database, self.scope, request, is_stale)
 
     async def search_sources(self, request: SourceSearchRequest) -> SourceSearchResult:
         """Search passages of sources, for a step whose compiled statement then reads them."""
-        with once_only():
+        with final_errors():
             return await search_sources(self.database, self.scope, request)
 
     async def search_all(self, request: SearchAllRequest) -> SearchAllResult:
         """Search pages and passages, for a step whose compiled statement then reads them."""
-        with once_only():
+        with final_errors():
             return await search_all(self.database, self.scope, request)
 
     async def context_pack(self, request: ContextRequest) -> ContextPack:
         """Choose the items of a context pack for a task."""
-        with once_only():
+        with final_errors():
             return await context_pack(self.database, self.scope, request)
 
     async def matching_refs(self, request: SearchRequest, page_ids: Sequence[UUID]) -> Mapping[UUID, list[str]]:
         """Return the refs of the sources that match the query, by the page that cites them."""
-        with once_only():
+        with final_errors():
             return await matching_refs(self.database, self.scope, request, page_ids)
 
     async def find_related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         """Return (page id, similarity) pairs, the most similar first."""
-        with once_only():
+        with final_errors():
             return await find_related(self.database, self.scope, page_id, limit)
 
     async def hot_index(self, owner_id: UUID | None, limit: int) -> list[tuple[UUID, float]]:
         """Return (page id, score) pairs of the hot index of the owner's wiki; without an owner, of the scope's wiki."""
-        with once_only():
+        with final_errors():
             return list(await hot_index(self.database, self.scope, owner_id or self.scope.owner_id, limit))
 
     async def compare(self, page_id: UUID, old: int, new: int) -> Comparison | None:
@@ -161,10 +161,10 @@ class Context:
 
 
 @contextmanager
-def once_only() -> Iterator[None]:
-    """Turn Unavailable and LimitExceeded into Final, which ends the whole operation instead of being retried by field.
+def final_errors() -> Iterator[None]:
+    """Turn Unavailable and LimitExceeded into OperationError, which ends the whole operation without a retry by field.
 
-    Any other error concerns a single field: it is raised as Refused, and graphql-core reports the field.
+    Any other error concerns a single field: it is raised as FieldError, and graphql-core reports the field.
     """
     try:
         with translated_db_errors():
@@ -172,8 +172,8 @@ def once_only() -> Iterator[None]:
     except Unavailable as error:
         slow = isinstance(error.__cause__, asyncpg.QueryCanceledError)
         message = "This operation took too long and was stopped. Ask for less at once." if slow else error.message
-        raise Final(message, extensions={"code": "TIMEOUT"} if slow else error.extensions) from error
+        raise OperationError(message, extensions={"code": "TIMEOUT"} if slow else error.extensions) from error
     except LimitExceeded as error:
-        raise Final(error.message, extensions=error.extensions) from error
+        raise OperationError(error.message, extensions=error.extensions) from error
     except CairnError as error:
-        raise Refused(error.message, **error.extensions) from error
+        raise FieldError(error.message, **error.extensions) from error

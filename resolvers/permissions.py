@@ -73,7 +73,7 @@ def require_admin(scope: Scope) -> UUID:
     return scope.tenant_id
 
 
-def is_at_home(scope: Scope, owner_id: UUID, action: Action) -> bool:
+def is_allowed_in_own_wiki(scope: Scope, owner_id: UUID, action: Action) -> bool:
     """Return whether the wiki is one of the credential's own and its role permits the action, without any grant."""
     return owner_id in scope.owners and is_allowed(scope.role, WikiRelation.OWN, action)
 
@@ -83,7 +83,7 @@ async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action
 
     The check runs no statement for what a credential may do in its own wikis, and one statement otherwise.
     """
-    if is_at_home(scope, owner_id, action):
+    if is_allowed_in_own_wiki(scope, owner_id, action):
         return
     relation = await relation_to(connection, scope, owner_id)
     if relation is None or not is_allowed(scope.role, relation, READ):

@@ -201,7 +201,7 @@ class Account:
         """Spend the cost before its rows are read. Raises Throttled if there are not enough tokens."""
         if not self.covers(cost):
             await self.fetch(cost)
-        self.owe(cost)
+        self.charge(cost)
 
     def covers(self, cost: int) -> bool:
         for share in self.shares:  # noqa: SIM110  runs for each request, and all() is slower
@@ -219,7 +219,7 @@ class Account:
             message = "No row is left now." if cost <= 1 else f"This asks for {cost} rows, more than are left now."
             raise Throttled(message, wait)
 
-    def owe(self, cost: int) -> None:
+    def charge(self, cost: int) -> None:
         """Spend the cost even if there are not enough tokens. Later requests wait until the debt is paid."""
         for share in self.shares:
             share.spend(cost)

@@ -92,11 +92,11 @@ def aliases(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]
 
 
 def max_aliases(*, restored: bool) -> int:
-    return ALIASES.stored if restored else ALIASES_PER_CALL.most
+    return ALIASES.stored if restored else ALIASES_PER_CALL.maximum
 
 
 def slug(value: str) -> str:
-    value = text(compose(value, SLUG), "slug", SLUG.most)
+    value = text(compose(value, SLUG), "slug", SLUG.maximum)
     if not is_slug(value):
         raise BadInput(
             "A slug is made of small letters and digits in groups joined by single hyphens, like `austin-texas`; "
@@ -130,7 +130,7 @@ def metadata(value: object, *, restored: bool = False) -> dict[str, Any]:
         document: dict[str, Any] = copy_bounded(value, restored=restored)
     except (TypeError, BadText) as error:
         raise BadInput(
-            f"Metadata must be plain JSON, at most {METADATA_DEPTH.most} deep: {error}.", "metadata"
+            f"Metadata must be plain JSON, at most {METADATA_DEPTH.maximum} deep: {error}.", "metadata"
         ) from None
     return document
 

@@ -62,7 +62,7 @@ def paging_arguments(field: StrawberryField) -> Iterable[StrawberryArgument]:
     if mapping.paging.each_of is not None:
         return
     if is_list(field.type):
-        about = f"Maximum number of items, {mapping.paging.most} at most."
+        about = f"Maximum number of items, {mapping.paging.max_limit} at most."
         yield argument("limit", int | None, mapping.paging.default, about)
     elif is_connection(field.type):
         for name, about in SIZES.items():

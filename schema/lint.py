@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import strawberry
 
 from db import relations
-from db.access import AS_CHECKED
+from db.access import CHECKED_BY_STEP
 from resolvers.knowledge.lint import FINDINGS_MAX, Finding, Report, lint
 from selection import Step
 
@@ -102,7 +102,7 @@ class LintQueries:
     @source(
         checks.report_rows,
         "The problems of a wiki that the checks of lint find. Nothing is edited. Requires write access.",
-        access=AS_CHECKED,
+        access=CHECKED_BY_STEP,
         step=Step(find_faults, checks.REPORTED, cost=COST),
         limit=50,
     )

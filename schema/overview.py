@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import strawberry
 
 from db import relations
-from db.access import AS_CHECKED
+from db.access import CHECKED_BY_STEP
 from resolvers.knowledge import diary, overview
 from selection import Step
 
@@ -143,7 +143,7 @@ class OverviewQueries:
     @source(
         jobs.report_rows,
         "The knowledge map: active pages by type and slug, as links with a summary each. Stubs are marked.",
-        access=AS_CHECKED,
+        access=CHECKED_BY_STEP,
         step=Step(find_map, jobs.OVERVIEW, cost=overview.MOST),
     )
     def wiki_knowledge_map(
@@ -160,7 +160,7 @@ class OverviewQueries:
     @source(
         jobs.report_rows,
         "The activity log of a wiki, newest first.",
-        access=AS_CHECKED,
+        access=CHECKED_BY_STEP,
         step=Step(find_log, jobs.OVERVIEW, cost=overview.MOST),
     )
     def wiki_activity_log(
@@ -176,7 +176,7 @@ class OverviewQueries:
     @source(
         jobs.report_rows,
         "The diary of a wiki: what happened on each day, in words.",
-        access=AS_CHECKED,
+        access=CHECKED_BY_STEP,
         step=Step(find_diary, jobs.DIARY, cost=diary.LOGGED_MAX),
     )
     def wiki_diary(

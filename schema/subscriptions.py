@@ -10,7 +10,7 @@ import strawberry
 from sqlalchemy import DateTime, Integer, Text, Uuid
 
 from db import relations
-from db.access import HAPPENED, HAPPENED_AS_ADMIN
+from db.access import EVENT_ACCESS, EVENT_ADMIN_ACCESS
 from resolvers.subscriptions.changes import Topic
 from resolvers.subscriptions.feed import Subscriber, watch_page, watch_wiki
 from selection import Step
@@ -91,13 +91,15 @@ async def of_proposals(context: Any, **arguments: Any) -> Subscriber:
 
 @strawberry.type(description="All subscriptions, over a WebSocket or as server-sent events.")
 class Subscription:
-    @source(changes.visible_event, f"Changes of a page. {INITIAL}", access=HAPPENED, step=PAGE_EVENT, events=of_page)
+    @source(
+        changes.visible_event, f"Changes of a page. {INITIAL}", access=EVENT_ACCESS, step=PAGE_EVENT, events=of_page
+    )
     def wiki_page_changed(
         page_id: strawberry.ID, tenant_id: strawberry.ID | None = None, initial: bool = False
     ) -> WikiPageChange | None: ...
 
     @source(
-        changes.visible_event, f"Changes of all pages of a wiki. {INITIAL}", access=HAPPENED, step=PAGE_EVENT,
+        changes.visible_event, f"Changes of all pages of a wiki. {INITIAL}", access=EVENT_ACCESS, step=PAGE_EVENT,
         events=of_wiki,
     )  # fmt: skip
     def wiki_scope_changed(
@@ -111,7 +113,7 @@ class Subscription:
 
     @source(
         changes.visible_event, f"Changes of the compile jobs of a wiki. For admins. {INITIAL}",
-        access=HAPPENED_AS_ADMIN, step=JOB_EVENT, events=of_jobs,
+        access=EVENT_ADMIN_ACCESS, step=JOB_EVENT, events=of_jobs,
     )  # fmt: skip
     def wiki_compile_job_changed(
         tenant_id: strawberry.ID | None = None,
@@ -125,7 +127,7 @@ class Subscription:
     @source(
         relations.proposals.visible_event,
         f"Changes of the proposals of a wiki. Requires write access. {INITIAL}",
-        access=HAPPENED, step=PROPOSAL_EVENT, events=of_proposals,
+        access=EVENT_ACCESS, step=PROPOSAL_EVENT, events=of_proposals,
     )  # fmt: skip
     def wiki_proposal_changed(
         tenant_id: strawberry.ID | None = None,

@@ -13,7 +13,7 @@ from strawberry.scalars import JSON
 from strawberry.schema.config import StrawberryConfig
 
 from db import relations
-from db.access import AS_ADMIN, AS_ADMIN_OF_TENANT, BY_ID, FOUND, IN_OWNER
+from db.access import AS_ADMIN, AS_ADMIN_OF_TENANT, BY_ID, IN_OWNER, SEARCHED_PAGES
 from selection import Engine, Limits, Resolvers, Step
 
 from .enums import WikiPageType
@@ -179,7 +179,12 @@ class Query:
     ) -> Page | None: ...
 
     @source(
-        search.hits, "Full-text search in one wiki, best first.", access=FOUND, step=HITS, max_limit=50, min_limit=1
+        search.hits,
+        "Full-text search in one wiki, best first.",
+        access=SEARCHED_PAGES,
+        step=HITS,
+        max_limit=50,
+        min_limit=1,
     )
     def wiki_search(
         tenant_id: strawberry.ID,
@@ -191,7 +196,7 @@ class Query:
     @source(
         search.hits,
         "Full-text search in the format of mobile clients.",
-        access=FOUND,
+        access=SEARCHED_PAGES,
         step=HITS,
         max_limit=50,
         min_limit=1,

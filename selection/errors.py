@@ -9,21 +9,21 @@ class NotCompilable(Exception):
     """Raised where a selection cannot become SQL, so that graphql-core has to execute it. A mutation is an example."""
 
 
-class Refused(GraphQLError):
+class FieldError(GraphQLError):
     """An error of one field. `code` and the keyword arguments become the `extensions` of the GraphQL error."""
 
     def __init__(self, message: str, code: str, **more: Any) -> None:
         super().__init__(message, extensions={"code": code, **more})
 
 
-class BadInput(Refused):
+class BadInput(FieldError):
     """An invalid argument, with the code BAD_USER_INPUT."""
 
     def __init__(self, message: str, **more: Any) -> None:
         super().__init__(message, "BAD_USER_INPUT", **more)
 
 
-class Final(GraphQLError):
+class OperationError(GraphQLError):
     """An error of the whole operation. The engine does not retry the operation field by field with graphql-core."""
 
 
@@ -34,7 +34,7 @@ class RequestRejected(Exception):
     """
 
 
-class TooExpensive(Final):
+class TooExpensive(OperationError):
     """Raised when the cost of an operation, counted in rows, exceeds the limit."""
 
     def __init__(self, cost: int, limit: int) -> None:

@@ -28,7 +28,7 @@ LINES = ("\n", "\r\n", "a\n", "---\n", "# x\n", "> ", "* a\n", "\t")
 
 def longest(bound: Bound, piece: str = "x") -> str:
     """Return a text with the maximum number of characters: the piece repeated between two letters."""
-    return f"x{piece * bound.most}"[: bound.most - 1] + "x"
+    return f"x{piece * bound.maximum}"[: bound.maximum - 1] + "x"
 
 
 def line(bound: Bound, piece: str) -> str:
@@ -39,23 +39,23 @@ def line(bound: Bound, piece: str) -> str:
 
 def several(number: Bound, bound: Bound, piece: str) -> list[str]:
     """Return the maximum number of different texts, each with the maximum length."""
-    return [f"{n} {line(bound, piece)}"[: bound.most - 1] + "x" for n in range(number.most)]
+    return [f"{n} {line(bound, piece)}"[: bound.maximum - 1] + "x" for n in range(number.maximum)]
 
 
 def metadata(piece: str) -> dict[str, Any]:
     """Return an object with the maximum size in bytes and the maximum depth."""
     deep: Any = {piece: piece}
-    for _ in range(limits.METADATA_DEPTH.most - 3):
+    for _ in range(limits.METADATA_DEPTH.maximum - 3):
         deep = [deep]
     found: dict[str, Any] = {"deep": deep, "title": piece, "cairn": {"metadata": piece}, piece * 300: [None, 1.5, -1]}
-    spare = limits.METADATA.most - len(orjson.dumps(found | {"long": ""}))
+    spare = limits.METADATA.maximum - len(orjson.dumps(found | {"long": ""}))
     found["long"] = piece * (spare // (len(orjson.dumps(piece)) - 2))
     return found
 
 
 def values() -> dict[str, Any]:
     """Return metadata with the maximum number of values."""
-    return {"values": [0] * (limits.METADATA_VALUES.most - 2)}
+    return {"values": [0] * (limits.METADATA_VALUES.maximum - 2)}
 
 
 def body(piece: str, length: int) -> str:
@@ -81,7 +81,7 @@ def draft(piece: str, text: str = "\n", *, type: str = "entity", length: int = 5
 
 def slug_of(n: int) -> str:
     """Return the slug of the page that is made from the nth piece."""
-    return f"{n}-{longest(limits.SLUG, 'ab')}"[: limits.SLUG.most]
+    return f"{n}-{longest(limits.SLUG, 'ab')}"[: limits.SLUG.maximum]
 
 
 async def fill(
@@ -96,7 +96,7 @@ async def fill(
             *here,
             SourceDraft(
                 "document",
-                f"{n}{line(limits.REF, piece)}"[: limits.REF.most - 1] + "x",
+                f"{n}{line(limits.REF, piece)}"[: limits.REF.maximum - 1] + "x",
                 longest(Bound("", length), piece),
                 longest(limits.SOURCE_TITLE, piece),
                 metadata=metadata(piece),
@@ -106,7 +106,7 @@ async def fill(
             *here, page_id=page, section_slug="overview", source_id=source.source_id,
             summary=longest(limits.CITATION_SUMMARY, text),
         )  # fmt: skip
-        name = f"{n} {line(limits.ALIAS, piece)}"[: limits.ALIAS.most - 1] + "x"
+        name = f"{n} {line(limits.ALIAS, piece)}"[: limits.ALIAS.maximum - 1] + "x"
         quote = longest(limits.QUOTE, text)
         held = await record_mention(*here, name=name, source_id=source.source_id, quote=quote)
         if n % 2:
@@ -120,7 +120,7 @@ async def fill(
             metadata=values(),
             edit_summary=longest(limits.EDIT_SUMMARY, text),
         )
-        await add_alias(*here, page, name=f"more {line(limits.ALIAS, piece)}"[: limits.ALIAS.most - 1] + "x")
+        await add_alias(*here, page, name=f"more {line(limits.ALIAS, piece)}"[: limits.ALIAS.maximum - 1] + "x")
         ids.append(page)
     await archive_page(*here, ids[0])
     return ids

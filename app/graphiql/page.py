@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from app.graphiql.assets import ASSETS, assets_folder, missing_assets
 
 if TYPE_CHECKING:
-    from app.web.graphiql import SignedIn
+    from app.web.graphiql import SessionGraphQL
 
 HERE = Path(__file__).parent
 CDN = "https://unpkg.com"
@@ -86,7 +86,7 @@ FOLDER = f"{PAGE}/assets"
 FOR_EVER = "public, max-age=31536000, immutable"
 
 
-def graphiql_routes(endpoint: str = "/graphql", signed_in: "SignedIn | None" = None) -> list[BaseRoute]:
+def graphiql_routes(endpoint: str = "/graphql", signed_in: "SessionGraphQL | None" = None) -> list[BaseRoute]:
     """Return the routes of the page at /graphiql and of its files. Which files exist on disk is checked only here.
 
     With `signed_in`, people who are signed in to the reader need no token.

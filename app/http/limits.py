@@ -213,5 +213,5 @@ class Bounds:
             route.is_open = False
         answer = await engine.execute(request.query, request.variables, request.name, context)
         if not context.paid:
-            account.owe(OPERATION)
+            account.charge(OPERATION)
         return answer

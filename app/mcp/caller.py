@@ -12,7 +12,7 @@ from db.restricted import restricted
 from db.scope import Scope
 from resolvers.errors import Forbidden, NotFound
 from resolvers.knowledge.tool_calls import count_call
-from resolvers.permissions import Action, is_at_home
+from resolvers.permissions import Action, is_allowed_in_own_wiki
 from resolvers.transactions.transaction import check_may_write
 
 from ..http.limits import Bounds
@@ -68,7 +68,7 @@ class Caller:
 
     async def may_write(self) -> bool:
         """Return whether the credential may write in this wiki. For its own wiki this needs no SQL statement."""
-        if is_at_home(self.scope, self.scope.owner_id, Action.WRITE):
+        if is_allowed_in_own_wiki(self.scope, self.scope.owner_id, Action.WRITE):
             return True
         try:
             await check_may_write(self.database, self.scope)

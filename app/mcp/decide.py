@@ -27,7 +27,7 @@ from .tool import Tool, ToolInput, ToolOutput
 
 
 class DecideInput(ToolInput):
-    question: str | None = Field(None, max_length=TITLE.most, description="Question, on one line.")
+    question: str | None = Field(None, max_length=TITLE.maximum, description="Question, on one line.")
     question_id: str | None = Field(None, description="Open question, instead of question.")
     why: str | None = Field(None, max_length=PART_MAX, description="Reason why the question matters.")
     options: list[str] = Field([], max_length=OPTIONS_MAX, description="Options that were considered.")

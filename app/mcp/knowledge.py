@@ -20,7 +20,7 @@ QUERY_MAX = 10_000
 HEADING_MAX = 200  # characters of the line with the topic and the tags
 ENTRY_MIN = 50  # characters of an entry below which a part of it is left out
 
-Topic = Annotated[str, Field(max_length=TITLE.most, description="Topic of the entry.", examples=["claude_models"])]
+Topic = Annotated[str, Field(max_length=TITLE.maximum, description="Topic of the entry.", examples=["claude_models"])]
 Source = Annotated[str, Field(description="user: by this tool; seed: from a file; api: other.")]
 
 
@@ -108,10 +108,10 @@ def tags_of(value: Any) -> Any:
 
 class WriteInput(ToolInput):
     topic: Topic
-    content: str = Field(max_length=BODY.most, description="Whole entry, in Markdown.")
+    content: str = Field(max_length=BODY.maximum, description="Whole entry, in Markdown.")
     tags: Annotated[list[str] | None, BeforeValidator(tags_of)] = Field(
         None,
-        max_length=TAGS.most,
+        max_length=TAGS.maximum,
         description='List, or text with commas: "discord,bot". Omitted: unchanged.',
         examples=[["discord", "bot"]],
         json_schema_extra={

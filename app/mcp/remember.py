@@ -27,12 +27,12 @@ SECTIONS_SHOWN = 50
 
 
 class RememberInput(ToolInput):
-    content: str = Field(max_length=CONTENT.most, description="Content, in the original words.")
-    title: str | None = Field(None, max_length=SOURCE_TITLE.most)
+    content: str = Field(max_length=CONTENT.maximum, description="Content, in the original words.")
+    title: str | None = Field(None, max_length=SOURCE_TITLE.maximum)
     kind: Annotated[str, Field(description=f"One of {', '.join(SOURCE_KINDS)}.")] = "memory_unit"
     ref: str | None = Field(
         None,
-        max_length=REF.most,
+        max_length=REF.maximum,
         description=(
             "Name at its origin. The same ref with other content is its next version. Defaults to a "
             "hash of the content."
@@ -47,7 +47,7 @@ class RememberInput(ToolInput):
     )
     captured_at: datetime | None = Field(None, description="Capture time; defaults to now.")
     page: PageName | None = Field(None, description="Page that cites it. Give its section too.")
-    section: str = Field("overview", max_length=SLUG.most, description="Slug of the section that cites it.")
+    section: str = Field("overview", max_length=SLUG.maximum, description="Slug of the section that cites it.")
 
 
 class Remembered(BaseModel):
@@ -122,15 +122,15 @@ WIKI_REMEMBER = Tool(
 
 class StubInput(KeyedInput):
     type: PageType
-    title: str = Field(max_length=TITLE.most, description="Display name.")
-    text: str = Field("", max_length=BODY.most, description="Text of the first section of the type, in Markdown.")
-    why: str = Field("", max_length=BODY.most, description="Text of the section Why. Required for a concept.")
+    title: str = Field(max_length=TITLE.maximum, description="Display name.")
+    text: str = Field("", max_length=BODY.maximum, description="Text of the first section of the type, in Markdown.")
+    why: str = Field("", max_length=BODY.maximum, description="Text of the section Why. Required for a concept.")
     how_to_apply: str = Field(
-        "", max_length=BODY.most, description="Text of the section How to apply. Required for a concept."
+        "", max_length=BODY.maximum, description="Text of the section How to apply. Required for a concept."
     )
     source: str | None = Field(
         None,
-        max_length=REF.most + 20,
+        max_length=REF.maximum + 20,
         description="Source: id from wiki_remember, or kind/ref.",
     )
     edit_summary: EditSummary = None
@@ -173,11 +173,11 @@ class IngestInput(ToolInput):
     content_base64: str | None = Field(None, description="Any file, such as a PDF, in base64.")
     address: str | None = Field(
         None,
-        max_length=ADDRESS.most,
+        max_length=ADDRESS.maximum,
         description="Path or URL of the file. A changed file from there is its next version.",
     )
     media_type: str | None = Field(None, description="Such as text/html; detected by default.")
-    title: str | None = Field(None, max_length=SOURCE_TITLE.most)
+    title: str | None = Field(None, max_length=SOURCE_TITLE.maximum)
     captured_at: datetime | None = Field(None, description="Time at which the source was captured.")
 
 

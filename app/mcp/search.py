@@ -28,7 +28,7 @@ class SearchInput(ToolInput):
         ),
     )
     type: PageType | None = None
-    tag: str | None = Field(None, max_length=TAG.most, description="Only pages with this tag.")
+    tag: str | None = Field(None, max_length=TAG.maximum, description="Only pages with this tag.")
     limit: Annotated[int, Field(ge=1, le=50, description="Maximum number.")] = 10
     cursor: Cursor = None
     max_chars: MaxChars = CHARS
@@ -186,8 +186,8 @@ SEARCH_WIKI = replace(WIKI_SEARCH, name="search_wiki", description="The same as 
 
 class ListInput(ToolInput):
     type: PageType | None = None
-    tag: str | None = Field(None, max_length=TAG.most, description="Only pages with this tag.")
-    title_prefix: str | None = Field(None, max_length=TITLE.most, description="Start of the title.")
+    tag: str | None = Field(None, max_length=TAG.maximum, description="Only pages with this tag.")
+    title_prefix: str | None = Field(None, max_length=TITLE.maximum, description="Start of the title.")
     updated_since: datetime | None = Field(None, description="Only pages changed at or after this time.")
     order_by: Literal["title", "updated", "created", "hubness"] = Field(
         "title", description="Order: title, or last changed, last created or most central first."

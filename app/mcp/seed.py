@@ -78,4 +78,4 @@ def files_of(folder: Path) -> list[Path]:
 def read(path: Path) -> Seed:
     """Read slightly more of a file than an entry may have, so that a file that is too long gets the usual error."""
     with path.open(encoding="utf-8") as file:
-        return read_seed(file.read(BODY.most + 1_000))
+        return read_seed(file.read(BODY.maximum + 1_000))

@@ -11,7 +11,7 @@ from content.sensitivity import LEVELS
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.model.page_fields import NAMES, OF_PAGES, ROLE_MAX
+from resolvers.model.page_fields import NAMES, PAGE_REFERENCES, ROLE_MAX
 from resolvers.model.pages import Saved
 from resolvers.pages.claims.claims import Mode, SourceRef, supersede_claim
 from resolvers.pages.edits import append_to_page, edit_page
@@ -24,7 +24,7 @@ from .tool import KeyedInput, Tool, ToolInput, ToolOutput
 
 EditSummary = Annotated[
     str | None,
-    Field(max_length=EDIT_SUMMARY.most, description="One line for the history."),
+    Field(max_length=EDIT_SUMMARY.maximum, description="One line for the history."),
 ]
 
 
@@ -34,21 +34,21 @@ ExpectedVersion = Annotated[
 
 
 class CreateInput(KeyedInput):
-    title: str = Field(max_length=TITLE.most, description="Display name.", examples=["Austin, Texas"])
+    title: str = Field(max_length=TITLE.maximum, description="Display name.", examples=["Austin, Texas"])
     type: PageType
     content: str = Field(
-        max_length=BODY.most,
+        max_length=BODY.maximum,
         description="Markdown: `## Heading` begins a section, [[slug]] or [text](wiki:slug) links to a page.",
         examples=["A city on a river.\n\n## Notes\n\nSee [[barton-springs]]."],
     )
     slug: str | None = Field(
         None,
-        max_length=SLUG.most,
+        max_length=SLUG.maximum,
         description="Slug; defaults to the title's. Needed if that is taken.",
     )
-    summary: str | None = Field(None, max_length=SUMMARY.most, description="One-line summary.")
-    tags: list[str] | None = Field(None, max_length=TAGS.most, description="Tags.")
-    aliases: list[str] = Field([], max_length=ALIASES_PER_CALL.most, description="Other names.")
+    summary: str | None = Field(None, max_length=SUMMARY.maximum, description="One-line summary.")
+    tags: list[str] | None = Field(None, max_length=TAGS.maximum, description="Tags.")
+    aliases: list[str] = Field([], max_length=ALIASES_PER_CALL.maximum, description="Other names.")
     related: list[PageName] = Field([], max_length=50, description="Pages to link to under the heading Related.")
     sensitivity: str | None = Field(None, description=f"One of {', '.join(LEVELS)}.")
     edit_summary: EditSummary = None
@@ -102,12 +102,12 @@ async def find_written(caller: Caller, saved: Saved) -> Written:
 class EditInput(KeyedInput):
     page: PageName
     old_text: str = Field(
-        max_length=BODY.most,
+        max_length=BODY.maximum,
         description="Text to replace, as on the page; whitespace can differ.",
     )
-    new_text: str = Field(max_length=BODY.most, description="Replacement text; empty to delete.")
+    new_text: str = Field(max_length=BODY.maximum, description="Replacement text; empty to delete.")
     replace_all: bool = Field(False, description="Replace all occurrences.")
-    section: str | None = Field(None, max_length=SLUG.most, description="Slug of the section to edit.")
+    section: str | None = Field(None, max_length=SLUG.maximum, description="Slug of the section to edit.")
     expected_version: ExpectedVersion = None
     edit_summary: EditSummary = None
 
@@ -151,8 +151,8 @@ def address(found: PageLookup) -> PageAddress:
 
 class AppendInput(KeyedInput):
     page: PageName
-    text: str = Field(max_length=BODY.most, description="Markdown, appended as a paragraph.")
-    section: str | None = Field(None, max_length=SLUG.most, description="Slug of the section; created if missing.")
+    text: str = Field(max_length=BODY.maximum, description="Markdown, appended as a paragraph.")
+    section: str | None = Field(None, max_length=SLUG.maximum, description="Slug of the section; created if missing.")
     expected_version: ExpectedVersion = None
     edit_summary: EditSummary = None
 
@@ -175,11 +175,11 @@ async def append(caller: Caller, arguments: AppendInput) -> ToolOutput:
 
 class SupersedeInput(ToolInput):
     page: PageName
-    fact: str = Field(max_length=CLAIM.most, description="Claim that no longer holds, as on the page.")
-    replacement: str = Field(max_length=CLAIM.most, description="Claim that holds now.")
-    section: str | None = Field(None, max_length=SLUG.most, description="Slug of the section to edit.")
+    fact: str = Field(max_length=CLAIM.maximum, description="Claim that no longer holds, as on the page.")
+    replacement: str = Field(max_length=CLAIM.maximum, description="Claim that holds now.")
+    section: str | None = Field(None, max_length=SLUG.maximum, description="Slug of the section to edit.")
     overridden_by: str | None = Field(
-        None, max_length=REF.most + 20, description="Source of the new claim, as kind:ref."
+        None, max_length=REF.maximum + 20, description="Source of the new claim, as kind:ref."
     )
     superseded_on: str | None = Field(
         None, max_length=40, description="Time until which it held, such as 2026-03-02; defaults to now."
@@ -227,11 +227,11 @@ def parse_day(text: str | None) -> datetime | None:
 
 class UpdateInput(ToolInput):
     page: PageName
-    title: str | None = Field(None, max_length=TITLE.most, description="New title; the old one becomes an alias.")
-    summary: str | None = Field(None, max_length=SUMMARY.most, description="One-line summary; empty for none.")
-    tags: list[str] | None = Field(None, max_length=TAGS.most, description="All tags; others are removed.")
+    title: str | None = Field(None, max_length=TITLE.maximum, description="New title; the old one becomes an alias.")
+    summary: str | None = Field(None, max_length=SUMMARY.maximum, description="One-line summary; empty for none.")
+    tags: list[str] | None = Field(None, max_length=TAGS.maximum, description="All tags; others are removed.")
     aliases: list[str] | None = Field(
-        None, max_length=ALIASES_PER_CALL.most, description="All aliases; others are removed."
+        None, max_length=ALIASES_PER_CALL.maximum, description="All aliases; others are removed."
     )
     related: list[PageName] | None = Field(
         None, max_length=50, description="All related pages beyond the text's links."
@@ -255,7 +255,7 @@ async def update(caller: Caller, arguments: UpdateInput) -> ToolOutput:
         changes["summary"] = changes["summary"] or None
     if "related" in changes:
         changes["related"] = list(map(resolver_name, changes["related"]))
-    fields |= {name: list(map(resolver_name, fields[name])) for name in OF_PAGES if name in fields}
+    fields |= {name: list(map(resolver_name, fields[name])) for name in PAGE_REFERENCES if name in fields}
     found = await find_page(caller, arguments.page)
     saved = await caller.write(
         lambda database, scope: update_page(

@@ -18,9 +18,9 @@ from schema.enums import WikiConfidence, WikiPageStatus, WikiPageType, WikiSensi
 
 VERSION_MAX = 2**31 - 1
 MEMBERS_MAX = 50  # of an object in a request body
-Text = Annotated[str, Field(max_length=BODY.most)]
+Text = Annotated[str, Field(max_length=BODY.maximum)]
 EditSummary = Annotated[
-    str | None, Field(max_length=EDIT_SUMMARY.most, description="Summary of the change for the history.")
+    str | None, Field(max_length=EDIT_SUMMARY.maximum, description="Summary of the change for the history.")
 ]
 ExpectedVersion = Annotated[
     int | None,
@@ -175,10 +175,10 @@ class NewSource(RequestModel):
     kind: SourceKind
     ref: Annotated[
         str,
-        Field(min_length=1, max_length=REF.most, description="Name of the source in the system that it comes from."),
+        Field(min_length=1, max_length=REF.maximum, description="Name of the source in the system that it comes from."),
     ]
-    content: Annotated[str, Field(min_length=1, max_length=CONTENT.most)]
-    title: Annotated[str | None, Field(max_length=SOURCE_TITLE.most)] = None
+    content: Annotated[str, Field(min_length=1, max_length=CONTENT.maximum)]
+    title: Annotated[str | None, Field(max_length=SOURCE_TITLE.maximum)] = None
     captured_at: Annotated[
         Moment | None, Field(description="Time at which the source was captured. Defaults to now.")
     ] = None

@@ -17,7 +17,7 @@ from .problems import PROBLEM
 
 Caller = Annotated[Call, Depends(call_of)]
 Slug = Annotated[
-    str, Path(max_length=SLUG.most, description="Slug of the page, or a former slug.", examples=["austin-texas"])
+    str, Path(max_length=SLUG.maximum, description="Slug of the page, or a former slug.", examples=["austin-texas"])
 ]
 Type = Annotated[
     WikiPageType | None, Query(description="Type of the page. Required if pages of several types share the slug.")

@@ -152,7 +152,7 @@ class Credential:
         while True:
             try:
                 with translated_db_errors():
-                    until = await self.credentials.good_until(self.authorization)
+                    until = await self.credentials.valid_until(self.authorization)
             except Unavailable:
                 until = time.time() + RETRY_AFTER
             await asyncio.sleep(max(until - time.time(), 0))

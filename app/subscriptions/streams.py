@@ -114,7 +114,7 @@ class Streams:
             log.warning("ignored an unknown notification", size=len(payload))
             return
         for change in changes:
-            self.feed.tell(change)
+            self.feed.publish(change)
 
     def credential(self, authorization: str | None, owner: str | None) -> Credential:
         return Credential(self.credentials, authorization, owner)

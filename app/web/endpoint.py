@@ -394,6 +394,6 @@ def is_api_path(path: str) -> bool:
     return any(path == root or path.startswith(f"{root}/") for root in APIS)
 
 
-def is_for_a_person(request: Request) -> bool:
+def wants_html(request: Request) -> bool:
     """Return whether the response should be an HTML page for a person, and not the JSON of an API."""
     return not is_api_path(request.url.path) and "text/html" in (header(request.scope, b"accept") or "")

@@ -11,7 +11,7 @@ from ..http.request import header, parse_headers
 from .endpoint import Web, check_same_origin, credential
 
 
-class SignedIn:
+class SessionGraphQL:
     """The GraphQL endpoint of the GraphiQL page. A request without `Authorization` gets the credential of the cookie.
 
     It has its own path and accepts only requests of pages of this service, because browsers also send the cookie with

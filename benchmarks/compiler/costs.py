@@ -95,9 +95,9 @@ async def watch_database(database: Database) -> Watch:
     return watch
 
 
-def default_compiler(told: Callable[[Metrics], None] = lambda _: None, caps: Caps = CAPS) -> Compiler:
+def default_compiler(report_progress: Callable[[Metrics], None] = lambda _: None, caps: Caps = CAPS) -> Compiler:
     """Return a compiler with the default settings."""
-    return Compiler(ExtractivePlanner(), ExtractiveWriter(), caps, told=told)
+    return Compiler(ExtractivePlanner(), ExtractiveWriter(), caps, report_progress=report_progress)
 
 
 async def run_jobs(database: Database, compiler: Compiler) -> int:

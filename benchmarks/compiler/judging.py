@@ -134,7 +134,7 @@ def compiler_of(model: str | None, batch: int) -> Compiler:
     """Return the product's compiler with rules only, or with a model whose plans the rules check."""
     planner, writer, caps = ExtractivePlanner(), ExtractiveWriter(), CAPS._replace(batch=batch)
     models = Models(model, (), planner, writer) if model else None
-    return Compiler(planner, writer, caps, hiring=models)
+    return Compiler(planner, writer, caps, author_factory=models)
 
 
 async def compile_and_judge(dsn: str, chosen: Sequence[JudgedWiki], compiler: Compiler) -> list[Judged]:

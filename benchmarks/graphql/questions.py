@@ -13,7 +13,7 @@ import asyncpg
 from db.database import Database
 from resolvers.search.ranking_query import RANKING
 from resolvers.search.request import SearchRequest
-from resolvers.search.search import cached_values
+from resolvers.search.search import ranking_values
 
 from .database import connected
 from .operations import Drawn
@@ -63,7 +63,7 @@ async def ranking_parameters(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUI
     try:
         for request in drawn:
             asked = SearchRequest(request.variables["query"], first=FIRST)
-            known = await cached_values(database, scope_of(request.wiki), asked, is_stale=False)
+            known = await ranking_values(database, scope_of(request.wiki), asked, is_stale=False)
             if known is not None:
                 found[request.wiki.owner_id, asked.text] = RANK.arguments(known)
     finally:

@@ -94,4 +94,4 @@ def of_page(wiki: Wiki, number: int, article: Article) -> Iterator[tuple[str, tu
 
 def names_of(aliases: Iterable[str]) -> dict[str, str]:
     """Return the display name of each alias by its normalised form."""
-    return {alias: name for name in aliases if len(name) <= NAME.most and (alias := normalise(name))}
+    return {alias: name for name in aliases if len(name) <= NAME.maximum and (alias := normalise(name))}

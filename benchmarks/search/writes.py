@@ -12,7 +12,7 @@ from unittest.mock import patch
 from resolvers.model.drafts import PageDraft
 from resolvers.pages import insert
 from resolvers.pages.lifecycle import create_page, delete_page
-from resolvers.search.index import searchable, write_search
+from resolvers.search.index import index_pages, searchable
 
 from ..wikis import wiki
 from .backend import Backend, Spent
@@ -61,10 +61,10 @@ def measuring_search(backend: Backend) -> Iterator[list[Spent]]:
 
     async def watched(*arguments: Any, **options: Any) -> None:
         with backend.watched() as spent:
-            await write_search(*arguments, **options)
+            await index_pages(*arguments, **options)
         found.append(spent)
 
-    with patch.object(insert, write_search.__name__, watched):
+    with patch.object(insert, index_pages.__name__, watched):
         yield found
 
 

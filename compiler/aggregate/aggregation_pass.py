@@ -153,7 +153,7 @@ async def place_pages(
 def wanted_placements(card: PageCard, metadata: Sequence[MetadataValue]) -> Iterator[Placement]:
     """Yield a placement for each parent that the evidence of a page names, without its topic and section."""
     kind = kind_of(card, metadata)
-    tags = tuple(dict.fromkeys((*observed_tags(metadata), *card.tags)))[: TAGS.most]
+    tags = tuple(dict.fromkeys((*observed_tags(metadata), *card.tags)))[: TAGS.maximum]
     for candidate in candidates(card, metadata):
         yield Placement(card.id, candidate.alias, candidate.name, candidate.bases, kind, tags)
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from content.markdown.sections import Section, problem
 from content.names import section_slug
-from lib.threads import read_in_thread
+from lib.threads import offload
 from resolvers.errors import BadInput
 from resolvers.links.references import refresh_hubness
 from resolvers.model import outline
@@ -195,7 +195,7 @@ async def with_lists(
     wanted = [draft for draft in drafts if draft.slug not in empty]
     try:
         size = outline.size(sections, wanted)
-        merged = await read_in_thread(size, outline.merge_drafts, page.type, sections, wanted)
+        merged = await offload(size, outline.merge_drafts, page.type, sections, wanted)
         return replace(page, sections=merged, status="active")
     except BadInput as error:
         log.info("The list for %s could not be made: %s", page.name, error.message)

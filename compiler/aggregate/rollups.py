@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from lib.threads import read_in_thread
+from lib.threads import offload
 from resolvers.model.pages import Page
 from resolvers.transactions.writer import Writer
 
@@ -102,7 +102,7 @@ async def read_rollup(page: Page, section_key: SectionKey, before: Aggregation, 
     if before.linked_page_ids and not before.line_digests:
         body = without_promotion_text(body, before)
     size = len(body) + sum(len(child.title) + len(child.summary or "") for child in children)
-    text = await read_in_thread(size, build_listing, body, children, before)
+    text = await offload(size, build_listing, body, children, before)
     heading = section.heading if section else heading_of(section_key[1], before)
     return Rollup(section_key, heading, body, before, children, text, before)
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 from resolvers.model.names import find_names
 from resolvers.model.pages import Page, find_pages
 from resolvers.pages.revision_store import find_states
@@ -37,7 +37,7 @@ async def find_last_quoting(reader: Writer, page_id: UUID, request: ForgetReques
     for row in reversed(rows):
         (state,) = await find_states(reader, reader.scope, page_id, [row["version"]])
         text = f"{state.body}\n{state.summary or ''}\n{row['edit_summary'] or ''}"
-        if await read_in_thread(len(text), request.is_repeated_in, text):
+        if await offload(len(text), request.is_repeated_in, text):
             return state.version
     return None
 
@@ -64,4 +64,4 @@ async def is_repeating(reader: Writer, page: Page, request: ForgetRequest) -> bo
     """
     text = f"{page.body}\n{page.summary or ''}"
     others = [row["said"] for row in await reader.all(FORGETTING["find_said_besides"], page_id=page.id)]
-    return await read_in_thread(len(text) + sum(map(len, others)), request.is_repeated_only_in, text, others)
+    return await offload(len(text) + sum(map(len, others)), request.is_repeated_only_in, text, others)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from db.database import Database
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import Job, advance, finish
 from resolvers.transactions.transaction import read_connection, writing
@@ -75,7 +75,7 @@ class Forgetting(Run):
         async with read_connection(self.database) as connection:
             rows = await Writer(connection, self.scope).all(FORGETTING["find_forgettings"])
         if rows:
-            self.request = await read_in_thread(sum(len(row["said"]) for row in rows), ForgetRequest.of, rows)
+            self.request = await offload(sum(len(row["said"]) for row in rows), ForgetRequest.of, rows)
             self.scanned = FIRST
         return bool(rows)
 

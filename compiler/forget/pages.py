@@ -9,12 +9,12 @@ from content.search.words import words
 from db.sql import statements
 from resolvers.links.references import refresh_hubness
 from resolvers.links.targets import resolve
-from resolvers.model.names import Names, renew_names
+from resolvers.model.names import Names, rewrite_names
 from resolvers.model.pages import Page, find_page
 from resolvers.pages.claims.trajectory import keep_trajectory, slug_of
 from resolvers.pages.lifecycle import remove_page
 from resolvers.pages.update import save
-from resolvers.search.index import Findable, write_search
+from resolvers.search.index import SearchEntry, index_pages
 from resolvers.transactions.writer import Writer, record
 
 from ..link.evidence import parents
@@ -45,8 +45,8 @@ async def store(writer: Writer, rebuilt: RebuiltPage, request: ForgetRequest, do
     after = replace(rebuilt.after, last_compiled_at=writer.now)
     saved = await save(writer, rebuilt.before, after, edit_summary=EDIT_SUMMARY)
     if lost != Names():
-        names = await renew_names(writer, after)
-        await write_search(writer, Findable(after, names))
+        names = await rewrite_names(writer, after)
+        await index_pages(writer, SearchEntry(after, names))
         await resolve(writer, names | lost)
     await drop_claims_saying(writer, after.id, rebuilt.lost_words)
     await renew_trajectory(writer, after, rebuilt.before.slug)

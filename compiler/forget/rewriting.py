@@ -12,12 +12,12 @@ from db.sql import statements
 from resolvers.links.targets import resolve
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
-from resolvers.model.names import Names, free_slug, renew_names, title_slug
+from resolvers.model.names import Names, free_slug, rewrite_names, title_slug
 from resolvers.model.outline import Outline
 from resolvers.model.pages import Page, find_pages
 from resolvers.pages.renaming import BEGINNING, TEXTS_PER_BATCH, NewName, new_name, rename_section_links
 from resolvers.pages.update import save
-from resolvers.search.index import Findable, write_search
+from resolvers.search.index import SearchEntry, index_pages
 from resolvers.transactions.writer import Writer, record
 
 from ..aggregate.aggregation_pass import update_lists
@@ -133,8 +133,8 @@ async def respell(writer: Writer, rebuilt: RebuiltPage, request: ForgetRequest, 
     if before.slug != after.slug:
         await writer.run(FORGETTING["drop_old_slugs"], page_id=after.id, slugs=[before.slug])
     (current,) = (await find_pages(writer, [after.id])).values()
-    names = await renew_names(writer, current)
-    await write_search(writer, Findable(current, names))
+    names = await rewrite_names(writer, current)
+    await index_pages(writer, SearchEntry(current, names))
     await resolve(writer, names | Names(frozenset({before.slug}), frozenset({alias})))
     done.add("pages_retitled")
 

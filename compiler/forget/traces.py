@@ -9,7 +9,7 @@ from uuid import UUID
 
 from content.search.words import words
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 from resolvers.links.references import refresh_hubness
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
@@ -140,7 +140,7 @@ async def drop_claims(writer: Writer, request: ForgetRequest) -> None:
     for noun, columns in CLAIMED.items():
         rows = await writer.all(FORGETTING[f"find_{noun}_since"], since=request.since, source_ids=request.source_ids)
         texts = ["\n".join(row[column] or "" for column in columns) for row in rows]
-        quoting = await read_in_thread(sum(map(len, texts)), list[bool], map(request.is_repeated_in, texts))
+        quoting = await offload(sum(map(len, texts)), list[bool], map(request.is_repeated_in, texts))
         ids = [row["id"] for row, quotes in zip(rows, quoting, strict=True) if row["is_of_them"] or quotes]
         await writer.run(FORGETTING[f"drop_{noun}"], ids=ids)
         if noun == "claims":
@@ -160,7 +160,7 @@ async def drop_mutes(writer: Writer, request: ForgetRequest, unsaid: frozenset[s
     """Delete lint mutes that quote a forgotten source, or contain a word that no page contains any more."""
     rows = await writer.all(FORGETTING["find_mutes_since"], since=request.since)
     texts = ["\n".join(filter(None, (row["name"], row["reason"]))) for row in rows]
-    quoting = await read_in_thread(sum(map(len, texts)), list[bool], map(request.is_repeated_in, texts))
+    quoting = await offload(sum(map(len, texts)), list[bool], map(request.is_repeated_in, texts))
     dropped = [
         row
         for row, text, quotes in zip(rows, texts, quoting, strict=True)

@@ -18,7 +18,7 @@ from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import Embedder
 from resolvers.errors import CairnError, Forbidden, Unavailable
 from resolvers.jobs import queue
-from resolvers.jobs.queue import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
+from resolvers.jobs.queue import ATTEMPTS_MAX, Job, JobLost, beat, claim, fail, release
 from resolvers.knowledge.lint import lint
 from resolvers.knowledge.lint_reports import SCHEDULE, lint_all, write_report
 from resolvers.pages.link_places import place_links
@@ -193,7 +193,7 @@ class EmbeddingCheck:
         if self.embedder is None or time.monotonic() < self.next:
             return
         self.next = time.monotonic() + self.every
-        await vectors.ask_where_lacking(database, self.embedder)
+        await vectors.enqueue_embedding_jobs(database, self.embedder)
 
 
 class RetentionCheck:
@@ -315,14 +315,14 @@ async def run_attempt(database: Database, job: Job, attempt: Run, is_patient: bo
             while not await attempt.step():
                 pass
             heartbeats.cancel()
-    except* Lost:
+    except* JobLost:
         record_error("JOB_LOST")
         log.warning("The job %s was lost: it was cancelled, or given to another worker.", job.id)
     except* Exception as errors:
         first = next(flatten_errors(errors))
         record_error("JOB_FAILED")
         log.warning("The job %s failed: %s", job.id, describe_error(first), exc_info=first)
-        with suppress(Lost):
+        with suppress(JobLost):
             is_hopeless = isinstance(first, ModelRefused | Forbidden)
             await store_failure(database, job, describe_error(first), attempt, is_hopeless, is_patient)
 
@@ -330,7 +330,7 @@ async def run_attempt(database: Database, job: Job, attempt: Run, is_patient: bo
 async def store_failure(
     database: Database, job: Job, error: str, attempt: Run, is_hopeless: bool, is_patient: bool
 ) -> None:
-    """Store that an attempt has failed. Raises Lost.
+    """Store that an attempt has failed. Raises JobLost.
 
     An `is_hopeless` failure is not retried. With `is_patient`, storing is retried until Postgres answers.
     """
@@ -349,14 +349,14 @@ async def store_failure(
 async def send_heartbeats(database: Database, job: Job) -> None:
     """Store a heartbeat of the job every HEARTBEAT_INTERVAL seconds.
 
-    Raises Lost, which ends the attempt as well. Other errors are only logged: the attempt notices itself if Postgres
+    Raises JobLost, which ends the attempt as well. Other errors are only logged: the attempt notices itself if Postgres
     does not answer.
     """
     while True:
         await asyncio.sleep(HEARTBEAT_INTERVAL)
         try:
             await beat(database, job)
-        except Lost:
+        except JobLost:
             raise
         except Exception as error:
             log.warning("The heartbeat of the job %s was not stored: %s", job.id, str(error) or type(error).__name__)

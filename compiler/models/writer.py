@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from content.templates import TEMPLATES
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..extraction.texts.language import language_of
 from ..extraction.texts.text import WORD
@@ -42,7 +42,7 @@ class ModelWriter:
             return task.body
         if not task.is_synthesis or await self.asker.meter.stop():
             return await self.by_rules(task)
-        sources = await read_in_thread(sum(len(source.content) for source in task.sources), newest_that_fit, task)
+        sources = await offload(sum(len(source.content) for source in task.sources), newest_that_fit, task)
         peoples_lines, unshown_lines = await self.remaining_lines(task, [source for source, _ in sources])
         handles = {f"s{n}": source for n, (source, _) in enumerate(sources, start=1)}
         titles = {title for title, _, _ in task.related}

@@ -163,7 +163,7 @@ class Guard:
             if not known:
                 self.drop("no_sources", section.slug)
                 continue
-            heading = " ".join((section.heading or "").split())[: HEADING.most].strip() or None
+            heading = " ".join((section.heading or "").split())[: HEADING.maximum].strip() or None
             yield SectionProposal(section_slug(section.slug), known, heading)
 
     def known_sources(self, source_ids: Collection[UUID]) -> Iterator[UUID]:
@@ -183,7 +183,7 @@ class Guard:
                 known = held.suggested_type is None or held.suggested_type in PAGE_TYPES
                 if not known:
                     self.drop("unknown_type", held.suggested_type)
-                context = held.context.replace("\0", "")[: QUOTE.most].strip()
+                context = held.context.replace("\0", "")[: QUOTE.maximum].strip()
                 yield replace(held, context=context, suggested_type=held.suggested_type if known else None)
 
     def links(self, plan: Plan) -> Iterator[LinkProposal]:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from content.markdown.sections import Section
 from content.search.words import words
-from lib.threads import read_in_thread
+from lib.threads import offload
 from resolvers.errors import BadInput
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
@@ -96,7 +96,7 @@ async def rebuild_pages(
     rebuilt = []
     for page in pages.values():
         sections = await rewrite_sections(page, section_keys, written, links, evidence, forgotten)
-        lost = await read_in_thread(len(page.body), lost_words, forgotten, evidence.of_page(page.id), sections)
+        lost = await offload(len(page.body), lost_words, forgotten, evidence.of_page(page.id), sections)
         summary = next_summary(page, drafts.summaries.get(sums.get(page.id, (page.id, ()))), lost, page.id in compiled)
         tags = tuple(tag for tag in page.tags if lost.isdisjoint(words(tag)))
         after = replace(page, sections=sections, summary=summary, tags=tags)
@@ -150,7 +150,7 @@ async def with_text(
     """Return the sections with this text in place of the old one, or None if it is not valid."""
     draft = SectionDraft(body, old.slug)
     try:
-        return await read_in_thread(outline.size(sections, [draft]), outline.merge_drafts, page.type, sections, [draft])
+        return await offload(outline.size(sections, [draft]), outline.merge_drafts, page.type, sections, [draft])
     except BadInput as error:
         guard.drop("bad_section", f"{page.title}: {error.message}")
         return None

@@ -15,13 +15,13 @@ from uuid import UUID
 
 from content.claims import claims
 from content.claims.claims import Statement
-from content.claims.corrections import Verdict, densities, judge, may_correct
+from content.claims.corrections import Verdict, count_changes, judge, may_correct
 from content.markdown.sections import Section
 from content.search.words import words
 from db.connection import Row
 from db.ids import new_id
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 from resolvers.transactions.writer import Writer
 
 from ..extraction.reading_cache import reading_of
@@ -141,7 +141,7 @@ async def corrections_of(source: SourceText) -> list[Correction]:
     if not may_correct(source.content):
         return []
     texts = [sentence.text for sentence in reading_of(source).sentences]
-    scores = await read_in_thread(len(source.content), densities, texts)
+    scores = await offload(len(source.content), count_changes, texts)
     return [Correction(source, text, score) for text, score in zip(texts, scores, strict=True) if score]
 
 

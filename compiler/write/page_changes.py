@@ -19,7 +19,7 @@ from content.limits import ALIASES, TAGS
 from content.names import normalise
 from content.templates import TEMPLATES
 from db.connection import Row
-from lib.threads import read_in_thread
+from lib.threads import offload
 from resolvers.errors import BadInput
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
@@ -267,7 +267,7 @@ async def apply_plan(
         body, before, proposal = written[planned.page.id, slug].strip(), present.get(slug, ""), planned.sections[slug]
         if not body:
             guard.drop("empty_section", (planned.page.title, slug))
-        elif before and not await read_in_thread(len(body) + len(before), differs, before, body):
+        elif before and not await offload(len(body) + len(before), differs, before, body):
             guard.metrics.add("sections_skipped")
             cited[slug] = proposal.source_ids
         else:
@@ -286,11 +286,11 @@ async def apply_plan(
         planned.page,
         sections=sections,
         summary=planned.summary if takes_summary else planned.page.summary,
-        tags=tuple(dict.fromkeys((*planned.page.tags, *planned.tags)))[: max(TAGS.most, len(planned.page.tags))],
+        tags=tuple(dict.fromkeys((*planned.page.tags, *planned.tags)))[: max(TAGS.maximum, len(planned.page.tags))],
         status="active",
     )
     new_names = [name for name in planned.aliases if normalise(name) not in planned.known_aliases or planned.is_new]
-    room = max(0, ALIASES.most - 1 - len(planned.known_aliases) * (not planned.is_new))
+    room = max(0, ALIASES.maximum - 1 - len(planned.known_aliases) * (not planned.is_new))
     return PageChange(
         None if planned.is_new else planned.page, after, tuple(new_names[:room]), tuple(planned.promotes), cited
     )
@@ -319,7 +319,7 @@ async def merge_drafts(page: Page, sections: outline.Outline, drafts: Sequence[S
     """Return the sections with these drafts merged into them. Raises BadInput for an invalid one."""
     if not drafts:
         return sections
-    return await read_in_thread(outline.size(sections, drafts), outline.merge_drafts, page.type, sections, drafts)
+    return await offload(outline.size(sections, drafts), outline.merge_drafts, page.type, sections, drafts)
 
 
 def in_order(page_type: str, slugs: Collection[str]) -> list[str]:

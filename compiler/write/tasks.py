@@ -97,7 +97,7 @@ def drafts_on(
             is_new=planned.is_new,
             known_aliases=planned.all_aliases,
             slug=slug,
-            heading=before.heading if before else proposal.heading or outline.usual_heading(planned.page.type, slug),
+            heading=before.heading if before else proposal.heading or outline.default_heading(planned.page.type, slug),
             body=before.body if before else "",
             source_ids=source_ids,
             digests=tuple(ranked.facts[id]["digest"] for id in chain(source_ids, *(ids for _, ids in earlier))),

@@ -135,7 +135,7 @@ def changes(text: str) -> tuple[Change, ...]:
     return tuple(_changes(text))
 
 
-def densities(texts: Sequence[str]) -> list[int]:
+def count_changes(texts: Sequence[str]) -> list[int]:
     """Return the number of changes that each sentence describes. The more, the likelier it is a correction."""
     return [len(changes(text)) for text in texts]
 

@@ -88,7 +88,7 @@ def extract(media_type: str, data: bytes) -> Extracted:
     if is_plain(media_type):
         return Extracted(decode(data))
     found = from_pdf(data) if media_type == PDF else from_html(data)
-    title = " ".join(CONTROLS.sub(" ", found.title or "").split())[: SOURCE_TITLE.most]
+    title = " ".join(CONTROLS.sub(" ", found.title or "").split())[: SOURCE_TITLE.maximum]
     return Extracted(tidy(found.text), title or None)
 
 
@@ -138,8 +138,8 @@ def check_extracted(found: Extracted) -> Extracted:
     """Return the extracted text. Raises Unreadable if it is empty or too long."""
     if not found.text.strip():
         raise Unreadable("there is no text in it: pictures of text are not read")
-    if len(found.text) > CONTENT.most:
-        raise Unreadable(f"its text has {len(found.text):,} characters: at most {CONTENT.most:,} are kept. Split it")
+    if len(found.text) > CONTENT.maximum:
+        raise Unreadable(f"its text has {len(found.text):,} characters: at most {CONTENT.maximum:,} are kept. Split it")
     return found
 
 

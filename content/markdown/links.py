@@ -18,8 +18,8 @@ from ..templates import TEMPLATES
 from .prose import HIDDEN, Span, hide, mask_code
 
 WIKI = re.compile(
-    rf"(?P<embed>!?)\[\[(?P<name>[^\[\]|\\#\r\n{HIDDEN}]{{1,{LINK.most}}})(?:#(?P<anchor>[^\[\]|\\\r\n]{{0,500}}))?"
-    rf"(?P<bar>\\?\|(?P<text>[^\[\]\r\n]{{0,{LINK_TEXT.most}}}))?\]\]"
+    rf"(?P<embed>!?)\[\[(?P<name>[^\[\]|\\#\r\n{HIDDEN}]{{1,{LINK.maximum}}})(?:#(?P<anchor>[^\[\]|\\\r\n]{{0,500}}))?"
+    rf"(?P<bar>\\?\|(?P<text>[^\[\]\r\n]{{0,{LINK_TEXT.maximum}}}))?\]\]"
 )
 # An inline link from the end of its text on. `_openings` finds where the text begins.
 INLINE = re.compile(

@@ -88,8 +88,8 @@ def problem(section: Section) -> str | None:
         return "the heading or the text has a NUL character: leave it out"
     if "\n" in heading or "\r" in heading:
         return "the heading has a line break: write it on one line"
-    if len(heading) > HEADING.most:
-        return f"the heading has {len(heading)} characters: at most {HEADING.most} are allowed"
+    if len(heading) > HEADING.maximum:
+        return f"the heading has {len(heading)} characters: at most {HEADING.maximum} are allowed"
     if not heading and not text:
         return "the section has neither heading nor text: give it one, or leave it out"
     if heading and [found.heading for found in parse(f"## {heading}")] != [heading]:
@@ -117,7 +117,7 @@ def _headings(body: str) -> list[tuple[int, str]]:
     if "##" not in body:
         return []
     found = _parse_headings(body) if INTRICATE.search(body) else _scan_headings(body)
-    return [(row, title) for row, title in found if 0 < len(title) <= HEADING.most]
+    return [(row, title) for row, title in found if 0 < len(title) <= HEADING.maximum]
 
 
 def _parse_headings(body: str) -> Iterator[tuple[int, str]]:

@@ -48,7 +48,7 @@ def from_logseq(path: str, text: str) -> Note:
         *_split_names(values.pop("tags", None)),
         *(found[1].strip() for found in BRACKETED_TAG.finditer(mask_code(body))),
     ]
-    short = [tag for tag in dict.fromkeys(tags) if 0 < len(tag) <= TAG.most][: TAGS.most]
+    short = [tag for tag in dict.fromkeys(tags) if 0 < len(tag) <= TAG.maximum][: TAGS.maximum]
     note = from_fields(values | {"title": title.strip() or "Untitled"}, body, title)
     return replace(note, aliases=tuple(dict.fromkeys([*note.aliases, *names])), tags=tuple(short))
 

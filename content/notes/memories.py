@@ -67,7 +67,7 @@ def read(type: str, topic: str, name: str, text: str) -> Memory | None:
     metadata = {
         key: value for key, value in fields.items() if key in ("confidence", "sensitivity", "owner", "expires_at")
     }
-    return Memory(type, slug, title[: TITLE.most], summary[: SUMMARY.most] or None, sections, metadata,
+    return Memory(type, slug, title[: TITLE.maximum], summary[: SUMMARY.maximum] or None, sections, metadata,
                   date_of(fields, name, text))  # fmt: skip
 
 

@@ -119,4 +119,4 @@ def inline_tags(text: str) -> tuple[str, ...]:
 
 
 def is_tag(written: str) -> bool:
-    return len(written) <= limits.TAG.most and any(character.isalpha() for character in written)
+    return len(written) <= limits.TAG.maximum and any(character.isalpha() for character in written)

@@ -145,7 +145,7 @@ def titled(page: FromClause, prefix: Any) -> Select[Any]:
 
 def beginning(prefix: str) -> str:
     """Return a prefix normalised like stored names. Without a letter it is LAST, with which no name begins."""
-    return normalise(prefix[: NAME.most]) or LAST
+    return normalise(prefix[: NAME.maximum]) or LAST
 
 
 def recent() -> Select[Any]:

@@ -68,7 +68,7 @@ def by_name(owner: Any, name: Any, type: Any = None, include_archived: bool = Fa
 
 def as_given(name: str) -> str:
     """Return a name without normalisation, as slugs are stored."""
-    return name[: NAME.most]
+    return name[: NAME.maximum]
 
 
 def by_prefix(prefix: Any) -> Select[Any]:
@@ -91,7 +91,7 @@ def by_prefix(prefix: Any) -> Select[Any]:
 
 def prefix_end(prefix: str) -> str:
     """Return the upper bound of names with a prefix. A space ends a word: `z ` matches `z machine`, but not `zebra`."""
-    return beginning(prefix) + ("!" if prefix[: NAME.most][-1:].isspace() else LAST)
+    return beginning(prefix) + ("!" if prefix[: NAME.maximum][-1:].isspace() else LAST)
 
 
 def names_with_prefix(owner_id: ColumnElement[Any], start: Any, end: Any) -> Select[Any]:
@@ -137,7 +137,7 @@ def words_asked(prefix: str) -> str | None:
     found = words(beginning(prefix)) if len(beginning(prefix)) >= SHORTEST else []
     if not found:
         return None
-    is_whole = prefix[: NAME.most][-1:].isspace()
+    is_whole = prefix[: NAME.maximum][-1:].isspace()
     quoted = ["'" + (MARKER + word).replace("\\", "\\\\").replace("'", "''") + "'" for word in found]
     return "&".join(quoted) + ("" if is_whole else ":*")
 
@@ -145,7 +145,7 @@ def words_asked(prefix: str) -> str | None:
 def inner(prefix: str) -> str:
     """Return the words of a prefix as they appear in a name between spaces: a space replaces ' and -."""
     spaced = " " + beginning(prefix).replace("'", " ").replace("-", " ")
-    return spaced + " " * prefix[: NAME.most][-1:].isspace()
+    return spaced + " " * prefix[: NAME.maximum][-1:].isspace()
 
 
 def best_name(name: FromClause, start: Any, end: Any) -> Select[Any]:

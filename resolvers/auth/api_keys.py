@@ -10,7 +10,7 @@ from secrets import token_urlsafe
 from typing import Any, TypeVar
 from uuid import UUID
 
-from content.limits import CALLED
+from content.limits import DISPLAY_NAME
 from db.connection import Row
 from db.database import Database
 from db.ids import new_id
@@ -23,7 +23,7 @@ from ..errors import BadInput, Forbidden, IdempotencyKeyNotAllowed, NotFound, Un
 from ..permissions import covers
 from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
-from .owners import hold_owners, usual_actor
+from .owners import lock_owners, usual_actor
 
 KEYS = statements("access/api_keys")
 PREFIX = "cairn_"
@@ -145,9 +145,9 @@ async def create_api_key(
         raise BadInput("A key must expire in the future, or never.", "expiresAt")
     if actor_kind is ActorKind.COMPILER:
         raise BadInput("The actor of a key must be an agent, a user or a service.", "actor")
-    issued, called = IssuedKey(new_id(), new_secret()), validation.line(name, "name", CALLED.most)
+    issued, called = IssuedKey(new_id(), new_secret()), validation.line(name, "name", DISPLAY_NAME.maximum)
     async with transaction(database) as connection:
-        kinds = await hold_owners(connection, tenant_id, owners)
+        kinds = await lock_owners(connection, tenant_id, owners)
         await connection.run(
             KEYS["add_key"],
             key_hash=hash_key(issued.key),

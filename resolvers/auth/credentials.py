@@ -241,8 +241,8 @@ def one_of(claims: Mapping[str, Any], name: str, kind: type[Choice]) -> Choice:
 
 def subject(value: str) -> str:
     """Return the id of the author, which is stored in the history and must therefore be printable and short."""
-    if not 0 < len(value) <= AUTHOR.most or not value.isprintable():
-        raise Unauthenticated(f"The token's claim `sub` must be 1 to {AUTHOR.most} printable characters.")
+    if not 0 < len(value) <= AUTHOR.maximum or not value.isprintable():
+        raise Unauthenticated(f"The token's claim `sub` must be 1 to {AUTHOR.maximum} printable characters.")
     return value
 
 
@@ -287,7 +287,7 @@ class Credentials:
             raise Unauthenticated(REASONS[jwt.InvalidAudienceError])
         return found.scope
 
-    async def good_until(self, authorization: str | None) -> float:
+    async def valid_until(self, authorization: str | None) -> float:
         """Return the time, in seconds since 1970, until which the credential need not be verified again.
 
         Raises Unauthenticated if it is not valid any more.

@@ -21,7 +21,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
 from ..errors import Forbidden, NotFound
-from ..permissions import Action, covers, is_at_home
+from ..permissions import Action, covers, is_allowed_in_own_wiki
 from ..transactions.audit import Event, audit
 from ..transactions.transaction import read_connection, transaction
 from .api_keys import SCOPES, role_of_scopes
@@ -110,7 +110,7 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
     The program gets the rights of its OAuth scopes, limited to those of the caller's credential. In the history it is
     an agent of the `person`. Raises Forbidden for another wiki than the caller's own.
     """
-    if not is_at_home(scope, scope.owner_id, Action.READ):
+    if not is_allowed_in_own_wiki(scope, scope.owner_id, Action.READ):
         raise Forbidden("You can connect a program to your own wiki only.")
     requested_role = role_of_scopes(request.scopes) or Role.READER
     role = requested_role if covers(scope.role, requested_role) else scope.role
@@ -125,7 +125,7 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
             client_hash=hash_secret(request.client.id),
             client_name=request.client.name,
             role=role,
-            author=f"{request.client.name} for {person}"[: AUTHOR.most],
+            author=f"{request.client.name} for {person}"[: AUTHOR.maximum],
             scopes=[name for name in request.scopes if covers(role, SCOPES[name])],
             resource=request.resource,
             redirect_uri=request.redirect_uri,
@@ -256,7 +256,7 @@ async def disconnect_program(
 
 
 def check_own(scope: Scope, least: Action = Action.READ) -> None:
-    if scope.role is not Role.ADMIN and not is_at_home(scope, scope.owner_id, least):
+    if scope.role is not Role.ADMIN and not is_allowed_in_own_wiki(scope, scope.owner_id, least):
         raise Forbidden("Only the owner of a wiki and admins of the tenant can manage its programs.")
 
 

@@ -18,14 +18,14 @@ import httpx
 import jwt
 import structlog
 
-from content.limits import CALLED
+from content.limits import DISPLAY_NAME
 from content.names import is_slug
 from db.database import Database
 from db.scope import Actor, ActorKind, Role
 
 from ..errors import Conflict, Forbidden, NotFound, Unauthenticated, Unavailable
 from ..tenants.tenants import find_tenant
-from ..transactions.audit import Event, audit_by_itself
+from ..transactions.audit import Event, audit_in_own_transaction
 from .credentials import LEEWAY, Signing, issue_token, reason, secret_key
 from .jwks import ALGORITHMS, Jwks
 from .owners import OwnerKind, ensure_owner, find_owner
@@ -85,7 +85,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedIn:
+class SessionGraphQL:
     """A finished sign-in: the token of the session, its lifetime in seconds, and the path to go on to.
 
     `id_token` is the provider's ID token, by which the provider identifies the session at sign-out.
@@ -140,7 +140,7 @@ class Provider:
         address = str(about["authorization_endpoint"])
         return Attempt(f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}", cookie)
 
-    async def finish(self, answer: Mapping[str, str], cookie: str | None) -> SignedIn:
+    async def finish(self, answer: Mapping[str, str], cookie: str | None) -> SessionGraphQL:
         """Finish a sign-in with the parameters of the provider's redirect. Raises Unauthenticated or Forbidden."""
         attempt = self.read_cookie(cookie)
         if not compare_digest(answer.get("state", "").encode(), str(attempt["state"]).encode()):
@@ -149,7 +149,7 @@ class Provider:
             log.info("sign_in_refused", reason=answer.get("error", "")[:100])
             raise Unauthenticated(REFUSED)
         claims, id_token = await self.redeem(answer["code"], attempt)
-        return SignedIn(await self.session(claims), int(self.seconds), str(attempt["next"]), id_token)
+        return SessionGraphQL(await self.session(claims), int(self.seconds), str(attempt["next"]), id_token)
 
     async def end_session(self, id_token: str | None, back: str) -> str | None:
         """Return the provider's address for sign-out, which redirects to the address `back` (RP-initiated logout).
@@ -284,7 +284,9 @@ class Provider:
         try:
             if self.rules.creates_owners:
                 name = claims.get("name")
-                shown = name.strip()[: CALLED.most] if isinstance(name, str) and name.strip().isprintable() else ""
+                shown = (
+                    name.strip()[: DISPLAY_NAME.maximum] if isinstance(name, str) and name.strip().isprintable() else ""
+                )
                 owner = await ensure_owner(self.database, tenant.id, OwnerKind.USER, slug, shown or slug)
             else:
                 owner = await find_owner(self.database, tenant.id, slug)
@@ -293,5 +295,5 @@ class Provider:
         if owner.kind is not OwnerKind.USER:
             raise Forbidden(NOT_KNOWN)
         by = Actor(ActorKind.USER, str(owner.id))
-        await audit_by_itself(self.database, tenant.id, by, Event.SIGN_IN, owner.id, role=role, way="oidc")
+        await audit_in_own_transaction(self.database, tenant.id, by, Event.SIGN_IN, owner.id, role=role, way="oidc")
         return issue_token(self.signing, owner, role, self.seconds, ActorKind.USER)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from content.languages import LANGUAGES, find_configuration
-from content.limits import CALLED
+from content.limits import DISPLAY_NAME
 from content.names import is_slug
 from db.connection import Connection, Row
 from db.database import Database
@@ -244,7 +244,7 @@ async def find_owners(database: Database, tenant_id: UUID, names: Sequence[str |
     found: list[Owner] = []
     for name in names:
         if (key := as_id(name) or name) not in known:
-            raise NotFound(f"There is no owner `{str(name)[: CALLED.most]}`.")
+            raise NotFound(f"There is no owner `{str(name)[: DISPLAY_NAME.maximum]}`.")
         found.append(known[key])
     return found
 
@@ -269,7 +269,7 @@ async def grant(
     if owner_id == grantee_id:
         raise BadInput("An owner needs no grant in its own wiki.", "grantee")
     async with transaction(database) as connection:
-        await hold_owners(connection, tenant_id, (owner_id, grantee_id))
+        await lock_owners(connection, tenant_id, (owner_id, grantee_id))
         await connection.run(
             GRANTS["save_grant"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id, role=role
         )
@@ -339,7 +339,7 @@ async def add_owner(
         owner_id=new_id(),
         kind=kind,
         slug=new_slug(slug),
-        name=validation.line(name, "name", CALLED.most),
+        name=validation.line(name, "name", DISPLAY_NAME.maximum),
         language=await find_language(connection, language),
     )
     if row is not None:
@@ -347,9 +347,9 @@ async def add_owner(
     return row
 
 
-async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collection[UUID]) -> dict[UUID, OwnerKind]:
+async def lock_owners(connection: Connection, tenant_id: UUID, owner_ids: Collection[UUID]) -> dict[UUID, OwnerKind]:
     """Lock these owners against deletion until the transaction ends; return their kinds. Raises NotFound."""
-    rows = await connection.all(OWNERS["hold_owners"], tenant_id=tenant_id, owner_ids=list(owner_ids))
+    rows = await connection.all(OWNERS["lock_owners"], tenant_id=tenant_id, owner_ids=list(owner_ids))
     kinds = {row["id"]: OwnerKind(row["kind"]) for row in rows}
     if missing := set(owner_ids) - kinds.keys():
         raise NotFound(f"There is no owner `{min(missing)}`.")

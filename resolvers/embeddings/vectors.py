@@ -85,7 +85,7 @@ async def disable(database: Database) -> None:
                     await connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {row['indexname']}")
 
 
-async def ask_where_lacking(database: Database, embedder: Embedder) -> int:
+async def enqueue_embedding_jobs(database: Database, embedder: Embedder) -> int:
     """Enqueue a job for each wiki that lacks vectors, at most one open job each; return the number of wikis.
 
     Takes one round trip with a small statement per tenant, so that no statement reads two tenants.

@@ -77,7 +77,7 @@ def read_file(path: str, file: str) -> AttachmentDraft | ImportProblem:
         if not stat.S_ISREG(there.st_mode):
             return ImportProblem(path, BadInput.code, "this is a link, or no file: copy what it means")
         with open(file, "rb") as data:
-            return draft(path, data.read(ATTACHMENT.most + 1))
+            return draft(path, data.read(ATTACHMENT.maximum + 1))
     except OSError as error:
         return ImportProblem(path, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
 
@@ -86,8 +86,10 @@ def draft(path: str, data: bytes) -> AttachmentDraft | ImportProblem:
     """Return the draft of an attachment, or the problem why it cannot be stored."""
     if not is_safe_attachment(path):
         return ImportProblem(path, BadInput.code, "this is no path of an attachment")
-    if not 0 < len(data) <= ATTACHMENT.most:
-        message = f"it is empty, or has more than {ATTACHMENT.most:,} bytes, which is the most that is kept of one file"
+    if not 0 < len(data) <= ATTACHMENT.maximum:
+        message = (
+            f"it is empty, or has more than {ATTACHMENT.maximum:,} bytes, which is the most that is kept of one file"
+        )
         return ImportProblem(path, LimitExceeded.code, message)
     return AttachmentDraft(path, sha256(data).digest(), data)
 

@@ -15,7 +15,7 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import inserting, statements
 from db.tables import PAGE_TYPES, revisions
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput, Forbidden
@@ -179,7 +179,7 @@ class Chain:
             return {"body_md": "", **NO_BASE, **ELSEWHERE, "facts_version": None}
         base = self.base
         age = revision.version - base.version if base else 0
-        found = await read_in_thread(len(revision.body), smaller_delta, base.body, revision.body, age) if base else None
+        found = await offload(len(revision.body), smaller_delta, base.body, revision.body, age) if base else None
         key = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
         if base is None or found is None:
             self.base, self.facts_versions = revision, {key: revision.version}

@@ -15,10 +15,10 @@ from pathlib import Path
 from content.notes.notes import BadNote, Note
 from content.notes.records import AttachmentRecord, MentionRecord, RevisionRecord, SourceRecord
 from db.database import Database
-from db.measuring import measure
+from db.measuring import analyze_tables
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import one_ahead, read_in_thread
+from lib.threads import offload, run_one_ahead
 
 from ..auth.owners import WikiSettings, set_language, set_owner_settings
 from ..errors import BadInput, Conflict, LimitExceeded
@@ -173,7 +173,7 @@ class Import:
                 self.report("Reading", done, total, piece.label)
                 if isinstance(record, NoteFile | Note):
                     note = record.note if isinstance(record, NoteFile) else record
-                    await read_in_thread(length(note), self.add_note_read, done, piece, record)
+                    await offload(length(note), self.add_note_read, done, piece, record)
                 elif isinstance(record, SourceRecord):
                     if n not in stored:
                         await self.add_source(piece, drafts[n])
@@ -234,7 +234,7 @@ class Import:
             self.problems.append(problem(piece.label, error))
 
     async def add_attachment(self, record: AttachmentRecord) -> None:
-        file = await read_in_thread(len(record.data), attachment_draft, record.path, record.data)
+        file = await offload(len(record.data), attachment_draft, record.path, record.data)
         if isinstance(file, ImportProblem):
             self.problems.append(file)
         else:
@@ -249,12 +249,12 @@ class Import:
     async def write_pages(self) -> None:
         """Write all pages, a batch per transaction; the next batch is prepared meanwhile."""
         self.total, due, done = self.places.total(), PAGES_PER_BATCH, 0
-        async for ready in one_ahead(
+        async for ready in run_one_ahead(
             self.prepare_drafts(n, batch) for n, batch in numbered_batches(self.places.placed_notes)
         ):
             done += await self.save_pages(ready)
             if done >= due:
-                await measure(self.database, GROWN, self.scope.owner_id, due)
+                await analyze_tables(self.database, GROWN, self.scope.owner_id, due)
                 due *= MEASURED_AGAIN
         if self.created:
             await count_new_words(self.database, self.scope)
@@ -266,7 +266,7 @@ class Import:
         for place, (placed, note) in enumerate(notes, number):
             self.report("Writing", place + 1, self.total, placed.label)
             original_file = self.spool.take_original(placed.place) if self.vault.is_export else None
-            wanted = await read_in_thread(length(note), draft, placed, note, original_file, self.vault, sources)
+            wanted = await offload(length(note), draft, placed, note, original_file, self.vault, sources)
             try:
                 ready.append((placed, await prepare_draft(wanted)))
             except BadInput as error:

@@ -11,7 +11,7 @@ from content.templates import TEMPLATES
 from db.database import Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..errors import BadInput, CairnError
 from ..model.drafts import PageDraft, SectionDraft
@@ -54,7 +54,7 @@ async def migrate(
 ) -> Migrated:
     """Make a page of each file, in a transaction of its own, so that a refused file does not stop the others."""
     await check_may_write(database, scope)
-    paths = await read_in_thread(FILES_MAX, files, folder)
+    paths = await offload(FILES_MAX, files, folder)
     pages: list[str] = []
     unchanged: list[str] = []
     proposed: list[str] = []
@@ -62,8 +62,8 @@ async def migrate(
     refused: list[tuple[str, str]] = []
     for path in paths:
         try:
-            text = await read_in_thread(CONTENT.most, text_of, path)
-            found = await read_in_thread(len(text), read, path.name, text)
+            text = await offload(CONTENT.maximum, text_of, path)
+            found = await offload(len(text), read, path.name, text)
             if found is None:
                 left_out.append(path.name)
             elif await write(database, scope, path.name, text, found):

@@ -14,7 +14,7 @@ from db.tables import PAGE_TYPES
 
 from .. import validation
 from ..errors import BadInput
-from ..sources.mentions import Held, Sighted, find_held, find_standing, store
+from ..sources.mentions import MentionState, Sighted, find_held, find_standing, store
 from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
 from .disk.temp_database import TempDatabase, temp_statements
@@ -155,7 +155,7 @@ def first(writer: Writer, mention_record: MentionRecord, sightings: Sequence[Sig
     return Sighted(mention_record.name, {"captured_at": at}, suggested_type=mention_record.suggested_type)
 
 
-def update_mention(mention: Held, mention_record: MentionRecord, sightings: Sequence[Sighted]) -> None:
+def update_mention(mention: MentionState, mention_record: MentionRecord, sightings: Sequence[Sighted]) -> None:
     values = mention.values
     for sighted in sightings:
         mention.see(sighted)

@@ -178,7 +178,7 @@ def has_original(placed: PlacedNote, note: Note, vault: Vault) -> bool:
 def tags(note: Note) -> tuple[str, ...]:
     """Return the tags of the header, then the tags in the text."""
     told = {tag.casefold() for tag in note.tags}
-    return (*note.tags, *(tag for tag in inline_tags(note.body) if tag.casefold() not in told))[: TAGS.most]
+    return (*note.tags, *(tag for tag in inline_tags(note.body) if tag.casefold() not in told))[: TAGS.maximum]
 
 
 async def keep_originals(

@@ -118,13 +118,13 @@ async def read_response(answer: httpx.Response) -> Fetched:
         raise NotFetched(f"its server answers {answer.status_code}")
     if answer.headers.get("content-encoding", "identity").lower() != "identity":
         raise NotFetched("its server sends it compressed, which it was asked not to")
-    too_large = f"it has more than {ORIGINAL.most:,} bytes"
+    too_large = f"it has more than {ORIGINAL.maximum:,} bytes"
     declared = answer.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared[:20]) > ORIGINAL.most:
+    if declared.isdecimal() and int(declared[:20]) > ORIGINAL.maximum:
         raise NotFetched(too_large)
     data = bytearray()
     async for piece in answer.aiter_raw():
         data += piece
-        if len(data) > ORIGINAL.most:
+        if len(data) > ORIGINAL.maximum:
             raise NotFetched(too_large)
     return Fetched(bytes(data), answer.headers.get("content-type"))

@@ -29,8 +29,8 @@ from db.restricted import pooled
 from db.scope import Scope
 from db.tables import PAGE_TYPES
 from lib.fair_queue import FairQueue, slot
-from lib.processes import OutOfTime, run_bounded
-from lib.threads import read_in_thread
+from lib.processes import ProcessTimeout, run_bounded
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput
@@ -49,7 +49,7 @@ from ..transactions.writer import Writer
 TRIGGER = "ingest"
 PARSERS = FairQueue(2)  # files that are parsed at the same time, each in a process with its own memory
 PARSE_TIMEOUT = 30.0  # seconds for parsing one file
-MAX_OUTPUT = 8 * CONTENT.most  # bytes of the output of a parser process
+MAX_OUTPUT = 8 * CONTENT.maximum  # bytes of the output of a parser process
 ORIGIN = "ingested_from"
 POINTS = "key_points"
 FLAGS_QUOTED = 10  # flagged sentences that a proposal quotes
@@ -115,7 +115,7 @@ def file_of(content: str | None, base64: str | None) -> bytes | None:
     if content is not None and base64 is not None:
         raise BadInput("Give the file as content or as contentBase64, not both.", "content")
     if content is not None:
-        return validation.text(content, "content", ORIGINAL.most).encode()
+        return validation.text(content, "content", ORIGINAL.maximum).encode()
     if base64 is None:
         return None
     try:
@@ -175,7 +175,7 @@ def checked_category(category: str | None) -> str:
 async def parse_file(draft: IngestDraft, data: bytes, category: str) -> ParsedFile:
     """Parse a file, without holding a connection. Raises BadInput if the file cannot be parsed."""
     hash = await hash_of(data)
-    given = validation.optional(draft.address, "address", ADDRESS.most)
+    given = validation.optional(draft.address, "address", ADDRESS.maximum)
     address = " ".join(given.split()) if given else f"sha256:{hash.hex()[:32]}"
     try:
         media_type = media_type_of(draft.media_type, address, data)
@@ -183,9 +183,9 @@ async def parse_file(draft: IngestDraft, data: bytes, category: str) -> ParsedFi
     except Unreadable as error:
         raise BadInput(f"The file cannot be ingested: {error}.", "content") from None
     text, size = extracted.text, len(extracted.text)
-    values = await read_in_thread(size, fields_of, text)
-    summary = await read_in_thread(size, digest, text)
-    flagged = await read_in_thread(size, flags, text)
+    values = await offload(size, fields_of, text)
+    summary = await offload(size, digest, text)
+    flagged = await offload(size, flags, text)
     title = draft.title or values.get("title") or extracted.title or summary.title or name_of(address) or "Untitled"
     is_url = urlsplit(address).scheme in ("http", "https") if ":" in address else False
     return ParsedFile(
@@ -193,7 +193,7 @@ async def parse_file(draft: IngestDraft, data: bytes, category: str) -> ParsedFi
             "url" if is_url else "document",
             address,
             text,
-            " ".join(str(title).split())[: SOURCE_TITLE.most],
+            " ".join(str(title).split())[: SOURCE_TITLE.maximum],
             draft.captured_at or date_of(values, address, text),
             metadata={FIELD: values[FIELD]} if values.get(FIELD) else None,
             original=OriginalDraft(data, media_type, address),
@@ -207,13 +207,13 @@ async def parse_file(draft: IngestDraft, data: bytes, category: str) -> ParsedFi
 async def text_of(media_type: str, data: bytes) -> Extracted:
     """Return the text of a file. Files other than plain text are parsed in a separate process. Raises Unreadable."""
     if is_plain(media_type):
-        return check_extracted(Extracted(await read_in_thread(len(data), decode, data)))
+        return check_extracted(Extracted(await offload(len(data), decode, data)))
     command = [sys.executable, "-I", "-m", "content.ingest.extraction", media_type]
     try:
         async with slot(PARSERS):
             code, output = await run_bounded(command, data, PARSE_TIMEOUT, MAX_OUTPUT)
-        result = await read_in_thread(len(output), orjson.loads, output) if code == 0 else {}
-    except OutOfTime:
+        result = await offload(len(output), orjson.loads, output) if code == 0 else {}
+    except ProcessTimeout:
         raise Unreadable(f"reading it takes more than {PARSE_TIMEOUT:.0f} seconds") from None
     except orjson.JSONDecodeError:
         result = {}
@@ -251,7 +251,7 @@ async def write_or_propose_page(database: Database, scope: Scope, read: ParsedFi
     if found and found["source_id"] == ingested.source_id:
         return replace(ingested, page_id=found["id"])
     if found:
-        old = await read_in_thread(len(found["content"]), digest, found["content"])
+        old = await offload(len(found["content"]), digest, found["content"])
     parts = digest_sections(read.category, read.digest, page, old and digest_sections(read.category, old))
     try:
         saved = await write_ingested(
@@ -297,7 +297,7 @@ def page_draft(read: ParsedFile, source: str, page: Page | None, parts: Mapping[
     sections += [SectionDraft("", slug, heading) for slug, heading in TEMPLATES[read.category] if slug not in parts]
     return PageDraft(
         read.category,
-        (read.draft.title or "")[: TITLE.most],
+        (read.draft.title or "")[: TITLE.maximum],
         summary=unescaped(first_sentence(read.digest.summary.text)) or None,
         sections=sections,
         metadata={ORIGIN: source, **(read.draft.metadata or {})},
@@ -312,7 +312,7 @@ def edit_summary(read: ParsedFile, source: str) -> str:
         count = f"{len(read.flags)} sentence{'s' * (len(read.flags) != 1)}"
         quoted = "".join(f"\n- line {flag.line}: {flag.text}" for flag in read.flags[:FLAGS_QUOTED])
         summary += f" {count} in it address agents; the page leaves them out:{quoted}"
-    return summary[: EDIT_SUMMARY.most]
+    return summary[: EDIT_SUMMARY.maximum]
 
 
 @proposable

@@ -39,7 +39,7 @@ NO_JOB = "There is no such job, or none that you may see."
 ERROR_MAX = 2_000
 
 
-class Lost(CairnError):
+class JobLost(CairnError):
     """The worker has lost the job: it was cancelled, or another worker has claimed it."""
 
     code = "JOB_LOST"
@@ -198,19 +198,19 @@ async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: U
 
 
 async def beat(database: Database, job: Job) -> None:
-    """Record a heartbeat of the job. Raises Lost."""
+    """Record a heartbeat of the job. Raises JobLost."""
     async with database.connection() as connection:
         await run_claimed(connection, "beat", job)
 
 
 async def advance(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
-    """Record the progress of the job in the transaction of its work. Raises Lost, which rolls the work back."""
+    """Record the progress of the job in the transaction of its work. Raises JobLost, which rolls the work back."""
     await run_claimed(writer, "advance", job, metrics=metrics)
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
 async def finish(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
-    """End a job successfully. Raises Lost.
+    """End a job successfully. Raises JobLost.
 
     The writer holds the lock of the wiki: a source that was added before was read by the job, and a source that is
     added later enqueues a new job.
@@ -231,7 +231,7 @@ async def follow_up(writer: Writer, job: Job, after: datetime | None = None) -> 
 
 
 async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any], *, is_hopeless: bool = False) -> None:
-    """End a failed attempt: schedule the next attempt after a pause, or fail the job for good. Raises Lost."""
+    """End a failed attempt: schedule the next attempt after a pause, or fail the job for good. Raises JobLost."""
     is_last = is_hopeless or job.is_last_attempt
     async with transaction(database) as connection:
         await run_claimed(
@@ -247,7 +247,7 @@ async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any]
 
 
 async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None:
-    """Return the job to the queue at once, because this worker is stopping. Raises Lost."""
+    """Return the job to the queue at once, because this worker is stopping. Raises JobLost."""
     values: dict[str, Any] = {"status": "pending", "error": None, "metrics": metrics, "pause": timedelta()}
     async with transaction(database) as connection:
         await run_claimed(connection, "close", job, **values)
@@ -321,9 +321,9 @@ async def find_job(database: Database, scope: Scope, job_id: UUID) -> Row:
 
 
 async def run_claimed(connection: Connection, statement: str, job: Job, **values: Any) -> None:
-    """Run a statement that only the worker of the job may run. Raises Lost if the worker does not have it any more."""
+    """Run a statement that only the worker of the job may run. Raises JobLost if the worker no longer has the job."""
     if not await connection.run(JOBS[statement], **job.claim_values, **values):
-        raise Lost("This job was cancelled, or given to another worker.")
+        raise JobLost("This job was cancelled, or given to another worker.")
 
 
 @dataclass(frozen=True, slots=True)

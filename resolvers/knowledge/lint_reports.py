@@ -36,7 +36,7 @@ async def mute_finding(
     until: datetime | None = None,
 ) -> bool:
     """Mute the finding of a check about a page, or about a name without a page. Return false if nothing changed."""
-    reason = validation.line(reason, "reason", REASON.most)
+    reason = validation.line(reason, "reason", REASON.maximum)
     until = None if until is None else validation.timestamp(until, "until")
     if until is not None and until <= datetime.now(UTC):
         raise BadInput("This time is in the past. Give a later one, or none to mute the finding forever.", "until")
@@ -88,7 +88,7 @@ def subject_of(check: str, page_id: UUID | None, name: str | None) -> tuple[str,
         raise BadInput("Give either a page, or a name that has no page.", "name")
     if page_id is not None:
         return str(page_id), None
-    name = validation.line(name or "", "name", TITLE.most)
+    name = validation.line(name or "", "name", TITLE.maximum)
     return name.lower(), name
 
 
@@ -117,7 +117,7 @@ async def ask_for_lint(writer: Writer, trigger: str) -> UUID:
     return await enqueue(writer, wiki.tenant_id, wiki.owner_id, TRIGGER, options={"trigger": trigger}, subject=TRIGGER)
 
 
-async def ask_after_sources(writer: Writer) -> UUID | None:
+async def request_lint_if_due(writer: Writer) -> UUID | None:
     """Enqueue a lint if as many sources were added since the last report as the wiki's settings say. Return its id."""
     return await ask_for_lint(writer, AFTER_SOURCES) if await writer.value(LINTING["is_due"]) else None
 

@@ -13,7 +13,7 @@ from db.tables import PAGE_TYPES
 
 from ..errors import BadInput
 from ..model.lookup import SharedSlug, best_match, find_slugs
-from ..model.page_fields import OF_PAGES
+from ..model.page_fields import PAGE_REFERENCES
 from ..transactions.writer import Writer
 
 PAGES = statements("pages/pages")
@@ -106,7 +106,7 @@ async def replace_related(writer: Writer, page_id: UUID, names: Sequence[str]) -
 
 async def check_page_names(writer: Writer, page_id: UUID, fields: Mapping[str, Any]) -> None:
     """Check that the pages named in the fields of a page exist in the wiki. Raises BadInput."""
-    for field in OF_PAGES:
+    for field in PAGE_REFERENCES:
         if fields.get(field):
             await find_named_pages(writer, page_id, fields[field], field)
 

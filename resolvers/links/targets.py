@@ -17,9 +17,9 @@ from db.scope import ActorKind
 from db.sql import statements
 
 from ..errors import BadInput
-from ..model.names import Names, renew_names
+from ..model.names import Names, rewrite_names
 from ..model.pages import find_page
-from ..search.index import Findable, write_search
+from ..search.index import SearchEntry, index_pages
 from ..transactions.writer import Writer, record
 from .references import refresh_hubness
 
@@ -99,7 +99,7 @@ async def add_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) ->
             types=[t.type for _, t in found],
             slugs=[t.slug for _, t in found],
             aliases=[t.alias for _, t in found],
-            texts=[t.text[: TITLE.most] for _, t in found],
+            texts=[t.text[: TITLE.maximum] for _, t in found],
             sections=[" ".join(t.sections) for _, t in found],
         )
 
@@ -252,8 +252,8 @@ async def resolve_redirects(writer: Writer, found_pages: Mapping[str, UUID]) -> 
         assert page is not None, "resolve_targets has found it"
         redirected = await writer.all(PAGES["keep_slugs"], types=[page.type], slugs=[slug], page_ids=[page.id])
         if redirected:
-            names = await renew_names(writer, page)
-            await write_search(writer, Findable(page, names))
+            names = await rewrite_names(writer, page)
+            await index_pages(writer, SearchEntry(page, names))
             await record(writer, "page.updated", page.id, version=page.version)
             await resolve(writer, Names(frozenset({slug})))
 

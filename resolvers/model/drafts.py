@@ -7,7 +7,7 @@ from uuid import UUID
 
 from content.limits import BODY, EDIT_SUMMARY, RELATED, SECTIONS
 from db.tables import PAGE_TYPES
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput
@@ -72,20 +72,20 @@ async def clean_draft(draft: PageDraft) -> PageDraft:
         slug=None if draft.slug is None else validation.slug(draft.slug),
         summary=validation.summary(draft.summary, restored=restored),
         sections=None if draft.sections is None else check_sections(draft.sections),
-        aliases=await read_in_thread(sum(map(len, aliases)), validation.aliases, aliases, restored=restored),
+        aliases=await offload(sum(map(len, aliases)), validation.aliases, aliases, restored=restored),
         tags=None if draft.tags is None else validation.tags(draft.tags, restored=restored),
         metadata=None if draft.metadata is None else validation.metadata(draft.metadata, restored=restored),
         edit_summary=validation.optional(draft.edit_summary, "editSummary", EDIT_SUMMARY.limit(restored=restored)),
         alias_source=validation.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
         former_slugs=[validation.former_slug(slug, PAGE_TYPES) for slug in draft.former_slugs],
-        related=tuple(dict.fromkeys(validation.check_count(draft.related, RELATED.most, "related"))),
+        related=tuple(dict.fromkeys(validation.check_count(draft.related, RELATED.maximum, "related"))),
         fields=checked_fields(draft.fields),
     )
 
 
 def check_sections(sections: Sequence[SectionDraft]) -> Sequence[SectionDraft]:
     """Return the sections, if neither their number nor their total length exceeds the limits. They are not parsed."""
-    length = sum(len(section.body) for section in validation.check_count(sections, SECTIONS.most, "sections"))
-    if length > BODY.most:
-        raise BadInput(f"These sections have {length:,} characters; at most {BODY.most:,} are possible.", "sections")
+    length = sum(len(section.body) for section in validation.check_count(sections, SECTIONS.maximum, "sections"))
+    if length > BODY.maximum:
+        raise BadInput(f"These sections have {length:,} characters; at most {BODY.maximum:,} are possible.", "sections")
     return sections

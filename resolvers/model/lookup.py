@@ -55,7 +55,7 @@ async def locate(database: Database, scope: Scope, address: PageAddress) -> UUID
                 tenant_id=scope.tenant_id,
                 owner_id=scope.owner_id,
                 type=validation.one_of(address.type or "", PAGE_TYPES, "type"),
-                slug=validation.text(compose(address.slug or "", SLUG), "slug", SLUG.most),
+                slug=validation.text(compose(address.slug or "", SLUG), "slug", SLUG.maximum),
             )
     if found is None:
         raise NotFound(NO_PAGE)
@@ -87,7 +87,7 @@ class Located:
 async def locate_slug(database: Database, scope: Scope, slug: str, type: str | None = None) -> Located:
     """Return the page with a slug, of the given type or of any type. Raises NotFound, SharedSlug."""
     slug = compose(slug, SLUG)
-    if not is_slug(slug) or len(slug) > SLUG.most:
+    if not is_slug(slug) or len(slug) > SLUG.maximum:
         raise NotFound(NO_PAGE)
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
@@ -100,7 +100,7 @@ async def locate_slug(database: Database, scope: Scope, slug: str, type: str | N
 
 async def find_slugs(connection: Connection, scope: Scope, slugs: Sequence[str]) -> list[Row]:
     """Return the pages of the scope's wiki that have or had one of these slugs."""
-    wanted = [slug for slug in slugs if len(slug) <= SLUG.most and is_slug(slug)]
+    wanted = [slug for slug in slugs if len(slug) <= SLUG.maximum and is_slug(slug)]
     return await connection.all(
         PAGES["find_by_slugs"],
         tenant_id=scope.tenant_id,

@@ -81,7 +81,7 @@ def known_names(writer: Writer, page: Page) -> Names:
     return Names(old_slugs | {page.slug}, aliases)
 
 
-async def renew_names(writer: Writer, page: Page) -> Names:
+async def rewrite_names(writer: Writer, page: Page) -> Names:
     """Rewrite the page's rows of searchable names from its title, aliases and slugs, and return its names."""
     names = (await find_names(writer, page))[page.id]
     await write_names(writer, [(page, names)])

@@ -84,9 +84,9 @@ def draft_section(page_type: str, draft: SectionDraft, sections: dict[str, Secti
     if slug not in sections:
         check_slug(slug, f"{field}.sectionSlug")
     if heading is None:
-        heading = sections[slug].heading if slug in sections else usual_heading(page_type, slug)
+        heading = sections[slug].heading if slug in sections else default_heading(page_type, slug)
     return check_section(
-        Section(slug, heading, validation.text(draft.body, f"{field}.bodyMd", BODY.most)), f"{field}.bodyMd"
+        Section(slug, heading, validation.text(draft.body, f"{field}.bodyMd", BODY.maximum)), f"{field}.bodyMd"
     )
 
 
@@ -95,12 +95,12 @@ def patch_section(page_type: str, current: Outline, slug: str, body: Given[str],
     old = next((section for section in current if section.slug == slug), None)
     if old is None:
         check_slug(slug, "sectionSlug")
-        old = Section(slug, usual_heading(page_type, slug), "")
+        old = Section(slug, default_heading(page_type, slug), "")
     new = check_section(
         replace(
             old,
             heading=old.heading if heading is UNSET else clean_heading(heading, "heading"),
-            body=old.body if body is UNSET else validation.text(value_or(body, ""), "bodyMd", BODY.most),
+            body=old.body if body is UNSET else validation.text(value_or(body, ""), "bodyMd", BODY.maximum),
         ),
         "bodyMd" if heading is UNSET else "heading",
     )
@@ -165,16 +165,16 @@ def check_section(section: Section, field: str) -> Section:
 
 def clean_heading(heading: str, field: str) -> str:
     """Return the heading on one line. The lead, the text before the first heading, has an empty heading."""
-    return " ".join(validation.text(heading, field, HEADING.most).split())
+    return " ".join(validation.text(heading, field, HEADING.maximum).split())
 
 
-def usual_heading(page_type: str, slug: str) -> str:
+def default_heading(page_type: str, slug: str) -> str:
     """Return the heading of a slug in the template of the page type, or the slug in words."""
     return dict(TEMPLATES[page_type]).get(slug) or slug.replace("_", " ").capitalize()
 
 
 def check_slug(slug: str, field: str) -> None:
-    if slug != section_slug(validation.line(slug, field, SLUG.most)):
+    if slug != section_slug(validation.line(slug, field, SLUG.maximum)):
         raise BadInput(f'Write the slug of a section like "{section_slug(slug)}".', field)
 
 

@@ -21,7 +21,7 @@ NAMES: Mapping[str, str] = {
 """The names in the metadata by argument name."""
 OTHER_NAMES = {"expires_at": ("expires", "valid_until")}
 """Other names that files use for a field. Setting the field removes them from the metadata."""
-OF_PAGES = ("supersedes", "contradicts")
+PAGE_REFERENCES = ("supersedes", "contradicts")
 CONFIDENCES = ("low", "medium", "high")
 ROLE_MAX = 100  # characters
 
@@ -57,8 +57,8 @@ def format_time(value: datetime | str) -> str:
 
 
 def clean_page_names(value: Sequence[str], field: str) -> list[str]:
-    names = validation.check_count(value, RELATED.most, field)
-    return list(dict.fromkeys(validation.line(name, f"{field}.{n}", SLUG.most + 20) for n, name in enumerate(names)))
+    names = validation.check_count(value, RELATED.maximum, field)
+    return list(dict.fromkeys(validation.line(name, f"{field}.{n}", SLUG.maximum + 20) for n, name in enumerate(names)))
 
 
 def replace_metadata(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from .. import validation
 from ..errors import BadInput
 from ..links.targets import resolve
 from ..model.drafts import ALIAS_SOURCES
-from ..model.names import Names, check_alias_count, find_names, renew_names
+from ..model.names import Names, check_alias_count, find_names, rewrite_names
 from ..model.pages import Page, Saved
 from ..proposals.operations import proposable
-from ..search.index import Findable, write_search
+from ..search.index import SearchEntry, index_pages
 from ..transactions.transaction import writing_page
 from ..transactions.writer import Writer, record
 from .insert import aliases, write_aliases
@@ -76,7 +76,7 @@ async def record_rename(writer: Writer, page: Page, lost: Names, action: str, na
 async def refresh_names(writer: Writer, page: Page, lost: Names) -> Names:
     """Update search and the links of other pages to the names of a page. Return the current names."""
     writer.touched.add(page.id)
-    names = await renew_names(writer, page)
-    await write_search(writer, Findable(page, names))
+    names = await rewrite_names(writer, page)
+    await index_pages(writer, SearchEntry(page, names))
     await resolve(writer, names | lost)
     return names

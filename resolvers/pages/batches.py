@@ -56,8 +56,8 @@ async def retag_page(
     async with writing_page(database, scope, page_id) as (writer, page):
         left = [tag for tag in page.tags if tag not in removed]
         wanted = tuple(dict.fromkeys([*left, *added]))
-        if len(wanted) > TAGS.most:
-            raise BadInput(f"{page.name[0].upper()}{page.name[1:]} would have more than {TAGS.most} tags.", "add")
+        if len(wanted) > TAGS.maximum:
+            raise BadInput(f"{page.name[0].upper()}{page.name[1:]} would have more than {TAGS.maximum} tags.", "add")
         saved = await save(writer, page, replace(page, tags=wanted))
         if saved.changed:
             await record(writer, "page.tagged", page.id, version=saved.version)

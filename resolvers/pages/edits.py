@@ -10,7 +10,7 @@ from content.limits import BODY, EDIT_SUMMARY
 from content.markdown.sections import render
 from db.database import Database
 from db.scope import Scope
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput, CairnError
@@ -85,9 +85,9 @@ async def edit_page(
 
     Raises EditFailed if the old text is not found, and EditAmbiguous if it occurs several times without `replace_all`.
     """
-    old_text = validation.text(old_text, "oldText", BODY.most)
-    new_text = validation.text(new_text, "newText", BODY.most)
-    summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
+    old_text = validation.text(old_text, "oldText", BODY.maximum)
+    new_text = validation.text(new_text, "newText", BODY.maximum)
+    summary = validation.optional(summary, "summary", EDIT_SUMMARY.maximum)
     section_slug = section_slug and check_section_slug(section_slug)
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
@@ -117,9 +117,9 @@ async def append_to_page(
 
     A section that does not exist yet is added at the end of the page.
     """
-    if not validation.text(text, "text", BODY.most).strip():
+    if not validation.text(text, "text", BODY.maximum).strip():
         raise BadInput("There is nothing to append in this.", "text")
-    summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
+    summary = validation.optional(summary, "summary", EDIT_SUMMARY.maximum)
     section_slug = section_slug and check_section_slug(section_slug)
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
@@ -136,7 +136,7 @@ async def append_to_page(
 
 async def edit_text(text: str, old: str, new: str, replace_all: bool) -> Edited:
     try:
-        return await read_in_thread(len(text) + len(old), edits.edit, text, old, new, replace_all=replace_all)
+        return await offload(len(text) + len(old), edits.edit, text, old, new, replace_all=replace_all)
     except edits.NothingToFind as error:
         raise BadInput(str(error), "oldText") from None
     except edits.TextEditFailed as error:
@@ -174,4 +174,4 @@ async def replace_text(page: Page, section_slug: str | None, text: str, field: s
 
 async def replace_section_text(page: Page, section_slug: str, text: str) -> Outline:
     size = outline.size(page.sections) + len(text)
-    return await read_in_thread(size, outline.patch_section, page.type, page.sections, section_slug, text, UNSET)
+    return await offload(size, outline.patch_section, page.type, page.sections, section_slug, text, UNSET)

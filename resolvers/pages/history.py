@@ -8,7 +8,7 @@ from content.sensitivity import stricter
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..errors import BadInput, NotFound
 from ..model import outline
@@ -46,7 +46,7 @@ async def compare_states(database: Database, scope: Scope, page_id: UUID, old: i
         await authorise(connection, scope, owner_id, Action.READ)
         states = await find_states(connection, scope.in_owner(owner_id), page_id, (old, new))
     before, after = states
-    return await read_in_thread(len(before.body) + len(after.body), make_comparison, before, after)
+    return await offload(len(before.body) + len(after.body), make_comparison, before, after)
 
 
 def make_comparison(old: State, new: State) -> Comparison:

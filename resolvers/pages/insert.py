@@ -16,7 +16,7 @@ from content.names import normalise
 from db.ids import new_id
 from db.sql import inserting, statements
 from db.tables import pages, revisions
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..errors import BadInput
 from ..links.targets import add_targets, refuse_private_links, resolve
@@ -24,7 +24,7 @@ from ..model import outline
 from ..model.names import Names, add_names, check_alias_count, former_address, join_names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
-from ..search.index import Findable, searchable, write_search
+from ..search.index import SearchEntry, index_pages, searchable
 from ..subscriptions.changes import ChangeKind
 from ..transactions.writer import Writer
 from .revision_store import full_columns
@@ -43,7 +43,7 @@ class PageText:
 
 async def read_body(body: str, *, restored: bool = False) -> PageText:
     """Parse a body, from a caller or as it was stored. Raises BadInput."""
-    text = await read_in_thread(len(body), lambda: text_of(outline.from_body(body, restored=restored)))
+    text = await offload(len(body), lambda: text_of(outline.from_body(body, restored=restored)))
     check_links(text.targets, LINKS.limit(restored=restored))
     return text
 
@@ -51,7 +51,7 @@ async def read_body(body: str, *, restored: bool = False) -> PageText:
 async def read_sections(sections: Outline) -> PageText:
     """Render and parse the text of a page from a valid outline."""
     await asyncio.sleep(0)  # lets other tasks run, because callers read many pages in a row
-    return await read_in_thread(outline.size(sections), text_of, sections)
+    return await offload(outline.size(sections), text_of, sections)
 
 
 def text_of(sections: Outline) -> PageText:
@@ -130,8 +130,8 @@ async def create(writer: Writer, *inserts: PageToInsert, later: bool = False) ->
     if not later:
         await refuse_private_links(writer, targets)
     await add_targets(writer, targets)
-    found = (Findable(new.page, names[new.page.id], new.text.words) for new in inserts)
-    await write_search(writer, *found, later=later)
+    found = (SearchEntry(new.page, names[new.page.id], new.text.words) for new in inserts)
+    await index_pages(writer, *found, later=later)
     await resolve(writer, join_names(names.values()), [page.id for page in new_pages])
     for page in new_pages:
         writer.note_state(None, page)
@@ -205,7 +205,7 @@ async def write_page_names(writer: Writer, inserts: Sequence[PageToInsert]) -> d
 
     A former slug that another page has or had is left out.
     """
-    new_aliases = await read_in_thread(sum(sum(map(len, new.aliases)) for new in inserts), aliases_of, inserts)
+    new_aliases = await offload(sum(sum(map(len, new.aliases)) for new in inserts), aliases_of, inserts)
     await writer.later(ALIASES["write_aliases"], **alias_rows(new_aliases))
     kept = await keep_slugs(writer, [(new.page, slug) for new in inserts for slug in new.former_slugs])
     names = {

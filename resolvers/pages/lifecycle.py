@@ -12,7 +12,7 @@ from db.connection import Row
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput, CairnError
@@ -33,7 +33,7 @@ from ..permissions import Action
 from ..proposals.events import announce_events
 from ..proposals.gate import PROPOSALS
 from ..proposals.operations import proposable
-from ..search.index import forget_search
+from ..search.index import remove_from_search
 from ..subscriptions.changes import ChangeKind
 from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import check_version, writing, writing_page
@@ -120,13 +120,13 @@ async def update_page(
         "slug": slug if slug is UNSET else validation.slug(slug),
         "metadata": metadata if metadata is UNSET else validation.metadata({} if metadata is None else metadata),
     }
-    edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.maximum)
     cleaned_fields = checked_fields(fields or {})
     if aliases is not UNSET:
-        names = validation.check_count(aliases, ALIASES_PER_CALL.most, "aliases")
-        aliases = await read_in_thread(sum(map(len, names)), validation.aliases, names)
+        names = validation.check_count(aliases, ALIASES_PER_CALL.maximum, "aliases")
+        aliases = await offload(sum(map(len, names)), validation.aliases, names)
     if related is not UNSET:
-        related = tuple(dict.fromkeys(validation.check_count(related, RELATED.most, "related")))
+        related = tuple(dict.fromkeys(validation.check_count(related, RELATED.maximum, "related")))
     text = None if body is UNSET else await read_body(body)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -245,7 +245,7 @@ async def remove_page(writer: Writer, page: Page) -> None:
     for release in ("release_sections", "release_mentions"):
         await writer.later(PAGES[release], page_id=page.id)
     names = await detach_targets(writer, page.id)
-    await forget_search(writer, page.id)
+    await remove_from_search(writer, page.id)
     if (level := level_of(page.metadata)) not in OPEN_LEVELS:
         await writer.run(PAGES["keep_sensitivity"], page_id=page.id, sensitivity=level)
     await writer.run(PAGES["delete_page"], page_id=page.id)

@@ -8,7 +8,7 @@ from uuid import UUID
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..auth.owners import list_owners
 from ..model import outline
@@ -41,7 +41,7 @@ async def place_batch(database: Database, scope: Scope) -> int:
         rows = [
             (page.id, target)
             for page in (await find_pages(writer, ids)).values()
-            for target in await read_in_thread(outline.size(page.sections), find_targets, page.body, page.sections)
+            for target in await offload(outline.size(page.sections), find_targets, page.body, page.sections)
         ]
         await writer.run(
             TARGETS["place_targets"],

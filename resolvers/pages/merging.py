@@ -16,7 +16,7 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput, NotFound
@@ -28,7 +28,7 @@ from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page
 from ..permissions import check_sees
 from ..proposals.operations import proposable
-from ..search.index import Findable, index_together, write_search
+from ..search.index import SearchEntry, index_pages, index_together
 from ..sources.grounding import ground
 from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
 from ..transactions.writer import Writer, record
@@ -167,7 +167,7 @@ async def merge(writer: Writer, gone: Page, into: Page) -> Saved:
     if into.status != "active":
         raise BadInput(f"The page that stays, {into.name}, is archived. Unarchive it first.", "intoPageId")
     size = outline.size(gone.sections, into.sections)
-    joined = await read_in_thread(size, join_sections, into.sections, gone.sections)
+    joined = await offload(size, join_sections, into.sections, gone.sections)
     return await join_pages(writer, gone, into, joined)
 
 
@@ -220,7 +220,7 @@ async def record_renaming(writer: Writer, gone: Page, into: Page, source: Row) -
 
 async def archive_merged(writer: Writer, gone: Page, into: Page) -> Page:
     """Archive the merged page under a new slug, so that its own slug becomes a former slug of the other page."""
-    slug = await free_slug(writer, gone.type, gone.slug[: SLUG.most - len(SUFFIX)].rstrip("-") + SUFFIX)
+    slug = await free_slug(writer, gone.type, gone.slug[: SLUG.maximum - len(SUFFIX)].rstrip("-") + SUFFIX)
     after = replace(gone, slug=slug, status="archived")
     saved = await save(writer, gone, after, edit_summary=f"Merged into {into.title}")
     await writer.later(MERGING["move_slugs"], from_id=gone.id, into_id=into.id)
@@ -236,7 +236,7 @@ async def enrich(writer: Writer, gone: Page, into: Page, joined: Joined) -> Page
         into,
         sections=joined.sections,
         summary=into.summary or gone.summary,
-        tags=tuple(dict.fromkeys([*into.tags, *gone.tags]))[: max(TAGS.most, len(into.tags))],
+        tags=tuple(dict.fromkeys([*into.tags, *gone.tags]))[: max(TAGS.maximum, len(into.tags))],
         metadata=validation.metadata(
             stricter({**(gone.metadata or {}), **(into.metadata or {})}, gone.metadata), restored=True
         ),
@@ -330,5 +330,5 @@ async def rewrite_names_of_both(writer: Writer, gone: Page, into: Page) -> None:
     check_alias_count(names[into.id], "fromPageId")
     renamed = [(page, names[page.id]) for page in (into, gone)]
     await write_names(writer, renamed)
-    await write_search(writer, *(Findable(page, found) for page, found in renamed))
+    await index_pages(writer, *(SearchEntry(page, found) for page, found in renamed))
     await resolve(writer, join_names(names.values()))

@@ -19,7 +19,7 @@ from db.restricted import unrestricted
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import inserting, statements
 from db.tables import renamings
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput, CairnError
@@ -205,7 +205,7 @@ async def rewrite_texts(writer: Writer, rows: Sequence[Row], name: NewName) -> d
     pages = await find_pages(writer, [row["id"] for row in rows])
     targets = {row["id"]: frozenset(row["targets"]) for row in rows if row["id"] in pages}
     size = outline.size(*(page.sections for page in pages.values()))
-    renamed = await read_in_thread(
+    renamed = await offload(
         size, lambda: {id: rename_section_links(pages[id].sections, targets[id], name) for id in targets}
     )
     states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in renamed.items()]
@@ -262,7 +262,7 @@ async def rename_page(
     """
     title = title if title is UNSET else validation.title(title)
     slug = slug if slug is UNSET else validation.slug(slug)
-    summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
+    summary = validation.optional(summary, "summary", EDIT_SUMMARY.maximum)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         after = replace(page, title=page.title if title is UNSET else title, slug=page.slug if slug is UNSET else slug)

@@ -9,7 +9,7 @@ from content.edits.differences import Delta, apply_delta, delta
 from db.connection import Connection, Row
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..errors import NotFound
 from ..model.pages import Page
@@ -73,7 +73,7 @@ async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dic
     own = facts(page, aliases)
     if base is not None:
         age = page.version - base["version"]
-        found = await read_in_thread(len(body), smaller_delta, base["body_md"], body, age)
+        found = await offload(len(body), smaller_delta, base["body_md"], body, age)
     if base is None or found is None:
         return full_columns(page, body, aliases)
     facts_version = base["facts_version"]

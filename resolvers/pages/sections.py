@@ -7,7 +7,7 @@ from content.limits import BODY, EDIT_SUMMARY, SLUG
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput, NotFound
@@ -37,11 +37,11 @@ async def patch_section(
 ) -> Saved:
     """Change a section's text or heading. A section that does not exist yet is added at the end."""
     section_slug = check_section_slug(section_slug)
-    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
-    added = [] if body is UNSET else [SectionDraft(validation.text(body, "bodyMd", BODY.most))]
+    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.maximum)
+    added = [] if body is UNSET else [SectionDraft(validation.text(body, "bodyMd", BODY.maximum))]
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
-        sections = await read_in_thread(
+        sections = await offload(
             outline.size(page.sections, added),
             outline.patch_section,
             page.type,
@@ -65,11 +65,11 @@ async def remove_section(
 ) -> Saved:
     """Remove a section and its citations from a page."""
     section_slug = check_section_slug(section_slug)
-    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.maximum)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         size = outline.size(page.sections)
-        sections = await read_in_thread(size, outline.remove_section, page.sections, section_slug)
+        sections = await offload(size, outline.remove_section, page.sections, section_slug)
         return await save_sections(writer, page, sections, "section.removed", section_slug, summary)
 
 
@@ -86,11 +86,11 @@ async def move_section(
 ) -> Saved:
     """Move a section to a position among the sections of the page, counted from 0."""
     section_slug = check_section_slug(section_slug)
-    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.maximum)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         size = outline.size(page.sections)
-        sections = await read_in_thread(size, outline.move_section, page.sections, section_slug, position)
+        sections = await offload(size, outline.move_section, page.sections, section_slug, position)
         return await save_sections(writer, page, sections, "section.moved", section_slug, summary)
 
 
@@ -106,7 +106,7 @@ async def save_sections(
 
 def check_section_slug(section_slug: str) -> str:
     """Return the slug of a section to look up, if it is a valid text of the right length. Raises BadInput."""
-    return validation.text(section_slug, "sectionSlug", SLUG.most)
+    return validation.text(section_slug, "sectionSlug", SLUG.maximum)
 
 
 AGGREGATION = statements("sources/aggregation")

@@ -15,7 +15,7 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..errors import BadInput, Conflict, LimitExceeded, NotFound, SlugTaken
 from ..links.references import refresh_hubness
@@ -197,7 +197,7 @@ async def readdress_sections(sections: Outline, addresses: Mapping[str, str]) ->
     if not addresses:
         return sections
     size = outline.size(sections)
-    return await read_in_thread(size, lambda: outline.checked_outline(map(rewrite, sections), "toOwner"))
+    return await offload(size, lambda: outline.checked_outline(map(rewrite, sections), "toOwner"))
 
 
 async def delete_transferred(here: Writer, page: Page) -> None:
@@ -259,7 +259,7 @@ async def copy_attachments(database: Database, wikis: TwoWikis, page: Page) -> N
 
     The attachments also stay in the former wiki, because other pages may use them. Raises AttachmentTaken.
     """
-    names = await read_in_thread(len(page.body), attachments_in, page.body)
+    names = await offload(len(page.body), attachments_in, page.body)
     paths = await find_paths(wikis.here, folder_of((page.metadata or {}).get("imported_from")), names)
     if not paths:
         return

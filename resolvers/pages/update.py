@@ -10,14 +10,14 @@ from uuid import UUID
 from content.markdown.sections import Section
 from db.connection import Row
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..errors import BadInput
 from ..links.references import find_hubness_dependents, refresh_hubness
 from ..links.targets import refuse_private_links, resolve, write_targets
 from ..model.names import Names, check_alias_count, claim_names, former_address, join_names, known_names, write_names
 from ..model.pages import Page, Saved
-from ..search.index import Findable, restate_search, write_search
+from ..search.index import SearchEntry, index_pages, update_search_status
 from ..sources.grounding import ground
 from ..subscriptions.changes import ChangeKind
 from ..transactions.writer import Writer
@@ -102,7 +102,7 @@ async def apply_updates(writer: Writer, *updates: PageUpdate) -> list[Saved]:
         if update.is_revised and (update.text is None or update.text.sections != update.after.sections):
             update.text = await read_sections(update.after.sections)
     naming = [update for update in updates if update.aliases or update.after.title != update.before.title]
-    new_aliases = await read_in_thread(sum(sum(map(len, update.aliases)) for update in naming), names_by_page, naming)
+    new_aliases = await offload(sum(sum(map(len, update.aliases)) for update in naming), names_by_page, naming)
     expected = known_states(writer, [update for update in updates if update.is_revised], new_aliases)
     await write_rows(writer, [update for update in updates if update.after != update.before])
     await write_texts(writer, [update for update in updates if update.is_rewritten])
@@ -222,11 +222,16 @@ async def write_words(writer: Writer, updates: Sequence[PageUpdate]) -> None:
     """Write the search rows of the changed pages."""
     rewritten = [update for update in updates if update.is_revised or update.is_named]
     if rewritten:
-        await write_search(
+        await index_pages(
             writer,
-            *(Findable(update.after, update.names, update.text.words if update.text else None) for update in rewritten),
+            *(
+                SearchEntry(update.after, update.names, update.text.words if update.text else None)
+                for update in rewritten
+            ),
         )
-    await restate_search(writer, [update.after for update in updates if update.is_restated and update not in rewritten])
+    await update_search_status(
+        writer, [update.after for update in updates if update.is_restated and update not in rewritten]
+    )
 
 
 async def update_links(writer: Writer, updates: Sequence[PageUpdate]) -> None:

@@ -9,7 +9,7 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..errors import BadInput, Conflict
 from ..links.references import check_page_names, link_related
@@ -106,7 +106,7 @@ async def merge_sections(draft: PageDraft, text: PageText | None, page: Page | N
 
 
 async def merge_drafts(draft: PageDraft, sections: Sequence[SectionDraft], current: Outline) -> Outline:
-    return await read_in_thread(outline.size(current, sections), outline.merge_drafts, draft.type, current, sections)
+    return await offload(outline.size(current, sections), outline.merge_drafts, draft.type, current, sections)
 
 
 PAGES = statements("pages/pages")

@@ -15,7 +15,7 @@ from db.database import Database
 from db.ids import new_id
 from db.one_transaction import OneTransaction
 from db.scope import Actor, ActorKind, Review, Role, Scope, Terms
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput, CairnError, Conflict, Forbidden, NotFound, Unavailable
@@ -128,7 +128,7 @@ async def accept_proposal(
     Changes made since in other sections are kept. Raises Conflict if both changed the same section, or if the proposal
     has been decided.
     """
-    reason = validation.optional(reason, "reason", EDIT_SUMMARY.most)
+    reason = validation.optional(reason, "reason", EDIT_SUMMARY.maximum)
     found = await find_proposal(database, scope, proposal_id, Action.MANAGE)
     scope = scope.in_owner(found["owner_id"])
     await check_reviewer(database, scope, found)
@@ -216,7 +216,7 @@ def amended_values(amendment: Amendment) -> dict[str, Any]:
     if amendment.summary is not UNSET:
         given["summary"] = validation.summary(amendment.summary)
     if amendment.body is not UNSET:
-        given["body"] = validation.text(amendment.body, "bodyMd", BODY.most)
+        given["body"] = validation.text(amendment.body, "bodyMd", BODY.maximum)
     return given
 
 
@@ -235,7 +235,7 @@ async def merge_body(connection: Connection, scope: Scope, found: Row, proposed:
     base, current = states[0].body, states[-1].body
     if proposed is None:
         return current
-    merged = await read_in_thread(len(base) + len(current) + len(proposed), merge_texts, base, current, proposed)
+    merged = await offload(len(base) + len(current) + len(proposed), merge_texts, base, current, proposed)
     if merged.conflicts:
         named = ", ".join(f'"{slug}"' for slug in merged.conflicts[:10])
         raise Conflict(
@@ -249,7 +249,7 @@ async def merge_body(connection: Connection, scope: Scope, found: Row, proposed:
 
 async def decline_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str) -> Decided:
     """Decline a proposal, with a reason for its author. Needs MANAGE."""
-    reason = validation.text(reason, "reason", EDIT_SUMMARY.most).strip()
+    reason = validation.text(reason, "reason", EDIT_SUMMARY.maximum).strip()
     if not reason:
         raise BadInput("Give a reason for the author.", "reason")
     return await close_proposal(database, scope, proposal_id, Decision.DECLINE, reason)
@@ -258,7 +258,7 @@ async def decline_proposal(database: Database, scope: Scope, proposal_id: UUID, 
 async def withdraw_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str | None = None) -> Decided:
     """Withdraw a proposal. Raises BadInput unless the caller is its author."""
     return await close_proposal(
-        database, scope, proposal_id, Decision.WITHDRAW, validation.optional(reason, "reason", EDIT_SUMMARY.most)
+        database, scope, proposal_id, Decision.WITHDRAW, validation.optional(reason, "reason", EDIT_SUMMARY.maximum)
     )
 
 

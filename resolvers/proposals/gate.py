@@ -134,7 +134,7 @@ class ReviewRequired(BadInput):
         return {"code": self.code, "proposalId": None if self.proposal_id is None else str(self.proposal_id)}
 
 
-class Held(ReviewRequired):
+class HeldForReview(ReviewRequired):
     """Raised at the end of a write that has to be reviewed, to roll it back. `proposable` turns it into a proposal."""
 
     def __init__(
@@ -158,8 +158,8 @@ class Held(ReviewRequired):
 async def check_write_policy(writer: "Writer", rules: Sequence[dict[str, Any]]) -> None:
     """Check a write against the stored rules of its wiki.
 
-    Raises Held if it has to be reviewed or was meant as a proposal, and Forbidden if the policy is CLOSED. The accepted
-    write of a reviewer passes.
+    Raises HeldForReview if it has to be reviewed or was meant as a proposal, and Forbidden if the policy is CLOSED. The
+    accepted write of a reviewer passes.
     """
     scope, found = writer.scope, writer.changes.found
     terms = scope.review and scope.review.terms
@@ -179,7 +179,7 @@ async def check_write_policy(writer: "Writer", rules: Sequence[dict[str, Any]]) 
         main = next((line.page_id for line in writer.lines if line.page_id), next(iter(page_ids), None))
         states = [page for pair in writer.states.values() for page in pair if page]
         levels = {level for page in (*states, *writer.removed.values()) for level in levels_of(page)}
-        raise Held(scope, main, None if main is None else writer.states.get(main), page_ids, levels)
+        raise HeldForReview(scope, main, None if main is None else writer.states.get(main), page_ids, levels)
 
 
 def levels_of(page: "Page") -> Iterator[str]:
@@ -200,7 +200,7 @@ async def types_of(writer: "Writer", page_ids: Collection[UUID]) -> Collection[s
 
 def checked_terms(terms: Terms, now: datetime) -> Terms:
     """Return the cleaned terms of a proposal that a caller makes on request. Raises BadInput."""
-    why = validation.text(terms.why, "why", EDIT_SUMMARY.most).strip()
+    why = validation.text(terms.why, "why", EDIT_SUMMARY.maximum).strip()
     if not why:
         raise BadInput("Give a reason for the reviewer.", "why")
     expires_at = terms.expires_at
@@ -209,5 +209,5 @@ def checked_terms(terms: Terms, now: datetime) -> Terms:
         if not now < expires_at <= now + timedelta(days=366):
             raise BadInput("This must be a time in the future, within a year.", "expiresAt")
     evidence = validation.check_count(terms.evidence, EVIDENCE_MAX, "evidence")
-    refs = [validation.line(ref, f"evidence.{n}", REF.most + 20) for n, ref in enumerate(evidence)]
+    refs = [validation.line(ref, f"evidence.{n}", REF.maximum + 20) for n, ref in enumerate(evidence)]
     return Terms(why, tuple(refs), Significance(terms.significance).value, expires_at)

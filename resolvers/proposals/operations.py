@@ -26,7 +26,7 @@ from ..transactions.transaction import lock_wiki, process_lock
 from ..transactions.writer import Writer
 from ..validation import UNSET
 from .events import announce_and_queue_events, find_pages, levels_of_row
-from .gate import DAYS, OPEN_MAX, PROPOSALS, Held, ReviewRequired, Significance
+from .gate import DAYS, OPEN_MAX, PROPOSALS, HeldForReview, ReviewRequired, Significance
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,7 +51,7 @@ def proposable(write: Write[P, T]) -> Write[P, T]:
         arguments = {name: value for name, value in list(given.items())[2:] if value is not UNSET}
         try:
             return await write(database, replace(scope, operation=Operation(name, arguments)), *args, **kwargs)
-        except Held as held:
+        except HeldForReview as held:
             raise await keep_proposal(database, held) from None
 
     PROPOSABLE[name] = write
@@ -87,7 +87,7 @@ ARGUMENTS_MAX = 8_000_000  # bytes: enough for a page of the maximum length in a
 ID_LENGTH = 36  # characters
 
 
-async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
+async def keep_proposal(database: Database, held: HeldForReview) -> ReviewRequired:
     """Store a held write as a proposal, and return the error to raise.
 
     If the author has an open proposal of the same operation on the same version, that proposal is returned.
@@ -128,7 +128,9 @@ async def check_open_count(writer: Writer) -> None:
         raise TooManyProposals
 
 
-async def row_of(writer: Writer, held: Held, operation: Operation, arguments: dict[str, Any]) -> dict[str, Any]:
+async def row_of(
+    writer: Writer, held: HeldForReview, operation: Operation, arguments: dict[str, Any]
+) -> dict[str, Any]:
     """Return the columns of a proposal.
 
     Its sensitivity is the strictest level in its arguments and of the pages that it would change or names by id,

@@ -13,7 +13,7 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..model.names import Names
 from ..model.pages import Page
@@ -51,7 +51,7 @@ class IndexedPage:
     words: str
 
 
-class Findable(NamedTuple):
+class SearchEntry(NamedTuple):
     """A page to index, with its names and, if they are known already, the analysed words of its body."""
 
     page: Page
@@ -59,7 +59,7 @@ class Findable(NamedTuple):
     words: str | None = None
 
 
-async def write_search(writer: Writer, *pages: Findable, later: bool = False) -> None:
+async def index_pages(writer: Writer, *pages: SearchEntry, later: bool = False) -> None:
     """Index these pages, whatever their status.
 
     `later` says that the caller will call `count_words` after more pages, so that their words need not be counted now.
@@ -92,7 +92,9 @@ async def read_editions(writer: Writer) -> tuple[str, list[tuple[int, str]]]:
     return rows[0]["language"], [(row["analyser"], row["state"]) for row in rows if row["analyser"] is not None]
 
 
-async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, edition: Edition, later: bool) -> None:
+async def write_pages(
+    writer: Writer, pages: Sequence[SearchEntry], language: str, edition: Edition, later: bool
+) -> None:
     analyser = edition.analyser
     if analyser != ANALYSER:
         pages = [found._replace(words=await words_of(found.page, analyser)) for found in pages]
@@ -100,7 +102,7 @@ async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, 
     size = sum(
         len(page.words) + sum(map(len, [page.title, page.summary, *page.names, *page.headings])) for page in indexed
     )
-    values = await read_in_thread(size, rows_of, writer.scope, analyser, indexed)
+    values = await offload(size, rows_of, writer.scope, analyser, indexed)
     row = await writer.one(INDEX["write_pages"], **values)
     if row is not None and edition.is_ready:
         waiting = row["waiting"] + len(pages)
@@ -124,10 +126,10 @@ async def remove_pages(writer: Writer, page_ids: Sequence[UUID]) -> None:
 
 
 async def words_of(page: Page, analyser: int = ANALYSER) -> str:
-    return await read_in_thread(len(page.body), searchable, page.body, analyser)
+    return await offload(len(page.body), searchable, page.body, analyser)
 
 
-def indexed_page(found: Findable, language: str) -> IndexedPage:
+def indexed_page(found: SearchEntry, language: str) -> IndexedPage:
     page, names, words = found
     return IndexedPage(
         page_id=page.id,
@@ -190,7 +192,7 @@ def other_words(title: list[str], names: Iterable[list[str]]) -> list[str]:
     return [word for name in different.values() for word in name]
 
 
-async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
+async def update_search_status(writer: Writer, pages: Sequence[Page]) -> None:
     """Write the new status of the pages to the index; their words have not changed."""
     for page in pages:
         if writer.gathered and (found := writer.gathered.get(page.id)):
@@ -200,7 +202,7 @@ async def restate_search(writer: Writer, pages: Sequence[Page]) -> None:
         await writer.later(INDEX["mark_pages"], page_ids=[page.id for page in pages], statuses=statuses)
 
 
-async def forget_search(writer: Writer, page_id: UUID) -> None:
+async def remove_from_search(writer: Writer, page_id: UUID) -> None:
     """Remove a page from the index before it is deleted.
 
     The words of the wiki are counted at once, because fewer changes may be pending in a smaller wiki.
@@ -237,7 +239,7 @@ async def index_together(writer: Writer) -> AsyncIterator[None]:
     yield
     writer.gathered = None
     if gathered:
-        await write_search(writer, *gathered.values())
+        await index_pages(writer, *gathered.values())
 
 
 async def has_unsearchable(database: Database, tenant_id: UUID) -> bool:

@@ -17,7 +17,7 @@ from content.search.words import ANALYSER, ANALYSERS, spans, whole_words, words
 from db.connection import Connection, Row
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .lexemes import PASSAGES, scope_letter
 from .weights import BUDGET, COMPLETION_TRUST, CORRECTION_TRUST, STOP_WORD_TRUST
@@ -178,8 +178,8 @@ async def interpret_query(
     corrected with words of pages of these statuses. An `offset` of PASSAGES selects the index of passages.
     """
     number = analyser + offset
-    word_parts = (await read_in_thread(len(text), whole_words, text, analyser))[:WORDS_MAX]
-    condition_words = await read_in_thread(len(condition_text), ANALYSERS[analyser], condition_text)
+    word_parts = (await offload(len(text), whole_words, text, analyser))[:WORDS_MAX]
+    condition_words = await offload(len(condition_text), ANALYSERS[analyser], condition_text)
     condition_words = condition_words[:CONDITION_WORDS_MAX]
     unfinished = word_parts[-1][0] if word_parts and may_be_unfinished(text, word_parts) else None
     letter = scope_letter(scope.tenant_id, scope.owner_id, number)

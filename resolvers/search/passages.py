@@ -16,7 +16,7 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..transactions.transaction import lock_wiki, transaction
 from ..transactions.writer import Writer
@@ -72,7 +72,7 @@ async def find_indexes(writer: Writer, source_ids: Sequence[UUID]) -> tuple[str,
 
 async def insert(writer: Writer, number: int, sources: Sequence[IndexedSource], language: str) -> Any:
     size = sum(len(source.content) for source in sources)
-    values = await read_in_thread(size, rows_of, writer.scope, number, sources, language)
+    values = await offload(size, rows_of, writer.scope, number, sources, language)
     return await writer.one(INDEX["write_passages"], **values)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from content.search.search_query import SearchQuery, understand
 from content.search.words import ANALYSERS, words
 from db.sql import Statement, statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .interpretation import FEW_WORDS, InterpretedQuery, is_contracted
 from .lexemes import MARK, PASSAGES, heading_mark, one_of, quoted, tag_mark, type_mark
@@ -339,12 +339,12 @@ async def parse_request(request: SearchRequest) -> ParsedRequest:
     """Parse the text of a request. Short texts are cached, because the same ones are searched often."""
     if len(request.text) <= LONGEST:
         return parse_cached_request(request.text, request.filter)
-    return await read_in_thread(len(request.text), parse_text_and_filter, request.text, request.filter)
+    return await offload(len(request.text), parse_text_and_filter, request.text, request.filter)
 
 
 async def parse_query(text: str) -> SearchQuery:
     """Parse the text of a query. It is cached, because pages and passages are often searched by the same text."""
-    return await read_in_thread(len(text), parse_text, text)
+    return await offload(len(text), parse_text, text)
 
 
 def parse_text(text: str) -> SearchQuery:

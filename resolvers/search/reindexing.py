@@ -15,10 +15,10 @@ from content.languages import language_of
 from content.search.words import ANALYSER
 from db.connection import Connection, Row
 from db.database import Database
-from db.measuring import measure
+from db.measuring import analyze_tables
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..transactions.transaction import lock_wiki, transaction
 from ..transactions.writer import Writer
@@ -63,7 +63,7 @@ async def reindex(
     if again:
         await request_passage_reindex(database, scope)
     (wiki,) = await unread(database, tenant_id, owner_id)
-    await measure(database, READ, owner_id, wiki["pages"])
+    await analyze_tables(database, READ, owner_id, wiki["pages"])
     done, after = 0, FIRST
     while batch := await read_batch(database, scope, after):
         done += len(batch)
@@ -74,7 +74,7 @@ async def reindex(
     return done
 
 
-async def demand_again(database: Database, tenant_id: UUID, owner_id: UUID) -> None:
+async def request_reindex(database: Database, tenant_id: UUID, owner_id: UUID) -> None:
     """Request that the next reindexing of the wiki reads all pages and sources again."""
     await begin(database, scope_of(tenant_id, owner_id), again=True)
     await request_passage_reindex(database, scope_of(tenant_id, owner_id))
@@ -108,7 +108,7 @@ async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[U
     rows = await run_all(connection, scope, "find_unread", after=start, size=BATCH, bytes=BYTES)
     page_ids = [row["id"] for row in rows]
     if rows:
-        values = await read_in_thread(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
+        values = await offload(sum(len(row["body_md"]) for row in rows), read_rows, scope, rows)
         writer = Writer(connection, scope)
         await writer.all(INDEX["write_pages"], **values)
         await fold(writer, ANALYSER)

@@ -96,7 +96,7 @@ async def search_with_switches(
     return replace(await start_run(plain, parsed_plain).run(), did_you_mean=plain.text)
 
 
-async def cached_values(
+async def ranking_values(
     database: Database, scope: Scope, request: SearchRequest, is_stale: bool
 ) -> Mapping[str, Any] | None:
     """Return the ranking parameters for the statement that reads the hits, so that it ranks them itself.

@@ -10,7 +10,7 @@ from content.search.snippets import Snippet, candidates, choose
 from db.connection import Connection, Row
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .interpretation import InterpretedQuery, Option
 from .ranking_query import RankingQuery
@@ -53,13 +53,13 @@ async def snippets_of(
 ) -> dict[Key, Snippet | None]:
     """Return the snippet of each text. One statement stems the candidate words in the languages of the wiki."""
     beginnings = {word for options in interpreted.options for option in options for word in beginnings_of(option)}
-    written = await read_in_thread(length(texts), all_candidates, texts, beginnings)
+    written = await offload(length(texts), all_candidates, texts, beginnings)
     stems = await connection.all(
         SNIPPETS["stem_words"], tenant_id=scope.tenant_id, owner_id=scope.owner_id, letter=interpreted.letter,
         analyser=interpreted.analyser, words=sorted(written),
     ) if written else []  # fmt: skip
     lexeme_of = {row["word"]: next((lexeme for lexeme in row["lexemes"] if lexeme in weights), None) for row in stems}
-    return await read_in_thread(length(texts), all_snippets, texts, weights, lexeme_of)
+    return await offload(length(texts), all_snippets, texts, weights, lexeme_of)
 
 
 async def is_switch(connection: Connection, scope: Scope, words: Sequence[str], hits: Sequence[SearchHit]) -> bool:

@@ -20,7 +20,7 @@ from db.connection import Connection, Row
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread, run_in_thread
+from lib.threads import offload, run_in_thread
 
 from ..embeddings.fusion import DEPTH, find_nearest_passages, fuse_passages
 from ..errors import BadInput, NotFound
@@ -219,7 +219,7 @@ async def fetch_results(
         return None
     rows = fuse_passages(ranking, nearest, interpreted.analyser)
     size_of_texts = sum(len(row["text"]) for row in rows[:FOREMOST])
-    passages = await read_in_thread(size_of_texts, newest_first, rows, prepared.words)
+    passages = await offload(size_of_texts, newest_first, rows, prepared.words)
     total = passages[0].total if passages else 0
     search = identity(request)
     hits = tuple(

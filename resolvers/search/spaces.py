@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from content.limits import CALLED
+from content.limits import DISPLAY_NAME
 from content.names import is_slug
 from db.connection import Connection, Row
 from db.database import Database
@@ -53,7 +53,7 @@ async def find_spaces(connection: Connection, scope: Scope, names: Sequence[str]
     known = {key: Space(row["id"], row["slug"], row["score_boost"]) for row in rows for key in (row["id"], row["slug"])}
     for name in names:
         if (as_id(name) or name) not in known:
-            raise NotFound(f"There is no space `{name[: CALLED.most]}`, or none that you may read.")
+            raise NotFound(f"There is no space `{name[: DISPLAY_NAME.maximum]}`, or none that you may read.")
     return list(dict.fromkeys(known[as_id(name) or name] for name in names))
 
 

@@ -15,7 +15,7 @@ from content.limits import ORIGINAL
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..errors import BadInput, NotFound
 from ..permissions import Action
@@ -65,7 +65,7 @@ async def hash_of(data: bytes, field: str = "content", *, restored: bool = False
         raise BadInput(f"The file has {len(data):,} bytes; at most {max_size:,} are kept.", field)
     if not data:
         raise BadInput("The file is empty.", field)
-    return (await read_in_thread(len(data), sha256, data)).digest()
+    return (await offload(len(data), sha256, data)).digest()
 
 
 async def keep_blob(database: Database, writer: Writer, hash: bytes, data: bytes) -> None:

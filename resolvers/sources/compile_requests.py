@@ -58,10 +58,10 @@ async def reset_cursor(database: Database, scope: Scope, *, force: bool = False,
         return reset
 
 
-async def pass_by(database: Database, scope: Scope) -> None:
+async def skip_stored_sources(database: Database, scope: Scope) -> None:
     """Move the compile cursor behind all stored sources, because they were imported together with their pages."""
     async with writing(database, scope) as writer:
-        await writer.run(COMPILING["pass_by"])
+        await writer.run(COMPILING["skip_stored_sources"])
 
 
 async def import_journal(database: Database, scope: Scope, account_id: str, limit: int | None) -> UUID | None:

@@ -9,7 +9,7 @@ from uuid import UUID
 from content.claims.claims import MARKED
 from content.claims.grounding import Evidence, newest_support
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..transactions.writer import Writer
 
@@ -44,7 +44,7 @@ async def ground(
     for start in range(0, len(pages), PAGES_PER_BATCH):
         values = {"page_ids": pages[start : start + PAGES_PER_BATCH], "section_id": section_id, "recheck": recheck}
         for section in await find_cited(writer, values, cached):
-            moments = await read_in_thread(len(section.body) + sum(map(len, section.texts)), support_times, section)
+            moments = await offload(len(section.body) + sum(map(len, section.texts)), support_times, section)
             if moments != section.supported_at:
                 changes.append({"section_id": section.id, "supported_at": moments})
         if sum(map(len, cached.values())) > CACHED_MAX:

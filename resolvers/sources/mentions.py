@@ -51,7 +51,7 @@ async def record_mention(
 ) -> SavedMention:
     """Record that a source contains a name. A source counts once, with all of its versions."""
     name = validation.alias(name)
-    quote = validation.optional(quote, "quote", QUOTE.most)
+    quote = validation.optional(quote, "quote", QUOTE.maximum)
     if suggested_type is not None:
         validation.one_of(suggested_type, PAGE_TYPES, "suggestedType")
     async with writing(database, scope) as writer:
@@ -155,7 +155,7 @@ class Sighted:
 
 
 @dataclass(slots=True)
-class Held:
+class MentionState:
     """A mention in memory, with the changes that `store` writes."""
 
     id: UUID
@@ -204,13 +204,13 @@ async def sight_all(writer: Writer, seen: Sequence[Sighted]) -> int:
     return new
 
 
-async def find_held(writer: Writer, seen: Sequence[Sighted]) -> dict[str, Held]:
+async def find_held(writer: Writer, seen: Sequence[Sighted]) -> dict[str, MentionState]:
     """Return the mentions of the names by alias, with new mentions for names that have none."""
     rows = await writer.all(MENTIONS["find_each_counting"], aliases=sorted({sighted.alias for sighted in seen}))
-    held = {row["alias"]: Held(row["id"], dict(row), is_new=False) for row in rows}
+    held = {row["alias"]: MentionState(row["id"], dict(row), is_new=False) for row in rows}
     for sighted in seen:
         if sighted.alias not in held:
-            held[sighted.alias] = Held(new_id(), new_mention(sighted), is_new=True)
+            held[sighted.alias] = MentionState(new_id(), new_mention(sighted), is_new=True)
     return held
 
 
@@ -229,7 +229,7 @@ def new_mention(sighted: Sighted) -> dict[str, Any]:
     }
 
 
-async def find_standing(writer: Writer, seen: Sequence[Sighted], held: Mapping[str, Held]) -> None:
+async def find_standing(writer: Writer, seen: Sequence[Sighted], held: Mapping[str, MentionState]) -> None:
     """Read into `held` which versions of the sources are counted already."""
     pairs = [(held[sighted.alias].id, sighted.source) for sighted in seen if not held[sighted.alias].is_new]
     if not pairs:
@@ -245,7 +245,7 @@ async def find_standing(writer: Writer, seen: Sequence[Sighted], held: Mapping[s
         by_id[row["mention_id"]].standing[row["kind"], row["ref"]] = row["source_id"], row["version"]
 
 
-async def store(writer: Writer, changed: Iterable[Held]) -> None:
+async def store(writer: Writer, changed: Iterable[MentionState]) -> None:
     """Write new and changed mentions with their sightings."""
     rows = [(mention, {**mention.values, "id": str(mention.id)}) for mention in changed]
     if new := [row for mention, row in rows if mention.is_new]:

@@ -15,7 +15,7 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 from db.tables import SOURCE_KINDS
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput, NotFound
@@ -154,7 +154,7 @@ async def add_source(
 async def checked_original(draft: SourceDraft) -> CheckedOriginal | None:
     """Return the validated original of a draft with its flags: sentences of the content that address agents."""
     file = await checked_file(draft)
-    return file and file._replace(flags=await read_in_thread(len(draft.content), flags, draft.content))
+    return file and file._replace(flags=await offload(len(draft.content), flags, draft.content))
 
 
 async def checked_file(draft: SourceDraft) -> CheckedOriginal | None:
@@ -209,7 +209,7 @@ async def cite_source(
     restored: bool = False,
 ) -> Citation:
     """Cite a source in a section, as a whole or a range of its lines (counted from 1, both ends included)."""
-    section_slug = validation.text(section_slug, "sectionSlug", SLUG.most)
+    section_slug = validation.text(section_slug, "sectionSlug", SLUG.maximum)
     summary = validation.optional(summary, "summary", CITATION_SUMMARY.limit(restored=restored))
     async with writing_page(database, scope, page_id) as (writer, page):
         source = await find_source(writer, source_id)
@@ -322,7 +322,7 @@ async def forget_source(database: Database, scope: Scope, source_id: UUID, reaso
 
     The rows keep the kind, ref and checksum, the reason, and when and by whom they were erased.
     """
-    reason = None if reason is None else validation.line(reason, "reason", FORGET_REASON.most)
+    reason = None if reason is None else validation.line(reason, "reason", FORGET_REASON.maximum)
     done, wiki, files = await forget_versions(database, scope, source_id, reason)
     await drop_files(database, wiki, files)
     return done
@@ -351,9 +351,9 @@ async def forget_versions(
         return Forgotten(source_id, len(ids), job_id), wiki, files
 
 
-async def find_repeating(database: Database, scope: Scope, job_id: UUID) -> list[str]:
+async def find_pages_repeating(database: Database, scope: Scope, job_id: UUID) -> list[str]:
     """Return the pages, as `entity/momofuku`, in which a forget job found the forgotten text as written by people."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.MANAGE)
-        rows = await Writer(connection, scope).all(FORGETTING["find_repeating"], job_id=job_id)
+        rows = await Writer(connection, scope).all(FORGETTING["find_pages_repeating"], job_id=job_id)
     return [f"{row['type']}/{row['slug']}" for row in rows]

@@ -82,7 +82,7 @@ class Feed:
         self.subscribers: defaultdict[Place, set[Subscriber]] = defaultdict(set)
         self.closed = False
 
-    def tell(self, change: ChangeEvent) -> None:
+    def publish(self, change: ChangeEvent) -> None:
         place = change.topic, change.tenant_id, change.owner_id
         for subscriber in self.subscribers.get(place, ()):
             subscriber.receive(change)

@@ -126,7 +126,7 @@ def add_to_listing(found: Listing, place: str, entry: "os.DirEntry[str]") -> Non
         if not isinstance(error, FileNotFoundError):
             found.leave(path, f"it cannot be read: {error.strerror or error}", "UNREADABLE")
         return
-    key, most = path_key(path), NOTE_MAX if is_note else ATTACHMENT.most
+    key, most = path_key(path), NOTE_MAX if is_note else ATTACHMENT.maximum
     if CONFLICTED.search(path):
         found.conflicts.add(path)
     elif not stat.S_ISREG(seen.st_mode):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from content.limits import CALLED
+from content.limits import DISPLAY_NAME
 from content.names import is_slug
 from db.connection import Connection, Row
 from db.database import Database
@@ -78,7 +78,10 @@ async def set_compiling(database: Database, tenant_id: UUID, compiling: bool) ->
 
 async def add_tenant(connection: Connection, slug: str, name: str, by: Actor) -> Row | None:
     row = await connection.one(
-        TENANTS["add_tenant"], tenant_id=new_id(), slug=new_slug(slug), name=validation.line(name, "name", CALLED.most)
+        TENANTS["add_tenant"],
+        tenant_id=new_id(),
+        slug=new_slug(slug),
+        name=validation.line(name, "name", DISPLAY_NAME.maximum),
     )
     if row is not None:
         await audit(connection, row["tenant_id"], by, Event.TENANT_CREATED, slug=row["slug"])

@@ -83,7 +83,7 @@ async def audit(
     await (connection.later if isinstance(connection, Writer) else connection.run)(AUDIT["add_event"], **values)
 
 
-async def audit_by_itself(
+async def audit_in_own_transaction(
     database: Database, tenant_id: UUID, by: Actor, event: Event, subject: object = None, **detail: Any
 ) -> None:
     """Write an event in a transaction of its own, for an operation that has none."""

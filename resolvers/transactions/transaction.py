@@ -26,8 +26,8 @@ from lib.lru import LRU
 
 from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from ..model.pages import Page, find_page
-from ..permissions import PAGE_HIDDEN, Action, authorise, check_sees, is_at_home
-from ..proposals.gate import Held, ReviewRequired, check_write_policy
+from ..permissions import PAGE_HIDDEN, Action, authorise, check_sees, is_allowed_in_own_wiki
+from ..proposals.gate import HeldForReview, ReviewRequired, check_write_policy
 from ..subscriptions.changes import ChangeKind, announce
 from .db_errors import translated_db_errors
 from .outbox import queue_deliveries
@@ -118,8 +118,8 @@ WRITING = statements("pages/writing")
 async def finish(writer: Writer, action: Action) -> None:
     """Write the activity log, page positions, hubness scores and webhook deliveries, and notify subscribers.
 
-    Log, positions and scores are one statement; on Citus a notification has to be a statement by itself. Raises Held if
-    the write policy requires a review of the write. Writes that need ADMINISTER are not subject to the policy.
+    Log, positions and scores are one statement; on Citus a notification has to be a statement by itself. Raises
+    HeldForReview if the write policy requires a review of the write. Writes that need ADMINISTER are not subject to it.
     """
     found = writer.changes.found
     if None in found and found[None].kind is ChangeKind.ARCHIVED:
@@ -208,7 +208,7 @@ class writing_near_page:
     async def owner(self) -> UUID:
         known, key = page_owners(self.database), (self.scope.tenant_id, self.page_id)
         owner_id = known.get(key)
-        if owner_id is not None and is_at_home(self.scope, owner_id, self.action):
+        if owner_id is not None and is_allowed_in_own_wiki(self.scope, owner_id, self.action):
             return owner_id
         found = await find_owner_of(self.database, self.scope, PAGES["find_owner"], self.page_id, NO_PAGE, self.action)
         return known.put(key, found)
@@ -268,7 +268,7 @@ async def transaction(database: Database) -> AsyncIterator[Connection]:
 async def locked_transaction(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
     """Open a transaction as the only writer of a wiki. Permissions are checked after the wait for the lock.
 
-    Rolls back and raises Held if the wiki's write policy requires a review.
+    Rolls back and raises HeldForReview if the wiki's write policy requires a review.
     """
     with translated_db_errors():
         async with process_lock(database, scope), wiki_lock(database, scope) as connection:
@@ -285,8 +285,8 @@ async def locked_transaction(database: Database, scope: Scope, action: Action) -
 async def writing_two(database: Database, scope: Scope, page_id: UUID, to_owner_id: UUID) -> AsyncIterator[TwoWikis]:
     """Open a transaction as the only writer of a page's wiki and of a second wiki, if the caller may write in both.
 
-    Raises Held if the write policy of the page's wiki requires a review, and ReviewRequired without a proposal if only
-    the policy of the second wiki does.
+    Raises HeldForReview if the write policy of the page's wiki requires a review, and ReviewRequired without a proposal
+    if only the policy of the second wiki does.
     """
     owner_id = await find_owner_of(database, scope, PAGES["find_owner"], page_id, NO_PAGE, Action.WRITE)
     if owner_id == to_owner_id:
@@ -312,7 +312,7 @@ async def writing_two(database: Database, scope: Scope, page_id: UUID, to_owner_
             for writer in wikis:
                 try:
                     await finish(writer, Action.WRITE)
-                except Held as held:
+                except HeldForReview as held:
                     raise held if writer is wikis.here else ReviewRequired(TARGET_REVIEWS) from None
                 await writer.flush()
 

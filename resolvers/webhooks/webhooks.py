@@ -19,7 +19,7 @@ from db.sql import statements
 from db.tables import PAGE_TYPES
 
 from .. import validation
-from ..auth.owners import hold_owners
+from ..auth.owners import lock_owners
 from ..errors import BadInput, IdempotencyKeyNotAllowed, NotFound
 from ..subscriptions.changes import ChangeKind
 from ..tenants.tenants import list_tenants
@@ -177,7 +177,7 @@ async def create_webhook(
     check_is_not_stored(database)
     draft, issued = draft.clean(), IssuedSecret(new_id(), new_secret())
     async with transaction(database) as connection:
-        await hold_owners(connection, tenant_id, draft.owner_ids)
+        await lock_owners(connection, tenant_id, draft.owner_ids)
         is_added = await connection.run(
             WEBHOOKS["add_webhook"], tenant_id=tenant_id, id=issued.id, secret=issued.secret, most=WEBHOOKS_MAX,
             **values_of(draft),
@@ -204,7 +204,7 @@ async def update_webhook(
             if (value := getattr(changes, name)) is not None
         }
         draft = replace(stored, **changed).clean()
-        await hold_owners(connection, tenant_id, draft.owner_ids)
+        await lock_owners(connection, tenant_id, draft.owner_ids)
         disabled_at = row["disabled_at"]
         if changes.enabled is not None:
             disabled_at = None if changes.enabled else disabled_at or datetime.now(UTC)

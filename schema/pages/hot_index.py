@@ -5,7 +5,7 @@ from typing import Any
 import strawberry
 
 from db import relations
-from db.access import FOUND
+from db.access import SEARCHED_PAGES
 from selection import Step
 
 from ..fields import OlderOwner, OwnerName, column, relation, source
@@ -41,7 +41,7 @@ class HotIndexQueries:
             "The hot index of a wiki: the pages that agents read most, and references tagged with the "
             "tools that they call."
         ),
-        access=FOUND,
+        access=SEARCHED_PAGES,
         step=HOT,
         limit=SIZE,
         max_limit=20,

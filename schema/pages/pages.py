@@ -12,7 +12,7 @@ from content.markdown.plain import excerpt
 from db import relations
 from db.access import IN_OWNER
 from lib.lru import WeighedLRU
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..enums import (
     WikiAliasSource,
@@ -47,7 +47,7 @@ async def as_html(body: str, places: Any) -> str:
     """Return a text as HTML. The HTML of short texts is cached, because pages are read far more often than written."""
     links = orjson.dumps(places, option=orjson.OPT_SORT_KEYS)
     if len(body) > CACHED_TEXT_MAX or len(links) > CACHED_TEXT_MAX:
-        return await read_in_thread(len(body), html, body, places)
+        return await offload(len(body), html, body, places)
     return HTML.get_or_create((body, links), lambda: html(body, orjson.loads(links)))
 
 

@@ -9,7 +9,7 @@ from content.edits.differences import difference, unified_diff, word_diff
 from content.edits.merging import merge_texts
 from db import relations
 from db.access import BY_ID
-from lib.threads import read_in_thread
+from lib.threads import offload
 
 from ..enums import WikiAuthorKind, WikiPageType, WikiProposalStatus, WikiSignificance
 from ..fields import Connection, OlderOwner, OwnerName, column, computed, expression, relation, source
@@ -80,7 +80,7 @@ class WikiProposal:
         if base is None or today is None or proposed is None or status != "open":
             return []
         size = len(base) + len(today) + len(proposed)
-        return list((await read_in_thread(size, merge_texts, base, today, proposed)).conflicts)
+        return list((await offload(size, merge_texts, base, today, proposed)).conflicts)
 
 
 async def format_difference(base: str | None, proposed: str | None, *, in_words: bool) -> str:
@@ -88,7 +88,7 @@ async def format_difference(base: str | None, proposed: str | None, *, in_words:
     if proposed is None:
         return ""
     old = base or ""
-    found = await read_in_thread(len(old) + len(proposed), difference, old, proposed)
+    found = await offload(len(old) + len(proposed), difference, old, proposed)
     return word_diff(found) if in_words else unified_diff(found, "now", "proposed")
 
 

@@ -7,7 +7,7 @@ import strawberry
 
 from content.context_pack import tokens
 from db import relations
-from db.access import FOUND_TOGETHER
+from db.access import SEARCH_RESULT
 from resolvers.search.context_pack import BUDGET, ContextItem, ContextPack, ContextRequest
 from selection import Step
 
@@ -116,7 +116,7 @@ class ContextQueries:
             "Then the most relevant sections, and passages of sources with more or newer facts. "
             "Nothing is repeated."
         ),
-        access=FOUND_TOGETHER,
+        access=SEARCH_RESULT,
         step=PACK,
     )
     def wiki_context(

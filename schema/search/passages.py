@@ -6,7 +6,7 @@ from typing import Any
 import strawberry
 
 from db import relations
-from db.access import FOUND_TOGETHER
+from db.access import SEARCH_RESULT
 from resolvers.search.request import DEFAULT, MOST
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest, SourceSearchResult
 from selection import Step
@@ -137,7 +137,7 @@ class PassageQueries:
             "Full-text search in the sources of a wiki, best passages first. Only the newest version "
             "of each source is searched. Pagination is forward only, and `first` is 50 at most."
         ),
-        access=FOUND_TOGETHER,
+        access=SEARCH_RESULT,
         step=RESULTS,
         max_limit=50,
         min_limit=1,

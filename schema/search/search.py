@@ -8,7 +8,7 @@ from uuid import UUID
 import strawberry
 
 from db import relations
-from db.access import BY_ID, FOUND, FOUND_TOGETHER
+from db.access import BY_ID, SEARCH_RESULT, SEARCHED_PAGES
 from selection import Step, Within
 from selection.compile.parameters import identifier
 
@@ -163,7 +163,7 @@ async def find_related(
     return found
 
 
-WITHIN = Within(find_within, search.hits_within, search.still_so, lacks=frozenset({*SHOWN, "matchingMemoryIds"}))
+WITHIN = Within(find_within, search.hits_within, search.is_cache_valid, lacks=frozenset({*SHOWN, "matchingMemoryIds"}))
 HITS = Step(find_hits, search.HIT, cost=SEARCHING, within=WITHIN)
 RESULTS = Step(find_results, search.RESULTS, cost=SEARCHING)
 RELATED = Step(find_related, search.SCORED, cost=SEARCHING)
@@ -174,7 +174,7 @@ class SearchQueries:
     @source(
         search.hits,
         f"Full-text search in one wiki, best first. {GRAMMAR}",
-        access=FOUND,
+        access=SEARCHED_PAGES,
         step=HITS,
         max_limit=50,
         min_limit=1,
@@ -192,7 +192,7 @@ class SearchQueries:
     @source(
         search.hits,
         "Full-text search in the format of mobile clients.",
-        access=FOUND,
+        access=SEARCHED_PAGES,
         step=HITS,
         max_limit=50,
         min_limit=1,
@@ -213,7 +213,7 @@ class SearchQueries:
             "Full-text search with pagination, totals, facets and corrections. Pagination is forward "
             "only, and `first` is 50 at most. `explain` is for admins."
         ),
-        access=FOUND_TOGETHER,
+        access=SEARCH_RESULT,
         step=RESULTS,
         max_limit=50,
         min_limit=1,

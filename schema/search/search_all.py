@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import strawberry
 
 from db import relations
-from db.access import FOUND_TOGETHER
+from db.access import SEARCH_RESULT
 from resolvers.search.request import DEFAULT, MOST
 from resolvers.search.search_all import KINDS, Hit, SearchAllRequest, SearchAllResult
 from resolvers.search.source_search import PassageHit
@@ -126,7 +126,7 @@ class SearchAllQueries:
             "filter for one kind excludes the other kind, unless both filters are given. Operators for "
             "pages, such as `type:`, exclude sources. `first` is 50 at most, and pagination ends after 200 hits."
         ),
-        access=FOUND_TOGETHER,
+        access=SEARCH_RESULT,
         step=RESULTS,
         max_limit=50,
         min_limit=1,

@@ -57,9 +57,12 @@ def filter_of(input: dict[str, Any]) -> Filter:
 
 def texts(values: list[str] | None) -> tuple[str, ...]:
     """Return the values of a list from the input, checked for their number and for what can be stored."""
-    from selection.compile.parameters import check_length, sendable  # slow to import, and making rows does not need it
+    from selection.compile.parameters import (  # slow to import, and making rows does not need it
+        check_length,
+        check_text,
+    )
 
-    return tuple(sendable(str(text)) for text in check_length(values or []))
+    return tuple(check_text(str(text)) for text in check_length(values or []))
 
 
 async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None:

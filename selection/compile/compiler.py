@@ -26,15 +26,15 @@ from ..declare.contract import is_connection, mapping_of, object_type, python_na
 from ..declare.mapping import (
     Column,
     Computed,
+    ConnectionPart,
     Expression,
-    Known,
+    InlineStep,
     OuterRow,
     Paging,
-    Part,
     Relation,
+    RequestFacts,
     Source,
     Step,
-    Within,
 )
 from ..errors import NotCompilable
 from ..limits import Cost
@@ -101,13 +101,13 @@ class QueryCompiler:
     # -- objects and their fields
 
     def compile_root(self, type_: GraphQLObjectType, key: str, nodes: Nodes) -> Pairs:
-        """Return a root field: a Source, a Known object or `__typename`. Raises NotCompilable for any other."""
+        """Return a root field: a Source, a RequestFacts object or `__typename`. Raises NotCompilable for any other."""
         name = nodes[0].name.value
         if name == "__typename":
             return {key: literal(type_.name)}
         field = type_.fields.get(name)
         source = mapping_of(field) if field else None
-        if field is not None and isinstance(source, Known):
+        if field is not None and isinstance(source, RequestFacts):
             return {key: self.known_object(field, nodes, source)}
         if field is None or not isinstance(source, Source):
             raise NotCompilable(name)
@@ -139,7 +139,7 @@ class QueryCompiler:
                 }
             case Relation() as relation:
                 return {key: self.compile_relation(field, nodes, relation, row)}
-            case Part() if python_name(field) in row.c:
+            case ConnectionPart() if python_name(field) in row.c:
                 return {key: self.compile_leaf(field.type, row.c[python_name(field)])}
             case Computed() as computed if self.mode is Mode.VALUES:
                 return {computed.key(need): value for need, value in self.compile_needs(computed, row).items()}
@@ -172,7 +172,7 @@ class QueryCompiler:
             return json_format.require_not_null(case((condition, value)))
         return case((condition, value), else_=json_format.json_object({EXPIRED: literal("cursor")}))
 
-    def known_object(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
+    def known_object(self, field: GraphQLField, nodes: Nodes, known: RequestFacts) -> ColumnElement[Any]:
         """Return an object whose values are parameters, which its step finds. No table is read for them."""
         type_ = object_type(get_named_type(field.type))
         columns = list(known.step.columns)
@@ -314,7 +314,7 @@ class QueryCompiler:
         self.cost = outer
 
 
-def within_of(step_use: StepUse) -> Within:
+def within_of(step_use: StepUse) -> InlineStep:
     assert step_use.step.within is not None
     return step_use.step.within
 

@@ -25,7 +25,7 @@ from ..declare.arguments import Argument, PageArgs
 from ..declare.contract import mapping_of, object_type
 from ..declare.mapping import Relation
 from ..errors import BadInput, NotCompilable
-from .parameters import Binds, Getter, sendable
+from .parameters import Binds, Getter, check_text
 
 
 class OrderTerm(NamedTuple):
@@ -124,7 +124,7 @@ def read_key(type_: type, value: Any) -> Any:
         raise ValueError(value)
     if isinstance(value, datetime) and (value.tzinfo is None or not 1 < value.year < 9999):
         raise ValueError(value)
-    return sendable(value) if isinstance(value, str) else value
+    return check_text(value) if isinstance(value, str) else value
 
 
 if TYPE_CHECKING:

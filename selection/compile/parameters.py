@@ -175,7 +175,7 @@ def parameter_reader(type_: GraphQLInputType) -> Reader | None:
         return lambda values: [
             value if value is None or item is None else item(value) for value in check_length(values)
         ]
-    return {"ID": identifier, "String": sendable}.get(get_named_type(type_).name)
+    return {"ID": identifier, "String": check_text}.get(get_named_type(type_).name)
 
 
 def check_length(values: list[Any]) -> list[Any]:
@@ -197,7 +197,7 @@ def read_identifier(text: str) -> UUID:
         return NOBODY
 
 
-def sendable(text: str) -> str:
+def check_text(text: str) -> str:
     """Return the text if Postgres can store it, else raise BadInput."""
     if "\x00" in text or not is_unicode(text):
         raise BadInput("A text cannot hold NUL or half a surrogate pair.")

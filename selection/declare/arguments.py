@@ -124,12 +124,12 @@ def page_size_getter(size: Getter, paging: Paging) -> Getter:
 
 
 def clamp_page_size(value: int, paging: Paging) -> int:
-    """Return the size within the bounds of the paging. Raises BadInput if it is negative and there is no `least`."""
-    if paging.least is not None:
-        value = max(value, paging.least)
+    """Return the size within the limits of the paging. Raises BadInput for a negative size without a `min_limit`."""
+    if paging.min_limit is not None:
+        value = max(value, paging.min_limit)
     if value < 0:
         raise BadInput("A list cannot have a negative size.")
-    return min(value, paging.most)
+    return min(value, paging.max_limit)
 
 
 def length_getter(items: Argument) -> Getter:

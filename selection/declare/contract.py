@@ -16,7 +16,7 @@ from graphql import (
     is_object_type,
 )
 
-from .mapping import Mapping, Part, Source
+from .mapping import ConnectionPart, Mapping, Source
 
 METADATA = "selection"
 """The key of a field's metadata that holds its mapping."""
@@ -47,9 +47,9 @@ def is_list_from_step(field: GraphQLField | None) -> bool:
 
 
 def is_connection(named: Any) -> bool:
-    """Return whether a type is a connection that the compiler pages: its `pageInfo` is mapped as a Part."""
+    """Return whether a type is a connection that the compiler pages: its `pageInfo` is mapped as a ConnectionPart."""
     info = named.fields.get("pageInfo") if is_object_type(named) else None
-    return info is not None and isinstance(mapping_of(info), Part)
+    return info is not None and isinstance(mapping_of(info), ConnectionPart)
 
 
 def object_type(named: Any) -> GraphQLObjectType:

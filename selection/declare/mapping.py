@@ -6,8 +6,8 @@ Each field of the schema has at most one mapping. The compiler, the resolvers fo
 - Computed: a value that a Python function computes from the parent row.
 - Relation: rows that belong to the parent row, as a correlated sub-select.
 - Source: a field where a statement starts, such as a field of Query. It has the access rules.
-- Known: an object of facts about the request, without a table.
-- Part: a field of a connection, an edge or PageInfo.
+- RequestFacts: an object of facts about the request, without a table.
+- ConnectionPart: a field of a connection, an edge or PageInfo.
 
 A row is passed to the functions of a mapping as an OuterRow (`row.c.title`), arguments as `declare/arguments.py` says.
 """
@@ -79,7 +79,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Part:
+class ConnectionPart:
     """A field of a connection, an edge or PageInfo: the row's column of that name, or else made by the compiler."""
 
 
@@ -115,9 +115,9 @@ class Paging:
 
     default: int = 20
     """The size if the request gives none."""
-    most: int = 100
+    max_limit: int = 100
     """The maximum size; a larger one is reduced to it."""
-    least: int | None = None
+    min_limit: int | None = None
     """The minimum size; a smaller one is raised to it. Without a minimum, a negative size raises BadInput."""
     each_of: str | None = None
     """The name of a list argument. The field's list then has one item for each item of that argument."""
@@ -144,7 +144,7 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Within:
+class InlineStep:
     """Selects by which the main statement finds the rows of a step itself, so that the step need not run before it."""
 
     know: Callable[..., Awaitable[Table[str, Any] | None]]
@@ -174,7 +174,7 @@ class Step:
     """The names and types of the values in each tuple."""
     cost: int = 0
     """The cost of the step in rows, besides the rows that the response contains."""
-    within: Within | None = None
+    within: InlineStep | None = None
 
 
 class Access(Protocol):
@@ -215,7 +215,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Known:
+class RequestFacts:
     """An object of facts about the request. Its step returns one row of them without a query to Postgres.
 
     The fields of its type have no mapping: each is the step's column of the same name.
@@ -224,4 +224,4 @@ class Known:
     step: Step
 
 
-Mapping = Column | Part | Expression | Computed | Relation | Source | Known
+Mapping = Column | ConnectionPart | Expression | Computed | Relation | Source | RequestFacts

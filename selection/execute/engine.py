@@ -27,7 +27,7 @@ from ..compile.constant import ConstantPlan, is_constant
 from ..compile.parameters import Request
 from ..declare.contract import is_list_from_step
 from ..declare.json_format import json_object
-from ..errors import Final, MoreErrors, NotCompilable, RequestRejected
+from ..errors import MoreErrors, NotCompilable, OperationError, RequestRejected
 from ..limits import Limits
 from .operation import Document, Invalid, Operation, coerce_variables, is_large, too_long
 from .plan import Context, QueryPlan
@@ -90,7 +90,7 @@ class Engine:
                 pass
             except RequestRejected:
                 raise
-            except Final as error:
+            except OperationError as error:
                 return self.answer(ExecutionResult(None, [error]), context)
             except (Invalid, GraphQLError):
                 pass
@@ -159,7 +159,7 @@ class Engine:
             raise Invalid(executor, "BAD_USER_INPUT")
         try:
             await context.begin(document.base_cost)
-        except Final as error:
+        except OperationError as error:
             return self.answer(ExecutionResult(None, [error]), context)
         run = partial(execute_root_selection_set, executor)
         result = await compile_in_thread(run) if document.only_introspects else run()

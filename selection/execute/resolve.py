@@ -32,8 +32,8 @@ from ..compile.compiler import EXPIRED, TYPE, Mode, Nodes, QueryCompiler
 from ..compile.computed import places_below
 from ..compile.parameters import Request
 from ..declare.contract import is_list_from_step, mapping_of, python_name
-from ..declare.mapping import Computed, Known, Source
-from ..errors import NotCompilable, Refused
+from ..declare.mapping import Computed, RequestFacts, Source
+from ..errors import FieldError, NotCompilable
 from .operation import Operation
 from .plan import QueryPlan
 from .plan_cache import DocumentCache
@@ -63,7 +63,7 @@ class Resolvers:
                     continue
                 case Source() as source:
                     field.resolve = self.source(field, source)
-                case Known() as known:
+                case RequestFacts() as known:
                     field.resolve = known_resolver(known)
                 case Computed() as computed:
                     field.resolve = computed_resolver(field, computed)
@@ -90,7 +90,7 @@ class Resolvers:
             data = await run(Mode.VALUES, parent, info)
             values = None if data is None else orjson.loads(data)
             if isinstance(values, dict) and EXPIRED in values:
-                raise Refused(RESTORED, "CURSOR_EXPIRED")
+                raise FieldError(RESTORED, "CURSOR_EXPIRED")
             return values
 
         return resolve
@@ -149,8 +149,8 @@ class FragmentExecutor(Executor[None]):
         return super().complete_value(return_type, details, info, path, result, position)
 
 
-def known_resolver(known: Known) -> Callable[..., Any]:
-    """Return the resolver of a Known object."""
+def known_resolver(known: RequestFacts) -> Callable[..., Any]:
+    """Return the resolver of a RequestFacts object."""
 
     async def resolve(parent: Any, info: Info) -> SimpleNamespace:
         (row,) = await known.step.run(info.context, parent, frozenset())

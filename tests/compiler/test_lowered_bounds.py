@@ -29,7 +29,7 @@ async def retain(wiki: Wiki, stories: Iterable[SourceText]) -> None:
     await retain_sources(wiki.database, wiki.scope, drafts)
 
 
-@pytest.mark.parametrize("divisor", [2, 8, max(bound.most for bound in limits.BOUNDS)])
+@pytest.mark.parametrize("divisor", [2, 8, max(bound.maximum for bound in limits.BOUNDS)])
 async def test_a_wiki_is_indexed_and_compiled_when_its_bounds_were_lowered(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch, divisor: int
 ) -> None:
@@ -40,7 +40,7 @@ async def test_a_wiki_is_indexed_and_compiled_when_its_bounds_were_lowered(
     before = {page["id"] for page in await wiki.rows("pages")}
     for bound in limits.BOUNDS:
         if not bound.fixed:
-            monkeypatch.setattr(bound, "most", max(3, bound.most // divisor))
+            monkeypatch.setattr(bound, "maximum", max(3, bound.maximum // divisor))
     assert await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, again=True) == len(before)
     jobs = await compile_all(wiki, RULES)
     await rebuild_wiki(wiki.database, wiki.scope)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from content.ingest.digest import SUMMARY_MAX, digest
 from content.ingest.extraction import HTML, PDF, TEXT, Unreadable, extract, media_type_of, tidy
 from content.ingest.flags import FLAGS_MAX, flags
-from lib.processes import OutOfTime, run_bounded
+from lib.processes import ProcessTimeout, run_bounded
 
 READER = [sys.executable, "-I", "-m", "content.ingest.extraction"]
 
@@ -92,7 +92,7 @@ async def test_what_is_hostile_ends_its_own_process_and_no_other(data: bytes) ->
 
 
 async def test_a_process_that_takes_too_long_is_killed() -> None:
-    with pytest.raises(OutOfTime):
+    with pytest.raises(ProcessTimeout):
         await run_bounded([sys.executable, "-c", "while True: pass"], b"x" * 1_000_000, 0.5, 10)
 
 

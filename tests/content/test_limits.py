@@ -23,7 +23,7 @@ def test_text_that_cannot_be_stored_is_refused(text: str, where: str) -> None:
 
 def test_the_documentation_has_every_bound() -> None:
     """To bring it up to date, put the rows that are expected into docs/reference/limits.md."""
-    expected = [f"| {bound.field} | {bound.most:,} {bound.unit} |" for bound in BOUNDS]
+    expected = [f"| {bound.field} | {bound.maximum:,} {bound.unit} |" for bound in BOUNDS]
     _, _, rest = LIMITS.read_text(encoding="utf-8").partition("## What a field may hold\n")
     rows = [line for line in rest.partition("\n## ")[0].splitlines() if line.startswith("| ")]
     assert rows[1:] == expected
@@ -37,6 +37,6 @@ def test_the_table_holds_every_bound() -> None:
 
 def test_what_was_once_stored_can_be_stored_again() -> None:
     bound = Bound("title", 500)
-    bound.most = 200
+    bound.maximum = 200
     assert (bound.limit(), bound.limit(restored=True)) == (200, 500)
-    assert all(bound.stored == bound.most for bound in BOUNDS if bound.fixed)
+    assert all(bound.stored == bound.maximum for bound in BOUNDS if bound.fixed)

@@ -57,7 +57,7 @@ def test_composed_and_decomposed_spellings_are_one() -> None:
 
 
 def test_a_long_name_is_cut() -> None:
-    assert len(normalise("long " * 1000)) <= NAME.most
+    assert len(normalise("long " * 1000)) <= NAME.maximum
 
 
 @given(st.text())

@@ -39,7 +39,7 @@ def test_a_slug_is_a_slug(slug: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "index", "A", "a--b", "-a", "a-", "a_b", "a b", "a/b", "é", "a\n", "a" * (SLUG.most + 1)]
+    "text", ["", "index", "A", "a--b", "-a", "a-", "a_b", "a b", "a/b", "é", "a\n", "a" * (SLUG.maximum + 1)]
 )
 def test_other_texts_are_no_slugs(text: str) -> None:
     assert not is_slug(text)
@@ -47,7 +47,7 @@ def test_other_texts_are_no_slugs(text: str) -> None:
 
 @given(st.from_regex(r"[a-z0-9]+(-[a-z0-9]+)*", fullmatch=True))
 def test_every_ascii_slug_may_be_given(slug: str) -> None:
-    assert is_slug(slug) == (len(slug) <= SLUG.most and slug != "index")
+    assert is_slug(slug) == (len(slug) <= SLUG.maximum and slug != "index")
 
 
 @given(st.text())
@@ -57,7 +57,7 @@ def test_what_slugify_makes_is_a_slug(title: str) -> None:
     except NoSlug:
         return
     assert is_slug(slug)
-    assert len(slug) <= SLUG.most
+    assert len(slug) <= SLUG.maximum
     assert slugify(slug) == slug
 
 
@@ -87,11 +87,11 @@ def test_a_heading_makes_a_section_slug(heading: str, slug: str) -> None:
 @given(st.text())
 def test_a_section_slug_is_never_empty(heading: str) -> None:
     slug = section_slug(heading)
-    assert 0 < len(slug) <= SLUG.most
+    assert 0 < len(slug) <= SLUG.maximum
     assert not re.search(r"__|^_|_$|\s", slug)
     assert section_slug(slug) == slug
 
 
 def test_a_heading_twice_is_numbered() -> None:
     assert numbered_section("notes", 2) == "notes_2"
-    assert len(numbered_section("n" * SLUG.most, 10)) == SLUG.most
+    assert len(numbered_section("n" * SLUG.maximum, 10)) == SLUG.maximum

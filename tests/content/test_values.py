@@ -30,12 +30,12 @@ def test_what_json_cannot_hold_is_refused(value: Any) -> None:
 
 def test_what_a_caller_gives_is_limited_in_depth_and_number() -> None:
     deep: list[Any] = []
-    for _ in range(METADATA_DEPTH.most - 1):
+    for _ in range(METADATA_DEPTH.maximum - 1):
         deep = [deep]
     assert copy_bounded({"a": deep}) == {"a": deep}
     with pytest.raises(BadText, match="too deep"):
         copy_bounded({"a": [deep]})
-    many = [0] * (METADATA_VALUES.most - 2)
+    many = [0] * (METADATA_VALUES.maximum - 2)
     assert copy_bounded({"a": many}) == {"a": many}
     with pytest.raises(BadText, match="too many"):
         copy_bounded({"a": [0, *many]})
@@ -43,9 +43,9 @@ def test_what_a_caller_gives_is_limited_in_depth_and_number() -> None:
 
 def test_a_file_holds_what_a_caller_may_give_some_levels_deeper() -> None:
     deep: list[Any] = []
-    for _ in range(METADATA_DEPTH.most - 1):
+    for _ in range(METADATA_DEPTH.maximum - 1):
         deep = [deep]
-    assert jsonable({"revision": {"metadata": {"a": deep, "b": [0] * METADATA_VALUES.most}}})
+    assert jsonable({"revision": {"metadata": {"a": deep, "b": [0] * METADATA_VALUES.maximum}}})
     for _ in range(100):
         deep = [deep]
     with pytest.raises(BadText, match="too deep"):

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from db.database import Database
-from db.measuring import measure
+from db.measuring import analyze_tables
 
 FIRST, SECOND = UUID(int=1), UUID(int=2)
 KNOWN = "SELECT reltuples FROM pg_class WHERE relname = 'notes'"
@@ -33,7 +33,7 @@ async def notes(dsn: str) -> AsyncIterator[asyncpg.Connection]:
 async def test_a_table_that_was_never_looked_at_is_looked_at(database: Database, notes: asyncpg.Connection) -> None:
     await notes.execute(FILL, FIRST, 500)
     assert await notes.fetchval(KNOWN) == -1
-    await measure(database, ["notes"], FIRST, 500)
+    await analyze_tables(database, ["notes"], FIRST, 500)
     assert await notes.fetchval(KNOWN) == 500
 
 
@@ -41,7 +41,7 @@ async def test_so_is_one_that_knows_another_owner_alone(database: Database, note
     await notes.execute(FILL, FIRST, 500)
     await notes.execute("ANALYZE notes")
     await notes.execute(FILL, SECOND, 50)
-    await measure(database, ["notes"], SECOND, 50)
+    await analyze_tables(database, ["notes"], SECOND, 50)
     assert await notes.fetchval(KNOWN) == 550
 
 
@@ -49,10 +49,10 @@ async def test_one_that_knows_the_owner_is_left_alone(database: Database, notes:
     await notes.execute(FILL, FIRST, 500)
     await notes.execute("ANALYZE notes")
     await notes.execute(FILL, FIRST, 100)
-    await measure(database, ["notes"], FIRST, 600)
+    await analyze_tables(database, ["notes"], FIRST, 600)
     assert await notes.fetchval(KNOWN) == 500, "as good as 600"
     await notes.execute(FILL, FIRST, 5000)
-    await measure(database, ["notes"], FIRST, 5600)
+    await analyze_tables(database, ["notes"], FIRST, 5600)
     assert await notes.fetchval(KNOWN) == 5600
 
 
@@ -62,5 +62,5 @@ async def test_one_that_is_large_beside_what_was_written_is_left_alone(
     await notes.execute(FILL, FIRST, 20_000)
     await notes.execute("ANALYZE notes")
     await notes.execute(FILL, SECOND, 10)
-    await measure(database, ["notes"], SECOND, 10)
+    await analyze_tables(database, ["notes"], SECOND, 10)
     assert await notes.fetchval(KNOWN) == 20_000

@@ -86,7 +86,7 @@ async def test_what_a_part_says_last_is_heard_with_the_whole_unless_it_failed(da
 
 async def say(database: Database, n: int) -> None:
     async with database.transaction() as connection:
-        connection.finally_run(SAY, n=str(n))
+        connection.run_with_commit(SAY, n=str(n))
         await connection.run(ADD, n=n)
 
 

@@ -67,7 +67,7 @@ async def test_a_key_ends_at_its_moment(wiki: Wiki) -> None:
 
     await wiki.look.execute("UPDATE api_keys SET expires_at = now() + interval '1 hour'")
     assert await state() == "active"
-    assert await credentials.good_until(f"Bearer {issued.key}") > time.time()
+    assert await credentials.valid_until(f"Bearer {issued.key}") > time.time()
     await wiki.look.execute("UPDATE api_keys SET expires_at = now() - interval '1 second'")
     assert await state() == "expired"
     with pytest.raises(Unauthenticated, match="expired"):

@@ -17,7 +17,7 @@ FAULTS = [
     Fault("selection/compile/connection.py", "row < limit if falling", "row <= limit if falling"),
     Fault("selection/compile/connection.py", "and_(*same[:i], step)", "and_(step)"),
     Fault("selection/compile/connection.py", "self.descending != backward", "self.descending"),
-    Fault("selection/declare/arguments.py", "return min(value, paging.most)", "return value"),
+    Fault("selection/declare/arguments.py", "return min(value, paging.max_limit)", "return value"),
     # selection/: variables, shapes, directives, formats
     Fault("selection/compile/collect.py", 'return not (skip and skip["if"]) and', "return"),
     Fault("selection/compile/parameters.py", "request.variables.coerced.get(name, value)", "value"),

@@ -18,7 +18,7 @@ from db.sql import statements
 from resolvers.auth.owners import Grant, Owner, OwnerKind, ensure_owner, grant
 from resolvers.import_export.importing import import_path
 from resolvers.import_export.results import ImportResult, Progress
-from resolvers.sources.compile_requests import pass_by
+from resolvers.sources.compile_requests import skip_stored_sources
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.tenants.tenants import ensure_tenant
@@ -98,7 +98,7 @@ async def load_wiki(database: Database, folder: Path, owner: Owner, report: Prog
                 quote=sighting["quote"],
                 suggested_type=mention["suggested_type"],
             )
-    await pass_by(database, scope)
+    await skip_stored_sources(database, scope)
 
 
 def raise_first_problem(result: ImportResult) -> None:

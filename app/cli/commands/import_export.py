@@ -148,7 +148,7 @@ def export_notes(
     Exits with 1 if an entry could not be written; the export then contains everything else."""
     from db.scope import Role
     from resolvers.import_export.files import export_path
-    from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
+    from resolvers.transactions.audit import MACHINE, Event, audit_in_own_transaction
 
     from ..progress import progress
     from ..session import find_wiki, run_in_session
@@ -163,7 +163,7 @@ def export_notes(
         with progress() as report:
             exported = await export_path(database, wiki.scope(Role.READER), path, history=history, report=report)
         detail = {"pages": exported.pages, "sources": exported.sources, "history": history}
-        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **detail)
+        await audit_in_own_transaction(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **detail)
         return exported
 
     result = run_in_session(work)

@@ -82,7 +82,7 @@ async def index_together(
     database: Database, wikis: Sequence[Row], report: "Progress", *, everything: bool, keep_older: bool
 ) -> int:
     """Index several wikis at a time and return the number of pages indexed. Raises the first error of any wiki."""
-    from resolvers.search.reindexing import demand_again, reindex
+    from resolvers.search.reindexing import reindex, request_reindex
 
     planned = [(everything and not wiki["is_begun"], wiki) for wiki in wikis]
     pages = sum(wiki["pages" if is_whole else "unread"] for is_whole, wiki in planned)
@@ -90,7 +90,7 @@ async def index_together(
     counts: list[int] = []
     if everything:  # for all wikis first, so that `cairn reindex` without --again continues an interrupted run
         for wiki in wikis:
-            await demand_again(database, wiki["tenant_id"], wiki["owner_id"])
+            await request_reindex(database, wiki["tenant_id"], wiki["owner_id"])
     queue = iter(wikis)
 
     async def work() -> None:

@@ -124,7 +124,7 @@ def forget(
 ) -> None:
     """Forget a source. Erases all of its versions, and queues a job that erases everything written from it."""
     from db.scope import Role
-    from resolvers.sources.sources import find_repeating, forget_source, locate_source
+    from resolvers.sources.sources import find_pages_repeating, forget_source, locate_source
 
     from ...settings import Settings
     from ...worker import compiler_of
@@ -140,7 +140,7 @@ def forget(
         if compiler:
             job_ids = await run_open_jobs(database, scope, compiler)
             await sum_jobs(database, scope, [job_id, *job_ids] if job_id else job_ids)
-            facts["stillSaidBy"] = await find_repeating(database, scope, job_id) if job_id else []
+            facts["stillSaidBy"] = await find_pages_repeating(database, scope, job_id) if job_id else []
         return facts
 
     result = run_in_session(work)
@@ -342,10 +342,10 @@ def file_bytes(path: Path | None) -> bytes | None:
     if path is None:
         return None
     if str(path) == "-":
-        return sys.stdin.buffer.read(ORIGINAL.most + 1)
+        return sys.stdin.buffer.read(ORIGINAL.maximum + 1)
     try:
         with path.open("rb") as file:
-            return file.read(ORIGINAL.most + 1)
+            return file.read(ORIGINAL.maximum + 1)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror or error}.", "path") from None
 

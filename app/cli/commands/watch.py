@@ -89,7 +89,7 @@ def hear(feed: "Feed", payload: str) -> None:
 
     with suppress(ValueError):
         for change in read_payload(payload):
-            feed.tell(change)
+            feed.publish(change)
 
 
 def say_event(event: dict[str, Any], as_json: bool) -> None:

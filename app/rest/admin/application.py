@@ -21,7 +21,7 @@ from resolvers.auth.credentials import Signing, bearer, issue_token
 from resolvers.errors import BadInput, Unauthenticated
 from resolvers.rate_limits import Account, Bucket, Lease, Rate, Share, Throttle
 from resolvers.tenants import tenants
-from resolvers.transactions.audit import CredentialLog, Event, audit_by_itself
+from resolvers.transactions.audit import CredentialLog, Event, audit_in_own_transaction
 
 from ...http.limits import Admission, Bounds
 from ...http.request import Bodies
@@ -302,7 +302,9 @@ async def create_token(call: Caller, tenant: TenantName, body: admin_models.NewT
     actor_kind = ActorKind(body.actor) if body.actor else None
     token = issue_token(call.request.app.state.signing, owner, Role(body.role.value), body.ttl, actor_kind)
     detail = {"role": body.role, "seconds": body.ttl}
-    await audit_by_itself(call.endpoint.database, tenant_id, OPERATOR_ACTOR, Event.TOKEN_CREATED, owner.id, **detail)
+    await audit_in_own_transaction(
+        call.endpoint.database, tenant_id, OPERATOR_ACTOR, Event.TOKEN_CREATED, owner.id, **detail
+    )
     fields = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": body.role, "expires_in": body.ttl}
     return await answer_created(call, {"token": token, **fields})
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from content.limits import CALLED, SLUG
+from content.limits import DISPLAY_NAME, SLUG
 from resolvers.auth.api_keys import NETWORKS_MAX, OVERLAP, OVERLAP_MAX, OWNERS_MAX
 from resolvers.auth.owners import ENGLISH
 from resolvers.proposals.gate import RULES_MAX, Policy, PolicyRule, WriterRole
@@ -15,11 +15,11 @@ from schema.enums import WikiOwnerKind, WikiPageType, WikiRole, WikiWriterRole
 from ..models import Listed, Moment, RequestModel, ResponseModel
 
 TTL_MAX = 86_400  # seconds
-NewSlug = Annotated[str, Field(min_length=1, max_length=SLUG.most, examples=["acme"])]
+NewSlug = Annotated[str, Field(min_length=1, max_length=SLUG.maximum, examples=["acme"])]
 Name = Annotated[
-    str | None, Field(min_length=1, max_length=CALLED.most, description="Display name. Defaults to the slug.")
+    str | None, Field(min_length=1, max_length=DISPLAY_NAME.maximum, description="Display name. Defaults to the slug.")
 ]
-OwnerName = Annotated[str, Field(min_length=1, max_length=SLUG.most, description="Slug or id of the owner.")]
+OwnerName = Annotated[str, Field(min_length=1, max_length=SLUG.maximum, description="Slug or id of the owner.")]
 Role = Annotated[WikiRole, Field(strict=False, description="Maximum role of the credential.")]
 Actor = Literal["agent", "user", "service"]
 KeyScope = Literal["wiki:read", "wiki:write", "wiki:admin"]
@@ -44,7 +44,7 @@ class NewOwner(RequestModel):
     slug: NewSlug
     name: Name = None
     language: Annotated[
-        str, Field(max_length=CALLED.most, description="Language of the pages, such as german, de or de-AT.")
+        str, Field(max_length=DISPLAY_NAME.maximum, description="Language of the pages, such as german, de or de-AT.")
     ] = ENGLISH
 
 
@@ -120,7 +120,7 @@ class OwnerUpdate(RequestModel):
 class NewKey(RequestModel):
     """API key to create. The wiki of the first owner is the default."""
 
-    name: Annotated[str, Field(min_length=1, max_length=CALLED.most, description="Purpose of the key.")]
+    name: Annotated[str, Field(min_length=1, max_length=DISPLAY_NAME.maximum, description="Purpose of the key.")]
     role: Annotated[
         WikiRole | None, Field(strict=False, description="Maximum role. Defaults to the role that the scopes allow.")
     ] = None

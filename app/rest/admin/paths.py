@@ -30,9 +30,9 @@ class AdminRoute(WikiRoute):
 
 
 routes = APIRouter(route_class=AdminRoute, tags=["admin"])
-TenantName = Annotated[str, Path(max_length=SLUG.most, description="Slug or id of the tenant.", examples=["acme"])]
-OwnerName = Annotated[str, Path(max_length=SLUG.most, description="Slug or id of the owner.", examples=["ada"])]
-AfterSlug = Annotated[str | None, Query(max_length=SLUG.most, description="`next` of the previous response.")]
+TenantName = Annotated[str, Path(max_length=SLUG.maximum, description="Slug or id of the tenant.", examples=["acme"])]
+OwnerName = Annotated[str, Path(max_length=SLUG.maximum, description="Slug or id of the owner.", examples=["ada"])]
+AfterSlug = Annotated[str | None, Query(max_length=SLUG.maximum, description="`next` of the previous response.")]
 AfterId = Annotated[UUID | None, Query(description="`next` of the previous response.")]
 
 

@@ -32,7 +32,7 @@ from .paths import (
 )
 
 routes = APIRouter(route_class=AdminRoute, tags=["webhooks"])
-OwnerNames = list[Annotated[str, Field(min_length=1, max_length=SLUG.most)]]
+OwnerNames = list[Annotated[str, Field(min_length=1, max_length=SLUG.maximum)]]
 Change = Literal["evidence", "updated", "moved", "renamed", "archived", "restored", "created", "deleted", "resync"]
 Event = Literal[
     "proposal.created", "proposal.accepted", "proposal.declined", "proposal.withdrawn", "proposal.expired"

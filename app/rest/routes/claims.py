@@ -58,7 +58,7 @@ class Decision(RequestModel):
     """Resolution of a contradiction and its reason. The claim that is not kept is superseded."""
 
     resolution: Annotated[Resolution, Field(strict=False)]
-    reason: Annotated[str, Field(min_length=1, max_length=REASON.most)]
+    reason: Annotated[str, Field(min_length=1, max_length=REASON.maximum)]
 
 
 @routes.get(

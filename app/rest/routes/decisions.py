@@ -61,7 +61,7 @@ class Questions(Listed):
 class NewQuestion(RequestModel):
     """Question to ask, why it matters, and its options."""
 
-    question: Annotated[str, Field(min_length=1, max_length=TITLE.most)]
+    question: Annotated[str, Field(min_length=1, max_length=TITLE.maximum)]
     why: Part
     options: Options = ()
     significance: Weight = Significance.MEDIUM
@@ -70,21 +70,21 @@ class NewQuestion(RequestModel):
 class WithdrawQuestionRequest(RequestModel):
     """Reason for the withdrawal of a question."""
 
-    reason: Annotated[str | None, Field(max_length=REASON.most)] = None
+    reason: Annotated[str | None, Field(max_length=REASON.maximum)] = None
 
 
 class NewDecision(RequestModel):
     """Decision to record, with a new question or for an open one."""
 
     decision: Part
-    question: Annotated[str | None, Field(min_length=1, max_length=TITLE.most)] = None
+    question: Annotated[str | None, Field(min_length=1, max_length=TITLE.maximum)] = None
     question_id: Annotated[UUID | None, Field(strict=False)] = None
     why: Part | None = None
     options: Options = ()
     consequences: Annotated[str, Field(max_length=PART_MAX)] = ""
     significance: Weight = Significance.MEDIUM
     supersedes: Annotated[
-        str | None, Field(max_length=SLUG.most, description="The slug of the decision that this one replaces.")
+        str | None, Field(max_length=SLUG.maximum, description="The slug of the decision that this one replaces.")
     ] = None
 
 

@@ -50,7 +50,7 @@ class EditRequest(RequestModel):
     replace_all: Annotated[bool, Field(description="Whether to replace all occurrences.")] = False
     section: Annotated[
         str | None,
-        Field(min_length=1, max_length=SLUG.most, description="Slug of the section. Defaults to the whole page."),
+        Field(min_length=1, max_length=SLUG.maximum, description="Slug of the section. Defaults to the whole page."),
     ] = None
     edit_summary: EditSummary = None
     expected_version: ExpectedVersion = None
@@ -99,7 +99,7 @@ class SourceRef(RequestModel):
     """Reference to the newest version of a source."""
 
     kind: SourceKind
-    ref: Annotated[str, Field(min_length=1, max_length=REF.most)]
+    ref: Annotated[str, Field(min_length=1, max_length=REF.maximum)]
 
     def to_ref(self) -> claims.SourceRef:
         return claims.SourceRef(self.kind.value, self.ref)
@@ -108,11 +108,11 @@ class SourceRef(RequestModel):
 class SupersedeRequest(RequestModel):
     """Claim that no longer holds, and the claim that replaces it. `fact` is quoted in the words of the page."""
 
-    fact: Annotated[str, Field(min_length=1, max_length=CLAIM.most)]
-    replacement: Annotated[str, Field(min_length=1, max_length=CLAIM.most)]
+    fact: Annotated[str, Field(min_length=1, max_length=CLAIM.maximum)]
+    replacement: Annotated[str, Field(min_length=1, max_length=CLAIM.maximum)]
     section: Annotated[
         str | None,
-        Field(min_length=1, max_length=SLUG.most, description="Slug of the section. Defaults to the whole page."),
+        Field(min_length=1, max_length=SLUG.maximum, description="Slug of the section. Defaults to the whole page."),
     ] = None
     stated_by: Annotated[SourceRef | None, Field(description="Source of the old claim.")] = None
     overridden_by: Annotated[SourceRef | None, Field(description="Source of the new claim.")] = None
@@ -211,8 +211,8 @@ async def list_links(
 class NewName(RequestModel):
     """New title, new slug, or both. The old ones still resolve to the page, and links are updated."""
 
-    title: Annotated[str | None, Field(min_length=1, max_length=TITLE.most)] = None
-    slug: Annotated[str | None, Field(min_length=1, max_length=SLUG.most)] = None
+    title: Annotated[str | None, Field(min_length=1, max_length=TITLE.maximum)] = None
+    slug: Annotated[str | None, Field(min_length=1, max_length=SLUG.maximum)] = None
     edit_summary: EditSummary = None
     expected_version: ExpectedVersion = None
 
@@ -220,7 +220,7 @@ class NewName(RequestModel):
 class MergeRequest(RequestModel):
     """Remaining page, by its slug and type. It keeps its type."""
 
-    into: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
+    into: Annotated[str, Field(min_length=1, max_length=SLUG.maximum)]
     into_type: Annotated[
         PageType | None, Field(description="Type of the remaining page. Defaults to that of the merged page.")
     ] = None
@@ -306,7 +306,7 @@ async def merge(call: Caller, slug: Slug, body: MergeRequest, type: Type = None)
 class TransferRequest(RequestModel):
     """Slug or id of the new owner of the page."""
 
-    to_owner: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
+    to_owner: Annotated[str, Field(min_length=1, max_length=SLUG.maximum)]
     expected_version: ExpectedVersion = None
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
 from resolvers.import_export.files import export_zip
-from resolvers.transactions.audit import Event, audit_by_itself
+from resolvers.transactions.audit import Event, audit_in_own_transaction
 
 from ..endpoint import BulkRoute
 from ..parameters import Caller, problem_responses
@@ -41,7 +41,7 @@ async def export(call: Caller, history: bool = False) -> Response:
     try:
         result = await export_zip(call.database, call.wiki, file, history=history)
         detail = {"pages": result.pages, "sources": result.sources, "history": history}
-        await audit_by_itself(
+        await audit_in_own_transaction(
             call.endpoint.database,
             call.wiki.tenant_id,
             call.wiki.actor,
@@ -49,7 +49,7 @@ async def export(call: Caller, history: bool = False) -> Response:
             call.wiki.owner_id,
             **detail,
         )
-        call.account.owe(result.pages + result.sources)
+        call.account.charge(result.pages + result.sources)
         size = file.seek(0, 2)
         file.seek(0)
     except BaseException:

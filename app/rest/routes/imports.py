@@ -116,7 +116,7 @@ async def import_notes(call: Caller, format: MadeBy = ImportTool.AUTO) -> Respon
         result = await import_path(
             call.database, call.wiki, path, unpacked_most=UNPACKED_FACTOR * max_bytes, format=Format(format)
         )
-    call.account.owe(result.created + result.changed + result.unchanged + result.sources)
+    call.account.charge(result.created + result.changed + result.unchanged + result.sources)
     return await answer_write(call, import_response(result).model_dump_json().encode())
 
 

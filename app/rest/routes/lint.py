@@ -91,19 +91,19 @@ class LintSubject(RequestModel):
     """Check, and the page or the name without a page of the finding."""
 
     check: CheckName
-    slug: Annotated[str | None, Field(max_length=SLUG.most, description="The page.")] = None
+    slug: Annotated[str | None, Field(max_length=SLUG.maximum, description="The page.")] = None
     type: Annotated[
         WikiPageType | None,
         Field(strict=False, description="Type of the page. Required if pages of several types share the slug."),
     ] = None
-    name: Annotated[str | None, Field(max_length=TITLE.most, description="Name without a page.")] = None
+    name: Annotated[str | None, Field(max_length=TITLE.maximum, description="Name without a page.")] = None
 
 
 class NewLintMute(LintSubject):
     """Finding to mute. A second mute replaces the first."""
 
     reason: Annotated[
-        str, Field(min_length=1, max_length=REASON.most, description="Reason why the finding is not a problem.")
+        str, Field(min_length=1, max_length=REASON.maximum, description="Reason why the finding is not a problem.")
     ]
     until: Annotated[
         datetime | None, Field(strict=False, description="Time until which the finding is muted. Null for forever.")

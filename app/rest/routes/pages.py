@@ -60,13 +60,14 @@ ARCHIVE_RESPONSES = problem_responses(*PAGE_STATUSES, 412)
 
 PageType = Annotated[WikiPageType, Field(strict=False)]
 PageTags = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=TAG.most)]], FailFast(), Field(max_length=TAGS.most)
+    list[Annotated[str, Field(min_length=1, max_length=TAG.maximum)]], FailFast(), Field(max_length=TAGS.maximum)
 ]
 Related = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=SLUG.most + 20)]],
+    list[Annotated[str, Field(min_length=1, max_length=SLUG.maximum + 20)]],
     FailFast(),
     Field(
-        max_length=RELATED.most, description="Slugs of pages of this wiki, or TYPE/SLUG if several types share a slug."
+        max_length=RELATED.maximum,
+        description="Slugs of pages of this wiki, or TYPE/SLUG if several types share a slug.",
     ),
 ]
 
@@ -101,10 +102,12 @@ class PageFields(RequestModel):
 class NewPage(PageFields):
     """Page to create."""
 
-    title: Annotated[str, Field(min_length=1, max_length=TITLE.most, examples=["Harbour Coffee"])]
+    title: Annotated[str, Field(min_length=1, max_length=TITLE.maximum, examples=["Harbour Coffee"])]
     slug: Annotated[
         str | None,
-        Field(min_length=1, max_length=SLUG.most, description="Slug of the page. Defaults to one made from the title."),
+        Field(
+            min_length=1, max_length=SLUG.maximum, description="Slug of the page. Defaults to one made from the title."
+        ),
     ] = None
     type: PageType
     content: Annotated[Text, Field(description="Text in Markdown. `## ` headings start sections.")]
@@ -116,7 +119,7 @@ class NewPage(PageFields):
 class NewStub(RequestModel):
     """Stub to create: a page of a new subject, and the source of its text."""
 
-    title: Annotated[str, Field(min_length=1, max_length=TITLE.most, examples=["Small batches"])]
+    title: Annotated[str, Field(min_length=1, max_length=TITLE.maximum, examples=["Small batches"])]
     type: PageType
     text: Annotated[Text, Field(description="Text of the first section of the type, in Markdown.")] = ""
     why: Annotated[Text, Field(description="Text of the section Why. Required for a concept.")] = ""
@@ -124,7 +127,7 @@ class NewStub(RequestModel):
     source: Annotated[
         str | None,
         Field(
-            max_length=REF.most + 20, description="KIND/REF or id of the source.", examples=["daily_note/2026-03-02"]
+            max_length=REF.maximum + 20, description="KIND/REF or id of the source.", examples=["daily_note/2026-03-02"]
         ),
     ] = None
     edit_summary: EditSummary = None
@@ -138,18 +141,18 @@ class PageChanges(PageFields):
         Field(
             default_factory=str,
             min_length=1,
-            max_length=TITLE.most,
+            max_length=TITLE.maximum,
             description="New title. The old one becomes an alias. Links are unchanged; `/rename` updates them.",
         ),
     ]
     summary: Annotated[
-        str | None, Field(max_length=SUMMARY.most, description="One-line summary, or null for none.")
+        str | None, Field(max_length=SUMMARY.maximum, description="One-line summary, or null for none.")
     ] = None
     tags: PageTags = Field([])
     aliases: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=ALIAS.most)]],
+        list[Annotated[str, Field(min_length=1, max_length=ALIAS.maximum)]],
         FailFast(),
-        Field(max_length=ALIASES_PER_CALL.most, description="All aliases. The title is always a name of the page."),
+        Field(max_length=ALIASES_PER_CALL.maximum, description="All aliases. The title is always a name of the page."),
     ] = Field([])
     related: Related = Field([])
     edit_summary: EditSummary = None

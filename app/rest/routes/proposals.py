@@ -33,7 +33,7 @@ routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 State = Literal["open", "accepted", "declined", "withdrawn", "expired"]
 Status = Annotated[WikiProposalStatus | None, Query(description="Only entries with this status.")]
 Author = Annotated[str | None, Query(max_length=500, description="Only entries of this author (id).")]
-Reason = Annotated[str | None, Field(max_length=EDIT_SUMMARY.most, description="Comment for the author.")]
+Reason = Annotated[str | None, Field(max_length=EDIT_SUMMARY.maximum, description="Comment for the author.")]
 
 
 class Proposal(ResponseModel):
@@ -64,21 +64,21 @@ class Proposals(Listed):
     items: list[Proposal]
 
 
-Ref = Annotated[str, Field(max_length=REF.most + 20)]
+Ref = Annotated[str, Field(max_length=REF.maximum + 20)]
 
 
 class ProposedPage(RequestModel):
     """Page to create."""
 
     type: Annotated[WikiPageType, Field(strict=False)]
-    title: Annotated[str, Field(min_length=1, max_length=TITLE.most)]
+    title: Annotated[str, Field(min_length=1, max_length=TITLE.maximum)]
     content: Text = ""
 
 
 class ProposedEdit(RequestModel):
     """Edit of a page: the old text is replaced by the new text."""
 
-    slug: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
+    slug: Annotated[str, Field(min_length=1, max_length=SLUG.maximum)]
     old_text: Annotated[Text, Field(min_length=1)]
     new_text: Text
 
@@ -87,7 +87,7 @@ class ProposedChange(RequestModel):
     """Change to propose, with its reason and evidence. Other operations become proposals if the write policy requires
     a review."""
 
-    why: Annotated[str, Field(min_length=1, max_length=EDIT_SUMMARY.most)]
+    why: Annotated[str, Field(min_length=1, max_length=EDIT_SUMMARY.maximum)]
     evidence: tuple[Ref, ...] = Field((), max_length=EVIDENCE_MAX, strict=False)
     significance: Annotated[Significance, Field(strict=False)] = Significance.MEDIUM
     expires_at: Annotated[
@@ -96,7 +96,7 @@ class ProposedChange(RequestModel):
     ] = None
     create: ProposedPage | None = None
     edit: ProposedEdit | None = None
-    archive: Annotated[str | None, Field(max_length=SLUG.most, description="Slug of the page.")] = None
+    archive: Annotated[str | None, Field(max_length=SLUG.maximum, description="Slug of the page.")] = None
 
     @model_validator(mode="after")
     def one(self) -> "ProposedChange":
@@ -122,8 +122,8 @@ class AcceptRequest(RequestModel):
     """Comment for the author, and amended texts that replace the proposed ones."""
 
     reason: Reason = None
-    title: Annotated[str | None, Field(min_length=1, max_length=TITLE.most)] = None
-    summary: Annotated[str | None, Field(max_length=SUMMARY.most)] = None
+    title: Annotated[str | None, Field(min_length=1, max_length=TITLE.maximum)] = None
+    summary: Annotated[str | None, Field(max_length=SUMMARY.maximum)] = None
     content: Text | None = None
     content_version: Annotated[
         int | None, Field(ge=1, le=VERSION_MAX, description="Version of the page on which content is based.")
@@ -138,7 +138,7 @@ class AcceptRequest(RequestModel):
 class DeclineRequest(RequestModel):
     """Reason for the author."""
 
-    reason: Annotated[str, Field(min_length=1, max_length=EDIT_SUMMARY.most)]
+    reason: Annotated[str, Field(min_length=1, max_length=EDIT_SUMMARY.maximum)]
 
 
 class WithdrawRequest(RequestModel):

@@ -41,12 +41,14 @@ FILE_SCHEMA = {"schema": {"type": "string", "format": "binary"}}
 FILE = {
     "requestBody": {
         "required": True,
-        "description": f"Content of the file, not a form: {ORIGINAL.most:,} bytes at most, uncompressed.",
+        "description": f"Content of the file, not a form: {ORIGINAL.maximum:,} bytes at most, uncompressed.",
         "content": dict.fromkeys((*MEDIA_TYPES, BINARY), FILE_SCHEMA),
     }
 }
 Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Kinds of the sources.")]
-Reason = Annotated[str | None, Query(min_length=1, max_length=FORGET_REASON.most, description="Reason. It is stored.")]
+Reason = Annotated[
+    str | None, Query(min_length=1, max_length=FORGET_REASON.maximum, description="Reason. It is stored.")
+]
 ALREADY_STORED: dict[int | str, dict[str, Any]] = {
     200: {"model": Source | RetainResults, "description": "The source was already stored."}
 }
@@ -111,19 +113,19 @@ async def ingest(
     address: Annotated[
         str | None,
         Query(
-            max_length=ADDRESS.most,
+            max_length=ADDRESS.maximum,
             description="Path or URL of the file. A changed file from the same address becomes a new version.",
         ),
     ] = None,
     title: Annotated[
-        str | None, Query(max_length=SOURCE_TITLE.most, description="Title. Defaults to the title of the file.")
+        str | None, Query(max_length=SOURCE_TITLE.maximum, description="Title. Defaults to the title of the file.")
     ] = None,
     captured_at: Annotated[datetime | None, Query(description="Time at which the source was captured.")] = None,
 ) -> Response:
     """Store a file, add its text as a source, and create or propose a page from it."""
     kind = header(call.request.scope, b"content-type")
     data = bytearray()
-    async for piece in stream_body(call.request, ORIGINAL.most):
+    async for piece in stream_body(call.request, ORIGINAL.maximum):
         data += piece
     draft = IngestDraft(bytes(data) or None, category and category.value, address, kind, title, captured_at)
     done = await ingest_source(call.database, call.wiki, draft)

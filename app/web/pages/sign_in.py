@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from resolvers.auth.oidc import ATTEMPT
 from resolvers.errors import CairnError, Forbidden, NotFound, Unauthenticated
-from resolvers.transactions.audit import Event, audit_by_itself
+from resolvers.transactions.audit import Event, audit_in_own_transaction
 
 from ..endpoint import (
     COOKIE_MAX,
@@ -68,7 +68,9 @@ async def sign_in_with_credential(web: Web, request: Request) -> Response:
         form = await read_form(web.bodies, request)
         token = form.get("token", "").strip().removeprefix("Bearer ").strip()
         wiki = await web.credentials.scope(f"Bearer {token}")
-        await audit_by_itself(web.database, wiki.tenant_id, wiki.actor, Event.SIGN_IN, wiki.owner_id, role=wiki.role)
+        await audit_in_own_transaction(
+            web.database, wiki.tenant_id, wiki.actor, Event.SIGN_IN, wiki.owner_id, role=wiki.role
+        )
         response = redirect(local_path(form.get("next", "")))
         sign_in(request, response, token)
     except CairnError as error:

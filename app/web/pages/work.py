@@ -9,7 +9,7 @@ from starlette.responses import Response
 from content.edits.differences import difference
 from content.edits.merging import merge_texts
 from db.scope import Role
-from lib.threads import read_in_thread
+from lib.threads import offload
 from resolvers.errors import BadInput, NotFound
 from resolvers.proposals.decisions import NO_PROPOSAL
 from schema.enums import WikiContradictionResolution, WikiProposalStatus
@@ -72,7 +72,7 @@ async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...]
     is_open = shown["status"] == "OPEN"
     is_own = (shown["authorKind"], shown["authorId"]) == (viewer["actorKind"], viewer["actorId"])
     values: dict[str, Any] = {
-        "hunks": await read_in_thread(len(shown["diff"]), diff_hunks, shown["diff"]),
+        "hunks": await offload(len(shown["diff"]), diff_hunks, shown["diff"]),
         "arguments": orjson.dumps(shown["arguments"], option=orjson.OPT_INDENT_2).decode(),
         "may_decide": is_open and is_admin(visit, viewer),
         "may_withdraw": is_open and is_own,
@@ -97,7 +97,7 @@ async def make_amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
     if shown["conflicts"]:
         base = (await visit.query("work", "Base", id=page["id"], version=version))["page"]["revision"]["bodyMd"]
         texts = base, body, page["bodyMd"]
-        merged = await read_in_thread(sum(map(len, texts)), merge_texts, *texts)
+        merged = await offload(sum(map(len, texts)), merge_texts, *texts)
         body, version = merged.body, page["version"]
     return {"body": body, "version": version}
 

@@ -100,13 +100,13 @@ def tags_in(metadata: Mapping[str, Any]) -> list[str]:
     lists = (field.split(",") if isinstance(field, str) else field for field in fields)
     values = [value for values in lists if isinstance(values, list | tuple) for value in values]
     found = (value.strip().lstrip("#") for value in values[:TAGS_MAX] if isinstance(value, str))
-    return list(dict.fromkeys(tag for tag in found if tag and len(tag) <= TAG.most and normalised(tag)))
+    return list(dict.fromkeys(tag for tag in found if tag and len(tag) <= TAG.maximum and normalised(tag)))
 
 
 def short_name(value: object) -> str | None:
     """Return the value on one line if it is a text that can be a name, or else None."""
     name = " ".join(value.split()) if isinstance(value, str) else ""
-    return name if name and len(name) <= NAME.most and normalised(name) else None
+    return name if name and len(name) <= NAME.maximum and normalised(name) else None
 
 
 def is_number(name: str) -> bool:

@@ -314,7 +314,7 @@ SELECT idea.created_at, idea.id FROM (
 ORDER BY idea.created_at DESC, idea.id DESC
 LIMIT 1;
 
--- name: pass_by
+-- name: skip_stored_sources
 -- Move the compile cursor behind all stored sources.
 INSERT INTO compile_cursors (tenant_id, owner_id, source_at, source_id, updated_at)
 SELECT s.tenant_id, s.owner_id, s.created_at, s.id, CAST(:now AS timestamptz) FROM sources AS s

@@ -1,4 +1,4 @@
--- name: find_repeating
+-- name: find_pages_repeating
 -- Return the pages in which a job found forgotten text as written by people.
 SELECT p.type, p.slug FROM compile_jobs AS j
 CROSS JOIN LATERAL jsonb_array_elements_text(j.metrics -> 'repeating_page_ids') AS found (page_id)

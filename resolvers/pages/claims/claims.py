@@ -105,7 +105,7 @@ async def supersede_claim(
 
     Modes that change the fact in the text raise EditFailed and EditAmbiguous like an edit.
     """
-    summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
+    summary = validation.optional(summary, "summary", EDIT_SUMMARY.maximum)
     correction = Correction(
         claim_text(fact, "fact"),
         claim_text(replacement, "replacement"),
@@ -320,7 +320,7 @@ async def withdraw_claim(database: Database, scope: Scope, claim_id: UUID) -> Su
 
 def claim_text(value: str, field: str) -> str:
     """Return the text of a claim without surrounding white space. Raises BadInput if it is empty or too long."""
-    claim = validation.text(value, field, CLAIM.most).strip()
+    claim = validation.text(value, field, CLAIM.maximum).strip()
     if not claim:
         raise BadInput("This may not be empty.", field)
     return claim
@@ -330,4 +330,4 @@ def check_source(source: SourceRef | None, field: str) -> SourceRef | None:
     if source is None:
         return None
     kind = validation.one_of(source.kind, SOURCE_KINDS, f"{field}.kind")
-    return SourceRef(kind, validation.line(source.ref, f"{field}.ref", REF.most))
+    return SourceRef(kind, validation.line(source.ref, f"{field}.ref", REF.maximum))

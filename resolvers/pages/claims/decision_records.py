@@ -131,8 +131,8 @@ async def log_decision(
             await record(
                 writer,
                 "decision.logged",
-                question=question.question[: TITLE.most],
-                decision=decision[: SUMMARY.most],
+                question=question.question[: TITLE.maximum],
+                decision=decision[: SUMMARY.maximum],
                 significance=question.significance,
             )
     return RecordedDecision(None, None, draft.question_id)
@@ -148,14 +148,14 @@ async def close_question(
                 "This was decided already, or withdrawn. Record a decision that supersedes the first, or ask again.",
                 "questionId",
             )
-        detail = {} if page_id else {"decision": decision[: SUMMARY.most]}
+        detail = {} if page_id else {"decision": decision[: SUMMARY.maximum]}
         action = "decision.recorded" if page_id else "decision.logged"
         await record(writer, action, page_id, questionId=str(question_id), **detail)
 
 
 async def withdraw_question(database: Database, scope: Scope, question_id: UUID, reason: str | None = None) -> None:
     """Close an open question without a decision. Raises BadInput if it was decided or withdrawn before."""
-    reason = validation.optional(reason, "reason", REASON.most)
+    reason = validation.optional(reason, "reason", REASON.maximum)
     async with writing_row(database, scope, DECISIONS["find_owner"], question_id, NO_QUESTION) as writer:
         if not await writer.value(DECISIONS["withdraw"], id=question_id, reason=reason):
             raise BadInput("This question does not wait any more: it was decided or withdrawn.", "questionId")
@@ -200,8 +200,8 @@ def page_of(question: QuestionDraft, decision: str, consequences: str) -> PageDr
     }
     return PageDraft(
         "decision",
-        question.question[: TITLE.most],
-        summary=" ".join(decision.split())[: SUMMARY.most],
+        question.question[: TITLE.maximum],
+        summary=" ".join(decision.split())[: SUMMARY.maximum],
         sections=[SectionDraft(texts[slug], slug, heading) for slug, heading in TEMPLATES["decision"]],
         metadata={RECORDED: True, "significance": question.significance},
         edit_summary=f"Decided: {' '.join(question.question.split())[:200]}",
@@ -212,7 +212,7 @@ def clean_question(draft: QuestionDraft) -> QuestionDraft:
     """Return the cleaned question. Raises BadInput."""
     options = validation.check_count(draft.options, OPTIONS_MAX, "options")
     return QuestionDraft(
-        validation.line(" ".join(draft.question.split()), "question", TITLE.most),
+        validation.line(" ".join(draft.question.split()), "question", TITLE.maximum),
         required_text(draft.why, "why"),
         tuple(validation.line(" ".join(option.split()), f"options.{n}", 2_000) for n, option in enumerate(options)),
         validation.one_of(draft.significance, LEVELS, "significance"),

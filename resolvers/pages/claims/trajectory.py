@@ -32,7 +32,7 @@ def is_trajectory(page: Page) -> bool:
 
 
 def slug_of(slug: str) -> str:
-    return slug[: SLUG.most - len(SUFFIX)].rstrip("-") + SUFFIX
+    return slug[: SLUG.maximum - len(SUFFIX)].rstrip("-") + SUFFIX
 
 
 async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = None) -> None:
@@ -64,7 +64,7 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
 
 def describe_trajectory(known: Page, page: Page, slug: str, rows: list[Row]) -> Page:
     """Return the trajectory of a page with these claims."""
-    title = f"{page.title[: TITLE.most - 13]} (trajectory)"
+    title = f"{page.title[: TITLE.maximum - 13]} (trajectory)"
     lines = "\n".join(map(line_of, rows))
     body = f"How {title_link(page.title, page.type, page.slug)} came to say what it says.\n\n{lines}"
     sections = outline.checked_outline([Section("overview", "", body)], "bodyMd")

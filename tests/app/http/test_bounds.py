@@ -24,7 +24,7 @@ LENGTH = 5_000  # of texts: their own bound would take minutes
 
 
 def slug(name: str) -> str:
-    return f"{name}-{longest(limits.SLUG, 'ab')}"[: limits.SLUG.most]
+    return f"{name}-{longest(limits.SLUG, 'ab')}"[: limits.SLUG.maximum]
 
 
 async def by_graphql(service: Service, token: str, piece: str) -> None:
@@ -81,7 +81,7 @@ async def by_tools(agent: Agent, piece: str) -> None:
         "wiki_remember",
         content=longest(limits.Bound("", LENGTH), piece),
         title=line(limits.SOURCE_TITLE, piece),
-        ref=f"m{line(limits.REF, piece)}"[: limits.REF.most - 1] + "x",
+        ref=f"m{line(limits.REF, piece)}"[: limits.REF.maximum - 1] + "x",
     )
     await agent.call("knowledge_write", topic=f"k{line(limits.TITLE, piece)}"[:-1], content="Text.", tags=["a", piece])
 

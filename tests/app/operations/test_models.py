@@ -124,15 +124,15 @@ def test_a_budget_in_dollars_needs_a_price(monkeypatch: pytest.MonkeyPatch) -> N
     given: dict[str, Any] = {"model": "openai:cairn-test", "model_day_cost": 1}
     with pytest.raises(Unavailable, match="CAIRN_MODEL_PRICES=openai:cairn-test=IN/OUT"):
         compiler_of(Settings(**given))
-    assert compiler_of(Settings(**given, model_prices=["openai:cairn-test=1/2"])).hiring
-    assert compiler_of(Settings(**given | {"model": "openai:gpt-4o"})).hiring, "its price is known"
+    assert compiler_of(Settings(**given, model_prices=["openai:cairn-test=1/2"])).author_factory
+    assert compiler_of(Settings(**given | {"model": "openai:gpt-4o"})).author_factory, "its price is known"
 
 
 def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith(("pydantic_ai", "compiler.models"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
-    assert compiler_of(Settings()).hiring is None, "rules need none"
+    assert compiler_of(Settings()).author_factory is None, "rules need none"
     with pytest.raises(Unavailable, match=r"pip install 'cairn-wiki\[models\]'"):
         compiler_of(Settings(model="openai:gpt-4o"))
 

@@ -19,7 +19,7 @@ from resolvers.sources.sources import (
     SourceForgotten,
     add_source,
     cite_source,
-    find_repeating,
+    find_pages_repeating,
     forget_source,
 )
 from tests.compiler.forgotten.forgetting import found_in
@@ -317,7 +317,7 @@ async def test_names_that_people_gave_stay_and_are_told(wiki: Wiki) -> None:
     job = await forget(wiki, one)
     assert f"{WORD} House" in await pages(wiki)
     assert set(job["metrics"]["repeating_page_ids"]) == {str(page.page_id), str(other.page_id)}
-    repeating = await find_repeating(wiki.database, wiki.scope, job["id"])
+    repeating = await find_pages_repeating(wiki.database, wiki.scope, job["id"])
     assert repeating == [f"entity/{WORD.lower()}-house", "topic/toronto"]
 
 

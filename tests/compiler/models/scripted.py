@@ -61,7 +61,7 @@ class Oracle:
         """Return a compiler with this model as its default."""
         planner, writer = ExtractivePlanner(), ExtractiveWriter()
         models = Models("oracle", ["cheap"], planner, writer, terms or Terms(), make=lambda name: self.model)
-        return Compiler(planner, writer, hiring=models, **changes)
+        return Compiler(planner, writer, author_factory=models, **changes)
 
 
 def page(title: str, *sources: str, type: str = "entity", **more: Any) -> dict[str, Any]:

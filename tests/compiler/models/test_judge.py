@@ -63,7 +63,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgingProvider]:
 async def judged(wiki: Wiki, *texts: str) -> list[tuple[str, str]]:
     """What was superseded once these sources are compiled."""
     await keep(wiki, *texts)
-    await compile_all(wiki, Compiler(ExtractivePlanner(), ExtractiveWriter(), hiring=Hired()))
+    await compile_all(wiki, Compiler(ExtractivePlanner(), ExtractiveWriter(), author_factory=Hired()))
     return [(row["fact"], row["replacement"]) for row in await wiki.rows("superseded_claims")]
 
 

@@ -33,9 +33,9 @@ def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 async def compiled(wiki: Wiki, name: str, timeout: float = 20.0) -> dict[str, Any]:
     """The job, after its first attempt."""
     planner, writer = ExtractivePlanner(), ExtractiveWriter()
-    hiring = Models(name, (), planner, writer, Terms(timeout=timeout))
+    author_factory = Models(name, (), planner, writer, Terms(timeout=timeout))
     await retain(wiki, "Momofuku is a restaurant.")
-    return (await compile_all(wiki, Compiler(planner, writer, hiring=hiring)))[0]
+    return (await compile_all(wiki, Compiler(planner, writer, author_factory=author_factory)))[0]
 
 
 async def test_a_provider_that_answers_makes_pages_and_is_counted(wiki: Wiki, provider: Provider) -> None:

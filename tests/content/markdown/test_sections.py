@@ -33,7 +33,7 @@ def commonmark_headings(body: str) -> list[str]:
     """Those of level 2 at the top, as another reading of the same rules finds them."""
     tokens = MarkdownIt("commonmark").disable(["reference", "lheading"]).parse(body)
     found = [b.content for a, b in pairwise(tokens) if (a.type, a.tag, a.level) == ("heading_open", "h2", 0)]
-    return [heading for heading in found if 0 < len(heading) <= HEADING.most]
+    return [heading for heading in found if 0 < len(heading) <= HEADING.maximum]
 
 
 @given(BODIES)
@@ -79,7 +79,7 @@ def test_the_text_before_is_the_lead() -> None:
         "# a",
         "### a",
         "##",
-        "## " + "x" * (HEADING.most + 1),
+        "## " + "x" * (HEADING.maximum + 1),
     ],
 )
 def test_these_start_no_section(text: str) -> None:

@@ -107,7 +107,7 @@ async def test_a_rotated_key_has_two_secrets_for_a_while(database: Database, ten
     credentials = Credentials(database, Tokens())
     scopes = [await credentials.scope(f"Bearer {one.key}") for one in (first, second)]
     assert scopes[0] == scopes[1]
-    assert await credentials.good_until(f"Bearer {first.key}") > datetime.now(UTC).timestamp()
+    assert await credentials.valid_until(f"Bearer {first.key}") > datetime.now(UTC).timestamp()
     async with database.connection() as connection:
         await connection.raw.execute("UPDATE api_keys SET former_until = now() - interval '1 second'")
     with pytest.raises(Unauthenticated, match="rotated"):

@@ -54,7 +54,7 @@ def compiler(embedder: EmbeddingServer | None) -> Compiler:
 
 
 async def embed(wiki: Wiki, embedder: EmbeddingServer) -> list[dict[str, Any]]:
-    await vectors.ask_where_lacking(wiki.database, embedder)
+    await vectors.enqueue_embedding_jobs(wiki.database, embedder)
     return [job for job in await compile_all(wiki, compiler(embedder)) if job["trigger"] == "embed"]
 
 
@@ -94,7 +94,7 @@ async def test_a_job_embeds_what_was_written_and_a_question_finds_it_in_other_wo
     assert (await found(wiki, QUESTION))[0] == "a"
     assert (await titles(wiki, QUESTION))[0] == "Orders"
     assert await vectors.coverage(wiki.database, wiki.scope, embedder) == vectors.Coverage(2, 2, 2, 2)
-    assert await vectors.ask_where_lacking(wiki.database, embedder) == 0, "nothing is left to do"
+    assert await vectors.enqueue_embedding_jobs(wiki.database, embedder) == 0, "nothing is left to do"
 
 
 async def test_a_server_that_fails_fails_its_job_and_no_write_and_no_search(
@@ -104,7 +104,7 @@ async def test_a_server_that_fails_fails_its_job_and_no_write_and_no_search(
     await source(wiki, "a", "The refund of my money came back.")
     await page(wiki, "Orders", "Money comes back.")
     assert (await found(wiki, "when did the refund money come back")) == ["a"]
-    await vectors.ask_where_lacking(wiki.database, embedder)
+    await vectors.enqueue_embedding_jobs(wiki.database, embedder)
     jobs = await compile_all(wiki, compiler(embedder))
     (job,) = [job for job in jobs if job["trigger"] == "embed"]
     assert (job["status"], job["error"]) == (
@@ -194,13 +194,13 @@ async def test_a_filter_that_refuses_hundreds_of_nearer_passages_leaves_the_othe
 async def test_a_source_that_came_last_is_embedded_whatever_its_id(wiki: Wiki, embedder: EmbeddingServer) -> None:
     id = await source(wiki, "a", "The reimbursement goes to the card.")
     await embed(wiki, embedder)
-    assert await vectors.ask_where_lacking(wiki.database, embedder) == 0
+    assert await vectors.enqueue_embedding_jobs(wiki.database, embedder) == 0
     older = {"id": str(UUID(int=1)), "ref": "restored", "created_at": "2100-01-01T00:00:00Z"}
     await wiki.look.execute(
         "INSERT INTO sources SELECT (jsonb_populate_record(s, CAST($1 AS jsonb))).* FROM sources AS s WHERE s.id = $2",
         orjson.dumps(older).decode(), id,
     )  # fmt: skip
-    assert await vectors.ask_where_lacking(wiki.database, embedder) == 1
+    assert await vectors.enqueue_embedding_jobs(wiki.database, embedder) == 1
 
 
 async def test_a_search_of_all_wikis_and_a_context_pack_find_by_meaning_and_ask_once(
@@ -283,8 +283,8 @@ async def test_passages_that_go_on_show_nothing_twice(wiki: Wiki, embedder: Embe
 
 async def test_without_an_embedding_server_a_worker_reports_it(wiki: Wiki, embedder: EmbeddingServer) -> None:
     await page(wiki, "Orders", "Refunds are paid.")
-    await vectors.ask_where_lacking(wiki.database, embedder)
-    await vectors.ask_where_lacking(wiki.database, embedder)
+    await vectors.enqueue_embedding_jobs(wiki.database, embedder)
+    await vectors.enqueue_embedding_jobs(wiki.database, embedder)
     (job,) = await compile_all(wiki, compiler(None))
     assert job["status"] == "failed"
     assert "CAIRN_EMBEDDING_URL" in job["error"]

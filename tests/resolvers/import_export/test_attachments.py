@@ -93,7 +93,7 @@ async def test_the_file_beside_the_note_is_meant_before_others_of_its_name(wiki:
 
 async def test_files_that_are_too_large_empty_or_links_are_left_out_and_reported(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "secret.png").write_bytes(PNG)
-    given: dict[str, str | bytes] = {"A.md": "# A", "big.png": b"a" * (ATTACHMENT.most + 1), "empty.png": b""}
+    given: dict[str, str | bytes] = {"A.md": "# A", "big.png": b"a" * (ATTACHMENT.maximum + 1), "empty.png": b""}
     folder = write(tmp_path / "vault", given)
     (folder / "link.png").symlink_to(tmp_path / "secret.png")
     os.mkfifo(folder / "pipe.png")

@@ -14,7 +14,7 @@ from db.scope import Role
 from resolvers.archives import retention
 from resolvers.errors import BadInput, Forbidden, NotFound
 from resolvers.jobs import queue
-from resolvers.jobs.queue import Lost, ask_for_compile, beat, cancel, claim, enqueue, fail, finish, follow_up, retry
+from resolvers.jobs.queue import JobLost, ask_for_compile, beat, cancel, claim, enqueue, fail, finish, follow_up, retry
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.transactions.transaction import writing
@@ -129,7 +129,7 @@ async def test_a_job_without_a_sign_of_life_is_given_to_another(wiki: Wiki) -> N
     assert heir
     assert (heir.id, heir.attempt) == (dead.id, 2)
     for late in (beat(wiki.database, dead), end(wiki, dead), fail(wiki.database, dead, "x", {})):
-        with pytest.raises(Lost):
+        with pytest.raises(JobLost):
             await late
     await end(wiki, heir)
 
@@ -182,7 +182,7 @@ async def test_a_cancelled_job_is_lost_for_who_runs_it(wiki: Wiki) -> None:
     assert job
     assert await cancel(wiki.database, wiki.scope, job.id)
     assert not await cancel(wiki.database, wiki.scope, job.id)
-    with pytest.raises(Lost):
+    with pytest.raises(JobLost):
         await end(wiki, job)
 
 

@@ -8,7 +8,7 @@ import pytest
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.search.request import Filter, SearchRequest, SearchResult
-from resolvers.search.search import cached_values, search
+from resolvers.search.search import ranking_values, search
 from tests.wiki import Wiki
 
 SAYING = [
@@ -65,7 +65,7 @@ async def test_it_is_counted_with_the_others(vault: Wiki) -> None:
 async def test_it_is_found_by_the_statement_that_shows_hits(vault: Wiki) -> None:
     """That statement finds such pages itself."""
     asked = SearchRequest("frontmatter", with_cursors=False)
-    known = await cached_values(vault.database, vault.scope, asked, is_stale=False)
+    known = await ranking_values(vault.database, vault.scope, asked, is_stale=False)
     assert known is not None
     assert known["agreed"]
 

@@ -32,7 +32,7 @@ async def test_a_slow_subscriber_gets_each_page_once(feed: Feed) -> None:
     subscriber, pages = Subscriber(feed, PLACE), [new_id() for _ in range(3)]
     for version in range(1000):
         for page in pages:
-            feed.tell(happened(id=page, version=version))
+            feed.publish(happened(id=page, version=version))
     assert [change.version for change in subscriber.pending.values()] == [999, 999, 999]
     assert await told(subscriber) == [(ChangeKind.UPDATED, page) for page in pages]
 
@@ -40,7 +40,7 @@ async def test_a_slow_subscriber_gets_each_page_once(feed: Feed) -> None:
 async def test_a_subscriber_that_is_too_slow_is_told_to_resync(feed: Feed) -> None:
     subscriber = Subscriber(feed, PLACE)
     for _ in range(PENDING_MAX * 3 + 1):
-        feed.tell(happened(id=new_id()))
+        feed.publish(happened(id=new_id()))
         assert len(subscriber.pending) <= PENDING_MAX
     found = await told(subscriber)
     assert found[0] == (ChangeKind.RESYNC, None)
@@ -49,12 +49,12 @@ async def test_a_subscriber_that_is_too_slow_is_told_to_resync(feed: Feed) -> No
 
 async def test_what_happens_to_the_wiki_happens_to_each_page(feed: Feed) -> None:
     subscriber = Subscriber(feed, PLACE, PAGE)
-    feed.tell(happened(ChangeKind.EVIDENCE, None))
-    feed.tell(happened(ChangeKind.UPDATED, new_id()))
+    feed.publish(happened(ChangeKind.EVIDENCE, None))
+    feed.publish(happened(ChangeKind.UPDATED, new_id()))
     assert await told(subscriber) == []
-    feed.tell(happened(ChangeKind.ARCHIVED, None))
+    feed.publish(happened(ChangeKind.ARCHIVED, None))
     assert await told(subscriber) == [(ChangeKind.ARCHIVED, PAGE)]
-    feed.tell(happened(ChangeKind.RESYNC, None))
+    feed.publish(happened(ChangeKind.RESYNC, None))
     assert await told(subscriber) == [(ChangeKind.RESYNC, PAGE)]
 
 
@@ -65,7 +65,7 @@ async def test_other_wikis_tenants_and_topics_are_not_heard(feed: Feed) -> None:
         happened()._replace(owner_id=new_id()),
         happened()._replace(topic=Topic.JOBS),
     ):
-        feed.tell(change)
+        feed.publish(change)
     assert not subscriber.pending
 
 

@@ -189,21 +189,21 @@ class Searches:
 
     def called(self, owner: UUID | None, name: str, type: str | None, include_archived: bool) -> list[Row]:
         """Return each page by the name with which a link would resolve to it."""
-        wanted = {name[: NAME.most], normalise(name[: NAME.most])} - {""}
+        wanted = {name[: NAME.maximum], normalise(name[: NAME.maximum])} - {""}
         best: dict[UUID, tuple[bool, int, UUID, str]] = {}
         for row in self.rows.where("page_names", owner_id=owner):
             page = self.rows.page(row["page_id"])
             if row["name"] not in wanted or not page or type not in (None, page["type"]):
                 continue
             if include_archived or page["status"] == row["status"] == "active":
-                kind = "slug" if page["slug"] == name[: NAME.most] else row["kind"]
+                kind = "slug" if page["slug"] == name[: NAME.maximum] else row["kind"]
                 found = (page["status"] != "active", MEANT.index(kind), page["id"], kind)
                 best[page["id"]] = min(best.get(page["id"], found), found)
         return [{"page_id": page_id, "kind": kind} for *_, page_id, kind in sorted(best.values())]
 
     def suggestions(self, owner: UUID | None, prefix: str) -> list[Row]:
         """Return each page by its best name: first names that begin so, then names with a later word that does."""
-        start, is_whole = normalise(prefix[: NAME.most]), prefix[: NAME.most][-1:].isspace()
+        start, is_whole = normalise(prefix[: NAME.maximum]), prefix[: NAME.maximum][-1:].isspace()
         names = [row for row in self.rows.where("page_names", owner_id=owner) if start]
         begun = [row for row in names if begins(row["name"], start, is_whole)]
         begun = sorted(begun, key=lambda row: (row["name"].encode(), row["page_id"]))[:CANDIDATES]

@@ -51,7 +51,7 @@ def enable(as_json: AsJson = False) -> None:
 
         await embedder.embed(["a first text"])
         await vectors.enable(database, embedder.dimensions)
-        wikis = await vectors.ask_where_lacking(database, embedder)
+        wikis = await vectors.enqueue_embedding_jobs(database, embedder)
         return {"model": embedder.model, "dimensions": embedder.dimensions, "wikis": wikis}
 
     result = run_in_session(work)

@@ -67,7 +67,7 @@ def token(
     as_json: AsJson = False,
 ) -> None:
     """Print a signed token for `Authorization: Bearer`."""
-    from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
+    from resolvers.transactions.audit import MACHINE, Event, audit_in_own_transaction
 
     from ....settings import Settings
     from ...session import find_wiki, run_in_session
@@ -76,7 +76,7 @@ def token(
         wiki = await find_wiki(database, tenant, owner)
         signed = token_for(Settings(), wiki, role, ttl, actor)
         detail = {"role": role, "seconds": ttl}
-        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.TOKEN_CREATED, wiki.owner.id, **detail)
+        await audit_in_own_transaction(database, wiki.tenant.id, MACHINE, Event.TOKEN_CREATED, wiki.owner.id, **detail)
         return wiki, signed
 
     wiki, signed = run_in_session(work)

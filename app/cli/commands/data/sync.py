@@ -92,11 +92,11 @@ async def sync_once(
 async def audit(database: "Database", wiki: "Wiki", result: "SyncResult", dry_run: bool) -> None:
     """Record in the audit log that pages of the wiki were written to the folder."""
     from resolvers.sync.planning import Action
-    from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
+    from resolvers.transactions.audit import MACHINE, Event, audit_in_own_transaction
 
     if (pages := result.count(Action.PULL)) and not dry_run:
         detail = {"pages": pages, "synced": True}
-        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **detail)
+        await audit_in_own_transaction(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **detail)
 
 
 async def watch_and_sync(
