@@ -58,14 +58,6 @@ class Stale(Exception):
     """Raised if the wiki changed after the sections of the batch were written. Nothing was stored."""
 
 
-async def run_leaf_pass(database: Database, job: Job, compiler: Compiler) -> Metrics:
-    """Compile the new sources and finish the job, with a follow-up job if sources are left. Raises Lost."""
-    run = Run(database, job, compiler)
-    while not await run.step():
-        pass
-    return run.metrics
-
-
 class ToPropose(Exception):
     """Raised if the pages of a batch must be proposed instead of stored. Nothing was stored."""
 

@@ -88,11 +88,16 @@ def tables() -> Mapping[str, re.Pattern[str]]:
 
 
 @lru_cache(maxsize=2048)
+def restricted_tables(sql: str) -> tuple[str, ...]:
+    """Return the tables in a statement whose rows may be hidden. Its comments do not count."""
+    text = strip_comments(sql)
+    return tuple(name for name, mentioned in tables().items() if mentioned.search(text))
+
+
+@lru_cache(maxsize=2048)
 def is_restrictable(sql: str) -> bool:
     """Return whether a statement reads a table whose rows may be hidden, and neither writes nor locks rows."""
-    return any(mentioned.search(sql) for mentioned in tables().values()) and not (
-        tables_of(sql).written or LOCKS.search(sql)
-    )
+    return bool(restricted_tables(sql)) and not (tables_of(sql).written or LOCKS.search(sql))
 
 
 @lru_cache(maxsize=2048)
@@ -113,8 +118,7 @@ def hiding_query(sql: str) -> str:
     It is `has_ceiling` if the statement reads a table whose expression depends on ceilings, else `has_hidden`.
     """
     bodies = texts(SENSITIVITY)
-    by_ceilings = (name for name, mentioned in tables().items() if mentioned.search(sql) and "ceilings" in bodies[name])
-    return "has_ceiling" if any(by_ceilings) else "has_hidden"
+    return "has_ceiling" if any("ceilings" in bodies[name] for name in restricted_tables(sql)) else "has_hidden"
 
 
 @lru_cache(maxsize=2048)
@@ -143,8 +147,8 @@ def every_expression(sql: str, *more: str) -> list[str]:
 
     An expression sees the expressions before it. Any other name in it is the table itself.
     """
-    named = [name for name, mentioned in tables().items() if mentioned.search(sql)]
-    return [*map(expression, (*SHARED_EXPRESSIONS, *more)), *(expression(name, "NOT MATERIALIZED") for name in named)]
+    restricted = (expression(name, "NOT MATERIALIZED") for name in restricted_tables(sql))
+    return [*map(expression, (*SHARED_EXPRESSIONS, *more)), *restricted]
 
 
 def expression(name: str, kind: str = "MATERIALIZED") -> str:

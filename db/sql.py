@@ -95,6 +95,11 @@ class Touched(NamedTuple):
 
 
 @cache
+def quote_literal(value: str) -> str:
+    """Return a text as a SQL literal, for statements that take no parameters, such as ALTER SYSTEM."""
+    return "'{}'".format(value.replace("'", "''"))
+
+
 def strip_comments(sql: str) -> str:
     """Return a statement without the comments before it."""
     return COMMENT.sub("", sql)

@@ -16,6 +16,7 @@ from resolvers.transactions.db_errors import translate_error
 from schema.errors import masked
 
 log = structlog.get_logger()
+STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
 CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
 ROUTER_MESSAGES = {
     404: "There is nothing at this path. The API is at /graphql.",

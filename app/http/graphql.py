@@ -19,7 +19,7 @@ from selection.execute.engine import Answer
 
 from ..documents.store import Documents
 from ..server.server import DRAINING
-from .errors import challenge, error_body, fault_response
+from .errors import STOPPED, challenge, error_body, fault_response
 from .idempotency import answer_once, is_mutation
 from .limits import Bounds, OperationTimeout
 from .positions import with_position
@@ -37,8 +37,6 @@ from .request import (
     wants_events,
 )
 from .responses import NO_STORE, PIECE_SIZE, Headers, UnreadAnswers, make_delivery, send_pieces
-
-STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
 
 
 class GraphQLEndpoint:

@@ -18,13 +18,13 @@ from observability.trace import record_path
 from resolvers.errors import Unavailable
 from resolvers.rate_limits import Account
 
+from ..http.errors import STOPPED
 from ..http.limits import Bounds
 from ..http.request import Bodies, check_content_type, credential_of, header, parse_in_thread, parse_json
 from ..server.server import DRAINING
 from .problems import UnknownParameter, problem_of
 
 PATH = "/api/wiki"
-STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
 
 
 class Authenticator(Protocol):

@@ -40,10 +40,6 @@ class Candidate:
     name: str
     bases: tuple[str, ...]
 
-    @property
-    def may_have_page(self) -> bool:
-        return any(basis in OWN_PAGES for basis in self.bases)
-
 
 def candidates(card: PageCard, metadata: Sequence[MetadataValue]) -> list[Candidate]:
     """Return the parents that the summary of the page, enough of its sources, or a source about the page name."""

@@ -10,7 +10,6 @@ import orjson
 
 from content.names import normalise
 from db.connection import Row
-from db.sql import statements
 from resolvers.links.references import CO_MENTION, Reference
 from resolvers.transactions.writer import Writer
 
@@ -18,7 +17,6 @@ from ..extraction.texts.metadata import cities, texts
 from ..read.stored import COMPILING
 from ..write.page_changes import PageChange
 
-IMPORTS = statements("import_export/imports")
 SOURCES_MIN = 2  # sources of a page that name the same place
 PAIRS_MAX = 5  # pairs of pages of one source, which make ten directed links
 Pair = tuple[UUID, UUID]

@@ -18,6 +18,8 @@ from urllib.parse import quote
 
 import orjson
 
+from ..blob_folder import sync_folder
+
 FORMAT = 1
 FILES = "files.tar.gz"
 MANIFEST, SUMS, SECRET, LOCK = "manifest.json", "SHA256SUMS", "token-secret", "lock"
@@ -163,15 +165,6 @@ def empty(folder: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync a folder to disk, so that the names of its files survive a power failure."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def sum_of(path: Path) -> str:

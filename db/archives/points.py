@@ -21,6 +21,7 @@ import asyncpg
 
 from ..embedded import EmbeddedServer, EmbeddedServerFailed, programs
 from ..pool import MAY_STILL_RUN
+from ..sql import quote_literal
 from ..system_account import server_account
 from .catalogue import quoted
 from .folder import CHUNK, FILES, LEVEL, Archive, ArchiveRefused, Draft
@@ -67,7 +68,7 @@ async def archive_log(server: EmbeddedServer, dsn: str, folder: Path) -> None:
 async def keep_log(connection: asyncpg.Connection, folder: Path) -> None:
     """Set the server's archive settings, which apply when it reloads its configuration."""
     for name, value in zip(ARCHIVING, (KEEP.format(check_folder(folder)), ARCHIVE_TIMEOUT), strict=True):
-        await connection.execute(f"ALTER SYSTEM SET {name} = {text(value)}")
+        await connection.execute(f"ALTER SYSTEM SET {name} = {quote_literal(value)}")
 
 
 def keeps_log(server: EmbeddedServer, folder: Path) -> bool:
@@ -90,10 +91,6 @@ def check_folder(folder: Path) -> Path:
     if not PLAIN.fullmatch(str(folder)):
         raise ArchiveRefused(f"{folder} has characters that the archiver cannot quote: use letters, digits and - _ . /")
     return folder
-
-
-def text(value: str) -> str:
-    return "'{}'".format(value.replace("'", "''"))
 
 
 def copy_files(server: EmbeddedServer, draft: Draft) -> None:
@@ -243,7 +240,7 @@ def unpack(archive: Archive, aside: EmbeddedServer, log: Path, until: datetime |
     elif until is not None:
         settings |= {"recovery_target_time": until.isoformat(sep=" "), "recovery_target_action": "promote"}
     with (aside.cluster / "postgresql.auto.conf").open("a") as file:
-        file.writelines(f"{name} = {text(value)}\n" for name, value in settings.items())
+        file.writelines(f"{name} = {quote_literal(value)}\n" for name, value in settings.items())
     (aside.cluster / "recovery.signal").touch()
     if os.geteuid() == 0:
         account = server_account(aside.data_dir, (log,), aside.report)

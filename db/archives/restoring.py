@@ -8,7 +8,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import asyncpg
 
 from ..migrate import current_revision, migrate, revisions
-from ..sql import statements
+from ..sql import quote_literal, statements
 from ..tables import metadata
 from .catalogue import REVISION_TABLE, describe_server, list_indexes, list_tables, quoted
 from .copying import WRITTEN_ALIKE, Report, connect, copy_tables_in, without_indexes
@@ -180,19 +180,17 @@ async def drop_marked(connection: asyncpg.Connection, dsn: str, name: str) -> No
 async def create_like(connection: asyncpg.Connection, name: str) -> None:
     """Create a database with the locale of the connection's database."""
     current: Any = await connection.fetchrow(CATALOGUE["describe_database"].sql)
-    options = [f"LOCALE_PROVIDER {PROVIDERS[current['provider']]}", f"LC_COLLATE {text(current['datcollate'])}"]
-    options.append(f"LC_CTYPE {text(current['datctype'])}")
+    options = [
+        f"LOCALE_PROVIDER {PROVIDERS[current['provider']]}",
+        f"LC_COLLATE {quote_literal(current['datcollate'])}",
+    ]
+    options.append(f"LC_CTYPE {quote_literal(current['datctype'])}")
     if current["provider"] == "b":
-        options.append(f"BUILTIN_LOCALE {text(current['locale'])}")
+        options.append(f"BUILTIN_LOCALE {quote_literal(current['locale'])}")
     elif current["provider"] == "i":
-        options.append(f"ICU_LOCALE {text(current['locale'])}")
+        options.append(f"ICU_LOCALE {quote_literal(current['locale'])}")
     await connection.execute(f"CREATE DATABASE {quoted(name)} TEMPLATE template0 ENCODING 'UTF8' {' '.join(options)}")
     await connection.execute(f"COMMENT ON DATABASE {quoted(name)} IS '{MARK}'")
-
-
-def text(value: str) -> str:
-    """Return a text as a SQL literal."""
-    return "'{}'".format(value.replace("'", "''"))
 
 
 @asynccontextmanager

@@ -255,6 +255,11 @@ def test_writes_and_locks_see_every_row() -> None:
     assert read.sql.endswith(")\nSELECT id FROM pages WHERE tenant_id = $2 AND id = $1")
 
 
+def test_a_table_that_only_a_comment_names_is_not_restricted() -> None:
+    sql = "-- Tags of pages and sections.\nSELECT t.tag FROM tags AS t WHERE t.tenant_id = $1"
+    assert restrict_statement(sql).sql == sql
+
+
 async def test_sections_that_list_no_pages_are_not_held_against_all_that_are_hidden(wiki: Wiki) -> None:
     """In a large wiki that would be every section against every secret page."""
     guest = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "guest", "Guest")
