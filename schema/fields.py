@@ -77,7 +77,7 @@ def is_connection(type_: Any) -> bool:
     if isinstance(type_, LazyType):
         type_ = type_.resolve_type()
     info = type_.__strawberry_definition__.get_field("page_info") if has_object_definition(type_) else None
-    return info is not None and isinstance(info.metadata.get(METADATA), selection.Part)
+    return info is not None and isinstance(info.metadata.get(METADATA), selection.ConnectionPart)
 
 
 def argument(name: str, type_: Any, default: Any, description: str) -> StrawberryArgument:
@@ -95,7 +95,7 @@ def column(description: str, name: str | None = None, **options: Any) -> Any:
 
 def part(description: str) -> Any:
     """Declare a part of a connection, which the compiler makes itself or finds as a column of that name."""
-    return mapped_field(selection.Part(), description=description)
+    return mapped_field(selection.ConnectionPart(), description=description)
 
 
 def expression(sql: Callable[..., Any], description: str, **options: Any) -> Any:
@@ -152,7 +152,7 @@ def source(
 
 def known_object(step: selection.Step, description: str) -> Any:
     """Declare an object with facts about the request, which are known without a query to Postgres."""
-    return mapped_field(selection.Known(step), description=description)
+    return mapped_field(selection.RequestFacts(step), description=description)
 
 
 def computed(

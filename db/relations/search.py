@@ -52,7 +52,7 @@ page = foreign_row(pages, "page_id")
 
 RANKING = texts("search/ranking")
 hits_within = step_select(RANKING["rank_hits"]).columns(**HIT, ordinality=Integer())
-"""The hits of a query of few words, as a select by which the main statement finds them itself (selection.Within)."""
+"""The hits of a query of few words, as a select with which the main statement finds them (selection.InlineStep)."""
 is_cache_valid = step_select(RANKING["is_so_counted"]).columns(holds=Boolean()).scalar_subquery()
 
 

@@ -9,7 +9,7 @@ import strawberry
 
 from db import relations
 from db.access import BY_ID, SEARCH_RESULT, SEARCHED_PAGES
-from selection import Step, Within
+from selection import InlineStep, Step
 from selection.compile.parameters import identifier
 
 from ..enums import WikiPageStatus, WikiPageType
@@ -163,7 +163,9 @@ async def find_related(
     return found
 
 
-WITHIN = Within(find_within, search.hits_within, search.is_cache_valid, lacks=frozenset({*SHOWN, "matchingMemoryIds"}))
+WITHIN = InlineStep(
+    find_within, search.hits_within, search.is_cache_valid, lacks=frozenset({*SHOWN, "matchingMemoryIds"})
+)
 HITS = Step(find_hits, search.HIT, cost=SEARCHING, within=WITHIN)
 RESULTS = Step(find_results, search.RESULTS, cost=SEARCHING)
 RELATED = Step(find_related, search.SCORED, cost=SEARCHING)
