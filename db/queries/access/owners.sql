@@ -87,7 +87,7 @@ RETURNING id;
 -- Return whether this Postgres has a stemmer for the language.
 SELECT pg_input_is_valid(CAST(:language AS text), 'regconfig');
 
--- name: hold_owners
+-- name: lock_owners
 -- Find those of these owners that exist, and lock them against deletion until this transaction ends.
 SELECT id, kind
 FROM owners
