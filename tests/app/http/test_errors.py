@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 DOCUMENT = ROOT / "docs" / "reference" / "errors.md"
 ROW = re.compile(r"^\| `([A-Z_]+)` \|([^|]*)\|", re.MULTILINE)
 CODE = re.compile(r"[A-Z]+(_[A-Z]+)*")
-MAKERS = {"Refused", "Invalid", "error_body", "complain", "forbidden"}
+MAKERS = {"FieldError", "Invalid", "OperationError", "Refused", "error_body", "forbidden", "print_error"}
 
 
 def documented() -> dict[str, str]:

@@ -127,7 +127,7 @@ BODIES = {
 async def service(
     statements: list[str], dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Service]:
-    monkeypatch.setattr(asgi, "LOOKED_EVERY", 3600.0)  # its own statements are none of a request's
+    monkeypatch.setattr(asgi, "REWRITE_INTERVAL", 3600.0)  # its own statements are none of a request's
     async with serving(dsn, tmp_path) as service:
         yield service
 

@@ -118,7 +118,7 @@ async def test_a_decision_that_was_rolled_back_sends_nothing(
         raise RuntimeError("the power is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr("resolvers.proposals.decisions.place_of", broken)
+        patch.setattr("resolvers.proposals.decisions.written_version", broken)
         with pytest.raises(RuntimeError):
             await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await queued(wiki, issued.id) == ["proposal.created"]
