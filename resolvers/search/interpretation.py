@@ -42,8 +42,7 @@ async def find_nearby_code(
 
     It is a name of the page that has most of the codes around the missing one.
     """
-    code = next(codes(text, unknown), None)
-    if code is None:
+    if (code := next(codes(text, unknown), None)) is None:
         return None
     rows = await connection.all(
         WORDS["find_relatives"], tenant_id=where["tenant_id"], owner_id=where["owner_id"], **code._asdict(),
@@ -71,16 +70,14 @@ def nearest_name(code: Code, rows: Sequence[Row]) -> str | None:
 
 
 def number(name: str) -> int:
-    match = CODE.fullmatch(name)
-    return int(match[2]) if match else 0
+    return int(re.sub(r"\D", "", name))
 
 
 LAST = "\U0010ffff"
 # `what's`, `don't`, `I'll`: the end of a contraction is a whole word. In `O'S` and `l'e` the last word is unfinished.
 CONTRACTION = re.compile(r"(?:\w\w|\bi)['’‘ʼ＇](?:s|t|d|m|ll|re|ve)$", re.IGNORECASE)
 WORDS_MAX, CONDITION_WORDS_MAX = 64, 1_000  # words of a query, and of its phrases and exclusions, that are interpreted
-FEW_WORDS = 6  # words of a query up to which its last word may be unfinished
-SOME_WORDS = 8  # words of a query up to which a short word may be corrected by two edits
+FEW_WORDS, SOME_WORDS = 6, 8  # words up to which the last may be unfinished, and short ones corrected by two edits
 COMPLETIONS_FETCHED = 24  # completions that are fetched
 COMPLETIONS_MAX, COMPLETIONS_FEW = 5, 2  # completions that are used for an unknown and for a known last word
 COMMON = 50  # pages; a word that at least so many have is not completed
