@@ -15,9 +15,9 @@ from uuid import UUID
 
 from content.claims.corrections import Verdict
 from db.database import Database
-from db.measuring import analyze_tables
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
+from db.table_statistics import analyze_tables
 from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
 from resolvers.knowledge.lint_reports import request_lint_if_due

@@ -21,7 +21,6 @@ from ..read.stored import find_cards
 from ..write.page_changes import PageChange
 from ..write.store import promote
 from .density import Aggregation
-from .growing import update_sections
 from .kinds import kind_of
 from .naming import OWN_PAGES, MetadataValue, candidates, observed_tags, topic_names
 from .stored import (
@@ -38,6 +37,7 @@ from .stored import (
     write_placements,
 )
 from .topics import find_or_make_topics
+from .updating import update_sections
 
 PAGES_MIN = 3
 NOTE = "Several pages belong here"

@@ -11,7 +11,7 @@ from content.sentences import first_sentence
 
 from ..extraction.texts.metadata import short_name
 from ..planner import PageCard
-from .told import PlacementEvidence
+from .placement_evidence import PlacementEvidence
 
 SOURCES_MIN = 2  # sources that must name a parent
 TAGS_MAX = 20

@@ -16,7 +16,7 @@ from resolvers.transactions.writer import Writer, record_each
 from .density import Aggregation, parse_aggregation
 from .listing import Child
 from .naming import MetadataValue, topic_names
-from .told import parse_evidence
+from .placement_evidence import parse_evidence
 
 PLACEMENTS = statements("pages/placements")
 AGGREGATION = statements("sources/aggregation")

@@ -11,7 +11,7 @@ from resolvers.pages.revision_store import find_states
 from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
-from .wanted import ForgetRequest
+from .request import ForgetRequest
 
 FORGETTING = statements("sources/forgetting")
 

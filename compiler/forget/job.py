@@ -23,12 +23,12 @@ from ..leaf_pass import BUSY, ROUNDS, Run, Stale
 from ..metrics import Metrics
 from ..rebuild.pages import Drafts, rebuild_pages
 from ..rebuild.replan import redraft
-from .held_names import find_shared, find_sighted, plan_clusters, recount_names
 from .history import erase_history, find_last_quoting
+from .mentions import find_shared, find_sighted, plan_clusters, recount_names
 from .pages import find_citing
+from .request import ForgetRequest
 from .rewriting import rewrite_pages
 from .traces import erase_traces
-from .wanted import ForgetRequest
 
 FORGETTING = statements("sources/forgetting")
 PAGES_PER_BATCH, HISTORIES_PER_BATCH = 10, 20

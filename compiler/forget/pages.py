@@ -21,7 +21,7 @@ from ..link.evidence import parents
 from ..metrics import Metrics
 from ..rebuild.pages import RebuiltPage
 from .history import erase_states
-from .wanted import CLAIMED, ForgetRequest
+from .request import CLAIMED, ForgetRequest
 
 CLAIMS = statements("review/claims")
 FORGETTING = statements("sources/forgetting")

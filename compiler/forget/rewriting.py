@@ -26,7 +26,7 @@ from ..metrics import Metrics
 from ..rebuild.pages import RebuiltPage
 from .history import erase_states
 from .pages import EDIT_SUMMARY, drop_evidence, is_left, remove, store
-from .wanted import ForgetRequest
+from .request import ForgetRequest
 
 FORGETTING = statements("sources/forgetting")
 

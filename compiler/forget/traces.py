@@ -25,7 +25,7 @@ from ..aggregate.stored import AGGREGATION, SectionKey, set_aggregations, store_
 from ..metrics import Metrics
 from .history import erase_states
 from .pages import renew_trajectory
-from .wanted import CLAIMED, ForgetRequest, needles
+from .request import CLAIMED, ForgetRequest, needles
 
 FORGETTING = statements("sources/forgetting")
 

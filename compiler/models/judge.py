@@ -4,9 +4,9 @@ from content.claims.corrections import Verdict
 
 from ..planner import Disputed, Judge
 from .answers import VerdictAnswer
-from .asking import Asker, Malformed, ModelQuestion
 from .fencing import Fence, one_line
 from .prompts import prompt
+from .requests import Asker, Malformed, ModelQuestion
 
 NAMES_MAX, NAME_MAX = 8, 120
 

@@ -18,11 +18,11 @@ from ..authors import Authors, ModelRefused
 from ..metrics import Metrics
 from ..planner import Planner, SectionWriter
 from ..write.corrections import RuleJudge
-from .asking import Asker
 from .authorship import Authorship
 from .judge import ModelJudge
 from .meter import Budget, Meter
 from .planner import ModelPlanner
+from .requests import Asker
 from .usage import Price
 from .writer import ModelWriter
 

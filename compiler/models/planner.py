@@ -11,10 +11,10 @@ from ..extraction.names.phrases import phrases
 from ..extraction.readings import Reading
 from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
 from .answers import PlanAnswer
-from .asking import Asker, ModelQuestion
 from .fencing import Fence, one_line
 from .plans import Shown, SourceGroup, SourcePart, groups, join_plans, plan_of
 from .prompts import prompt
+from .requests import Asker, ModelQuestion
 from .writer import TITLE_MAX, with_header
 
 PAGES_MAX, MENTIONS_MAX, PROPOSED_MAX = 80, 80, 60  # stored pages, mentions and proposed pages in one request

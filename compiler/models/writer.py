@@ -10,10 +10,10 @@ from ..extraction.texts.text import WORD
 from ..planner import SectionTask, SectionWriter, SourceText
 from ..quoting import CHARACTERS_MAX, find_refs, fit_lines, mark
 from .answers import SectionTextAnswer
-from .asking import Asker, Malformed, ModelQuestion
 from .authorship import Authorship, key_of
 from .fencing import Fence, one_line
 from .prompts import prompt
+from .requests import Asker, Malformed, ModelQuestion
 from .statements import PROSE, lines_of, newest_that_fit
 
 RELATED_MAX = 40

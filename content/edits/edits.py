@@ -11,8 +11,8 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from .likeness import ComparisonBudget, Nearest, likeness, nearest
 from .respelling import BREAK, CONTENT, WORD, LineEdit, PieceEdit, Replacement, line_end, respell_pieces, with_line_ends
+from .similarity import ComparisonBudget, Nearest, likeness, nearest
 
 LINES_NAMED = 20  # line numbers in an error
 BLOCKS_MAX = 100  # matches of the pass `block`

@@ -15,9 +15,9 @@ from pathlib import Path
 from content.notes.notes import BadNote, Note
 from content.notes.records import AttachmentRecord, MentionRecord, RevisionRecord, SourceRecord
 from db.database import Database
-from db.measuring import analyze_tables
 from db.scope import Scope
 from db.sql import statements
+from db.table_statistics import analyze_tables
 from lib.threads import offload, run_one_ahead
 
 from ..auth.owners import WikiSettings, set_language, set_owner_settings

@@ -5,7 +5,7 @@ from typing import Any
 
 from content.edits import edits
 from content.edits.edits import Edited
-from content.edits.likeness import Nearest
+from content.edits.similarity import Nearest
 from content.limits import BODY, EDIT_SUMMARY
 from content.markdown.sections import render
 from db.database import Database

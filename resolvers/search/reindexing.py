@@ -15,9 +15,9 @@ from content.languages import language_of
 from content.search.words import ANALYSER
 from db.connection import Connection, Row
 from db.database import Database
-from db.measuring import analyze_tables
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
+from db.table_statistics import analyze_tables
 from lib.threads import offload
 
 from ..transactions.transaction import lock_wiki, transaction

@@ -1,7 +1,7 @@
 """Parts of a page that has grown out of a section."""
 
-from compiler.aggregate.growing import divide
 from compiler.aggregate.listing import Child
+from compiler.aggregate.updating import divide
 from db.ids import new_id
 
 

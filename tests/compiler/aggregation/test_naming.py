@@ -6,7 +6,7 @@ import pytest
 
 from compiler.aggregate.kinds import kind_of
 from compiler.aggregate.naming import MetadataValue, by_summary, candidates, observed_tags, topic_names
-from compiler.aggregate.told import placement_evidence
+from compiler.aggregate.placement_evidence import placement_evidence
 from compiler.planner import PageCard
 from content.names import normalise
 from db.ids import new_id

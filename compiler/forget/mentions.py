@@ -20,7 +20,7 @@ from ..planner import Citations, Knowledge, MentionCard, PageCard, Plan, SourceT
 from ..read.evidence import Forgotten, StoredKnowledge
 from ..read.stored import find_sources, source_of
 from ..rebuild.replan import result_or
-from .wanted import ForgetRequest
+from .request import ForgetRequest
 
 FORGETTING = statements("sources/forgetting")
 NAMES_PER_BATCH = 50

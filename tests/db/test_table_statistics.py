@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from db.database import Database
-from db.measuring import analyze_tables
+from db.table_statistics import analyze_tables
 
 FIRST, SECOND = UUID(int=1), UUID(int=2)
 KNOWN = "SELECT reltuples FROM pg_class WHERE relname = 'notes'"
