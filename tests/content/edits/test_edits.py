@@ -161,7 +161,7 @@ def test_nothing_is_nearest_in_an_empty_text() -> None:
 
 
 def test_a_line_that_the_edit_misremembers_and_does_not_change_stays() -> None:
-    """A block is found by similarity: what is not told to change keeps its own words."""
+    """A block is found by likeness: what is not told to change keeps its own words."""
     text = "The meeting is on Tuesday at ten.\nBring the draft.\nRoom four, second floor.\n"
     old = "The meeting is on Tuesday at 10.\nBring a draft.\nRoom four, 2nd floor."
     new = "The meeting is on Tuesday at 10.\nBring the final text.\nRoom four, 2nd floor."
@@ -279,9 +279,9 @@ def test_looking_for_a_block_has_a_bound_whatever_the_text(monkeypatch: pytest.M
     def counted(*told: Any) -> float:
         nonlocal looks
         looks += 1
-        return similarity.similarity(*told)
+        return similarity.likeness(*told)
 
-    monkeypatch.setattr(edits, "similarity", counted)
+    monkeypatch.setattr(edits, "likeness", counted)
     text = "\n".join(["ab"] * 20_000)
     for old in ("ab\n" * 9_000 + "ac", "\n".join(["ab", *["xyz"] * 9_000, "ab"])):
         looks = 0
