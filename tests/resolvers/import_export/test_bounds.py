@@ -92,7 +92,7 @@ async def test_a_bound_that_was_lowered_since_holds_for_what_comes_and_not_for_w
     await fill(wiki.database, wiki.scope, ["e\u0301", "a, "])
     for bound in limits.BOUNDS:
         if not bound.fixed:
-            monkeypatch.setattr(bound, "most", 3)
+            monkeypatch.setattr(bound, "maximum", 3)
     with pytest.raises(BadInput):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "Four"))
     await check_round_trip(wiki, tmp_path / "out", ["folder"])
