@@ -86,7 +86,7 @@ def test_a_wheel_without_graphiql_and_without_npm_is_refused(tmp_path: Path) -> 
 
 
 NEEDING_EXTRAS = {"app.observability.otlp"} | {
-    f"compiler.models.{name}" for name in ("asking", "judge", "models", "planner", "writer")
+    f"compiler.models.{name}" for name in ("requests", "judge", "models", "planner", "writer")
 }
 IMPORT_ALL = """
 import importlib, pkgutil, sys
