@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from compiler.metrics import Metrics
 from resolvers.sources.sources import SourceDraft
 
 from ..wikis import START
@@ -93,13 +92,8 @@ async def compile_quarters(dsn: str, drafts: list[Any]) -> Result:
 
 async def cost_of(database: Any, watch: Watch, sources: int, report_progress: Any) -> Cost:
     await analyse_tables(database.dsn)
-    done: dict[str, float] = {}
-
-    def hear(metrics: Metrics) -> None:
-        done["sources"] = metrics.counts["sources_read"]
-
     watch.start()
-    jobs = await run_jobs(database, default_compiler(hear))
+    jobs = await run_jobs(database, default_compiler())
     cost = watch.stop(sources, jobs)
     report_progress(sources)
     return cost

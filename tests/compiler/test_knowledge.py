@@ -3,11 +3,13 @@
 import pytest
 
 from compiler.read.evidence import StoredKnowledge
+from db.sql import statements
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki
 
+FIND_CARDS = statements("sources/compiling")["find_cards"].sql
 SAID = {f"thing {n}" for n in range(1_000)}
 
 
@@ -24,7 +26,7 @@ async def test_a_wiki_with_fewer_names_than_a_batch_is_not_asked_for_each(
     database = ListeningDatabase(wiki.database.dsn)
     await database.open()
     found = await StoredKnowledge(database, wiki.scope).pages(said)
-    sent = [one for one in await database.heard() if "Return the pages with one of these names" in one.sql]
+    sent = [one for one in await database.heard() if one.sql == FIND_CARDS]
     await database.close()
     assert {name: [page.title for page in pages] for name, pages in found.items()} == (
         {"austin": ["Austin"]} if "austin" in said else {}

@@ -212,13 +212,13 @@ async def get_source(call: Caller, id: UUID) -> Response:
     response_model=Source | RetainResults,
     responses={**ALREADY_STORED, **problem_responses(*BODY_STATUSES)},
 )
-async def retain(call: Caller, given: NewSources) -> Response:
+async def retain(call: Caller, sources: NewSources) -> Response:
     """Add a source, or an array of at most 100 sources. Adding the same source again changes nothing."""
-    if isinstance(given, list):
-        return await retain_many(call, given)
+    if isinstance(sources, list):
+        return await retain_many(call, sources)
 
     async def work(database: Database) -> Any:
-        saved = await retain_source(database, call.wiki, draft_of(given))
+        saved = await retain_source(database, call.wiki, draft_of(sources))
         return {"created": saved.created, "source": await read_source(call, database, saved.source_id)}
 
     written = await write(call, work)
