@@ -92,7 +92,7 @@ class AsAdmin(InOwner):
 
 
 class AsAdminOfTenant(AsAdmin):
-    """Access, only for the role admin, to the rows of the named wiki, or of all wikis of the tenant without a name."""
+    """Access, only for the role admin, to the rows of the named wiki, or of the whole tenant if no wiki is named."""
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
         return [] if self.named_owner(**named) is None else super().criteria(row, **named)

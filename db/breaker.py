@@ -1,8 +1,8 @@
 """A circuit breaker: while Postgres does not answer at all, requests are refused at once instead of waiting.
 
 A server that has stopped refuses connections, so requests fail at once anyway. A server that hangs, or a network that
-drops packets, is detected by polling: connections are in use, none of their statements was answered since the last
-check, and a query over a separate connection is not answered either.
+drops packets, is detected by polling: connections are in use, none was released after an answer since the last check,
+and a query over a separate connection is not answered either.
 """
 
 import asyncio

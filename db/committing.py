@@ -25,8 +25,8 @@ COUNTED: ContextVar[Commits | None] = ContextVar("commits", default=None)
 class committing:
     """A transaction, as a context manager. It returns a list, to which SQL is added that is sent with the COMMIT.
 
-    `first` is a statement that is sent with the BEGIN, and `begun` its status, like `SELECT 1`. Neither may have
-    parameters.
+    `first` is a statement that is sent with the BEGIN, and `begun` its status, like `SELECT 1`. Neither `first` nor the
+    SQL in the list may have parameters.
     """
 
     __slots__ = ("begun", "connection", "first", "last")

@@ -90,7 +90,7 @@ class Pool:
         self.acquired = self.refused = self.opened = 0
         """Counters since the start: acquisitions, acquisitions refused with Exhausted, and opened connections."""
         self.answers = 0
-        """A counter of statements that the server has answered, by which the breaker knows that it is alive."""
+        """A counter of releases after an answer of the server, by which the breaker knows that it is alive."""
         self.is_cut = False
         self.closed: asyncio.Event | None = None
         """None while the pool is open. It is set when all connections are closed."""

@@ -108,9 +108,9 @@ def exceeded_limits(document: DocumentNode, limits: Limits) -> list[GraphQLError
         "root fields": (size.roots, limits.roots),
     }
     return [
-        GraphQLError(f"This document has {what} {found}; the limit is {most}.", extensions={"code": "LIMIT_EXCEEDED"})
-        for what, (found, most) in counted.items()
-        if found > most
+        GraphQLError(f"This document has {what} {found}; the limit is {limit}.", extensions={"code": "LIMIT_EXCEEDED"})
+        for what, (found, limit) in counted.items()
+        if found > limit
     ]
 
 

@@ -48,7 +48,7 @@ def challenge(error: Unauthenticated, metadata: str | None = None) -> str:
 
 
 def fault_response(error: Exception) -> tuple[int, bytes]:
-    """Return the status and body for an unhandled error: 503 if the connection to Postgres was lost, else 500."""
+    """Return the status and body for an unhandled error: 503 if Postgres cannot be used now, else 500."""
     known = translate_error(error)
     if isinstance(known, Unavailable):
         return 503, error_body(known.message, **known.extensions)

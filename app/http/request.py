@@ -161,7 +161,7 @@ def prefers_events(accepted: str) -> bool:
 def answer_type(scope: Scope) -> str:
     """Return the content type of the response: application/graphql-response+json if the client prefers it, else JSON.
 
-    Raises Refused with 406 if the client accepts neither.
+    With equal weights it is the former if the client names it. Raises Refused with 406 if it accepts neither.
     """
     accepted = header(scope, b"accept")
     return JSON if accepted is None else negotiate(accepted)

@@ -43,7 +43,7 @@ class Draining:
 DRAINING = Draining()
 
 
-YOUNG_OBJECTS = 700  # new objects that start a collection: Python's default, which the command line raises for imports
+YOUNG_OBJECTS = 700  # new objects that start a collection, by default in Python 3.11; the command line sets more
 YOUNG_COLLECTIONS = 1_000  # collections of generation 0 before an automatic collection of generation 1
 NEVER = 1_000_000_000
 COLLECT_INTERVAL = 60.0  # seconds between two full collections

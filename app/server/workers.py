@@ -17,7 +17,7 @@ from .protocol import Config
 from .server import DRAINING, Server
 
 START_TIMEOUT = 60  # seconds to wait for a worker to start
-STOP_TIMEOUT = 0.2  # seconds to wait for a worker that has not started to stop, before the others are stopped
+STOP_TIMEOUT = 0.2  # seconds to wait for the end of a worker that had not started, before the others are stopped
 RESTART_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds until a worker that failed to start is started again
 FORKS = sys.platform == "linux"  # on other systems, system libraries may not work after a fork
 

@@ -191,7 +191,7 @@ async def recovered(
 
 
 def missing_segments(archive: Archive, log: Path) -> list[str]:
-    """Return the first segment after the beginning of an archive that the log lacks, as a list, if it has later ones.
+    """Return the first segment from the beginning of an archive on that the log lacks, as a list, if it has later ones.
 
     Timelines are ignored: a new timeline begins in the segment in which the former one ended, so that the numbers of
     the segments continue.

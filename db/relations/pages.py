@@ -347,7 +347,7 @@ job = foreign_row(compile_jobs, "job_id")
 
 
 def visible_event(event: FromClause) -> Select[Any]:
-    """Select an event. That of a page is selected only if the caller may read the page, or its deletion."""
+    """Select an event. One of a page is selected only if the caller may read the page, or could before its deletion."""
     if "page_id" not in event.c:
         return select(event)
     page, position = pages.alias(), page_positions.alias()

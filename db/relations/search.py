@@ -60,10 +60,11 @@ is_cache_valid = step_select(RANKING["is_so_counted"]).columns(holds=Boolean()).
 
 
 def hits(found: FromClause) -> Select[Any]:
-    """Select the hits in the order of the search. The hit of a deleted page has no owner, so that nobody may read it.
+    """Select the hits in the order of the search.
 
-    The owner is a sub-select and not a join, because the planner does not know the number of hits, and with a join it
-    would read all pages of the wiki.
+    The hit of a deleted page has no owner, so that only a credential for the whole tenant may read it. The owner is a
+    sub-select and not a join, because the planner does not know the number of hits, and with a join it would read all
+    pages of the wiki.
     """
     hit = select(*found.c, owner_of_page(found)).subquery()
     return select(hit).order_by(hit.c.ordinality)
@@ -83,7 +84,7 @@ def owner_of_page(hit: FromClause) -> ColumnElement[Any]:
 
 
 def edges(results: OuterRow) -> Select[Any]:
-    """Select the edges whose page exists and may be read. As in `hits`, this is not a join."""
+    """Select the edges whose page may be read. As in `hits`, this is not a join."""
     found = json_rows(results.c.lists["edges"], **EDGE)
     hit = select(*found.c, owner_of_page(found)).subquery()
     return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)

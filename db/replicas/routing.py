@@ -1,7 +1,7 @@
 """The route of a request: whether replicas may answer its reads, the log position they need, and the commits it made.
 
-A position is a 64-bit position in the write-ahead log of the primary (an LSN). Without a route, as in jobs, commands
-and subscriptions, every statement runs on the primary.
+A position is a 64-bit position in the write-ahead log of the primary (an LSN). Without a route, as in jobs and
+commands, and with one that is not open, as in streams, every statement runs on the primary.
 """
 
 import re

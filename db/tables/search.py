@@ -106,7 +106,7 @@ search_scopes = scoped_table(
     listed("languages"),
     identifier("reached", nullable=True),
     timestamp("updated_at"),
-    Column("edition", SmallInteger, nullable=False, server_default=text("0")),  # of search_counts, that questions read
+    Column("edition", SmallInteger, nullable=False, server_default=text("0")),  # of search_counts, that searches read
     number("shelves", nullable=True),  # a power of two; null while an older release's search_terms are read
     number("recounted_pages", nullable=True),  # pages in the other edition so far; null if none is being built
     Column("recounted_words", BigInteger, nullable=True),

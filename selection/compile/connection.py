@@ -3,9 +3,10 @@
     SELECT JSON_OBJECT('edges': json_agg(page.edges) ..., 'pageInfo': ...)
     FROM (SELECT <edge> AS edges, <cursor> AS cursor, row_number() ... FROM rows WHERE beyond(after) LIMIT n + 1) page
 
-Only selected fields have a cost: the extra row is fetched for hasNextPage only, and the count for totalCount only. Rows
-are numbered only if the extra row has to be left out, or if a page is read backwards (`last`). An edge may have fields
-of its own from the row. Its node is the row itself, unless the edge type maps `node` as a Relation.
+Only selected fields have a cost: the extra row is fetched only for hasNextPage, or for hasPreviousPage if the page is
+read backwards (`last`), and the count only for totalCount. Rows are numbered only if the extra row has to be left out,
+or if the page is read backwards. An edge may have fields of its own from the row. Its node is the row itself, unless
+the edge type maps `node` as a Relation.
 """
 
 import base64
@@ -149,7 +150,7 @@ class ConnectionSelection:
         self.columns: dict[str, ColumnElement[Any]] = {}
         """The columns of the sub-select that the selected fields need."""
         self.extra = 0
-        """1 if the sub-select fetches one row more than the page size, to know whether there is a next page."""
+        """1 if the sub-select fetches one row more than the page size, to know whether there are more rows."""
 
     def build(self, type_: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
         """Return the JSON of the connection."""

@@ -79,7 +79,7 @@ class Fixed:
 
 
 class StepParameter(NamedTuple):
-    """A named parameter of a step's select (Within.rows). Its value comes from Within.know, not from the request."""
+    """A named parameter of a step's select (InlineStep.rows). InlineStep.know gives its value, not the request."""
 
     name: str
 
@@ -98,7 +98,7 @@ def scope_value(name: str, type_: TypeEngine[Any]) -> BoundParameter:
 
 
 def step_select(sql: str) -> TextClause:
-    """Return a select of Within as text. The step gives the values of its parameters, except the caller's tenant."""
+    """Return a select of an InlineStep. Its `know` gives the values of the parameters, except the caller's tenant."""
     statement = text(sql.replace(":tenant_id", f":{SCOPE}tenant_id"))
     compiled: Any = statement.compile()
     return statement.bindparams(*map(BoundParameter, compiled.params))

@@ -86,7 +86,7 @@ class Explanation(NamedTuple):
     operation: str
     """The type and the name of the operation, like `query Page`."""
     cost: int
-    """The cost in rows, as docs/limits.md defines it."""
+    """The cost in rows, as docs/reference/limits.md defines it."""
     statements: tuple[ExplainedStatement, ...]
     otherwise: ExplainedStatement | None = None
     """The statement that runs after the step, where the one in `statements` cannot find the rows of the step itself."""

@@ -181,10 +181,10 @@ class Document:
         fragments = {node.name.value: node for node in self.ast.definitions if isinstance(node, FragmentDefinitionNode)}
         self.operation = Operation(schema, definition, fragments, plans)
         self.introspection_cost = introspection_rows(schema, definition.selection_set, fragments)
+        """The cost of the operation's introspection in rows; 0 if it has none."""
         self.only_introspects = all(
             node.name.value in ROOTS_AND_TYPENAME for node in fields(definition.selection_set, fragments)
         )
-        """The cost of the operation's introspection in rows; 0 if it has none."""
         self.base_cost = self.introspection_cost + count_mutation_fields(definition, fragments) * MUTATION_FIELD
 
 

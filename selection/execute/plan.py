@@ -32,7 +32,7 @@ class Context(Protocol):
     """The event that a subscription executes the operation for, or None."""
 
     async def spend(self, cost: int) -> None:
-        """Add a cost. Raises a Final error over the budget, and RequestRejected over a rate limit."""
+        """Add a cost. Raises TooExpensive over the budget, and RequestRejected over a rate limit."""
 
     async def begin(self, cost: int) -> None:
         """Start to execute the operation with graphql-core: reset its cost to this base cost, which fields add to."""

@@ -15,7 +15,7 @@ page = foreign_row(pages, "page_id")
 
 
 def listed(page_id: Any = None) -> Select[Any]:
-    """Select the links of a wiki, including expired ones, the newest first."""
+    """Select the links of a wiki, including expired and withdrawn ones, the newest first."""
     link = share_links.alias()
     query = select(link).where(may_write(link.c.owner_id)).order_by(link.c.id.desc())
     return query if page_id is None else query.where(link.c.page_id == page_id)
