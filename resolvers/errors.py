@@ -70,7 +70,7 @@ class Conflict(CairnError):
 
 
 class SlugTaken(BadInput):
-    """The slug is taken: another page of the type has or had it, or another owner of the tenant or tenant has it."""
+    """The slug is taken: another page of the type has or had it, or another owner of the tenant, or another tenant."""
 
     code = "SLUG_TAKEN"
 

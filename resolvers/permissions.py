@@ -40,7 +40,7 @@ NOTHING: Final = 0
 READ, WRITE, MANAGE, ADMINISTER = Action
 
 # The highest action that a role permits under each relation. A grant never raises a credential above its own role.
-# Services and admins need no grant: their roles hold in all wikis of the tenant.
+# Services need no grant to read and write in the wikis of the tenant, and admins need none for any action.
 MAX_ACTIONS: Mapping[Role, tuple[int, int, int, int, int]] = {
     #              stranger    reader      member      own         admin
     Role.READER:  (NOTHING,    READ,       READ,       READ,       READ),

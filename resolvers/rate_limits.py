@@ -255,7 +255,7 @@ class Throttle:
         return Account((*own, *common), self.max_concurrent)
 
     def new_tenant_shares(self, tenant_id: UUID) -> tuple[Share, ...]:
-        """Return new shares for a tenant that is not cached, and start to delete its full buckets."""
+        """Return new shares for a tenant that is not cached, and start to delete full buckets of its credentials."""
         if self.credential.per_second:
             task = asyncio.create_task(self.delete_full_buckets(tenant_id), context=Context())
             self.forgetting.add(task)
@@ -280,7 +280,7 @@ class Throttle:
         return Lease(row["leased"], row["tokens"])
 
     async def delete_full_buckets(self, tenant_id: UUID) -> None:
-        """Delete the tenant's full buckets: a missing bucket counts as full. On failure a later process does it."""
+        """Delete full buckets of the tenant's credentials: a missing one counts as full. Errors are ignored."""
         burst, rate = self.credential.burst, self.credential.per_second
         with suppress(Exception):
             async with self.database.connection() as connection:

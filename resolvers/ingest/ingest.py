@@ -184,9 +184,9 @@ async def parse_file(draft: IngestDraft, data: bytes, category: str) -> ParsedFi
         raise BadInput(f"The file cannot be ingested: {error}.", "content") from None
     text, size = extracted.text, len(extracted.text)
     values = await offload(size, fields_of, text)
-    summary = await offload(size, digest, text)
+    file_digest = await offload(size, digest, text)
     flagged = await offload(size, flags, text)
-    title = draft.title or values.get("title") or extracted.title or summary.title or name_of(address) or "Untitled"
+    title = draft.title or values.get("title") or extracted.title or file_digest.title or name_of(address) or "Untitled"
     is_url = urlsplit(address).scheme in ("http", "https") if ":" in address else False
     return ParsedFile(
         draft=SourceDraft(
@@ -200,7 +200,7 @@ async def parse_file(draft: IngestDraft, data: bytes, category: str) -> ParsedFi
         ),
         category=category,
         flags=flagged,
-        digest=summary,
+        digest=file_digest,
     )
 
 

@@ -32,7 +32,7 @@ HEARTBEAT_TIMEOUT = timedelta(minutes=10)
 """The time without a heartbeat after which another worker may claim a running job."""
 ATTEMPTS_MAX = 5
 RETRY_PAUSE = timedelta(seconds=30)
-"""The pause before the second attempt. It doubles before each further attempt."""
+"""The pause before the second attempt. It doubles before each further attempt, up to DOUBLINGS_MAX times."""
 DOUBLINGS_MAX = 7
 CLAIM_ATTEMPTS = 20  # attempts to claim a job while other workers claim jobs of the same wiki
 NO_JOB = "There is no such job, or none that you may see."

@@ -55,8 +55,9 @@ class PrivateLink(BadInput):
 async def refuse_private_links(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> None:
     """Raise PrivateLink for a new link of a shared page into a private wiki.
 
-    Runs no statement for texts without links to other wikis. Links that compilers or imports write are accepted,
-    because nobody could correct them during a batch; lint reports them.
+    Runs no statement for texts without links to other wikis. Links that the compiler writes, or a transaction that
+    indexes its pages together, such as a merge, are accepted, because nobody could correct them; lint reports them.
+    New pages of an import are not checked either: `create` does not call this with `later`.
     """
     found = [(page_id, target) for page_id, targets in texts.items() for target in targets if target.space]
     if not found or writer.gathered is not None or writer.scope.actor.kind is ActorKind.COMPILER:

@@ -154,7 +154,7 @@ def title_slug(title: str) -> str:
 
 
 async def find_slug(writer: Writer, page_type: str, slug: str) -> Page | None:
-    """Return the page of this type that has or had the slug. Raises an error if the caller may not read it."""
+    """Return the page of this type that has or had the slug, or None. Raises NotFound or Forbidden if it is hidden."""
     page_id = await writer.value(PAGES["find_by_slug"], type=page_type, slug=slug)
     if page_id is None:
         return None

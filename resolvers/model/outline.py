@@ -134,10 +134,11 @@ def section_index(current: Outline, slug: str) -> int:
 def checked_outline(
     sections: Iterable[Section], field: str, current: Outline = (), *, restored: bool = False
 ) -> Outline:
-    """Return the outline as it is when its rendered body is parsed again. Raises BadInput.
+    """Return the outline as it is when its rendered body is parsed again.
 
-    Raises it if parsing finds other sections, because an open code fence would swallow the next section. A page that
-    exceeds a limit which was lowered since can be written as long as it does not grow.
+    Raises BadInput if parsing finds other sections, because an open code fence would swallow the next section, if a
+    section after the first has no heading, and if a limit is exceeded. A page that exceeds a limit which was lowered
+    since can be written as long as it does not grow.
     """
     outline = tuple(section for section in sections if section.heading or section.body.strip())
     if any(not section.heading for section in outline[1:]):

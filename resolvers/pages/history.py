@@ -36,7 +36,10 @@ class Comparison:
 
 
 async def compare_states(database: Database, scope: Scope, page_id: UUID, old: int, new: int) -> Comparison:
-    """Compare two versions of a page, in either order. Raises NotFound if the caller may not read either of them."""
+    """Compare two versions of a page, in either order.
+
+    Raises NotFound if one of them does not exist or was erased, or if the caller may not read the page.
+    """
     if old not in VERSIONS or new not in VERSIONS:
         raise NotFound(NO_PAGE)
     async with read_connection(database) as connection:

@@ -84,9 +84,9 @@ def sections_of(links: Sequence[Target], sections: Outline) -> dict[str, tuple[s
     return {target: tuple(slugs)[:MAX_LINKING_SECTIONS] for target, slugs in places.items()}
 
 
-def check_links(targets: Collection[object], most: int) -> None:
-    if len(targets) > most:
-        raise BadInput(f"A page can link to {most:,} different targets, not to {len(targets):,}.", "bodyMd")
+def check_links(targets: Collection[object], max_links: int) -> None:
+    if len(targets) > max_links:
+        raise BadInput(f"A page can link to {max_links:,} different targets, not to {len(targets):,}.", "bodyMd")
 
 
 PAGES = statements("pages/pages")

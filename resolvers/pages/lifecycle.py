@@ -110,8 +110,8 @@ async def update_page(
     """Change the given parts of a page. An old slug stays as a former slug, and an old title as an alias.
 
     `aliases` replaces all aliases besides the title, and `related` all related pages, except links in the text. New
-    `metadata` keeps the sensitivity unless it sets one; null removes it. `fields` are the fields of page_fields.py;
-    None removes a field.
+    `metadata` keeps the sensitivity unless it sets one; a sensitivity of null removes it. `fields` are the fields of
+    page_fields.py; None removes a field.
     """
     changes: dict[str, Any] = {
         "title": title if title is UNSET else validation.title(title),

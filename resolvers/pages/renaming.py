@@ -76,8 +76,8 @@ class NewName:
     def respell(self, link: Target, written: str) -> str | None:
         """Return the new name for a link to the page, or None to leave the link as it is.
 
-        A link stays if it does not use the old name, or if it names the type of another page that was merged into this
-        page.
+        A link stays if it does not use the old name, if the new name would not resolve to the page, or if the link
+        names the type of another page that was merged into this page.
         """
         if link.type not in (None, self.new.type):
             return None
@@ -148,7 +148,7 @@ async def find_renamings(writer: Writer, page_id: UUID) -> dict[UUID, int]:
 
 
 async def rewrite_rest(database: Database) -> int:
-    """Finish all unfinished renamings of all tenants. Return how many texts were rewritten.
+    """Finish the oldest unfinished renamings of each tenant, up to 100. Return how many texts were rewritten.
 
     A wiki that cannot be written now is skipped; its renamings stay unfinished until the next call.
     """
@@ -161,7 +161,7 @@ async def rewrite_rest(database: Database) -> int:
 
 
 async def find_unfinished(database: Database) -> list[Row]:
-    """Return the unfinished renamings of all tenants: one statement for each tenant, in one round trip."""
+    """Return up to 100 unfinished renamings of each tenant: one statement for each tenant, in one round trip."""
     wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         return await connection.all_of_each(RENAMINGS["find_unfinished"], wanted)

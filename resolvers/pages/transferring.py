@@ -68,7 +68,7 @@ class AttachmentTaken(BadInput):
 
 
 class PageNames(NamedTuple):
-    """The names of a page besides its title, and the slugs of both wikis."""
+    """The aliases and former slugs of a page, and the slugs of both wikis."""
 
     aliases: Sequence[str]
     old_slugs: Sequence[str]
@@ -100,7 +100,7 @@ async def transfer_page(
 
 
 async def check_transferable(wikis: TwoWikis, page: Page) -> PageNames:
-    """Return the names of the page. Raises BadInput or Conflict if the page cannot be transferred."""
+    """Return the page's names and the slugs of both wikis. Raises BadInput or Conflict if it cannot be transferred."""
     if is_trajectory(page):
         raise BadInput(
             "A trajectory moves with its page and cannot be transferred alone. Transfer that page.", "pageId"

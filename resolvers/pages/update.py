@@ -54,7 +54,7 @@ class PageUpdate:
     text: PageText | None = None
     names: Names = field(default_factory=Names, init=False)
     is_named: bool = field(default=False, init=False)
-    """Whether the page has got a new alias or former slug."""
+    """Whether the page has got a new alias, or one of the given `former_slugs`."""
 
     @property
     def is_revised(self) -> bool:

@@ -98,7 +98,7 @@ class Amendment:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The result of a decision: the proposal, and for an accepted one the page and its new version."""
+    """The result of a decision: the proposal, its page if there is one, and the new version if it was accepted."""
 
     proposal_id: UUID
     page_id: UUID | None = None

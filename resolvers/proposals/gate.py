@@ -62,7 +62,7 @@ DAYS = {Significance.LOW: 7, Significance.MEDIUM: 30, Significance.HIGH: 90}
 
 
 class PolicyRule(NamedTuple):
-    """Rule of a write policy. A rule for one page type has precedence over a rule for all types."""
+    """A rule of a write policy. A rule for one page type has precedence over a rule for all types."""
 
     role: WriterRole
     policy: Policy

@@ -90,7 +90,8 @@ ID_LENGTH = 36  # characters
 async def keep_proposal(database: Database, held: HeldForReview) -> ReviewRequired:
     """Store a held write as a proposal, and return the error to raise.
 
-    If the author has an open proposal of the same operation on the same version, that proposal is returned.
+    If the author has an open proposal of the same operation and arguments on the same version, the error names that
+    one, and nothing is stored.
     """
     scope = held.scope
     assert scope.operation is not None, "proposable has set the operation"

@@ -60,7 +60,7 @@ async def find_same(database: Database, scope: Scope, files: Mapping[str, bytes]
 async def keep_attachments(database: Database, scope: Scope, files: Sequence[AttachmentDraft]) -> int:
     """Store files in one transaction, replacing the files at their paths. Return how many are new or changed.
 
-    Raises Forbidden if the writes of this role are reviewed, because files cannot be proposed.
+    Raises Forbidden if the writes of this role are reviewed or refused, because files cannot be proposed.
     """
     changed, former = 0, set[bytes]()
     async with writing(database, scope) as writer:
@@ -95,7 +95,10 @@ async def drop_attachment(database: Database, scope: Scope, path: str, hash: byt
 
 
 async def check_policy(writer: Writer) -> None:
-    """Raise Forbidden if the writes of the scope's role are reviewed, unless a reviewer accepts a proposal."""
+    """Raise Forbidden unless the wiki is open to writes of the scope's role.
+
+    The write of a proposal that a reviewer accepts passes. A write that is meant as a proposal is refused.
+    """
     rules = rules_of(await writer.value(ATTACHMENTS["find_policy"]) or ())
     review = writer.scope.review
     if review and review.reviewer:
@@ -110,7 +113,7 @@ async def find_attachments(
     """Return the attachments that a note in `folder` means by these names, by name.
 
     A name means the file at that path relative to the note, else a file whose path ends with the name, else the file
-    with that name that is nearest to the top folder.
+    with that name that has the shortest path.
     """
     wanted = AttachmentLookup.of(folder, names)
     async with read_connection(database) as connection:

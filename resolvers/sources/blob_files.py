@@ -65,7 +65,7 @@ async def copy_files(database: Database, scope: Scope, to_owner_id: UUID, hashes
 
 
 async def drop_files(database: Database, scope: Scope, hashes: Collection[bytes]) -> int:
-    """Delete those of the files that no row of `blobs` refers to. Return how many had no row.
+    """Delete the files of which no row of `blobs` says that they are in the folder. Return how many there were.
 
     Inside a larger transaction nothing is deleted, because that transaction may be rolled back: `sweep_files` deletes
     the files later.
@@ -86,7 +86,9 @@ async def drop_files(database: Database, scope: Scope, hashes: Collection[bytes]
 
 
 async def sweep_files(database: Database, tenant_id: UUID) -> int:
-    """Delete the files of a tenant's wikis that no row of `blobs` refers to. Return how many there were.
+    """Delete the files of a tenant of which no row of `blobs` says that they are in the folder.
+
+    Return how many there were.
 
     Transactions that were rolled back and processes that were killed, such as a move, leave such files.
     """

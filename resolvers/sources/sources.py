@@ -80,7 +80,7 @@ class SavedSource:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The result of citing a source in a section. `changed` is false if the citation existed already."""
+    """The result of citing a source in a section. `changed` is false if the same citation existed already."""
 
     page_id: UUID
     section_id: UUID
@@ -231,7 +231,7 @@ async def cite(
     line_end: int | None,
     summary: str | None = None,
 ) -> bool:
-    """Write a citation. Return whether it is new. The caller then calls `ground` for the page."""
+    """Write a citation. Return whether it is new or its lines or summary changed. The caller then calls `ground`."""
     changed = await writer.run(
         SOURCES["cite"],
         id=new_id(),
@@ -249,7 +249,10 @@ async def cite(
 
 
 async def locate_source(database: Database, scope: Scope, name: str) -> UUID:
-    """Return the id of the newest version of the source `KIND/REF`, or the id that the name is. Raises NotFound."""
+    """Return the id of the newest version of the source `KIND/REF`, or the name itself if it is an id.
+
+    Raises NotFound, but does not check an id.
+    """
     kind, _, ref = name.partition("/")
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)

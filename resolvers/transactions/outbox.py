@@ -49,7 +49,7 @@ class ProposalEvent(NamedTuple):
 
 
 async def queue_deliveries(writer: "Writer") -> None:
-    """Queue the changes and proposal events of a write for the webhooks of its tenant, in the order they happened."""
+    """Queue the changes of a write, and after them its proposal events, for the webhooks of its tenant."""
     deliveries = [change_values(writer, change) for change in writer.changes.all()]
     deliveries += [event._asdict() for event in writer.proposals]
     if not deliveries:

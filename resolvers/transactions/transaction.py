@@ -61,7 +61,7 @@ class process_lock:
         self.key: WikiKey | None = None
         database = unrestricted(database)
         if isinstance(database, OneTransaction):
-            if database.inside:  # it has locked the wiki already: queued writers may wait for it, so it must not queue
+            if database.inside:  # queued writers may wait for a wiki that it has locked, so it must not wait for them
                 return
             database = unrestricted(database.database)
         self.key = database, scope.tenant_id, scope.owner_id

@@ -41,7 +41,7 @@ class Writer(Connection):
     """A connection to one wiki, whose statements get the parameters `tenant_id`, `owner_id` and `now` by themselves.
 
     A statement given to `later` is sent in one round trip with the next statement, as a CTE of it. If the next
-    statement touches a table that a queued statement writes, the queue is sent before it instead.
+    statement touches a table that a queued statement writes, the queue is sent before it instead (`is_independent`).
     """
 
     def __init__(self, connection: Connection, scope: Scope) -> None:

@@ -15,7 +15,8 @@ WITH held AS (
 
 -- name: find_nearest
 -- after: standings
--- Return the mentions with the most evidence, of equal ones those seen last, and the number of all open mentions.
+-- Return the mentions with the most evidence, of equal ones those with the most sources and then those seen last, and
+-- the number of all open mentions.
 SELECT held.name, held.mention_count, held.suggested_type, held.evidence, held.lacks, count(*) OVER () AS total
 FROM held
 ORDER BY held.evidence DESC, held.mention_count DESC, held.last_seen_at DESC, held.name

@@ -1,6 +1,6 @@
 -- name: list_map
 -- Return the active pages of a wiki after a cursor, in the given order of types and by slug, with whether each is a
--- stub. For the first part, also return the number of pages of each type.
+-- stub, which cites at most one source. For the first part, also return the number of pages of each type.
 WITH wanted AS (
     SELECT given.type, given.place FROM unnest(CAST(:types AS text[])) WITH ORDINALITY AS given (type, place)
 ), counted AS (

@@ -15,7 +15,7 @@ SELECT id, owner_id FROM pages WHERE tenant_id = :tenant_id AND id = ANY(CAST(:i
 
 -- name: find_pages
 -- Return pages for a write: with their sections as [slug, heading, text] in order, their aliases and former slugs, and
--- the language and search index of their wiki.
+-- the language and search analysers of their wiki.
 SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.metadata, p.status, p.parent_page_id, p.version,
        p.last_compiled_at,
        (
@@ -53,7 +53,8 @@ SELECT page_id FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug;
 
 -- name: find_by_name
--- Return the page of a type with a name: by its slug, then a former slug, then an alias.
+-- Return the page of a type with a name: an active page before an archived one, then by its slug, a former slug or an
+-- alias.
 SELECT p.type, p.slug, p.version, p.status
 FROM (
     SELECT id, 1 AS rank FROM pages
@@ -88,7 +89,7 @@ WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id
   AND o.type = ANY(CAST(:types AS text[])) AND o.slug = ANY(CAST(:slugs AS text[]));
 
 -- name: find_taken_slugs
--- Return those of the slugs that a page of the type has or had, and the language and search index of the wiki.
+-- Return those of the slugs that a page of the type has or had, and the language and search analysers of the wiki.
 SELECT
     ARRAY(
         SELECT slug FROM pages

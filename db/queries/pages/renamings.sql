@@ -4,13 +4,13 @@ SELECT id, owner_id, page_id, slug, title, reached_id, actor_kind, actor_id FROM
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
 -- name: find_renamings
--- Return the unfinished renamings of a page with the number of remaining texts.
+-- Return the unfinished renamings of a page with the number of remaining texts, the oldest first.
 SELECT id, remaining FROM renamings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY id;
 
 -- name: find_unfinished
--- Return the oldest unfinished renamings of a tenant.
+-- Return up to 100 unfinished renamings of a tenant, the oldest first.
 SELECT id, tenant_id, owner_id, actor_kind, actor_id FROM renamings
 WHERE tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY id

@@ -33,10 +33,10 @@ SELECT o.write_policy, EXISTS (
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: close_restating
--- Do the same as `close` for a write that touched pages or changed hubness scores, which are computed again: active
--- references count 1, active children 2, and the sources behind rollup sections a tenth. The CTE is materialized
--- because Postgres would run the subselects for each use of the score. Both changes of a row are written at once,
--- because a statement can change a row only once.
+-- Do the same as `close` for a write that touched pages or changed hubness scores, which are computed again: references
+-- from active pages count 1, active children 2, and a tenth of the average number of sources behind a rollup section is
+-- added. The CTE is materialized because Postgres would run the subselects for each use of the score. Both changes of a
+-- row are written at once, because a statement can change a row only once.
 -- after: place_pages
 , counted AS MATERIALIZED (
     SELECT

@@ -67,8 +67,8 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:pa
 ORDER BY page_id, superseded_on, id;
 
 -- name: find_trajectories
--- Return the number of superseded claims of a page, with each page that has a slug of its trajectory, and whether that
--- page is the trajectory.
+-- Return the number of superseded claims of a page that are not withdrawn, with each page that has a slug of its
+-- trajectory, and whether that page is the trajectory.
 SELECT known.claims, p.id, p.slug, jsonb_exists(p.metadata, 'trajectory_of') AS is_own
 FROM (
     SELECT count(*) AS claims FROM superseded_claims
@@ -80,7 +80,8 @@ LEFT JOIN pages AS p
 ORDER BY is_own DESC NULLS LAST, array_position(CAST(:slugs AS text[]), p.slug);
 
 -- name: list_of_page
--- Return the superseded claims of a page, the oldest first, with the sources that stated and overrode them.
+-- Return the superseded claims of a page that are not withdrawn, the oldest first, with the sources that stated and
+-- overrode them.
 SELECT c.fact, c.replacement, c.superseded_on, stating.kind AS stated_kind, stating.ref AS stated_ref,
        overriding.kind AS overriding_kind, overriding.ref AS overriding_ref
 FROM superseded_claims AS c

@@ -3,7 +3,7 @@
 SELECT owner_id FROM contradictions WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_one
--- Return a contradiction with the sources of both claims, except forgotten ones.
+-- Return a contradiction with the sources of both claims, as far as they are known.
 SELECT c.page_id, c.older_claim, c.older_section_slug, c.older_on, c.newer_claim, c.newer_section_slug, c.newer_on,
        c.resolution, older.id AS older_id, older.captured_at AS older_captured_at, newer.id AS newer_id,
        newer.captured_at AS newer_captured_at, older.kind AS older_kind, older.ref AS older_ref,

@@ -1,7 +1,7 @@
 -- name: find_cited
--- Return the sections of pages to check, that is those that cite sources and have not been checked, or all of them if
--- `recheck` is set, with their texts and sources: the sources named in the text, and the newest others. Then return the
--- texts of these sources, except the known ones, each once. A long source is cut.
+-- Return the sections of pages to check, with their texts and sources: the sections that cite sources and have not been
+-- checked, or are `section_id`, or all that cite sources if `recheck` is set. The sources are those named in the text,
+-- and the newest others. Then return the texts of these sources, except the known ones, each once. A long one is cut.
 WITH cited AS MATERIALIZED (
     SELECT s.id, s.body_md, s.supported_at, sources.ids, sources.labels, sources.moments
     FROM sections AS s

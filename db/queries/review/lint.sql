@@ -242,7 +242,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY named.day, p.id;
 
 -- name: missing_sources
--- Pages with text that cite no source. Rollup sections do not count as text.
+-- Pages with text that cite no source, except trajectories. Rollup sections do not count as text.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, CAST(NULL AS text) AS target FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
   AND EXISTS (

@@ -54,8 +54,8 @@ SELECT o.lint_after_sources > 0 AND o.lint_after_sources <= (
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: find_due
--- Return the wikis of a tenant with pages that were not linted for as many days as their settings say; zero means
--- never.
+-- Return the wikis of a tenant with active pages and without an open lint job that were not linted for as many days as
+-- their settings say; zero means never.
 SELECT o.tenant_id, o.id AS owner_id FROM owners AS o
 WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.lint_every_days > 0
   AND NOT EXISTS (

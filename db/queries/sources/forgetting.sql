@@ -108,7 +108,7 @@ SET body_md = :body_md, base_version = NULL, base_starts = NULL, base_lengths = 
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = :version;
 
 -- name: find_page_aliases
--- Return the other names of these pages that people did not add.
+-- Return the aliases of these pages that people did not add, those of their titles included.
 SELECT a.page_id, a.alias FROM aliases AS a
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND a.source <> 'manual';
@@ -122,7 +122,7 @@ ORDER BY r.version
 LIMIT 1;
 
 -- name: find_names_of_page
--- Return the names of a page besides its title.
+-- Return the aliases of a page as they were written, that of its title included.
 SELECT name FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY alias;
 
@@ -361,7 +361,7 @@ DELETE FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_proposals_since
--- Return the proposals that were made or decided since these sources were added, which may quote them.
+-- Return the proposals with these sources as evidence, and those made or decided since then, which may quote them.
 SELECT id, page_id, title, CAST(arguments AS text) AS said, proposed_body, why, reason, FALSE AS is_of_them
 FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id

@@ -58,8 +58,8 @@ class SourceRef:
 class SupersededClaim:
     """The result of superseding a claim, or of withdrawing a superseded claim.
 
-    `saved.changed` is false if nothing was written, because that was done before. `edited` says how the fact was found
-    in the text, if the text was searched for it.
+    `saved.changed` is false if nothing was written, because the claim was superseded or withdrawn before. `edited` says
+    how the fact was found in the text, if the text was searched for it.
     """
 
     claim_id: UUID
@@ -131,8 +131,8 @@ async def supersede_claim(
 async def supersede(
     writer: Writer, page: Page, correction: Correction, summary: str | None, known_id: UUID | None
 ) -> SupersededClaim:
-    check_section_slug = {"statedBy.ref": correction.stated_by, "overriddenBy.ref": correction.overridden_by}
-    sources = await find_sources(writer, check_section_slug)
+    given = {"statedBy.ref": correction.stated_by, "overriddenBy.ref": correction.overridden_by}
+    sources = await find_sources(writer, given)
     after, section_slug, edited = await correct_page(page, correction)
     done = await record_claim(writer, page, after, correction, sources, section_slug, summary, known_id)
     return replace(done, edited=edited)

@@ -155,7 +155,10 @@ async def write_contradictions(writer: Writer, rows: Sequence[Mapping[str, Any]]
 async def resolve_contradiction(
     database: Database, scope: Scope, contradiction_id: UUID, resolution: Resolution, reason: str
 ) -> SavedContradiction:
-    """Resolve a contradiction: one claim supersedes the other, or both hold. Raises BadInput if it was resolved."""
+    """Resolve a contradiction: one claim supersedes the other, or both hold.
+
+    Raises BadInput if it was resolved in another way before.
+    """
     reason = validation.line(reason, "reason", REASON.maximum)
     async with writing_row(database, scope, CONTRADICTIONS["find_owner"], contradiction_id, NO_CONTRADICTION) as writer:
         row = await writer.one(CONTRADICTIONS["find_one"], contradiction_id=contradiction_id)
