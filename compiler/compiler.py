@@ -58,7 +58,8 @@ class Compiler:
     sweep_at: clock | None = None
     """The UTC time of day from which a worker queues the daily sweep jobs; None for never."""
     keep_days: int = 0
-    """Workers delete ended jobs and activity log entries that are older than this; 0 keeps them forever."""
+    """The days for which tenants without a retention period of their own keep ended jobs, and entries of the activity
+    log and the audit log; 0 keeps them forever."""
     report_progress: Callable[[Metrics], None] = lambda metrics: None
     """A callback that receives the job's metrics after each stored batch."""
     author_factory: AuthorFactory | None = None

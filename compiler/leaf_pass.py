@@ -218,10 +218,10 @@ class Run:
                 self.judged[disputed.older, disputed.newer] = await judge.judge(disputed)
 
     async def store(self, batch: Batch, plan: Plan, texts: dict[TaskKey, str], began: float) -> Outcome:
-        """Store pages, citations, cursor and metrics of the batch in one transaction. Raises Stale and Lost.
+        """Store pages, citations, cursor and metrics of the batch in one transaction.
 
         If the write policy of the wiki demands a review of a page, if a page cites notes of an agent's run, or if the
-        job only proposes changes, all pages of the batch are proposed instead.
+        job only proposes changes, all pages of the batch are proposed instead. Raises Stale and JobLost.
         """
         composition = Composition({})
         try:

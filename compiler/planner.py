@@ -83,10 +83,10 @@ class Knowledge(Protocol):
         """Return the mention of each name, whether open, promoted or ignored."""
 
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
-        """Return sources of this wiki that were compiled before."""
+        """Return sources of this wiki by id. Forgotten sources are left out."""
 
     async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
-        """Return the citations of each page."""
+        """Return the citations of each active page."""
 
 
 @dataclass(frozen=True, slots=True)

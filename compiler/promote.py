@@ -84,7 +84,7 @@ class Promotion(Run):
     async def store_or_propose(self, plan: Plan, texts: Mapping[TaskKey, str], began: float) -> None:
         """Store pages, citations and promoted mentions in one transaction, or propose the pages.
 
-        Raises Stale and Lost.
+        Raises Stale and JobLost.
         """
         composition = Composition({})
         try:

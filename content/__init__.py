@@ -1,1 +1,4 @@
-"""Pure text: names and slugs, links, sections, frontmatter. No I/O, and nothing else of ours is imported."""
+"""Pure text: names and slugs, links, sections, frontmatter.
+
+It uses no database and no network, and imports no other package of Cairn.
+"""

@@ -81,8 +81,8 @@ def numbered_slug(slug: str, n: int) -> str:
 
 
 def section_slug(heading: str) -> str:
-    """Return a section's slug: `Food recommendations` → `food_recommendations`; `section` if the heading has no
-    letter."""
+    """Return a section's slug: `Food recommendations` → `food_recommendations`; `section` if the heading has no letter
+    or digit."""
     return _join_words(heading, "_") or "section"
 
 

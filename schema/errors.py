@@ -12,13 +12,16 @@ from resolvers.transactions.db_errors import translate_error
 
 log = structlog.get_logger()
 LONGEST = 1000  # characters of a message, which may quote what a client has sent
-# graphql-core writes values in messages as Python does. A quoted text is one of the client, and stays as it is.
+# graphql-core writes values in messages as Python does. Text in quotes comes from the client, and stays unchanged.
 PYTHON_WORD = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(None|True|False)\b""")
 IN_JSON = {"None": "null", "True": "true", "False": "false"}
 
 
 def format_error(error: GraphQLError) -> dict[str, Any]:
-    """Return an error as the client gets it. Errors that are neither ours nor the client's are masked and logged."""
+    """Return an error as the client gets it.
+
+    Errors of the request, and those that are or become a CairnError, are shown. Any other is masked and logged.
+    """
     formatted = dict(error.formatted)
     formatted["message"] = in_json_words(error.message[:LONGEST])
     cause = error.original_error

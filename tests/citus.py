@@ -156,11 +156,11 @@ class Cluster:
             await run(url, f"CREATE DATABASE {name}")
             if self.has_citus:
                 await run(in_database(url, name), "CREATE EXTENSION citus")
-        made = in_database(self.url, name)
+        dsn = in_database(self.url, name)
         for node in sorted(self.nodes, key=lambda node: node.group):
             call = "citus_add_node" if node.group else "citus_set_coordinator_host"
-            await run(made, f"SELECT {call}($1, $2)", node.host, node.port)
-        return made
+            await run(dsn, f"SELECT {call}($1, $2)", node.host, node.port)
+        return dsn
 
     async def drop(self, name: str) -> None:
         for url in reversed(self.urls()):
@@ -204,8 +204,10 @@ class Kept:
         await self.databases.drop(self.name)
 
     async def clean(self) -> None:
-        """Check that no other session uses the database, no tenant exists, and the tables are those of the migrations.
-        Otherwise create it again."""
+        """End all other sessions, and delete the rows of the test.
+
+        If the test changed the tables, and after USES tests, create the database again instead.
+        """
         self.uses += 1
         if self.uses >= USES or not await self.is_emptied():
             await self.drop()

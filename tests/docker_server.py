@@ -8,10 +8,10 @@ ANSWERS_WITHIN = 2  # seconds within which an engine must respond
 
 def docker_answers() -> bool:
     try:
-        asked = subprocess.run(["docker", "info"], capture_output=True, timeout=ANSWERS_WITHIN, check=False)
+        result = subprocess.run(["docker", "info"], capture_output=True, timeout=ANSWERS_WITHIN, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return asked.returncode == 0
+    return result.returncode == 0
 
 
 def start_container() -> str:

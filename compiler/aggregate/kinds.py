@@ -73,7 +73,7 @@ def kind_of(card: PageCard, metadata: Sequence[MetadataValue]) -> str:
 
 
 def by_words(card: PageCard, metadata: Sequence[MetadataValue]) -> str | None:
-    """Return the slug of the kind with the most matching tags and words, or None if none matches."""
+    """Return the slug of the kind with the most matching tags and words, of equals the first; None if none matches."""
     counts: Counter[str] = Counter()
     for value in metadata:
         counts.update(dict.fromkeys(value.evidence.kinds, TAG_WEIGHT * value.sources))

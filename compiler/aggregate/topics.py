@@ -29,8 +29,8 @@ class TopicChange(NamedTuple):
 async def find_or_make_topics(writer: Writer, titles: Collection[str]) -> dict[str, TopicChange]:
     """Return the topics with these titles by title.
 
-    A title is left out if a page of another type has this name, or if its mention was ignored. An archived topic with
-    the slug of a title is restored.
+    A title is left out if it makes no slug, if an active page other than the topic with this title has the name, or if
+    its mention was ignored. An archived topic with the slug of a title becomes active again.
     """
     named = {alias: title for title in titles if (alias := normalise(title)) and has_slug(title)}
     if not named:

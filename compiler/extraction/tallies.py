@@ -232,9 +232,11 @@ def has_earned(card: MentionCard) -> bool:
 
 
 def standing_of(key: str, tally: Tally) -> Standing:
-    """Weigh the evidence for a page. It needs at least two sources that say enough about a sure name or subject.
+    """Weigh the evidence for a page.
 
-    Sources with only one of the marks in ONLY count if the name is a name by other evidence.
+    One mark `place` is enough, and so are two marks `city` or `journal`, or two marks `person` or `project`. Anything
+    else must be a sure name or subject, and needs EARNED evidence from SOURCES_MIN sources, or from LINKING_MIN if one
+    links the name. Sources with only one of the marks in ONLY count if the name is a name by other evidence.
     """
     marks = tally.marks
     if marks["city"] + marks["journal"] >= 2:

@@ -41,7 +41,7 @@ class Forgetting(Run):
     request: ForgetRequest | None = None
     """The sources that are being forgotten; None before they are read."""
     scanned = FIRST
-    """The last page whose revisions are erased."""
+    """The last page whose revisions were searched for quotes of the sources."""
 
     def __init__(self, database: Database, job: Job, compiler: Compiler) -> None:
         super().__init__(database, job, compiler)
@@ -88,7 +88,7 @@ class Forgetting(Run):
         return True
 
     async def store_metrics(self, writer: Writer, done: Metrics) -> None:
-        """Add the metrics of a transaction to those of the job and store them. Raises Lost."""
+        """Add the metrics of a transaction to those of the job and store them. Raises JobLost."""
         total = self.metrics + done
         await advance(writer, self.job, total.stored)
         self.metrics = total
@@ -107,7 +107,7 @@ class Forgetting(Run):
     async def store_rewritten(
         self, page_ids: Sequence[UUID], drafts: Drafts, request: ForgetRequest, began: float
     ) -> None:
-        """Store all of these pages in one transaction. Raises Stale and Lost."""
+        """Store all of these pages in one transaction. Raises Stale and JobLost."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
             result = await rebuild_pages(writer, page_ids, drafts, done, request.forgotten)

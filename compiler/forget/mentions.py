@@ -35,7 +35,7 @@ async def find_sighted(reader: Writer, request: ForgetRequest) -> list[Row]:
 async def find_shared(reader: Writer, request: ForgetRequest) -> tuple[set[str], list[SourceText]]:
     """Return the normalised names of the mentions to count again, and the other sources that say them.
 
-    Only mentions for which the planner stores a `cluster` have a count.
+    These are the open mentions for which the planner stored a `cluster`, and which another source says as well.
     """
     shared = [row for row in await find_sighted(reader, request) if row["has_cluster"] and row["source_ids"]]
     ids = list(dict.fromkeys(id for row in shared for id in row["source_ids"]))[:REREAD_MAX]

@@ -200,7 +200,8 @@ class RetentionCheck:
     """Deletes, every `every` seconds, the data whose retention period is over.
 
     A tenant without a period of its own keeps jobs, activity log and audit log for `keep_days` days (0: forever), and
-    everything else forever.
+    everything else forever. The check also deletes ended OAuth authorizations, old webhook deliveries and files that no
+    row refers to, and stores the missing sections of links.
     """
 
     def __init__(self, keep_days: int, every: float) -> None:

@@ -1,8 +1,8 @@
 """Metering the usage of a model by a job, and stopping the job when a budget is used up.
 
 Usage is recorded in the job's metrics, and also by tenant, owner, day and model, so that the daily budget of a tenant
-holds for all workers together, even if a job fails. Budgets are checked before each batch, each group of sources and
-each section. Running requests are finished, so they may exceed a budget.
+holds for all workers together, even if a job fails. Budgets are checked before each batch, each further group of
+sources, each section and each correction. Running requests are finished, so they may exceed a budget.
 """
 
 from collections.abc import Callable, Mapping

@@ -33,7 +33,10 @@ class ModelPlanner:
         """The plan of each group of sources."""
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
-        """Plan the first group of sources, and further groups until the budget is used up. Raises Unavailable."""
+        """Plan the first group of sources, and further groups until the budget is used up.
+
+        Raises Unavailable and ModelRefused.
+        """
         plans: list[Plan] = []
         read = 0
         for group in groups(sources):

@@ -78,7 +78,7 @@ class Asker:
         timeout: float,
         price: Price | None,
     ) -> None:
-        """Set up for one job. `timeout` is the maximum of seconds of each request."""
+        """Set up for one job. `timeout` is the longest time in seconds that each request may take."""
         self.name, self.model, self.meter, self.semaphore, self.price = name, model, meter, semaphore, price
         self.settings = ModelSettings(request_timeout=timeout, max_tokens=ANSWER_MAX)
 

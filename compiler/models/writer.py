@@ -26,8 +26,8 @@ WRITING = ModelQuestion("section-writer", prompt("writing"), SectionTextAnswer)
 class ModelWriter:
     """A `SectionWriter` that asks a model.
 
-    `rules` write a section if the answer is malformed or empty, if the page cites too few sources for a synthesis, or
-    if the budget is used up.
+    `rules` write a section if the answer is malformed, if it has no valid statement and there is no present text, if
+    the page cites too few sources for a synthesis, or if the budget is used up.
     """
 
     def __init__(self, asker: Asker, rules: SectionWriter, authorship: Authorship) -> None:
@@ -36,7 +36,7 @@ class ModelWriter:
     async def write(self, task: SectionTask) -> str:
         """Return the text, at most 6,000 characters besides the lines of people.
 
-        This is the present text if there are no sources, or if the model has no statement.
+        This is the present text if there are no sources, or if the model has no valid statement.
         """
         if not task.sources:
             return task.body

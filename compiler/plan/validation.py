@@ -29,7 +29,8 @@ class NamedProposal:
 
 
 def make_proposal(page: NewPage) -> NamedProposal:
-    """Return the proposal with its slug and normalised names. Raises NoSlug for a title without letters."""
+    """Return the proposal with its slug and normalised names. Raises NoSlug for a title without letters and
+    digits."""
     aliases = dict.fromkeys(alias for name in (page.title, *page.aliases) if (alias := normalise(name)))
     return NamedProposal(page, slugify(page.title), tuple(aliases))
 

@@ -65,7 +65,7 @@ class Rebuilding(Run):
         raise Unavailable(BUSY)
 
     async def store_pages(self, page_ids: Sequence[UUID], drafts: Drafts, began: float) -> None:
-        """Store all of these pages in one transaction. Raises Stale and Lost."""
+        """Store all of these pages in one transaction. Raises Stale and JobLost."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
             result = await rebuild_pages(writer, page_ids, drafts, done, NOTHING_FORGOTTEN)

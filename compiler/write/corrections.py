@@ -1,6 +1,6 @@
 """Corrections: claims of pages that newer sources override are removed from the text and recorded as superseded claims.
 
-Both happens in the transaction that stores the text. A section is always written from all sources that it cites, which
+Both happen in the transaction that stores the text. A section is always written from all sources that it cites, which
 would bring superseded claims back. So the recorded claims of a page are removed from every text that is written for it.
 """
 

@@ -128,7 +128,7 @@ def readdress_links(text: str, address_of: Callable[[Target], str | None]) -> st
     """Return the text with each link pointing at the `slug` or `space:slug` that `address_of` returns for it.
 
     A link for which it returns None is left unchanged. The heading and the visible text of a link stay. A link with a
-    type loses it, because no address has both a space and a type.
+    type loses it if the new address has a space, because no address has both.
     """
     parts, position = [], 0
     for link in match_links(text):

@@ -1,7 +1,8 @@
 """Split the text of a source into passages: the turns, list items and paragraphs by which it is searched and cited.
 
-A passage is a range of the stored text. It never extends across a heading, and it has the heading above it and, in a
-conversation, the speaker. docs/reference/search.md describes the rules.
+A passage is a range of the stored text, with the heading above it and, in a conversation, the speaker. It extends
+across a heading only in a source with more than PASSAGES_MAX passages, whose neighbours are joined.
+docs/reference/search.md describes the rules.
 """
 
 import re

@@ -105,7 +105,8 @@ def words(text: str) -> list[str]:
 def spans(text: str) -> Iterator[Word]:
     """Yield the words of a text with their places.
 
-    If folding changed the length, that is the place of the whole run.
+    In a run with letters of scripts without spaces, a word has the place of its letters. Any other word, such as a part
+    of an identifier, has the place of its whole run.
     """
     text = space_underscores(text)
     runs = (run for pattern, *part in parts_of(text) for run in pattern.finditer(text, *part))
@@ -144,7 +145,7 @@ def parts_of(text: str) -> Iterator[tuple[re.Pattern[str], int, int]]:
 
 
 def place_words(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
-    """Yield the words of a run without spaces, with the places of their letters.
+    """Yield the words of a run with letters of scripts without spaces, each with the place of its letters.
 
     A word whose letters are not in the folded run has the place of the whole run.
     """

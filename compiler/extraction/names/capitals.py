@@ -100,7 +100,7 @@ IMPERATIVES = word_set(
     """
 )
 BETWEEN = word_set("on the in auf sie dann die den das in im unter sur le la les l' dans en em no na o a el then")
-REACH = 2  # words between such an imperative and the label
+REACH = 2  # words between an imperative of PRESS and the label
 BEFORE_MONTHS = word_set("in on since until till by for last next early late mid this of from im bis seit ab")
 GIVEN = word_set("jan jun may april june august mai")  # names of people that are those of months, too
 

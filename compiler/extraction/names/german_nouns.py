@@ -98,7 +98,8 @@ def is_sure(name: str, previous: str, *, opens: bool) -> bool:
 
     A single noun inside a sentence counts after a word of kinship or, without an article, after some prepositions.
     Several nouns count without an article, or if they are a kind with its name. Nouns at the beginning of a sentence
-    and names of places always count.
+    count. Words of NO_ARTICLE and abstract nouns never count, but names of places and words with several capitals
+    always do.
     """
     if has_inner_capitals(name) or _is_place(name):
         return True

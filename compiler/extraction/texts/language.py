@@ -163,7 +163,10 @@ SAMPLE = 400  # words by which a language is detected; ten times as many charact
 
 
 def language_of(text: str, words: Iterable[str]) -> str:
-    """Return the ISO 639-1 code of the language, by script or else by stop words. In a tie, it is English."""
+    """Return the ISO 639-1 code of the language, by script or else by stop words.
+
+    In a tie with English, or without any stop word, it is English.
+    """
     return _by_script(text[: 10 * SAMPLE]) or _by_words(words)
 
 
