@@ -44,7 +44,7 @@ class RestEndpoint:
     bounds: Bounds
     bodies: Bodies
     compress_over: int
-    """Bytes from which responses are compressed, or 0 for never."""
+    """The size in bytes above which responses are compressed; 0 for never."""
     max_import: int
     """The maximum size of an imported upload in bytes."""
 
@@ -111,7 +111,7 @@ class WikiRoute(APIRoute):
 
 
 class BulkRoute(WikiRoute):
-    """A route that imports or exports a whole wiki, with the longer timeout."""
+    """A route for uploads, imports and exports, with the longer timeout."""
 
     is_bulk = True
 

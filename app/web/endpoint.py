@@ -146,7 +146,8 @@ async def render_response(
 ) -> Response:
     """Render a template as the response to a request, with compression and an ETag.
 
-    `leads_to` is another origin to which the page's form may redirect the browser: the policy of the page allows it.
+    `allowed_form_origin` is another origin to which the page's form may redirect the browser: the policy of the page
+    allows it.
     """
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     site = f"{request.url.scheme}://{request.url.netloc}"

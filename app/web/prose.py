@@ -107,7 +107,7 @@ def safe_html(
 
 
 def size_attributes(file: AttachmentPlace, wanted_width: int) -> str:
-    """Return the size attributes of an image, which reserve its space while it loads. `wanted` is its width or 0."""
+    """Return the size attributes of an image, which reserve its space while it loads. `wanted_width` may be 0."""
     if not (file.width and file.height):
         return f' width="{wanted_width}"' if wanted_width else ""
     width = wanted_width or file.width

@@ -101,7 +101,7 @@ class Tokens:
         return claims
 
     def audiences(self, token: str) -> list[str] | None:
-        """Return the audiences of which a token must name at least one; None to accept any.
+        """Return the audiences of which a token must name at least one; None to accept only tokens without one.
 
         A token without an audience is accepted if no audience is configured.
         """

@@ -155,7 +155,7 @@ class Export:
         return self.batches("list_sightings", SIGHTINGS_PER_BATCH, {"kind": "", "ref": ""}, mention_id=mention_id)
 
     async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any] | ImportProblem]]]:
-        """Yield batches of the former states of each page, the oldest first, with the path of their file."""
+        """Yield batches of the states of each page, the oldest first, with the path of their file."""
         with TempDatabase() as temp:
             paths = Paths(temp)
             async for rows in self.batches("list_addresses", PAGES_PER_BATCH, {"type": "", "slug": ""}):

@@ -162,7 +162,7 @@ def row(current: Row, revision: RevisionRecord) -> dict[str, Any]:
 
 
 class Chain:
-    """The storage of the successive states of one page as deltas, the same as `states.compacted` stores a new state."""
+    """The storage of the successive states of one page as deltas, as `revision_store` stores a new revision."""
 
     def __init__(self) -> None:
         self.base: RevisionRecord | None = None

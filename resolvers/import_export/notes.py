@@ -49,7 +49,7 @@ class FolderStack:
         self.temp.put(WAITING["add_folder"], folder=os.fsencode(folder))
 
     def take(self) -> str | None:
-        """Take the next folder, or None when none is left."""
+        """Take the next folder; return None when none is left."""
         if row := self.temp.first(WAITING["find_last"]):
             self.temp.put(WAITING["drop_folder"], id=row[0])
             return os.fsdecode(row[1])

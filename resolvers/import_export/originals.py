@@ -350,9 +350,9 @@ class FilePlace:
 
 
 def between(text: str, links: Sequence[WrittenLink]) -> list[str]:
-    ends_with = [0, *(link.target.end for link in links)]
+    ends = [0, *(link.target.end for link in links)]
     starts = [*(link.target.start for link in links), len(text)]
-    return [text[end:start] for end, start in zip(ends_with, starts, strict=True)]
+    return [text[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

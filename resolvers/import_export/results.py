@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Progress(Protocol):
-    """A callback that is told the progress of a step; `current` is the note that is processed next."""
+    """A callback that is told the progress of a step; `current` names the current note."""
 
     def __call__(self, step: str, done: int, total: int, current: str) -> None: ...
 
@@ -57,7 +57,7 @@ def ignore_progress(step: str, done: int, total: int, current: str) -> None:
 
 
 class Problems:
-    """The first TOLD problems, and the number of all problems."""
+    """The first LISTED_MAX problems, and the number of all problems."""
 
     def __init__(self) -> None:
         self.listed: list[ImportProblem] = []

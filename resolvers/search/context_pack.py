@@ -43,7 +43,7 @@ from .spaces import Space
 PACKS = statements("search/context_pack")
 BUDGET, BUDGET_MAX = 4_000, 100_000  # tokens
 QUERY_MAX, TASK_MAX, ROLE_MAX = 10_000, 20_000, 200  # characters
-LOADED_MAX = 50  # pages of a wiki that are loaded by a rule: by their type, or because the task names them
+LOADED_MAX = 50  # pages of a wiki that are loaded by their type, and as many again that the task names
 SECTION_MAX = 20_000  # characters of a section
 NAME_WORDS, TASK_WORDS = 6, 400  # words of the longest name, and of the part of a task that is searched for names
 
@@ -137,7 +137,8 @@ async def find_loaded_pages(
 ) -> dict[UUID, str]:
     """Return the pages that are loaded without a search, each with the rule that loads it.
 
-    Pages of the type context are always loaded, standards by role, and other pages if the task names them.
+    Pages of the type context are always loaded, standards by role, and products, entities and concepts if the task
+    names them.
     """
     rows = await connection.all(
         PACKS["find_loaded_pages"], tenant_id=scope.tenant_id, owner_ids=[space.id for space in spaces],
@@ -163,7 +164,7 @@ def names_in(task: str) -> set[str]:
 
 
 def normalise_words(text: str) -> list[str]:
-    """Return the words of a text, normalised like names. A long text is normalised word by word."""
+    """Return the first TASK_WORDS words of a text. They are normalised like names, one by one."""
     found: list[str] = []
     for word in text.split():
         found += normalise(word).split()

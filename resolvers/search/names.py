@@ -41,7 +41,7 @@ def unique_names(interpreted: InterpretedQuery, text: str, weights: Mapping[str,
 
 
 def possible_names(interpreted: InterpretedQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
-    """Yield the names that the query may stand for, the most trusted first."""
+    """Yield the names that the query may stand for. Of equal names, the first counts."""
     whole = normalise(text)
     end = NEXT_WORD if text[-1:].isspace() else LAST
     if not SIGNED.fullmatch(text):

@@ -144,7 +144,7 @@ def add_to_listing(found: Listing, place: str, entry: "os.DirEntry[str]") -> Non
 
 
 def is_fresh(seen: Seen, nanoseconds: int = FRESH) -> bool:
-    """Return whether a file was written within the last nanoseconds, or has a time in the future."""
+    """Return whether a file was written within the last `nanoseconds`, or has a time in the future."""
     return seen.mtime > time_ns() - nanoseconds
 
 

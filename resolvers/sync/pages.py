@@ -280,17 +280,23 @@ class Pages:
         )
 
     def names(self, row: Row, desired: DesiredPage, before: Entry | None) -> Any:
-        """Return the new aliases of a page, without those that were removed from its file since the last sync."""
+        """Return the new aliases of a page, without those that were removed from its file since the last sync.
+
+        UNSET if they are unchanged.
+        """
         gone = set(before.aliases) if before else set()
         own = {normalise(name) for name in desired.draft.aliases}
         kept = [name for name in row["names"] if normalise(name) not in gone - own]
-        told = {normalise(name) for name in kept}
-        new = [name for name in desired.draft.aliases if normalise(name) not in told]
+        present = {normalise(name) for name in kept}
+        new = [name for name in desired.draft.aliases if normalise(name) not in present]
         is_same = len(kept) == len(row["names"]) and not new
         return UNSET if is_same else [*kept, *new]
 
     async def merge(self, rendered: RenderedPage, desired: DesiredPage, before: Entry) -> Saved | None:
-        """Merge the changes of the file and of the page since the last sync; None if they are in conflict."""
+        """Merge the changes of the file and of the page since the last sync.
+
+        Return None if they are in conflict, or if the state of the last sync is gone.
+        """
         async with read_connection(restricted(self.database, self.scope)) as connection:
             try:
                 (base,) = await find_states(connection, self.scope, rendered.row["id"], (before.version,))

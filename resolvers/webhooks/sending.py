@@ -190,7 +190,10 @@ class Sender:
             )
 
     async def fail(self, claim: Claim, target: Row, row: Row, error: NotSent) -> timedelta | None:
-        """Store that an attempt has failed; return the pause before the next one, or None if the delivery is dead."""
+        """Store that an attempt has failed; return the pause before the next one, or None if the delivery is dead.
+
+        The pause is zero if the webhook was disabled.
+        """
         self.cooling[claim.webhook_id] = time.monotonic() + COOLING
         failing_since = target["failing_since"]
         is_hopeless = error.status == GONE or (

@@ -44,7 +44,7 @@ OpenProgress = Callable[[str], AbstractContextManager[Progress]]
 async def load_sample(database: Database, announce: Callable[[str], None], open_progress: OpenProgress) -> None:
     """Load each tenant of the sample that is not completely loaded yet. A loaded tenant is never overwritten.
 
-    `told` is called with a message before each wiki is loaded; `reporting` opens the progress bar of a wiki.
+    `announce` is called with a message before each wiki is loaded; `open_progress` opens the progress bar of a wiki.
     """
     with as_file(files("app") / "sample") as folder:
         for tenant in read_yaml(folder / "sample.yaml")["tenants"]:

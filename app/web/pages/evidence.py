@@ -56,7 +56,7 @@ async def source(visit: Visit) -> Response:
 
 
 def split_into_parts(lines: list[str]) -> list[tuple[int, int]]:
-    """Split the lines of a source into ranges of at most SHOWN_MAX characters. A longer line is a range by itself."""
+    """Split the lines of a source into ranges of at most PART_MAX characters. A longer line is a range by itself."""
     parts, start, size = [], 0, 0
     for index, line in enumerate(lines):
         if size and size + len(line) > PART_MAX:

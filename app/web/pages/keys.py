@@ -24,7 +24,7 @@ async def list_keys(visit: Visit) -> Response:
 
 
 async def keys_page(visit: Visit, status: int = 200, **values: Any) -> Response:
-    """Show the keys. A new secret is shown once, and the response is not cached. Raises Forbidden for other roles."""
+    """Show the keys. A new secret is shown once, and the response is not cached. Raises Forbidden for non-admins."""
     if visit.wiki.role is not Role.ADMIN:
         raise Forbidden(ADMINS)
     found = await visit.query("keys", "Keys", after=visit.parameter("after") or None)

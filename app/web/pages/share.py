@@ -59,7 +59,7 @@ async def share_form(visit: Visit) -> Response:
 
 
 async def share_page(visit: Visit, path: str | None = None) -> Response:
-    """Show the share links of a page, and the path of a new link, which is shown only once."""
+    """Show the share links of a page, and the URL of a new link with this path, which is shown only once."""
     id = require_page((await visit.query("share", "Page", **page_variables(visit)))["page"])["id"]
     found = await visit.query("share", "Links", **page_variables(visit), id=id)
     require_page(found["page"])

@@ -1,6 +1,6 @@
 -- name: find_loaded_pages
 -- List the active pages that are loaded by a rule: all pages of the types context and standard, and products, entities
--- and concepts with one of these names. There is a limit per wiki, by type and slug.
+-- and concepts with one of these names. The limit is per wiki, by type and slug, and applies to each of the two groups.
 SELECT own.*
 FROM unnest(CAST(:owner_ids AS uuid[])) WITH ORDINALITY AS space (owner_id, place)
 CROSS JOIN LATERAL (

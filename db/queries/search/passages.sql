@@ -21,8 +21,8 @@ RETURNING state;
 -- name: write_passages
 -- Write the passages of sources, and log the changes to the word counts of the index, one row per source. Words of the
 -- speaker have the weight A, of the heading C, of the text D; each lexeme gets the letter of its scope as prefix.
--- Return the number of changes that were pending before, and whether a source is in a language that queries are not
--- stemmed in yet. A language without a stemmer in this Postgres is `simple`.
+-- Return the numbers of passages that were counted, that had pending changes, and that are new, and whether a source is
+-- in a language that queries are not stemmed in yet. A language without a stemmer in this Postgres is `simple`.
 WITH source AS MATERIALIZED (
     SELECT
         given.source_id, given.change_id, given.status, given.kind, given.captured_at, given.text_words,
@@ -167,7 +167,7 @@ SELECT EXISTS (
 );
 
 -- name: begin_building
--- Create the index with this number for a wiki. The passages that it has already count.
+-- Create the index with this number for a wiki. An existing index is left as it is.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 VALUES (:tenant_id, :owner_id, :analyser, 'building', 0, 0)
 ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;

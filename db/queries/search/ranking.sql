@@ -127,11 +127,11 @@ WITH scope AS MATERIALIZED (
 -- name: follow_links
 -- The second part: the pages that the best pages link to. Of the pages found, those that one of the best three
 -- links to are raised, the more of the query the best page has and the less of it is in that page's names. If the best
--- page lacks a word of the query, or is named by it, no page is raised. If fewer than 20 pages are found, up to three
--- pages are added that have no word of the query, but to which pages with at least half of the weight of the best ten
--- link, and three times as often as the average of the wiki. Up to 100 links of a page are read. Of equal scores the
--- page that was compiled last is first, and pages that the compiler has never written are last; this is looked up only
--- for pages that can be in the result.
+-- page lacks a word of the query, or is named by it, no page is raised. If fewer than 20 pages are found, pages are
+-- added that have no word of the query, but to which pages with at least half of the weight of the best ten link, and
+-- three times as often as the average of the wiki; none if there are more than three. Up to 100 links of a page are
+-- read. Of equal scores the page that was compiled last is first, and pages that the compiler has never written are
+-- last; this is looked up only for pages that can be in the result.
 -- after: weigh_pages
 , alone AS MATERIALIZED (
     SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
@@ -282,7 +282,7 @@ ORDER BY score + topic DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: count_pages
--- Count the pages that a query finds, by type and tag. The count stops where ranking stops to weigh pages.
+-- Count the pages that a query finds, by type and tag. The count stops at 1,000 pages.
 WITH named AS MATERIALIZED (
     SELECT n.page_id
     FROM unnest(CAST(:keys AS text[]), CAST(:key_ends AS text[])) AS key (name, name_end)

@@ -52,7 +52,7 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY o.slug;
 
 -- name: begin_building
--- Create the index of this analyser for a wiki. The pages that it has already count.
+-- Create the index of this analyser for a wiki. An existing index is left as it is.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 VALUES (:tenant_id, :owner_id, :analyser, 'building', 0, 0)
 ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;

@@ -167,7 +167,7 @@ CROSS JOIN LATERAL (
 ) AS passage;
 
 -- name: find_topic
--- Find the topic of a page: the lexemes that it has more often than other pages of its wiki.
+-- Find the topic of a page: lexemes that it has often, and few other pages of its wiki have.
 SELECT scope.analyser, scope.pages, scope.words, t.lexeme, c.pages AS found,
     cardinality(t.positions) / (cardinality(t.positions) + 1.0)
         * ln(1 + (scope.pages - c.pages + 0.5) / (c.pages + 0.5)) AS weight

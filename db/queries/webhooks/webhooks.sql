@@ -6,8 +6,8 @@ SELECT CAST(:tenant_id AS uuid), CAST(:id AS uuid), CAST(:url AS text), CAST(:se
 WHERE (SELECT count(*) FROM webhooks AS w WHERE w.tenant_id = CAST(:tenant_id AS uuid)) < CAST(:most AS integer);
 
 -- name: list_webhooks
--- List the webhooks of a tenant, or one of them, the oldest first, with the slugs of their owners and the numbers of
--- their pending and dead deliveries; optionally only those after an id, up to a limit.
+-- List the webhooks of a tenant, or one of them, the oldest first, with the slugs of their owners; optionally only
+-- those after an id, up to a limit.
 SELECT
     w.id, w.url, w.kinds, w.types, w.ceiling, w.created_at, w.former_until, w.failing_since, w.disabled_at,
     w.disabled_reason,

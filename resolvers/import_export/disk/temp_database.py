@@ -41,7 +41,7 @@ class TempDatabase:
         self.connection.close()
 
     def make(self, tables: str) -> None:
-        """Make the tables, and begin a transaction, which is never committed: no other connection reads the file."""
+        """Make the tables, and begin a transaction, which need not be committed: no other connection reads the file."""
         self.connection.executescript(f"{tables};\nBEGIN")
 
     def put(self, statement: str, **values: Any) -> int:
