@@ -7,7 +7,6 @@ contradiction but a correction, which `corrections` recognises.
 
 import re
 from collections.abc import Collection, Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..text_cache import cache_short
@@ -284,8 +283,3 @@ def without_negations(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     said = [stem(word) for word in folded if word not in NEGATIONS and word not in DOING]
     negations = [word for word in folded if word in NEGATIONS and word != "ne"]
     return tuple(said), len(negations) == 1
-
-
-def likeness(one: str, other: str) -> float:
-    """Return the similarity of two sentences, from 0 to 1. The most similar sentences are compared first."""
-    return SequenceMatcher(None, content(one), content(other), autojunk=False).ratio()

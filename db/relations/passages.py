@@ -41,10 +41,10 @@ source = foreign_row(sources, "source_id")
 
 
 def edges(results: OuterRow) -> Select[Any]:
-    """Select the edges whose source may be read, looked up one by one like the pages in search.py."""
+    """Select the edges whose source exists and may be read, looked up one by one like the pages in search.py."""
     found = json_rows(results.c.lists["edges"], **EDGE)
     hit = select(*found.c, owner_of_source(found)).subquery()
-    return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)
+    return select(hit).where(hit.c.owner_id.is_not(None), readable(hit.c.owner_id)).order_by(hit.c.place)
 
 
 def nodes(results: OuterRow) -> Select[Any]:

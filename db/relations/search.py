@@ -62,12 +62,11 @@ is_cache_valid = step_select(RANKING["is_so_counted"]).columns(holds=Boolean()).
 def hits(found: FromClause) -> Select[Any]:
     """Select the hits in the order of the search.
 
-    The hit of a deleted page has no owner, so that only a credential for the whole tenant may read it. The owner is a
-    sub-select and not a join, because the planner does not know the number of hits, and with a join it would read all
-    pages of the wiki.
+    A hit without an owner is a page that was deleted after the search. The owner is a sub-select and not a join: the
+    planner does not know the number of hits, and with a join it would read all pages of the wiki.
     """
     hit = select(*found.c, owner_of_page(found)).subquery()
-    return select(hit).order_by(hit.c.ordinality)
+    return select(hit).where(hit.c.owner_id.is_not(None)).order_by(hit.c.ordinality)
 
 
 def results(found: FromClause) -> Select[Any]:
@@ -84,10 +83,10 @@ def owner_of_page(hit: FromClause) -> ColumnElement[Any]:
 
 
 def edges(results: OuterRow) -> Select[Any]:
-    """Select the edges whose page may be read. As in `hits`, this is not a join."""
+    """Select the edges whose page still exists and may be read. As in `hits`, this is not a join."""
     found = json_rows(results.c.lists["edges"], **EDGE)
     hit = select(*found.c, owner_of_page(found)).subquery()
-    return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)
+    return select(hit).where(hit.c.owner_id.is_not(None), readable(hit.c.owner_id)).order_by(hit.c.place)
 
 
 def nodes(results: OuterRow) -> Select[Any]:

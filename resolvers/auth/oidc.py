@@ -85,7 +85,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionGraphQL:
+class SignedIn:
     """A finished sign-in: the token of the session, its lifetime in seconds, and the path to go on to.
 
     `id_token` is the provider's ID token, by which the provider identifies the session at sign-out.
@@ -140,7 +140,7 @@ class Provider:
         address = str(about["authorization_endpoint"])
         return Attempt(f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}", cookie)
 
-    async def finish(self, answer: Mapping[str, str], cookie: str | None) -> SessionGraphQL:
+    async def finish(self, answer: Mapping[str, str], cookie: str | None) -> SignedIn:
         """Finish a sign-in with the parameters of the provider's redirect. Raises Unauthenticated or Forbidden."""
         attempt = self.read_cookie(cookie)
         if not compare_digest(answer.get("state", "").encode(), str(attempt["state"]).encode()):
@@ -149,7 +149,7 @@ class Provider:
             log.info("sign_in_refused", reason=answer.get("error", "")[:100])
             raise Unauthenticated(REFUSED)
         claims, id_token = await self.redeem(answer["code"], attempt)
-        return SessionGraphQL(await self.session(claims), int(self.seconds), str(attempt["next"]), id_token)
+        return SignedIn(await self.session(claims), int(self.seconds), str(attempt["next"]), id_token)
 
     async def end_session(self, id_token: str | None, back: str) -> str | None:
         """Return the provider's address for sign-out, which redirects to the address `back` (RP-initiated logout).

@@ -41,7 +41,7 @@ class ChangeKind(StrEnum):
 
 # ARCHIVED and RESTORED have the same weight, so that the later of the two is announced.
 WEIGHTS = {kind: weight for weight, kind in enumerate(ChangeKind)} | {ChangeKind.RESTORED: 4}
-PAGE_REFERENCES: Mapping[str, ChangeKind] = {
+PAGE_CHANGE_KINDS: Mapping[str, ChangeKind] = {
     "created": ChangeKind.CREATED,
     "renamed": ChangeKind.RENAMED,
     "moved": ChangeKind.MOVED,
@@ -99,7 +99,7 @@ def kind_of(action: str, is_of_page: bool) -> ChangeKind:
     noun, _, verb = action.partition(".")
     if noun in ("source", "mention") and not is_of_page:
         return ChangeKind.EVIDENCE
-    return PAGE_REFERENCES.get(verb, ChangeKind.UPDATED) if noun in ("page", "wiki") else ChangeKind.UPDATED
+    return PAGE_CHANGE_KINDS.get(verb, ChangeKind.UPDATED) if noun in ("page", "wiki") else ChangeKind.UPDATED
 
 
 def announce(connection: Connection, changes: Iterable[ChangeEvent]) -> None:

@@ -11,7 +11,7 @@ from db.database import Database
 from db.scope import Role
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft, SectionDraft
-from resolvers.pages.lifecycle import create_page
+from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchResult
 from resolvers.sources.sources import cite_source
 from selection import Engine
@@ -343,3 +343,33 @@ async def test_a_hit_names_the_memories_that_match_and_that_its_page_cites(wiki:
     text = '{ mobileWikiSearch(query: "kiln") { matchingMemoryIds page { title } } }'
     found = await data(engine, Context(wiki.database, wiki.scope), text)
     assert found["mobileWikiSearch"] == [{"matchingMemoryIds": ["m1"], "page": {"title": "Kiln"}}]
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SERVICE, Role.ADMIN])
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ('{ wikiSearch(tenantId: "%s", query: "latte -tea") { page { title } } }', ["wikiSearch"]),
+        ('{ wikiSearchResults(query: "latte") { edges { node { title } } } }', ["wikiSearchResults", "edges"]),
+        ('{ wikiSearchResults(query: "latte") { nodes { title } } }', ["wikiSearchResults", "nodes"]),
+    ],
+)
+async def test_a_page_deleted_after_it_was_found_is_no_hit(
+    engine: Engine, wiki: Wiki, role: Role, text: str, path: list[str]
+) -> None:
+    saved = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Latte", body="Latte."))
+
+    class Deleting(Context):
+        async def search(self, request: SearchRequest) -> SearchResult:
+            found = await super().search(request)
+            assert [hit.page_id for hit in found.hits] == [saved.page_id]
+            await delete_page(wiki.database, wiki.scope, saved.page_id)
+            return found
+
+    context = Deleting(wiki.database, wiki.acting(role).scope)
+    answer = await ask(engine, context, text.replace("%s", str(wiki.scope.tenant_id)))
+    assert "errors" not in answer
+    shown: Any = answer["data"]
+    for name in path:
+        shown = shown[name]
+    assert shown == []

@@ -23,14 +23,14 @@
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 10
+--           InitPlan 11
 --             ->  Function Scan on anon_1
 --                   SubPlan 1
 --                     ->  Aggregate
 --                           ->  Function Scan on jsonb_to_recordset anon_3
 --                   SubPlan 2
 --                     ->  Result
---                   SubPlan 9
+--                   SubPlan 10
 --                     ->  Aggregate
 --                           ->  Sort
 --                                 ->  Function Scan on jsonb_to_recordset anon_8
@@ -43,10 +43,12 @@
 --                                         ->  Index Scan using pages_pk on pages pages_1
 --                                       SubPlan 6
 --                                         ->  Index Scan using pages_pk on pages pages_2
---                                       SubPlan 8
+--                                       SubPlan 7
+--                                         ->  Index Scan using pages_pk on pages pages_2_1
+--                                       SubPlan 9
 --                                         ->  Seq Scan on grants grants_1
---                                               InitPlan 7
---                                                 ->  Index Scan using pages_pk on pages pages_2_1
+--                                               InitPlan 8
+--                                                 ->  Index Scan using pages_pk on pages pages_2_2
 
 SELECT
   CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
@@ -152,16 +154,19 @@ FROM (
                   explanation JSONB
                 )
               ) AS anon_6
-              WHERE $2::BOOLEAN
-                OR anon_6.owner_id = ANY ($3::UUID[])
-                OR (
-                  EXISTS (
-                    SELECT 1 AS anon_9
-                    FROM grants AS grants_1
-                    WHERE grants_1.grantee_id = ANY ($3::UUID[])
-                      AND grants_1.owner_id = anon_6.owner_id
-                      AND grants_1.tenant_id = $1::UUID
-                  )
+              WHERE anon_6.owner_id IS NOT NULL
+                AND (
+                  $2::BOOLEAN
+                    OR anon_6.owner_id = ANY ($3::UUID[])
+                    OR (
+                      EXISTS (
+                        SELECT 1 AS anon_9
+                        FROM grants AS grants_1
+                        WHERE grants_1.grantee_id = ANY ($3::UUID[])
+                          AND grants_1.owner_id = anon_6.owner_id
+                          AND grants_1.tenant_id = $1::UUID
+                      )
+                    )
                 )
               ORDER BY anon_6.place
             ) AS anon_5

@@ -55,7 +55,7 @@
 --                   InitPlan 1
 --                     ->  Limit
 --                           ->  Index Scan Backward using search_scopes_pk on search_scopes
---           InitPlan 34
+--           InitPlan 35
 --             ->  Aggregate
 --                   ->  Limit
 --                         ->  Result
@@ -81,44 +81,44 @@
 --                                                                                                   ->  Append
 --                                                                                                         ->  Nested Loop
 --                                                                                                               ->  CTE Scan on named named_3
---                                                                                                                     SubPlan 9
+--                                                                                                                     SubPlan 10
 --                                                                                                                       ->  Index Scan using pages_pk on pages
 --                                                                                                               ->  Index Scan using search_pages_pk on search_pages
 --                                                                                                         ->  Subquery Scan on "*SELECT* 2"
 --                                                                                                               ->  Limit
 --                                                                                                                     ->  Subquery Scan on calling
 --                                                                                                                           ->  Limit
---                                                                                                                                 InitPlan 13
---                                                                                                                                   ->  Result
 --                                                                                                                                 InitPlan 14
+--                                                                                                                                   ->  Result
+--                                                                                                                                 InitPlan 15
 --                                                                                                                                   ->  CTE Scan on named
 --                                                                                                                                 ->  Bitmap Heap Scan on search_pages search_pages_1
 --                                                                                                                                       ->  Bitmap Index Scan on search_pages_words_ix
---                                                                                                                           SubPlan 11
+--                                                                                                                           SubPlan 12
 --                                                                                                                             ->  Index Scan using pages_pk on pages pages_3
 --                                                                                                         ->  Subquery Scan on "*SELECT* 3"
 --                                                                                                               ->  Limit
 --                                                                                                                     ->  Subquery Scan on headed
 --                                                                                                                           ->  Limit
---                                                                                                                                 InitPlan 17
---                                                                                                                                   ->  Result
 --                                                                                                                                 InitPlan 18
+--                                                                                                                                   ->  Result
+--                                                                                                                                 InitPlan 19
 --                                                                                                                                   ->  CTE Scan on named named_1
 --                                                                                                                                 ->  Bitmap Heap Scan on search_pages search_pages_2
 --                                                                                                                                       ->  Bitmap Index Scan on search_pages_words_ix
---                                                                                                                           SubPlan 15
+--                                                                                                                           SubPlan 16
 --                                                                                                                             ->  Index Scan using pages_pk on pages pages_4
 --                                                                                                         ->  Subquery Scan on "*SELECT* 4"
 --                                                                                                               ->  Limit
 --                                                                                                                     ->  Subquery Scan on saying
 --                                                                                                                           ->  Limit
---                                                                                                                                 InitPlan 21
---                                                                                                                                   ->  Result
 --                                                                                                                                 InitPlan 22
+--                                                                                                                                   ->  Result
+--                                                                                                                                 InitPlan 23
 --                                                                                                                                   ->  CTE Scan on named named_2
 --                                                                                                                                 ->  Bitmap Heap Scan on search_pages search_pages_3
 --                                                                                                                                       ->  Bitmap Index Scan on search_pages_words_ix
---                                                                                                                           SubPlan 19
+--                                                                                                                           SubPlan 20
 --                                                                                                                             ->  Index Scan using pages_pk on pages pages_5
 --                                                                                                   ->  Result
 --                                                                                             ->  Aggregate
@@ -126,7 +126,7 @@
 --                                                                                       ->  Aggregate
 --                                                                                             ->  Result
 --                                                                                                   ->  Function Scan on t_1
---                                                               SubPlan 8
+--                                                               SubPlan 9
 --                                                                 ->  Aggregate
 --                                                                       ->  Nested Loop
 --                                                                             ->  Index Scan using sections_position_ix on sections s
@@ -138,7 +138,7 @@
 --                                                                     ->  CTE Scan on alone
 --                                                 CTE followed
 --                                                   ->  GroupAggregate
---                                                         InitPlan 25
+--                                                         InitPlan 26
 --                                                           ->  Aggregate
 --                                                                 ->  CTE Scan on alone alone_1
 --                                                         ->  Sort
@@ -150,14 +150,14 @@
 --                                                                                 ->  Index Only Scan using links_pair_uq on links
 --                                                 CTE unsaid
 --                                                   ->  Limit
---                                                         InitPlan 27
+--                                                         InitPlan 28
 --                                                           ->  CTE Scan on alone alone_2
 --                                                         ->  Nested Loop
 --                                                               ->  Nested Loop
 --                                                                     ->  Nested Loop
 --                                                                           ->  CTE Scan on followed f_1
 --                                                                           ->  Aggregate
---                                                                                 InitPlan 28
+--                                                                                 InitPlan 29
 --                                                                                   ->  Aggregate
 --                                                                                         ->  CTE Scan on alone alone_3
 --                                                                                 ->  Result
@@ -166,7 +166,7 @@
 --                                                               ->  Index Scan using search_pages_pk on search_pages search_pages_4
 --                                                 CTE beside
 --                                                   ->  Result
---                                                         InitPlan 30
+--                                                         InitPlan 31
 --                                                           ->  Aggregate
 --                                                                 ->  CTE Scan on unsaid
 --                                                         ->  CTE Scan on unsaid unsaid_1
@@ -181,17 +181,19 @@
 --                                                                                       ->  CTE Scan on followed
 --                                                                           ->  Subquery Scan on "*SELECT* 2_1"
 --                                                                                 ->  CTE Scan on beside
---                                                         SubPlan 32
+--                                                         SubPlan 33
 --                                                           ->  Index Scan using pages_pk on pages p_1
 --                                                 ->  WindowAgg
 --                                                       ->  Sort
 --                                                             ->  CTE Scan on answer
 --                                           SubPlan 4
 --                                             ->  Index Scan using pages_pk on pages pages_2
---                                           SubPlan 6
+--                                           SubPlan 5
+--                                             ->  Index Scan using pages_pk on pages pages_2_1
+--                                           SubPlan 7
 --                                             ->  Seq Scan on grants grants_1
---                                                   InitPlan 5
---                                                     ->  Index Scan using pages_pk on pages pages_2_1
+--                                                   InitPlan 6
+--                                                     ->  Index Scan using pages_pk on pages pages_2_2
 --                               SubPlan 3
 --                                 ->  Index Scan using pages_pk on pages pages_1
 
@@ -526,16 +528,19 @@ FROM (
               LIMIT CAST($39 AS integer)
             ) AS anon_3
           ) AS anon_2
-          WHERE $40::BOOLEAN
-            OR anon_2.owner_id = ANY ($41::UUID[])
-            OR (
-              EXISTS (
-                SELECT 1 AS anon_4
-                FROM grants AS grants_1
-                WHERE grants_1.grantee_id = ANY ($41::UUID[])
-                  AND grants_1.owner_id = anon_2.owner_id
-                  AND grants_1.tenant_id = $3::UUID
-              )
+          WHERE anon_2.owner_id IS NOT NULL
+            AND (
+              $40::BOOLEAN
+                OR anon_2.owner_id = ANY ($41::UUID[])
+                OR (
+                  EXISTS (
+                    SELECT 1 AS anon_4
+                    FROM grants AS grants_1
+                    WHERE grants_1.grantee_id = ANY ($41::UUID[])
+                      AND grants_1.owner_id = anon_2.owner_id
+                      AND grants_1.tenant_id = $3::UUID
+                  )
+                )
             )
           ORDER BY anon_2.ordinality
           LIMIT $42::INTEGER

@@ -16,7 +16,7 @@
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 5
+--           InitPlan 6
 --             ->  Aggregate
 --                   ->  Limit
 --                         ->  Function Scan on anon_3
@@ -24,10 +24,12 @@
 --                                 ->  Index Scan using pages_pk on pages pages_1
 --                               SubPlan 2
 --                                 ->  Index Scan using pages_pk on pages pages_2
---                               SubPlan 4
+--                               SubPlan 3
+--                                 ->  Index Scan using pages_pk on pages pages_2_1
+--                               SubPlan 5
 --                                 ->  Seq Scan on grants grants_1
---                                       InitPlan 3
---                                         ->  Index Scan using pages_pk on pages pages_2_1
+--                                       InitPlan 4
+--                                         ->  Index Scan using pages_pk on pages pages_2_2
 
 SELECT
   CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
@@ -64,16 +66,19 @@ FROM (
             ) AS owner_id
           FROM unnest($2::UUID[], $3::DOUBLE PRECISION[]) WITH ORDINALITY AS anon_3(page_id, score, ordinality)
         ) AS anon_2
-        WHERE $4::BOOLEAN
-          OR anon_2.owner_id = ANY ($5::UUID[])
-          OR (
-            EXISTS (
-              SELECT 1 AS anon_4
-              FROM grants AS grants_1
-              WHERE grants_1.grantee_id = ANY ($5::UUID[])
-                AND grants_1.owner_id = anon_2.owner_id
-                AND grants_1.tenant_id = $1::UUID
-            )
+        WHERE anon_2.owner_id IS NOT NULL
+          AND (
+            $4::BOOLEAN
+              OR anon_2.owner_id = ANY ($5::UUID[])
+              OR (
+                EXISTS (
+                  SELECT 1 AS anon_4
+                  FROM grants AS grants_1
+                  WHERE grants_1.grantee_id = ANY ($5::UUID[])
+                    AND grants_1.owner_id = anon_2.owner_id
+                    AND grants_1.tenant_id = $1::UUID
+                )
+              )
           )
         ORDER BY anon_2.ordinality
         LIMIT $6::INTEGER

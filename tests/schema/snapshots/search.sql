@@ -22,7 +22,7 @@
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 8
+--           InitPlan 9
 --             ->  Aggregate
 --                   ->  Limit
 --                         ->  Function Scan on anon_5
@@ -39,10 +39,12 @@
 --                                       ->  Function Scan on jsonb_to_record anon_4
 --                               SubPlan 5
 --                                 ->  Index Scan using pages_pk on pages pages_2
---                               SubPlan 7
+--                               SubPlan 6
+--                                 ->  Index Scan using pages_pk on pages pages_2_1
+--                               SubPlan 8
 --                                 ->  Seq Scan on grants grants_1
---                                       InitPlan 6
---                                         ->  Index Scan using pages_pk on pages pages_2_1
+--                                       InitPlan 7
+--                                         ->  Index Scan using pages_pk on pages pages_2_2
 
 SELECT
   CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
@@ -113,16 +115,19 @@ FROM (
             $3::UUID[], $4::DOUBLE PRECISION[], $5::TEXT[], $6::UUID[], $7::JSONB[], $8::JSONB[]
           ) WITH ORDINALITY AS anon_5(page_id, score, matched_alias, section_id, snippet, memories, ordinality)
         ) AS anon_2
-        WHERE $9::BOOLEAN
-          OR anon_2.owner_id = ANY ($10::UUID[])
-          OR (
-            EXISTS (
-              SELECT 1 AS anon_6
-              FROM grants AS grants_1
-              WHERE grants_1.grantee_id = ANY ($10::UUID[])
-                AND grants_1.owner_id = anon_2.owner_id
-                AND grants_1.tenant_id = $1::UUID
-            )
+        WHERE anon_2.owner_id IS NOT NULL
+          AND (
+            $9::BOOLEAN
+              OR anon_2.owner_id = ANY ($10::UUID[])
+              OR (
+                EXISTS (
+                  SELECT 1 AS anon_6
+                  FROM grants AS grants_1
+                  WHERE grants_1.grantee_id = ANY ($10::UUID[])
+                    AND grants_1.owner_id = anon_2.owner_id
+                    AND grants_1.tenant_id = $1::UUID
+                )
+              )
           )
         ORDER BY anon_2.ordinality
         LIMIT $11::INTEGER

@@ -23,7 +23,7 @@
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 12
+--           InitPlan 13
 --             ->  Function Scan on anon_1
 --                   SubPlan 3
 --                     ->  Result
@@ -33,7 +33,7 @@
 --                           InitPlan 2
 --                             ->  Aggregate
 --                                   ->  Function Scan on jsonb_to_recordset anon_6
---                   SubPlan 10
+--                   SubPlan 11
 --                     ->  Aggregate
 --                           ->  Sort
 --                                 ->  Function Scan on jsonb_to_recordset anon_10
@@ -46,11 +46,13 @@
 --                                         ->  Index Scan using pages_pk on pages pages_1
 --                                       SubPlan 7
 --                                         ->  Index Scan using pages_pk on pages pages_2
---                                       SubPlan 9
+--                                       SubPlan 8
+--                                         ->  Index Scan using pages_pk on pages pages_2_1
+--                                       SubPlan 10
 --                                         ->  Seq Scan on grants grants_1
---                                               InitPlan 8
---                                                 ->  Index Scan using pages_pk on pages pages_2_1
---                   SubPlan 11
+--                                               InitPlan 9
+--                                                 ->  Index Scan using pages_pk on pages pages_2_2
+--                   SubPlan 12
 --                     ->  Result
 
 SELECT
@@ -153,16 +155,19 @@ FROM (
                   explanation JSONB
                 )
               ) AS anon_8
-              WHERE $2::BOOLEAN
-                OR anon_8.owner_id = ANY ($3::UUID[])
-                OR (
-                  EXISTS (
-                    SELECT 1 AS anon_11
-                    FROM grants AS grants_1
-                    WHERE grants_1.grantee_id = ANY ($3::UUID[])
-                      AND grants_1.owner_id = anon_8.owner_id
-                      AND grants_1.tenant_id = $1::UUID
-                  )
+              WHERE anon_8.owner_id IS NOT NULL
+                AND (
+                  $2::BOOLEAN
+                    OR anon_8.owner_id = ANY ($3::UUID[])
+                    OR (
+                      EXISTS (
+                        SELECT 1 AS anon_11
+                        FROM grants AS grants_1
+                        WHERE grants_1.grantee_id = ANY ($3::UUID[])
+                          AND grants_1.owner_id = anon_8.owner_id
+                          AND grants_1.tenant_id = $1::UUID
+                      )
+                    )
                 )
               ORDER BY anon_8.place
             ) AS anon_7
