@@ -65,7 +65,7 @@ FAULTS = [
     Fault("selection/compile/compiler.py", '(page.size) if page and "first" in', '(page.size) if page and "last" in'),
     Fault("db/access.py", "return BY_ID.criteria(row)", "return []"),
     Fault("db/access.py", "if explain and scope.role", "if False and scope.role"),
-    Fault("db/relations/search.py", ".where(readable(hit.c.owner_id))", ""),
+    Fault("db/relations/search.py", ", readable(hit.c.owner_id))", ")"),
     Fault("db/relations/search.py", ".where(readable(page.c.owner_id))", ""),
     Fault("db/relations/search.py", "order_by(hit.c.ordinality)", "order_by(hit.c.page_id)"),
     Fault("db/relations/search.py", ", found.c.page_id == hit.c.page_id)", ")"),
