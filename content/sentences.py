@@ -40,7 +40,7 @@ IN_BRACKETS = re.compile(rf"(?<![:;=-])\([^()\n]{{1,{BRACKETS_MAX}}}\)|（[^（�
 
 
 def sentence_ends(text: str, limit: int | None = None) -> Iterator[int]:
-    """Yield the position after each sentence except the last. At most `limit` characters are read."""
+    """Yield the position after each sentence except the last. Ends after the first `limit` characters are not found."""
     last = len(text) if limit is None else limit
     brackets = IN_BRACKETS.finditer(text, 0, last + BRACKETS_MAX) if "(" in text or "（" in text else iter(())
     inside = next(brackets, None)

@@ -170,7 +170,7 @@ def place_under(wanted: Placement, before: Placement | None, parent: UUID | None
         return wanted
     start = ListPlace(parent, outlines.slug_for(parent, wanted.kind))
     if before and before.is_delegated and before.section_slug:
-        start = ListPlace(parent, outlines.remaining_text(parent, before.section_slug, wanted.tags), True)
+        start = ListPlace(parent, outlines.section_for_tags(parent, before.section_slug, wanted.tags), True)
     place = route(start, wanted.tags, outlines.rollups)
     return wanted._replace(parent_id=place.page_id, section_slug=place.section_slug, is_delegated=place.is_delegated)
 
@@ -189,8 +189,10 @@ async def aggregate(writer: Writer, changes: Sequence[PageChange], metrics: Metr
 async def update_lists(
     writer: Writer, pages: Sequence[Page], metrics: Metrics, section_keys: Collection[SectionKey] = ()
 ) -> None:
-    """List these pages where they belong by their evidence, and update the lists that they leave, and
-    `section_keys`."""
+    """List these pages where they belong by their evidence.
+
+    The lists that they leave, and those in `section_keys`, are updated too.
+    """
     topics = [page for page in pages if page.type == "topic"]
     others = [page.id for page in pages if page.type != "topic"]
     changed = await place_pages(writer, others, topics, metrics) if pages else set()

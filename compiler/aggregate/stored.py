@@ -76,9 +76,8 @@ class Outlines:
         """Return the slug of the main section of a topic that was made from a section, or None."""
         return next((slug for slug, known in self.rollups[page_id].items() if known.is_whole), None)
 
-    def remaining_text(self, page_id: UUID, slug: str, tags: Collection[str]) -> str:
-        """Return the section, or the main section of its topic if it is a part for a tag that is not among these
-        tags."""
+    def section_for_tags(self, page_id: UUID, slug: str, tags: Collection[str]) -> str:
+        """Return the slug, or that of the main section if this section is the part for a tag that is not in `tags`."""
         known = self.rollups[page_id].get(slug)
         return (known and known.tag and known.tag not in tags and self.whole_of(page_id)) or slug
 

@@ -44,8 +44,7 @@ class ClaimSentence(NamedTuple):
 
 
 def newest_support(body: str, evidence: Sequence[Evidence]) -> list[datetime | None]:
-    """Return, for each sentence of a section, when the newest source that supports it was captured; None without
-    one."""
+    """Return, for each sentence of a section, when the newest source that supports it was captured, or None."""
     found, evidence = [], list(limit_sources(evidence))
     for sentence in claim_sentences(body):
         cited = [source for source in evidence if source.label in sentence.labels] if sentence.labels else evidence
