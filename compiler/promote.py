@@ -20,7 +20,7 @@ from resolvers.transactions.writer import Writer
 
 from .authors import Stop, section_text
 from .compiler import Compiler
-from .extraction.tallies import has_earned
+from .extraction.standing import has_earned
 from .leaf_pass import BUSY, ROUNDS, Run, Stale, ToPropose
 from .metrics import Metrics
 from .planner import MentionCard, NewPage, PageCard, PageUpdate, Plan, SectionProposal, SectionTask, SectionWriter

@@ -18,7 +18,8 @@ from .names.variants import (
     short_forms,
 )
 from .readings import Reading
-from .tallies import Tally, earned_type, full_name, suggestion, tally_of, title, whole_of
+from .standing import cluster, earned_type, full_name, suggestion, title, whole_of
+from .tallies import Tally, tally_of
 from .texts.text import fold_text, normalised, padded
 
 COMPANIONS_MAX = 6  # companions of one name in one source
@@ -160,13 +161,13 @@ class Counts:
             card, tally = self.known.held.get(key), self.tallies[key]
             if key in drafted:
                 continue
-            type, cluster = suggestion(tally), tally.cluster(key)
+            type, stored = suggestion(tally), cluster(key, tally)
             for reading, sighting in seen:
                 if card is None or reading.source.id not in card.source_ids:
                     quote = sighting.context[:SENTENCE_MAX]
                     forms = (sighting.name, sighting.name.split()[0])
                     name = next((form for form in forms if normalised(form) == key), key)
-                    yield HeldName(name, reading.source.id, quote, type, cluster)
+                    yield HeldName(name, reading.source.id, quote, type, stored)
 
 
 def is_decided(reading: Reading, key: str) -> bool:

@@ -14,8 +14,9 @@ from content.names import normalise
 from content.search.words import SPACELESS
 from content.sentences import first_sentence
 
+from .names.attendees import ATTENDING
 from .names.capitals import runs
-from .readings import ATTENDING, Reading
+from .readings import Reading
 from .texts.language import stops_of, word_set
 from .texts.text import Sentence, fold_text, padded
 

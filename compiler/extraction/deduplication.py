@@ -15,7 +15,8 @@ from .counting import Counts
 from .names.variants import KnownNames
 from .reading_cache import reading_of
 from .readings import Reading
-from .tallies import Tally, full_name
+from .standing import full_name
+from .tallies import Tally
 
 
 class Candidate(NamedTuple):

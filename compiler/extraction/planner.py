@@ -22,7 +22,8 @@ from .names.variants import KnownNames, city_names, find_introductions, other_fo
 from .proposals import new_page, page_update
 from .reading_cache import cacheable, load_words_of, reading_of
 from .readings import Reading
-from .tallies import tally_of, title
+from .standing import title
+from .tallies import tally_of
 from .texts import metadata
 from .texts.text import Sentence
 

@@ -14,7 +14,7 @@ from content.notes.mail import mail_of
 from content.search.words import SPACELESS
 
 from ..planner import SourceText
-from .names.capitals import PARTICLES
+from .names.attendees import ATTENDING, attendees
 from .names.common_nouns import GENERIC
 from .names.sentence_names import JOINED, SentenceNames
 from .names.sightings import (
@@ -41,14 +41,12 @@ from .texts.language import SAMPLE, language_of
 from .texts.text import WORD, Sentence, TextLine, clean, fold_text, lines, normalised, padded, split
 
 NAMES_MAX = 300  # names of one source
-WORDS_MAX = 6  # words of a marked name or of an attendee's name
+WORDS_MAX = 6  # words of a marked name
 MAIL_MAX = 10_000  # characters in which the header of a mail or a record is looked for
 RARE_MIN = 3  # letters of a rare word that may be a name
 LINKED_MIN = 3  # names that a source links by hand, from which on its other names count less
 LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
-ATTENDEE_END = re.compile(r"[,;，、；/]| (?:and|und|et|e|y|og|en) | ?[&+] ?")
-BRACKETS = re.compile(r"\([^()]{0,60}\)|（[^（）]{0,60}）")
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # a word in small letters, without which a title is in title case
 SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
 DATED = re.compile(
@@ -62,15 +60,6 @@ PASSING = re.compile(
     r"\b(?:go|goes|going|went|gone|come|comes|came|back|return(?:s|ed)?|travel(?:s|led|ed)?|dr(?:ive|ives|ove)|fl(?:y|ies|ew)"
     r"|walk(?:s|ed)?|ride|rode|train|bus|flight|fahren|fährt|fuhren|fuhr|reise|flogen|flog|zurück)"
     r" (?:\w+ )?(?:to|from|nach|aus) (?:the )?$",
-    re.IGNORECASE,
-)
-# The label before the names of those present or absent, in minutes.
-ATTENDING = re.compile(
-    r"\W{0,4}(?:(?:étaient|sont|estaban|estuvieron|estavam|estiveram|erano|es waren|waren|membres|personnes) )?"
-    r"(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
-    r"anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|entschuldigt|abwesend|gäste|présente?s?|participante?s?|"
-    r"absente?s?|excusée?s?|presentes|ausentes|participantes|asistentes|presenti|assenti|"
-    r"出席|出席者|欠席者?|参加者|与会者?|與會者?|缺席|请假)\W{0,4}[:：]",
     re.IGNORECASE,
 )
 
@@ -326,7 +315,7 @@ class Reading:
         if MARKED.search(line.raw):
             sentences = tuple(split(clean(without(line.raw))))
         attending = ATTENDING.match(line.raw)
-        for name in _attendees(line.raw[attending.end() :]) if attending else ():
+        for name in attendees(line.raw[attending.end() :]) if attending else ():
             if sighting := see(seen, name, "name", context=sentences[0] if sentences else "", is_person=True):
                 sighting.said += 1
         for written in sentences[1:] if attending else sentences:
@@ -373,16 +362,6 @@ class Reading:
 
 def _may_be_name(name: str) -> bool:
     return len(name.split()) <= WORDS_MAX and LETTERS.search(name) is not None
-
-
-def _attendees(listed: str) -> Iterator[str]:
-    """Yield the names of a list of people: `Ines Carvalho, Tobias (remote) and Wen Li`."""
-    for item in ATTENDEE_END.split(BRACKETS.sub("", clean(listed))):
-        item = item.rpartition(":")[2]  # `Gast: Frau Albers`
-        words = item.strip(" .*_@").split()
-        is_name = 0 < len(words) <= WORDS_MAX and all(word[0].isupper() or word in PARTICLES for word in words)
-        if is_name or (len(words) == 1 and SPACELESS.search(item)):
-            yield " ".join(words)
 
 
 def _without(words: str, names: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from content.normalization import fold
 from content.search.words import SPACELESS
 from content.text_cache import cache_short
 
-from ..readings import ATTENDING
+from ..names.attendees import ATTENDING
 from .language import stops_of
 from .text import OWN_WORDS, Sentence, normalised, padded
 
