@@ -85,6 +85,12 @@ class Knowledge(Protocol):
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
         """Return sources of this wiki by id. Forgotten sources are left out."""
 
+    async def sources_with(self, names: Collection[str], max_sources: int) -> Mapping[str, Sequence[UUID]]:
+        """Return the newest compiled sources that have all words of each name, at most `max_sources` of each.
+
+        The words may be in any order and have other endings, so the texts are to be compared with the name.
+        """
+
     async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
         """Return the citations of each active page."""
 

@@ -23,6 +23,7 @@ from compiler.planner import (
     SourceText,
 )
 from content.names import NoSlug, normalise, numbered_slug, slugify
+from content.search.words import words
 
 NAMESPACE = UUID("6a5cbe2e-6f0b-4a58-9a3c-3f3f0b6f0f11")
 
@@ -57,6 +58,8 @@ class MemoryWiki:
         self.by_alias: dict[str, list[UUID]] = {}
         self.held: dict[str, MentionCard] = {}
         self.known: dict[UUID, SourceText] = {}
+        self.by_word: dict[str, set[UUID]] = {}
+        """The compiled sources with each word."""
         self.links: dict[tuple[UUID, UUID], dict[UUID, None]] = {}
         self.near: dict[UUID, dict[UUID, None]] = {}
 
@@ -74,6 +77,16 @@ class MemoryWiki:
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
         return {id: self.known[id] for id in ids if id in self.known}
 
+    async def sources_with(self, names: Collection[str], max_sources: int) -> Mapping[str, Sequence[UUID]]:
+        return {name: self._newest(said, max_sources) for name in names if (said := words(name))}
+
+    def _newest(self, said: Sequence[str], max_sources: int) -> list[UUID]:
+        """Return the newest sources with all of these words."""
+        found = set.intersection(*(self.by_word.get(word, set()) for word in said))
+        return sorted(found, key=lambda found_id: (self.known[found_id].captured_at, found_id), reverse=True)[
+            :max_sources
+        ]
+
     async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
         return {id: Citations(self._cited(id)) for id in page_ids if id in self.by_id}
 
@@ -85,6 +98,9 @@ class MemoryWiki:
             part = sources[start : start + batch]
             self.known.update({source.id: source for source in part})
             await self.apply(await self.planner.plan(part, self))
+            for source in part:
+                for word in set(words(source.content)):
+                    self.by_word.setdefault(word, set()).add(source.id)
 
     async def apply(self, plan: Plan) -> None:
         for held in plan.held:

@@ -102,5 +102,8 @@ class KnowledgeWithoutMentions:
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
         return await self.knowledge.sources(ids)
 
+    async def sources_with(self, names: Collection[str], max_sources: int) -> Mapping[str, Sequence[UUID]]:
+        return await self.knowledge.sources_with(names, max_sources)
+
     async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
         return await self.knowledge.citations(page_ids)

@@ -27,6 +27,7 @@ from .stored import (
     find_mentions,
     find_page_citations,
     find_sources,
+    find_sources_with,
     find_synthesised,
     source_of,
 )
@@ -197,6 +198,10 @@ class StoredKnowledge:
         async with read_connection(self.database) as connection:
             rows = await find_sources(Writer(connection, self.scope), ids)
         return {id: source_of(row) for id, row in rows.items()}
+
+    async def sources_with(self, names: Collection[str], max_sources: int) -> Mapping[str, Sequence[UUID]]:
+        async with read_connection(self.database) as connection:
+            return await find_sources_with(Writer(connection, self.scope), names, max_sources)
 
     async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
         async with read_connection(self.database) as connection:

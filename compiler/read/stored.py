@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from content.search.words import ANALYSER, words
 from db.connection import Row
 from db.sql import statements
+from resolvers.search.lexemes import PASSAGES, scope_letter
 from resolvers.transactions.writer import Writer
 
 from ..planner import Citations, MentionCard, PageCard, SourceText
@@ -149,6 +151,24 @@ async def find_mentions(reader: Writer, aliases: Collection[str]) -> dict[str, M
         )
         for row in rows
     }
+
+
+async def find_sources_with(reader: Writer, names: Collection[str], max_sources: int) -> dict[str, list[UUID]]:
+    """Return the newest compiled sources that have all words of each name, by the index of passages.
+
+    While that index is being built, no source is found.
+    """
+    said = {name: " ".join(words(name)) for name in names}
+    number = PASSAGES + ANALYSER
+    scope = reader.scope
+    values = {
+        "names": list(said),
+        "words": list(said.values()),
+        "analyser": number,
+        "letter": scope_letter(scope.tenant_id, scope.owner_id, number),
+    }
+    rows = await reader.all(COMPILING["find_sources_with"], **values, most=max_sources) if said else []
+    return {row["name"]: row["source_ids"] for row in rows}
 
 
 async def find_citations(

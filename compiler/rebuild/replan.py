@@ -91,5 +91,8 @@ class KnowledgeWithoutSummary:
     async def sources(self, ids: Collection[UUID]) -> Any:
         return await self.knowledge.sources(ids)
 
+    async def sources_with(self, names: Collection[str], max_sources: int) -> Any:
+        return await self.knowledge.sources_with(names, max_sources)
+
     async def citations(self, page_ids: Collection[UUID]) -> Any:
         return await self.knowledge.citations(page_ids)

@@ -1,15 +1,20 @@
-"""Which pages answer to the names that a batch says, and what Postgres is asked for that."""
+"""Looking up pages and sources by the names in a batch, and the statements that this takes."""
 
+import asyncpg
 import pytest
 
 from compiler.read.evidence import StoredKnowledge
 from db.sql import statements
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.listening import ListeningDatabase
+from resolvers.sources.sources import forget_source
+from tests.compiler.story import compile_all, retain
+from tests.listening import ListeningDatabase, listening
+from tests.plans.explain import Planning, explain
 from tests.wiki import Wiki
 
-FIND_CARDS = statements("sources/compiling")["find_cards"].sql
+COMPILING = statements("sources/compiling")
+FIND_CARDS, FIND_SOURCES_WITH = COMPILING["find_cards"].sql, COMPILING["find_sources_with"].sql
 SAID = {f"thing {n}" for n in range(1_000)}
 
 
@@ -32,3 +37,50 @@ async def test_a_wiki_with_fewer_names_than_a_batch_is_not_asked_for_each(
         {"austin": ["Austin"]} if "austin" in said else {}
     )
     assert {name for one in sent for values in one.arguments if isinstance(values, list) for name in values} == asked
+
+
+async def test_compiled_sources_are_found_by_the_words_of_a_name(wiki: Wiki) -> None:
+    texts = ["Sand and lime plaster.", "Plastered with limes.", "The box room.", "东京都的天气很好。", "limes"]
+    ids = await retain(wiki, *texts)
+    knowledge, names = StoredKnowledge(wiki.database, wiki.scope), ["lime plaster", "box room", "东京", "the of"]
+    assert set(await knowledge.sources_with(names, 9)) <= set(names)
+    assert not any((await knowledge.sources_with(names, 9)).values()), "no source is compiled yet"
+    await compile_all(wiki)
+    found = await knowledge.sources_with(names, 9)
+    assert {name: set(found.get(name, ())) for name in names} == {
+        "lime plaster": {ids[0], ids[1]},
+        "box room": {ids[2]},
+        "东京": {ids[3]},
+        "the of": set(),
+    }
+    assert list((await knowledge.sources_with(["lime"], 2))["lime"]) == [ids[4], ids[1]], "the newest"
+
+
+async def test_neither_forgotten_sources_nor_those_of_other_wikis_are_found(wiki: Wiki) -> None:
+    neighbour = await wiki.neighbour()
+    ids = await retain(wiki, "Sand and lime plaster.", "More lime plaster.")
+    await retain(neighbour, "The lime plaster of others.")
+    for place in (wiki, neighbour):
+        await compile_all(place)
+    await forget_source(wiki.database, wiki.scope, ids[0])
+    await compile_all(wiki)
+    found = await StoredKnowledge(wiki.database, wiki.scope).sources_with(["lime plaster"], 9)
+    assert list(found["lime plaster"]) == [ids[1]]
+
+
+async def test_finding_the_sources_of_a_name_reads_the_index_of_passages(wiki: Wiki) -> None:
+    for start in range(0, 3_000, 100):
+        await retain(wiki, *(f"Note {n} of the harbour." for n in range(start, start + 100)), start=start)
+    await retain(wiki, "Sand and lime plaster.", start=3_000)
+    await compile_all(wiki)
+    async with listening(wiki.database.dsn) as database:
+        await StoredKnowledge(database, wiki.scope).sources_with(["lime plaster"], 9)
+        (sent,) = [one for one in await database.heard() if one.sql == FIND_SOURCES_WITH]
+    connection = await asyncpg.connect(wiki.database.dsn)
+    try:
+        await connection.execute("VACUUM ANALYZE search_passages, sources")
+        execution = await explain(connection, sent, Planning.GENERIC)
+    finally:
+        await connection.close()
+    assert "search_passages_words_ix" in execution.indexes
+    assert execution.scanned == set()

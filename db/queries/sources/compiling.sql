@@ -111,6 +111,39 @@ WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.alias = ANY(CAST
   AND (m.status <> 'promoted' OR m.promoted_page_id IS NOT NULL)
 ORDER BY m.alias, CASE m.status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END;
 
+-- name: find_sources_with
+-- Return the newest compiled sources that have all words of each name, in any order and with any endings.
+WITH wanted AS MATERIALIZED (
+    SELECT given.name, CAST(replace(' ' || CAST(either.query AS text), ' ''', ' ''' || CAST(:letter AS text)) AS tsquery) AS query
+    FROM search_scopes AS s
+    CROSS JOIN unnest(CAST(:names AS text[]), CAST(:words AS text[])) AS given (name, words)
+    CROSS JOIN LATERAL (
+        SELECT string_agg('( ' || CAST(said.query AS text) || ')', ' | ') AS query
+        FROM (
+            SELECT DISTINCT CAST(plainto_tsquery(CAST(language AS regconfig), given.words) AS text) AS query
+            FROM unnest(s.languages) AS language
+        ) AS said
+        WHERE said.query <> ''
+    ) AS either
+    WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.analyser = :analyser AND s.state = 'ready'
+      AND either.query IS NOT NULL
+)
+SELECT wanted.name, ARRAY(
+    SELECT e.id
+    FROM (
+        SELECT DISTINCT p.source_id, p.captured_at FROM search_passages AS p
+        WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.analyser = :analyser
+          AND p.status = 'current' AND p.tsv @@ wanted.query
+    ) AS found
+    JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = found.source_id
+        AND e.forgotten_at IS NULL
+    JOIN compile_cursors AS c ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id
+        AND (e.created_at, e.id) <= (c.source_at, c.source_id)
+    ORDER BY found.captured_at DESC, e.id DESC
+    LIMIT :most
+) AS source_ids
+FROM wanted;
+
 -- name: find_summary_authors
 -- Return who first wrote the present summary of each page.
 SELECT DISTINCT ON (r.page_id) r.page_id, r.author_kind

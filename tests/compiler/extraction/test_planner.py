@@ -204,6 +204,9 @@ class Shelf:
     async def sources(self, ids):  # type: ignore[no-untyped-def]
         return {}
 
+    async def sources_with(self, names, max_sources):  # type: ignore[no-untyped-def]
+        return {}
+
     async def citations(self, page_ids):  # type: ignore[no-untyped-def]
         return {}
 
