@@ -96,8 +96,11 @@ def is_unlisted(word: str, language: str) -> bool:
 
 
 def load_words(language: str) -> None:
-    """Read the word lists that `is_rare` and `is_unlisted` need for a language. This is slow: call it in a thread."""
-    if (language := CODES.get(language, language)) in LISTED:
+    """Read the word lists of a language that `is_rare`, `is_unlisted` and `common_words` need. This is slow: call it in
+    a thread."""
+    language = CODES.get(language, language)
+    common_words(language)
+    if language in LISTED:
         usual_words(language)
         for listed in (language, "english"):  # `is_unlisted` is also called for English, to recognise terms
             _hashes(listed)
@@ -157,7 +160,7 @@ def _word_counts(language: str) -> Iterator[tuple[str, int]]:
 
     The list is parsed word by word, because reading it as a dictionary would take 20 MB.
     """
-    path = files("spellchecker") / "resources" / f"{CODE_OF.get(language, language)}.json.gz"
+    path = files("spellchecker") / "resources" / f"{CODE_OF.get(language)}.json.gz"
     if path.is_file():
         for found in USES.finditer(decompress(path.read_bytes(), MAX_WBITS | 16)):
             yield orjson.loads(found[1]), int(found[2])

@@ -43,7 +43,7 @@ def candidates(readings: Iterable[Reading], counts: Counts, known: KnownNames) -
         words = key.split()
         for word in (words[0], words[-1]) if len(words) > 1 else ():
             if word in known.pages and (word, key) not in used and counts.is_earned(key):
-                used[word, key] = [reading.source.id for reading, _ in counts.sighted[key]]
+                used[word, key] = [reading.source.id for reading, _ in counts.sighted.get(key, ())]
     introduced = {
         (short, whole): id for short, (whole, _) in counts.shorter.items() if (id := counts.introduced.get(short))
     }

@@ -51,6 +51,11 @@ class Draft:
         return (self.type, self.title) == (other.type, other.title)
 
     @property
+    def new_names(self) -> set[str]:
+        """Return the normalised names that the stored page does not have."""
+        return self.names - self.card.aliases if self.card else self.names
+
+    @property
     def subject(self) -> Subject:
         return subject_of(self.type, self.title, frozenset(self.names))
 

@@ -19,8 +19,9 @@ from .evidence import says_capital
 from .names.phrases import NameIndex, phrases, sentences_by_name
 from .names.sightings import first_name
 from .names.variants import KnownNames, city_names, find_introductions, other_forms, other_number, short_forms
+from .plain_evidence import PlainEvidence, names_to_look_up
 from .proposals import new_page, page_update
-from .reading_cache import cacheable, load_words_of, reading_of
+from .reading_cache import cacheable, read, reading_of
 from .readings import Reading
 from .standing import title
 from .tallies import tally_of
@@ -28,6 +29,7 @@ from .texts import metadata
 from .texts.text import Sentence
 
 NAMES_MAX = 100_000  # names of pages with which texts are compared
+EARLIER_MAX = 12  # compiled sources in which each name of a new page is looked for
 # The kinds of metadata that say what a source is about.
 ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
 
@@ -44,6 +46,7 @@ class ExtractivePlanner:
         batch = SourceBatch(readings, knowledge)
         await batch.look_up()
         batch.counts.add(readings)
+        await PlainEvidence(batch.counts, batch.known, knowledge).add(readings)
         await batch.deduplicate()
         await batch.draft_earned()
         batch.draft_decisions()
@@ -54,18 +57,6 @@ class ExtractivePlanner:
         """Read and cache the first of these sources, as many as the cache keeps until they are planned."""
         for source in cacheable(sources):
             await read(source)
-
-
-async def read(source: SourceText) -> Reading:
-    """Return the reading of a source with its sightings, from the cache or computed.
-
-    Computing takes long, so the event loop runs other tasks after each source.
-    """
-    reading = reading_of(source)
-    await load_words_of(reading)
-    _ = reading.sightings
-    await asyncio.sleep(0)
-    return reading
 
 
 class SourceBatch:
@@ -96,12 +87,13 @@ class SourceBatch:
         firsts = {first for key in sighted if (first := key.split()[0]) != key}
         self.page_names = await self._read_page_names()
         await self._look_up_texts(self.readings.values(), sighted | others | titles | firsts)
-        held = await self.knowledge.mentions(sighted | others | firsts)
+        plain = set(names_to_look_up(self.readings.values()))
+        held = await self.knowledge.mentions(sighted | others | firsts | plain)
         tallies = map(tally_of, held.values())
         forms = {normalise(form) for tally in tallies for form in (*tally.forms, *tally.same_as)} - {""}
         held_forms = await self.knowledge.mentions(forms - held.keys()) if forms - held.keys() else {}
         self.known.held = {**held, **held_forms}
-        await self._look_up_pages(forms)
+        await self._look_up_pages(forms.union(*map(other_forms, plain & held.keys())))
 
     async def _read_page_names(self) -> NameIndex | None:
         """Return the names of all pages of the wiki, or None if there are more than NAMES_MAX."""
@@ -171,6 +163,10 @@ class SourceBatch:
 
     def _draft_name(self, key: str, type: str) -> None:
         """Draft a page for a name, or assign the name to the page of its first name or its longer name."""
+        numbered = self.by_name.get(other_number(key) or "")
+        if numbered and numbered.type == type == "topic":
+            self._assign_name(key, numbered, self.counts.written(key))
+            return
         both = self.counts.both_numbers(key)
         tally = both or self.counts.tallies[key]
         name = title(key, tally)
@@ -260,6 +256,31 @@ class SourceBatch:
             if named.reading.source.id in self.readings:
                 for draft in [*named.about, *(draft for drafts in named.sentences.values() for draft in drafts)]:
                     self._add_reading(draft, named.reading)
+        await self._gather_earlier()
+
+    async def _gather_earlier(self) -> None:
+        """Add to drafts the compiled sources that contain a new name of the page, if short notes contain it."""
+        drafts = [
+            draft
+            for draft in self.drafts
+            if draft.type != "decision" and any(reading.is_brief for reading in draft.readings.values())
+        ]
+        new = {name: draft for draft in drafts for name in draft.new_names}
+        found = await self.knowledge.sources_with(sorted(new), EARLIER_MAX) if new else {}
+        wanted = {id for name, ids in found.items() for id in ids if id not in new[name].readings}
+        sources = await self.knowledge.sources(sorted(wanted, key=str)) if wanted else {}
+        readings = [reading_of(source) for source in sources.values()]
+        if self.page_names is None:
+            await self._look_up_texts(readings, set())
+        index, stored = NameIndex(new), self.page_names or NameIndex(self.known.pages)
+        for reading in readings:
+            names = index.names_in(reading)
+            longer = stored.names_in(reading) if names else set()
+            for name, indexes in sentences_by_name(reading, names | longer).items():
+                draft = new.get(name)
+                if draft and any(_is_meant(draft, name, reading, index) for index in indexes):
+                    self._add_reading(draft, reading)
+            await asyncio.sleep(0)
 
     def _add_other_names(self, reading: Reading) -> None:
         """Add to drafts the other names that the source has for them.
@@ -293,7 +314,7 @@ class SourceBatch:
     def _find_named(self, reading: Reading, names: NameIndex) -> NamedPages:
         """Return the drafts that a source names, by sentence, and those that it is about."""
         named = NamedPages(reading)
-        for name, indexes in sentences_by_name(reading, names).items():
+        for name, indexes in sentences_by_name(reading, names.names_in(reading)).items():
             draft = self.by_name[name]
             for index in indexes:
                 if _is_meant(draft, name, reading, index):

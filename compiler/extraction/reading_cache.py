@@ -10,7 +10,7 @@ from content.languages import load_words
 from ..planner import SourceText
 from .readings import Reading
 
-CACHE_MAX = 64_000_000  # bytes of all cached readings
+CACHE_MAX = 60_000_000  # bytes of all cached readings
 READING_BYTES = 4_000  # of each reading
 CHARACTER_BYTES, ENTRY_BYTES = 20, 450  # of each character of the source, and of each result that the reading stores
 VERSION_BYTES = 110  # of the id of each older version of the source, of which there may be a thousand
@@ -89,3 +89,15 @@ async def load_words_of(reading: Reading) -> None:
     if reading.language not in LOADED:
         await asyncio.to_thread(load_words, reading.language)
         LOADED.add(reading.language)
+
+
+async def read(source: SourceText) -> Reading:
+    """Return the reading of a source with its sightings, from the cache or computed.
+
+    Computing takes long, so the event loop runs other tasks after each source.
+    """
+    reading = reading_of(source)
+    await load_words_of(reading)
+    _ = reading.sightings
+    await asyncio.sleep(0)
+    return reading

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
+from content.languages import CODES, common_words
 from content.normalization import INVISIBLE
 from content.notes.fields import NO_RECORD, record_of
 from content.notes.mail import mail_of
@@ -116,12 +117,17 @@ class Reading:
             yield index
             at = words.find(wanted, starts[index + 1])
 
-    def _alone(self, name: str, longer: Sequence[str]) -> tuple[Sentence, ...]:
+    def alone(self, name: str, longer: Sequence[str]) -> tuple[Sentence, ...]:
         """Return the sentences that contain a name outside of these longer names."""
         wanted = padded(name)
         return tuple(
             sentence for sentence in self._sentences_with([wanted]) if wanted in _without(sentence.words, longer)
         )
+
+    @cached_property
+    def is_brief(self) -> bool:
+        """Return whether it is a short note without links, which mentions little in passing."""
+        return self._is_short and not any("link" in sighting.marks for sighting in self.sightings.values())
 
     @cached_property
     def language(self) -> str:
@@ -198,6 +204,8 @@ class Reading:
         if not linked and self._is_short:
             for sighting in seen.values():
                 sighting.is_brief = True
+                is_opening = not sighting.marks.isdisjoint(("open", "first"))
+                sighting.is_actor = self.language == "de" and is_opening and sighting.acted > 0
                 sighting.is_unlisted = sighting.is_rare and self._names.is_unlisted(sighting.word)
         for attribute in ("_written", "_names"):
             self.__dict__.pop(attribute, None)  # no longer needed
@@ -240,14 +248,20 @@ class Reading:
         people = [key for key, name in seen.items() if name.is_person and len(key) > 1 and SPACELESS.search(key)]
         prose = [line for line in self.lines if not ATTENDING.match(line.raw)]
         titles = [name for kind, name in self.named_things if kind == "title"]
+        common = common_words(CODES.get(self.language, self.language))
         for name, context, is_about, is_item in subjects(prose, titles, self.language):
-            is_name = name in marked or any(name.startswith(person) for person in people)
+            is_name = name in marked or any(name.startswith(person) or name in person for person in people)
             longer = names_containing(seen, normalised(name))
-            is_inside = bool(longer) and not self._alone(normalised(name), longer)
+            is_inside = bool(longer) and not self.alone(normalised(name), longer)
+            is_common = all(word in common for word in name.split()) and not is_about
+            if is_common and " " not in name:
+                continue
             if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
                 subject = see(seen, name, "subject" if is_about else "noun", context=context)
                 if subject and is_item:
                     subject.marks.add("item")
+                if subject:
+                    subject.is_common = is_common
         for title in self._titles or DATED.findall(self.source.ref):
             for name in title_subjects(title, self.language) if not JOINED.fullmatch(title) else ():
                 self._see_titled(seen, name.lower() if name[1:].islower() else name)
@@ -272,7 +286,7 @@ class Reading:
         """Count the days whose entries contain each name, or are spoken by the person of this name."""
         for key, sighting in seen.items():
             longer = () if "part" in sighting.marks else names_containing(seen, key)
-            said = self._alone(key, longer) if longer else self._sentences_with([padded(key)])
+            said = self.alone(key, longer) if longer else self._sentences_with([padded(key)])
             spoken = (sentence.day for sentence in self.sentences if sentence.speaker == sighting.name)
             sighting.days = max(1, len({*(sentence.day for sentence in said), *spoken} - {None}))
 

@@ -16,12 +16,17 @@ from .tallies import ONLY, Tally, tally_of
 from .texts.language import HAN
 
 EARNED = 3  # the evidence with which a name has earned a page
-# Sources that a page needs, and those that it needs if one links the name by hand.
+# Sources that a page needs, and those that it needs if one links the name by hand or contains it plainly.
 SOURCES_MIN, LINKING_MIN = 2, 3
+# Short notes that use a word as a noun, and those with the word, that together earn it a page; the same of two words.
+NOUNS_MIN, NOTES_MIN = 2, 4
+PAIRS_MIN, PAIR_NOTES_MIN = 1, 3
+PLAIN_MIN = 2  # the evidence with which short notes count that contain a name without any mark
 ASIDE = 1 / 3  # the weight of a source whose only mark is `aside`
 KANA_MIN = 4  # sources that use a short word in a script without capitals as a person's name
 OPENINGS_MIN = 3  # sources in which a rare word only begins sentences
 PERSON_OPENINGS_MIN = 2  # sources in which a word that only begins sentences acts as people do
+ACTORS_MIN = 2  # short German notes in which a word without an article begins a sentence and does something
 PARTS_MIN = 2  # sources with a short form, from which on the sources with only the whole name count for it
 DOMINANT = 3  # how many times as often as any other form the whole name of a short form is written
 PLACES_SHARE = 3  # one in so many sources may say that something is in a thing, without making it a place
@@ -29,9 +34,9 @@ FORMS_MAX, TAGS_MAX, COMPANIONS_MAX = 6, 8, 12
 # Marks that ordinary words have as well.
 WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
 # Marks that describe a sighting further, and do not count by themselves.
-DESCRIBING = frozenset(
-    {"about", "titled", "decided", "short", "where", "acts", "rare", "unlisted", "item", *ONLY.values()}
-)
+DESCRIBING = frozenset(ONLY.values()) | {
+    "about", "titled", "decided", "short", "where", "acts", "actor", "common", "rare", "unlisted", "item",
+}  # fmt: skip
 
 
 class Standing(NamedTuple):
@@ -60,7 +65,8 @@ def standing_of(key: str, tally: Tally) -> Standing:
 
     One mark `place` is enough, and so are two marks `city` or `journal`, or two marks `person` or `project`. Anything
     else must be a sure name or subject, and needs EARNED evidence from SOURCES_MIN sources, or from LINKING_MIN if one
-    links the name. Sources with only one of the marks in ONLY count if the name is a name by other evidence.
+    links the name or contains it plainly. Sources with only one of the marks in ONLY count if the name is a name by
+    other evidence. Nouns of short notes need no other mark if enough notes contain them.
     """
     marks = tally.marks
     if marks["city"] + marks["journal"] >= 2:
@@ -71,7 +77,7 @@ def standing_of(key: str, tally: Tally) -> Standing:
     is_name = is_part or _is_name(key, tally)
     type = _type_of(tally, is_name=is_name, is_part=is_part)
     if type is None:
-        return Standing(None, 0.0, "naming")
+        return Standing("topic", EARNED, None) if _is_known_noun(key, tally) else Standing(None, 0.0, "naming")
     weight, sources = tally.weight, tally.sources
     is_counted = is_name or marks["term"] + marks["link"] + marks["item"] + marks["titled"] > 0
     for mark, only in ONLY.items():
@@ -80,9 +86,22 @@ def standing_of(key: str, tally: Tally) -> Standing:
             sources -= marks[only]
     if not marks["link"]:
         weight -= marks["aside"] - marks["aside"] * ASIDE
-    is_enough = sources >= (LINKING_MIN if marks["link"] else SOURCES_MIN)
+    if tally.plain and weight >= PLAIN_MIN:
+        weight += tally.plain
+        sources += tally.plain
+    is_enough = sources >= (LINKING_MIN if marks["link"] or tally.plain else SOURCES_MIN)
     evidence = max(0.0, min(weight, EARNED if is_enough else sources))
-    return Standing(type, EARNED, None) if evidence >= EARNED else Standing(None, round(evidence, 2), "sources")
+    if evidence >= EARNED:
+        return Standing(type, EARNED, None)
+    if _is_known_noun(key, tally):
+        return Standing("topic", EARNED, None)
+    return Standing(None, round(evidence, 2), "sources")
+
+
+def _is_known_noun(key: str, tally: Tally) -> bool:
+    """Return whether short notes use it as a noun, unless it is common, and enough notes contain it."""
+    nouns, notes = (PAIRS_MIN, PAIR_NOTES_MIN) if " " in key else (NOUNS_MIN, NOTES_MIN)
+    return tally.marks["noun"] - tally.marks["common"] >= nouns and tally.read + tally.plain >= notes
 
 
 def _is_part_name(key: str, tally: Tally) -> bool:
@@ -109,6 +128,7 @@ def _is_name(key: str, tally: Tally) -> bool:
         )
         or (" " in key and tally.people)
         or (min(marks["open"], marks["rare"]) >= OPENINGS_MIN and marks["acts"] + marks["part"])
+        or marks["actor"] >= ACTORS_MIN
     )
 
 

@@ -18,8 +18,9 @@ Each sighting has marks, which say how the source writes the name. They are stor
 
 A tally has further marks: `said` (people recorded that a source says the name), `decided` (a decision is about it),
 `about` (the source is about it), `where` (something is in it or goes there), `acts` (it does something, in a short
-note), `rare` (hardly any text has the word), `unlisted` (no dictionary has it), and `only part`, `only open` and `only
-bare` (the source has no other mark for it).
+note), `common` (a noun of two words, both common), `actor` (it begins a German sentence without an article and does
+something), `rare` (hardly any text has the word), `unlisted` (no dictionary has it), and `only part`, `only open` and
+`only bare` (the source has no other mark for it).
 """
 
 from collections import Counter
@@ -66,6 +67,8 @@ class Tally:
     """The number of sources that contain the longer name of which this is a part, if that is known."""
     same_as: Counter[str] = field(default_factory=Counter)
     """Other names of the same thing, as sources introduce them: `JavaScript (JS)`."""
+    plain: int = 0
+    """The number of further short notes that contain the name without any mark (`plain_evidence`). It is not stored."""
 
     def add(
         self, sighting: Sighting, source: SourceText, companions: Iterable[str] = (), *, is_decided: bool = False
@@ -88,6 +91,10 @@ class Tally:
             self.marks["where"] += 1
         if sighting.acted and sighting.is_brief:
             self.marks["acts"] += 1
+        if sighting.is_common and "noun" in sighting.marks:
+            self.marks["common"] += 1
+        if sighting.is_actor:
+            self.marks["actor"] += 1
         if sighting.is_rare:
             self.marks["rare"] += 1
         if sighting.is_sure_opening:

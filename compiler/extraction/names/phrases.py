@@ -59,11 +59,11 @@ def _is_phrase(words: list[str], stops: Set[str]) -> bool:
     return len(words) <= WORDS_MAX and "'" not in (first[0], first[-1], last[-1]) and last not in stops
 
 
-def sentences_by_name(reading: Reading, names: NameIndex) -> dict[str, list[int]]:
-    """Return the indexes of the sentences with each name. Of overlapping names in a sentence, only the longest
-    counts."""
+def sentences_by_name(reading: Reading, names: Iterable[str]) -> dict[str, list[int]]:
+    """Return the indexes of the sentences with each of these names. Of overlapping names in a sentence, only the
+    longest counts."""
     found: dict[str, list[int]] = {}
-    wanted = [(name, padded(name)) for name in names.names_in(reading)]
+    wanted = [(name, padded(name)) for name in names]
     for index, sentence in enumerate(_read(reading) if wanted else ()):
         words = sentence.words
         hits = [name for name, word in wanted if word in words]

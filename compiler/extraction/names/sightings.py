@@ -69,6 +69,10 @@ class Sighting:
     """Whether the source is a short note without links, which mentions little in passing."""
     is_rare: bool = False
     """Whether it is one word that is rare in texts of the language, in a source without links."""
+    is_common: bool = False
+    """Whether it is a noun of two words that are both common in texts of the language."""
+    is_actor: bool = False
+    """Whether it begins a sentence of a short German note without an article, and does something there."""
     is_unlisted: bool = False
     """Whether it is such a word, in a short note, and no dictionary has it."""
 

@@ -212,11 +212,11 @@ def _english(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
 
 def _pairs(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
     """Yield pairs of words that stand where nouns do: `the courier app`, and at the start `heat pump is`."""
-    words = fold_text(clause).split()
+    words, stops = fold_text(clause).split(), stops_of("en")
     named = {normalised(word) for word in WORD.findall(clause)[1:] if word[0].isupper()}
     whole = {normalised(found[0]) for found in CAPITALS.finditer(clause)}
     for at, (first, second) in enumerate(pairwise(words)):
-        if first in small or second in small or not (first.isalpha() and second.isalpha()):
+        if first in small or second in stops or not (first.isalpha() and second.isalpha()):
             continue
         is_beside = second in named and f"{first} {second}" not in whole
         if is_beside or is_action(second, "en"):

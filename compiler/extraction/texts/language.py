@@ -71,7 +71,7 @@ STOPWORDS: dict[str, frozenset[str]] = {
             umas uns vai vamos você à voltámos comprei almocei jantámos almoçámos visitei falei
         """,
         "es": """
-            a ahora al algo algunos allí antes aquí así aunque ayer bien cada casi como con cuando de del
+            a ahora al algo algunos allí antes aquí así aunque ayer bien cada casi como con cuando de del demás
             desde después donde dos durante el él ella ellos en entonces entre era es esa ese eso esta está
             estaba este esto fue ha hace hacia han hasta hay hoy la las le les lo los luego mañana más me mi
             mis mucho muy nada ni no nos nosotros nuestra nuestro nunca o otra otro para pero poco por porque

@@ -67,7 +67,7 @@ def test_a_chinese_name_counts_between_words_of_grammar_once_it_is_somebodys() -
     said = ["许岩说明天见。", "今天许岩借了车。"]
     assert "许岩" in titles(compiled(story(*said, "这张照片给了许岩。")))
     assert "许岩" not in titles(compiled(story(*said, "这张照片很好。")))
-    assert titles(compiled(story("这是方案。", "又改了方案。", "有了方案。", "看了方案。"))) == []
+    assert titles(compiled(story("这是方案。", "又改了方案。", "有了方案。"))) == []
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ SHORT_GERMAN = [
 @pytest.mark.parametrize(("texts", "topic"), [(SHORT_ENGLISH, "Courier app"), (SHORT_GERMAN, "Laube")])
 def test_what_short_notes_are_about_needs_no_second_sentence(texts: list[str], topic: str) -> None:
     assert titles(compiled(story(*texts)), "topic") == [topic]
-    passing = "Later in the courier app. Später in der Laube."  # three say it, and none is about it
-    assert topic not in titles(compiled(story(passing, passing, passing)), "topic")
+    passing = "Later in the courier app. Später in der Laube."  # two say it, and none is about it
+    assert topic not in titles(compiled(story(passing, passing)), "topic")
 
 
 def test_what_every_text_says_is_no_topic() -> None:
@@ -328,7 +328,7 @@ def test_a_product_and_a_firm_are_named_by_fields_without_a_version() -> None:
 
 
 TERMS = (
-    "The pool is full, and pgbouncer is to stand before it.",
+    "The pool is full, so we put pgbouncer before it.",
     "In the end it was pgbouncer again, which we had not seen.",
     "Put the new pgbouncer on the second host, and then wait.",
 )

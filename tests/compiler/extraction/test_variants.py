@@ -81,7 +81,7 @@ def test_a_short_form_that_two_speakers_could_have_is_nobodys() -> None:
 
 @pytest.mark.parametrize("batch", [1, 50])
 def test_a_first_name_in_minutes_is_the_attendees(batch: int) -> None:
-    text = "**Attendees:** Theresa Quist, Ola Berg\n\n- Theresa wrote the parser.\n- With Theresa in {place}.\n"
+    text = "**Attendees:** Theresa Quist, Ola Berg\n\n- Theresa wrote it.\n- With Theresa in {place}.\n"
     made = pages(*(text.format(place=place) for place in ("Ulm", "Bonn", "Kiel", "Jena")), batch=batch)
     assert set(made) == {"Theresa Quist", "Ola Berg"}
 

@@ -1,0 +1,92 @@
+"""Short notes that contain a name without any mark count once other notes show that it is a name."""
+
+import asyncio
+import random
+from dataclasses import replace
+
+import pytest
+
+from tests.compiler.extraction.stories import compiled, note, page, refs, story, titles
+
+ABOUT = "Lime plaster is soft."
+PLAIN = ["He says that lime plaster breathes.", "Nobody sells good lime plaster here anymore, they say."]
+LONG = " ".join(f"On day {n} it was cold and we wrote nothing of note." for n in range(20))
+HEADING = "About Falcon Crews And Other Falcon People Here"  # capitals mean nothing in it
+NOUNS = ["The cup is on the lipase.", "We walked to the lipase.", "No more lipase today.", "It smells of old lipase."]
+
+
+def made(*texts: str, batch: int = 50) -> list[str]:
+    return titles(compiled(story(*texts), batch))
+
+
+def test_a_subject_of_one_note_has_its_page_with_two_notes_that_contain_it() -> None:
+    assert made(ABOUT, *PLAIN) == ["Lime plaster"]
+    assert made(ABOUT, PLAIN[0]) == []
+    assert made(*PLAIN) == []
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_it_counts_alike_before_and_after_the_note_that_is_about_it(batch: int) -> None:
+    notes = story(ABOUT, *PLAIN)
+    for seed in range(4):
+        shuffled = random.Random(seed).sample(notes, len(notes))
+        assert titles(compiled(shuffled, batch)) == ["Lime plaster"]
+
+
+def test_the_page_cites_the_notes_that_contained_it_before() -> None:
+    wiki = compiled([*story(*PLAIN), note(7, ABOUT)], 1)
+    cited = {id for section in page(wiki, "Lime plaster").sections.values() for id in section.source_ids}
+    assert set(refs(wiki, cited)) == {"n0", "n1", "n7"}
+
+
+def test_a_new_page_cites_all_short_notes_that_contain_its_name() -> None:
+    wiki = compiled([note(0, HEADING), *(note(n, "We saw the Falcon in the harbour.") for n in range(1, 4))], 1)
+    assert "n0" in refs(wiki, page(wiki, "Falcon").sections["notes"].source_ids)
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        pytest.param(LONG + PLAIN[0], id="a long note"),
+        pytest.param(PLAIN[0] + " See [[Sand]], [[Clay]] and [[Chalk]].", id="a note with links"),
+        pytest.param("He says that lime plasters breathe, and limes and plaster.", id="other words"),
+        pytest.param("The Lime Plaster Guild has met. I wrote to the Lime Plaster Guild.", id="a longer name"),
+    ],
+)
+def test_some_notes_are_no_plain_evidence(plain: str) -> None:
+    assert "Lime plaster" not in made(ABOUT, plain, plain)
+
+
+def test_a_single_name_counts_only_with_its_capital() -> None:
+    named = ["We saw the Falcon in the harbour.", "Off to see the Falcon again."]
+    assert made(*named, "He says that falcon hunts at night.") == []
+    assert made(*named, HEADING) == ["Falcon"]
+
+
+def test_an_ignored_name_earns_no_page() -> None:
+    wiki = compiled(story(ABOUT))
+    wiki.held["lime plaster"] = replace(wiki.held["lime plaster"], status="ignored")
+    asyncio.run(wiki.compile([note(7, PLAIN[0]), note(8, PLAIN[1])]))
+    assert titles(wiki) == []
+
+
+@pytest.mark.parametrize("batch", [1, 2, 4])
+def test_a_noun_of_two_notes_has_its_page_with_two_more_that_contain_it(batch: int) -> None:
+    assert made(*NOUNS, batch=batch) == ["Lipase"]
+    assert made(*reversed(NOUNS), batch=batch) == ["Lipase"]
+    assert made(*NOUNS[:3], batch=batch) == []
+    assert made(*NOUNS[1:], batch=batch) == []
+
+
+def test_a_common_noun_has_none() -> None:
+    assert made(*(text.replace("lipase", "corner") for text in NOUNS)) == []
+
+
+def test_a_noun_of_two_words_needs_three_notes() -> None:
+    notes = [
+        "Later in the courier app.",
+        "Someone broke our courier app again.",
+        "He says that courier app loses orders.",
+    ]
+    assert made(*notes) == ["Courier app"]
+    assert made(*notes[:2]) == []
