@@ -56,6 +56,7 @@ from .subscriptions.routes import streaming_endpoint, without_streams
 from .subscriptions.streams import Streams
 from .web.endpoint import Web, error_page, position_cookie, wants_html
 from .web.graphiql import SessionGraphQL
+from .web.rendering import compile_templates
 from .web.routes import web_routes
 from .worker import compiling
 
@@ -166,7 +167,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
             raise Unavailable(f"The database lacks {len(missing)} migrations. Run `cairn migrate` first.")
         await database.open()
         try:
-            await database.fill()
+            await asyncio.gather(database.fill(), asyncio.to_thread(compile_templates))
             async with (
                 observers.observing(),
                 deleting_old_answers(database),

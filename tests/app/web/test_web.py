@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from app.web.endpoint import local_path
+from app.web.rendering import templates
 from db.scope import Role
 from resolvers.pages.lifecycle import archive_page
 from resolvers.pages.renaming import rename_page
@@ -373,3 +374,11 @@ async def test_pages_that_say_the_like_are_beside_a_page(person: httpx.AsyncClie
     id = re.search(r'data-related="([^"]+)"', (await person.get(f"/wiki/{owner}/topic/deep-eddy")).text)
     assert id is not None
     assert f'<a href="/wiki/{owner}/topic/barton-springs">Barton Springs</a>' in (await person.get(id[1])).text
+
+
+async def test_a_service_compiles_all_templates_before_its_first_request(dsn: str, tmp_path: Path) -> None:
+    templates.cache_clear()
+    async with serving(dsn, tmp_path):
+        cached = templates().cache
+        assert cached is not None
+        assert len(cached) == len(templates().list_templates())
