@@ -248,9 +248,10 @@ def _length(words: Sequence[str]) -> int:
 
 
 def _is_counted(parts: Parts, at: int) -> bool:
-    """Return whether a number belongs to the words after it, as an hour or a day does: `Otto 4. Mai`."""
-    after = parts.gaps[at + 1][:1]
-    return after == ":" or (after == "." and at + 1 < len(parts.words))
+    """Return whether a number belongs to what follows: `Otto 4. Mai`, `Otto 9:30`, `Sales 1,148`, `Butte 3,8 ha`."""
+    after = parts.gaps[at + 1]
+    is_cut = after == "," and parts.words[at + 1][0].isdigit()
+    return is_cut or after[:1] == ":" or (after[:1] == "." and at + 1 < len(parts.words))
 
 
 def _joined(parts: Parts, index: int) -> bool:

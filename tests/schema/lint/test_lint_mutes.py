@@ -145,4 +145,5 @@ async def test_a_page_of_findings_quotes_what_the_wiki_says_as_code(wiki: Wiki) 
     assert page.count("\n## ") == len(CHECKS)
     assert "## orphans (info): 1\n\nPages that no other page links to.\n\n- `topic/a` Fix: `cairn append" in page
     assert [code_span(text) for text in ("a`b", "`a\nb")] == ["``a`b``", "`` `a b ``"]
-    assert "## stale (info): 0\n\nPages that have not changed for 90 days.\n\nNo findings." in page
+    stale = "Pages that have not changed for as long as the wiki allows, 90 days by default."
+    assert f"## stale (info): 0\n\n{stale}\n\nNo findings." in page
