@@ -18,7 +18,15 @@ from .drafts import Draft, NamedPages, links
 from .evidence import says_capital
 from .names.phrases import NameIndex, phrases, sentences_by_name
 from .names.sightings import first_name
-from .names.variants import KnownNames, city_names, find_introductions, other_forms, other_number, short_forms
+from .names.variants import (
+    KnownNames,
+    city_names,
+    find_introductions,
+    other_forms,
+    other_number,
+    other_spelling,
+    short_forms,
+)
 from .plain_evidence import PlainEvidence, names_to_look_up
 from .proposals import new_page, page_update
 from .reading_cache import cacheable, read, reading_of
@@ -163,9 +171,10 @@ class SourceBatch:
 
     def _draft_name(self, key: str, type: str) -> None:
         """Draft a page for a name, or assign the name to the page of its first name or its longer name."""
-        numbered = self.by_name.get(other_number(key) or "")
-        if numbered and numbered.type == type == "topic":
-            self._assign_name(key, numbered, self.counts.written(key))
+        numbered, spelt = (self.by_name.get(form(key) or "") for form in (other_number, other_spelling))
+        other = numbered if numbered and numbered.type == type == "topic" else spelt
+        if other and other.type != "decision":
+            self._assign_name(key, other, self.counts.written(key))
             return
         both = self.counts.both_numbers(key)
         tally = both or self.counts.tallies[key]
@@ -184,10 +193,10 @@ class SourceBatch:
             self._assign_name(key, draft, key if drafted or long else name)
             return
         draft = Draft(type, name, {key, normalise(name)}, tags=tally.tags)
-        other = other_number(key) if both else None
-        if other := other or (other_number(key) if {"title", "link"} & set(tally.marks) and type == "topic" else None):
-            tallied = self.counts.tallies.get(other)
-            draft.add_alias(next(iter(tallied.forms), other) if tallied else other)
+        number = other_number(key)
+        if number and (both or (type == "topic" and {"title", "link"} & set(tally.marks))):
+            tallied = self.counts.tallies.get(number)
+            draft.add_alias(next(iter(tallied.forms), number) if tallied else number)
         if normalise(name) != key:
             draft.add_alias(key)
             draft.aliases.setdefault(key)
@@ -285,7 +294,8 @@ class SourceBatch:
     def _add_other_names(self, reading: Reading) -> None:
         """Add to drafts the other names that the source has for them.
 
-        These are parts of a place's name, a city's name with its region, and short forms that the source introduces.
+        These are parts of a place's name, a city's name with its region, short forms that the source introduces, and
+        other spellings.
         """
         for place, sighting in short_forms(reading):
             self._add_name(place, sighting.name)
@@ -293,6 +303,9 @@ class SourceBatch:
             self._add_name(city, name)
         for long, short in find_introductions(reading):
             self._add_name(long, short.name)
+        for key, sighting in reading.sightings.items():
+            if normalise(sighting.name) == key and (spelt := other_spelling(key)):
+                self._add_name(spelt, sighting.name)
 
     def _add_full_names(self, reading: Reading) -> None:
         """Add the full names of people to the drafts of their first names that have no full name yet."""

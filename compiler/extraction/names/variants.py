@@ -13,6 +13,9 @@ from ..texts.language import KINDS, word_set
 from .capitals import HONORIFICS
 from .sightings import Sighting
 
+# Titles before a surname, with their abbreviations, and the reverse.
+ABBREVIATED = {"frau": "fr", "herr": "hr", "madame": "mme", "senor": "sr", "senora": "sra"}
+TITLES = ABBREVIATED | {short: title for title, short in ABBREVIATED.items()}
 PLURAL_MIN = 4  # letters of a word that has a plural
 # Marks that ordinary words have as well, whose plural means the same. People's names have none of them.
 NUMBERED = frozenset({"link", "title", "tag", "bold", "work", "term"})
@@ -52,7 +55,13 @@ def other_number(key: str) -> str | None:
 
 
 def other_spelling(key: str) -> str | None:
-    """Return the name with hyphens in place of its spaces, or the reverse: `refactoring-english`."""
+    """Return the name with hyphens in place of its spaces, or the reverse: `refactoring-english`.
+
+    A name with a title gets the other form of the title instead: `Fr. Brandt` and `Frau Brandt`.
+    """
+    title, _, rest = key.partition(" ")
+    if rest and title in TITLES:
+        return f"{TITLES[title]} {rest}"
     if "-" in key and " " not in key:
         return key.replace("-", " ")
     return key.replace(" ", "-") if " " in key and "-" not in key and "'" not in key else None

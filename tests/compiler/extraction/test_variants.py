@@ -320,3 +320,22 @@ def test_an_article_with_a_capital_belongs_to_the_name_of_a_place(batch: int) ->
 def test_an_article_that_begins_a_sentence_does_not() -> None:
     texts = [f"La Rosalía cantó {when}, y los demás también." for when in ("ayer", "hoy", "anoche", "antes")]
     assert list(pages(*texts)) == ["Rosalía"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Mit Frau Brandt telefoniert.", "Brief an Fr. Brandt geschickt.", "Frau Brandt war hier.", "Fr. Brandt auch."),
+        (
+            "Besuch bei Fr. Brandt.",
+            "Herr Brandt und Fr. Brandt waren da.",
+            "Mit Frau Brandt und ihrem Hund.",
+            "Frau Brandt rief an.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("batch", [1, 2, 50])
+def test_a_title_and_its_abbreviation_give_one_page(texts: tuple[str, ...], batch: int) -> None:
+    found = [names for title, names in pages(*texts, batch=batch).items() if title in ("Frau Brandt", "Fr. Brandt")]
+    assert len(found) == 1
+    assert found[0] >= {"frau brandt", "fr brandt"}
