@@ -1,4 +1,4 @@
-"""The command line: its output, and how it refuses invalid commands."""
+"""The commands: their output, their exit codes and the errors of invalid commands."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.app.command_line import MARA, Cairn
 
 
 @pytest.mark.parametrize("words", [[], ["tenants"], ["owners"], ["keys"], ["grants"]])
-def test_half_a_command_is_answered_with_help(cairn: Cairn, words: list[str]) -> None:
+def test_an_incomplete_command_prints_its_usage(cairn: Cairn, words: list[str]) -> None:
     ran = cairn(*words)
     assert ran.code == 2
     assert ran.err.startswith(f"Usage: {' '.join(['cairn', *words])} [OPTIONS]")
@@ -22,7 +22,7 @@ def test_half_a_command_is_answered_with_help(cairn: Cairn, words: list[str]) ->
     [["tenants", "list"], ["owners", "list", "--tenant", "a"], ["search", "x", *MARA], ["token", *MARA], ["reindex"]],
     ids=lambda words: words[0],
 )
-def test_a_command_that_reads_makes_no_database(cairn: Cairn, tmp_path: Path, words: list[str]) -> None:
+def test_commands_that_read_create_no_database(cairn: Cairn, tmp_path: Path, words: list[str]) -> None:
     ran = cairn(*words, "--json")
     assert ran.code == 1
     assert ran.error["code"] == "NOTHING_HERE"
@@ -30,7 +30,7 @@ def test_a_command_that_reads_makes_no_database(cairn: Cairn, tmp_path: Path, wo
     assert not (tmp_path / "data").exists()
 
 
-def test_status_needs_nothing_to_be_there(cairn: Cairn, tmp_path: Path) -> None:
+def test_status_works_without_a_database(cairn: Cairn, tmp_path: Path) -> None:
     ran = cairn("status", "--json")
     assert ran.code == 0
     facts = json.loads(ran.out)
@@ -51,7 +51,7 @@ def test_status_needs_nothing_to_be_there(cairn: Cairn, tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("words", [["tenants", "list"], ["migrate"], ["serve"], ["demo"]], ids=" ".join)
-def test_a_setting_that_cannot_work_is_named(
+def test_an_invalid_setting_is_named_in_the_error(
     cairn: Cairn, monkeypatch: pytest.MonkeyPatch, words: list[str], setting: str, value: str, code: str, hint: str
 ) -> None:
     monkeypatch.setenv(setting, value)
@@ -59,10 +59,10 @@ def test_a_setting_that_cannot_work_is_named(
     assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
     assert hint in ran.err
     assert "hush" not in ran.err
-    assert explained_as(cairn, words, code)
+    assert has_error_code(cairn, words, code)
 
 
-def explained_as(cairn: Cairn, words: list[str], code: str) -> bool:
+def has_error_code(cairn: Cairn, words: list[str], code: str) -> bool:
     return "--json" not in cairn(words[0], "--help").out or cairn(*words, "--json").error["code"] == code
 
 
@@ -86,20 +86,20 @@ def test_an_existing_database_is_migrated_only_on_request(
 
 
 def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
-    assert [(one["slug"], one["name"]) for one in json.loads(acme("tenants", "list", "--json").out)] == [
+    assert [(tenant["slug"], tenant["name"]) for tenant in json.loads(acme("tenants", "list", "--json").out)] == [
         ("acme", "Acme Ltd")
     ]
     owners = json.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
-    assert [(one["slug"], one["kind"], one["name"]) for one in owners] == [
+    assert [(owner["slug"], owner["kind"], owner["name"]) for owner in owners] == [
         ("mara", "user", "mara"),
         ("team", "shared", "The team"),
     ]
     listed = acme("owners", "list", "--tenant", "acme").out.splitlines()[1].split()
     assert listed[:4] == ["mara", "user", "mara", "english"]
-    told = acme("owners", "boost", "team", "1.5", "--tenant", "acme").out
-    assert told == "The scores of team's pages are now multiplied by 1.5.\n"
+    boosted = acme("owners", "boost", "team", "1.5", "--tenant", "acme").out
+    assert boosted == "The scores of team's pages are now multiplied by 1.5.\n"
     owners = json.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
-    assert {one["slug"]: one["scoreBoost"] for one in owners} == {"mara": 0.9, "team": 1.5}
+    assert {owner["slug"]: owner["scoreBoost"] for owner in owners} == {"mara": 0.9, "team": 1.5}
 
 
 @pytest.mark.parametrize(
@@ -123,13 +123,13 @@ def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
         (["keys", "revoke", "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f", "--tenant", "acme"], "NOT_FOUND"),
     ],
 )
-def test_a_failed_command_has_an_exit_code(acme: Cairn, words: list[str], code: str) -> None:
+def test_a_failed_command_exits_with_1_and_an_error_code(acme: Cairn, words: list[str], code: str) -> None:
     ran = acme(*words, "--json")
     assert (ran.code, ran.out) == (1, "")
     assert ran.error["code"] == code
 
 
-def test_a_missing_object_is_reported_with_where_to_look(acme: Cairn, tmp_path: Path) -> None:
+def test_the_error_of_a_missing_object_names_the_command_that_lists_them(acme: Cairn, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     assert "with: cairn tenants list" in acme("export", out, "--tenant", "acne", "--owner", "mara").err
     assert "with: cairn owners list --tenant acme" in acme("export", out, "--tenant", "acme", "--owner", "mra").err
@@ -161,8 +161,8 @@ def test_an_import_reports_failed_notes_and_stores_the_rest(acme: Cairn, tmp_pat
     }
     assert result == counted | {"format": "obsidian", "leftOut": {}, "warnings": []}
     again = acme(*words)
-    told = "0 created, 0 changed, 1 unchanged, 1 failed; 0 links, 1 broken; 0 new sources; 0 new attachments.\n"
-    assert again.out.startswith(told)
+    summary = "0 created, 0 changed, 1 unchanged, 1 failed; 0 links, 1 broken; 0 new sources; 0 new attachments.\n"
+    assert again.out.startswith(summary)
     assert "bad.md" in again.out
 
 
@@ -177,14 +177,14 @@ def test_an_export_can_be_imported(acme: Cairn, tmp_path: Path) -> None:
         assert json.loads(again.out)["failed"] == 0
     assert (tmp_path / "folder" / "Austin.md").read_text() == "---\ntags: [city]\n---\nHot.", "as it came"
     shown = acme("export", str(tmp_path / "folder"), *MARA, "--json")
-    told = {"pages": 1, "sources": 0, "path": str(tmp_path / "folder"), "failed": 0, "errors": []}
-    assert json.loads(shown.out) == told
+    report = {"pages": 1, "sources": 0, "path": str(tmp_path / "folder"), "failed": 0, "errors": []}
+    assert json.loads(shown.out) == report
     assert "an export cannot be written to stdout" in acme("export", "-", *MARA).err
     refused = acme("export", str(tmp_path / "notes"), *MARA)
     assert (refused.code, "new or empty" in refused.err) == (1, True)
 
 
-def test_an_export_that_lacks_a_page_names_it_and_exits_with_1(
+def test_an_export_names_each_page_it_cannot_write_and_exits_with_1(
     acme: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> bytes:
@@ -196,8 +196,8 @@ def test_an_export_that_lacks_a_page_names_it_and_exits_with_1(
     monkeypatch.setattr("resolvers.import_export.disk.targets.text_of", failing)
     ran = acme("export", str(tmp_path / "folder"), *MARA)
     assert (ran.code, "1 could not be written" in ran.out, "Austin.md" in ran.out) == (1, True, True)
-    told = json.loads(acme("export", str(tmp_path / "wiki.zip"), *MARA, "--json").out)
-    assert (told["pages"], told["failed"], told["errors"][0]["code"]) == (0, 1, "UNWRITABLE")
+    report = json.loads(acme("export", str(tmp_path / "wiki.zip"), *MARA, "--json").out)
+    assert (report["pages"], report["failed"], report["errors"][0]["code"]) == (0, 1, "UNWRITABLE")
 
 
 def test_imported_pages_are_found_and_shown(acme: Cairn, tmp_path: Path) -> None:
@@ -212,11 +212,11 @@ def test_imported_pages_are_found_and_shown(acme: Cairn, tmp_path: Path) -> None
     assert acme("import", str(path), *MARA).code == 0
     found = json.loads(acme("search", "pecan", *MARA, "--json").out)
     assert found["edges"][0]["node"]["slug"] == "pecan-pie"
-    said = acme("search", "pecan", *MARA).out
-    assert "topic/pecan-pie" in said
-    assert "They bake Pecan pie." in said
-    assert said.endswith("\n2 of 2\n")
-    assert not CONTROL.search(said)
+    results = acme("search", "pecan", *MARA).out
+    assert "topic/pecan-pie" in results
+    assert "They bake Pecan pie." in results
+    assert results.endswith("\n2 of 2\n")
+    assert not CONTROL.search(results)
     assert acme("search", "?!", *MARA).out == "No results.\n"
     assert acme("search", "-sweet pecan", *MARA, "--limit", "3").out.endswith("\n1 of 1\n"), "a minus is no option"
     shown = acme("page", "topic/pecan-pie", *MARA).out

@@ -1,4 +1,4 @@
-"""`cairn attachments move` moves the bytes of files to the folder and back, even if it is killed at any moment."""
+"""`cairn attachments move` moves attachments between the database and the folder, even if it is killed."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ FILES = {f"file-{n}.png": b"\x89PNG" + bytes([n]) * 5_000 for n in range(40)}
 
 @pytest.fixture
 def cairn(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Path) -> Cairn:
-    """Runs a command in this process, over a wiki whose files were kept before there was a folder."""
+    """Run commands on a wiki whose attachments were stored in the database before a folder was set."""
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
     vault = tmp_path / "vault"
     vault.mkdir()
@@ -53,11 +53,11 @@ def exported(cairn: Cairn, place: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in place.rglob("*.png")}
 
 
-def test_files_go_to_the_folder_and_back(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
-    there = cairn("attachments", "move", "--to", "folder", "--json")
-    assert there.code == 0
-    done = json.loads(there.out)
-    assert (done["to"], done["files"], done["bytes"], done["missing"]) == ("folder", 40, 40 * 5_004, [])
+def test_attachments_are_moved_to_the_folder_and_back(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
+    moved = cairn("attachments", "move", "--to", "folder", "--json")
+    assert moved.code == 0
+    report = json.loads(moved.out)
+    assert (report["to"], report["files"], report["bytes"], report["missing"]) == ("folder", 40, 40 * 5_004, [])
     assert rows(dsn) == [(True, 0)] * 40
     assert in_folder(tmp_path) == set(FILES.values())
     assert exported(cairn, tmp_path / "one") == FILES
@@ -69,7 +69,7 @@ def test_files_go_to_the_folder_and_back(cairn: Cairn, dsn: str, tmp_path: Path)
     assert exported(cairn, tmp_path / "two") == FILES
 
 
-def test_a_file_that_the_folder_lacks_is_reported_and_stays(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
+def test_a_missing_or_changed_file_is_reported_and_not_moved(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
     assert cairn("attachments", "move", "--to", "folder").code == 0
     first, second, *_ = sorted(path for path in (tmp_path / "files").rglob("*") if path.is_file())
     first.unlink()
@@ -83,7 +83,7 @@ def test_a_file_that_the_folder_lacks_is_reported_and_stays(cairn: Cairn, dsn: s
     assert "cairn: 2 files are missing from the folder or were changed there: " in ran.err
 
 
-def test_without_a_folder_the_command_says_which_setting_to_set(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_move_without_a_folder_names_the_missing_setting(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAIRN_ATTACHMENTS_DIR")
     ran = cairn("attachments", "move", "--to", "folder")
     assert (ran.code, ran.err) == (

@@ -1,4 +1,4 @@
-"""Commands that open the database themselves hold as few connections as they use."""
+"""Commands that open the database themselves open only the connections that they use."""
 
 from typing import Any
 
@@ -10,18 +10,18 @@ from db.database import Database
 
 
 @pytest.fixture
-def opened(dsn: str, monkeypatch: pytest.MonkeyPatch) -> list[asyncpg.Connection]:
-    """The connections that are opened to a database of yours from now on."""
-    made: list[asyncpg.Connection] = []
+def connections(dsn: str, monkeypatch: pytest.MonkeyPatch) -> list[asyncpg.Connection]:
+    """Return the list to which each opened connection is added."""
+    opened: list[asyncpg.Connection] = []
     connect = asyncpg.connect
 
-    async def counted(*arguments: Any, **options: Any) -> asyncpg.Connection:
-        made.append(await connect(*arguments, **options))
-        return made[-1]
+    async def recording(*arguments: Any, **options: Any) -> asyncpg.Connection:
+        opened.append(await connect(*arguments, **options))
+        return opened[-1]
 
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
-    monkeypatch.setattr(asyncpg, "connect", counted)
-    return made
+    monkeypatch.setattr(asyncpg, "connect", recording)
+    return opened
 
 
 async def write_and_read(database: Database) -> None:
@@ -31,12 +31,12 @@ async def write_and_read(database: Database) -> None:
         await connection.raw.fetchval("SELECT 1")
 
 
-def test_a_command_opens_one_connection(opened: list[asyncpg.Connection]) -> None:
+def test_a_command_opens_one_connection(connections: list[asyncpg.Connection]) -> None:
     run_in_session(Database.ping)
-    assert len(opened) == 1
+    assert len(connections) == 1
 
 
-def test_a_command_that_reads_as_the_service_does_opens_another(opened: list[asyncpg.Connection]) -> None:
+def test_a_command_that_also_searches_opens_a_second_connection(connections: list[asyncpg.Connection]) -> None:
     run_in_session(write_and_read)
-    assert len(opened) == 2
-    assert all(connection.is_closed() for connection in opened)
+    assert len(connections) == 2
+    assert all(connection.is_closed() for connection in connections)

@@ -14,7 +14,7 @@ from tests.app.command_line import Cairn
 from tests.app.service import SECRET
 
 
-def test_a_grant_is_given_and_taken_back(acme: Cairn) -> None:
+def test_a_grant_is_added_and_removed(acme: Cairn) -> None:
     words = ["--tenant", "acme", "--owner", "team", "--grantee", "mara"]
     assert acme("grants", "add", *words, "--role", "member").out == "mara now has the role member in team's wiki.\n"
     assert json.loads(acme("grants", "remove", *words, "--json").out)["removed"] is True
@@ -32,24 +32,25 @@ def test_grants_are_listed(acme: Cairn) -> None:
     assert acme("grants", "list", "--tenant", "acme", "--owner", "nobody", "--json").error["code"] == "NOT_FOUND"
 
 
-def test_a_token_says_who_acts_with_it(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_names_its_actor(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAIRN_JWT_SECRET", SECRET)
     assert acme("owners", "create", "scout", "--tenant", "acme", "--kind", "agent").code == 0
 
-    def acting(owner: str, *options: str) -> tuple[str, bool]:
-        made = json.loads(acme("token", "--tenant", "acme", "--owner", owner, *options, "--json").out)
-        scope = scope_of(jwt.decode(made["token"], SECRET, algorithms=["HS256"]))
-        return scope.actor.kind.value, scope.actor.id == made["ownerId"]
+    def actor_of(owner: str, *options: str) -> tuple[str, bool]:
+        issued = json.loads(acme("token", "--tenant", "acme", "--owner", owner, *options, "--json").out)
+        scope = scope_of(jwt.decode(issued["token"], SECRET, algorithms=["HS256"]))
+        return scope.actor.kind.value, scope.actor.id == issued["ownerId"]
 
-    assert acting("scout") == ("agent", True)
-    assert acting("mara") == ("user", True)
-    assert acting("team") == ("service", True)
-    assert acting("scout", "--role", "service") == ("service", True)
-    assert acting("scout", "--actor", "user") == ("user", True)
+    assert actor_of("scout") == ("agent", True)
+    assert actor_of("mara") == ("user", True)
+    assert actor_of("team") == ("service", True)
+    assert actor_of("scout", "--role", "service") == ("service", True)
+    assert actor_of("scout", "--actor", "user") == ("user", True)
     assert acme("token", "--tenant", "acme", "--owner", "scout", "--actor", "compiler").code == 2
 
 
-async def open_with(dsn: str, key: str) -> tuple[str, int]:
+async def authenticate(dsn: str, key: str) -> tuple[str, int]:
+    """Return the role of an API key and the number of its owners."""
     database = Database(dsn, size=1)
     await database.open()
     try:
@@ -59,10 +60,10 @@ async def open_with(dsn: str, key: str) -> tuple[str, int]:
     return scope.role.value, len(scope.owners)
 
 
-def test_a_key_opens_until_it_is_revoked(acme: Cairn, dsn: str) -> None:
+def test_a_key_is_accepted_until_it_is_revoked(acme: Cairn, dsn: str) -> None:
     words = ["--tenant", "acme", "--owner", "mara", "--owner", "team", "--role", "reader", "--name", "crawler"]
     issued = json.loads(acme("keys", "create", *words, "--expires", "90d", "--json").out)
-    assert asyncio.run(open_with(dsn, issued["key"])) == ("reader", 2)
+    assert asyncio.run(authenticate(dsn, issued["key"])) == ("reader", 2)
     (listed,) = json.loads(acme("keys", "list", "--tenant", "acme", "--json").out)
     assert (listed["name"], listed["owners"], listed["state"]) == ("crawler", ["mara", "team"], "active")
     assert acme("keys", "revoke", issued["id"], "--tenant", "acme").code == 0
@@ -70,4 +71,4 @@ def test_a_key_opens_until_it_is_revoked(acme: Cairn, dsn: str) -> None:
     assert issued["key"].removeprefix("cairn_") not in shown
     assert shown.split()[8:14] == ["crawler", "reader", "user", "mara", "team", "revoked"]
     with pytest.raises(Unauthenticated):
-        asyncio.run(open_with(dsn, issued["key"]))
+        asyncio.run(authenticate(dsn, issued["key"]))

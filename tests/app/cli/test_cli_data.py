@@ -1,4 +1,4 @@
-"""Commands that copy, move, erase and retain data, as an operator types them."""
+"""Operator commands: backups, transfers, erasure, retention, keys and the audit log."""
 
 import asyncio
 from pathlib import Path
@@ -15,11 +15,12 @@ from resolvers.auth.oauth import AuthorizationRequest, Client, authorize, find_b
 from tests.app.command_line import MARA, Cairn
 
 
-def done(run: Cairn, *arguments: str) -> dict[str, object]:
+def run_json(run: Cairn, *arguments: str) -> dict[str, object]:
+    """Run a command with `--json` and return its result."""
     ran = run(*arguments, "--json")
     assert ran.code == 0, ran.err
-    found: dict[str, object] = orjson.loads(ran.out)
-    return found
+    result: dict[str, object] = orjson.loads(ran.out)
+    return result
 
 
 def test_a_backup_is_made_verified_and_restored(
@@ -32,12 +33,12 @@ def test_a_backup_is_made_verified_and_restored(
     secret.parent.mkdir(exist_ok=True)
     secret.write_text("a secret")
     place = str(tmp_path / "backup")
-    made = done(acme, "backup", place)
-    assert made["tokenSecret"] is True
-    assert made["tables"]["pages"]["rows"] == 1  # type: ignore[index]
+    backup = run_json(acme, "backup", place)
+    assert backup["tokenSecret"] is True
+    assert backup["tables"]["pages"]["rows"] == 1  # type: ignore[index]
     again = acme("backup", place, "--json")
     assert (again.code, again.error["code"]) == (1, "ARCHIVE_REFUSED")
-    verified = done(acme, "backup", "verify", place)
+    verified = run_json(acme, "backup", "verify", place)
     assert (verified["isWhole"], verified["questions"], verified["brokenTables"]) == (True, 1, [])
     refused = acme("restore", place, "--json")
     assert refused.error["code"] == "ARCHIVE_REFUSED"
@@ -46,7 +47,7 @@ def test_a_backup_is_made_verified_and_restored(
     secret.write_text("another secret")
     assert "another secret" in acme("restore", place).err
     secret.unlink()
-    assert done(acme, "restore", place)["tokenSecret"] is True
+    assert run_json(acme, "restore", place)["tokenSecret"] is True
     assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("a secret", 0o600)
     assert "It is hot." in acme("page", "topic/kiln", *MARA).out
     (tmp_path / "backup" / "tables" / "pages.copy.gz").write_bytes(b"")
@@ -56,45 +57,47 @@ def test_a_backup_is_made_verified_and_restored(
     assert "already has this content" in acme("restore", "topic/kiln", "1", *MARA).out
 
 
-def test_a_database_is_backed_up_before_it_is_migrated(
+def test_an_unmigrated_database_can_be_backed_up(
     cairn: Cairn, empty_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asyncio.run(migrate(empty_dsn, to="0090"))
     monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
-    assert done(cairn, "backup", str(tmp_path / "backup"))["revision"] == "0090"
+    assert run_json(cairn, "backup", str(tmp_path / "backup"))["revision"] == "0090"
 
 
-def test_the_operators_log_tells_of_backups_and_of_tenants_that_left(acme: Cairn, tmp_path: Path) -> None:
-    tenant = done(acme, "backup", str(tmp_path / "backup")) and orjson.loads(acme("tenants", "list", "--json").out)[0]
-    done(acme, "tenants", "export", "acme", str(tmp_path / "acme"))
-    done(acme, "tenants", "import", str(tmp_path / "acme"))
+def test_the_operator_audit_log_records_backups_exports_and_imports(acme: Cairn, tmp_path: Path) -> None:
+    tenant = (
+        run_json(acme, "backup", str(tmp_path / "backup")) and orjson.loads(acme("tenants", "list", "--json").out)[0]
+    )
+    run_json(acme, "tenants", "export", "acme", str(tmp_path / "acme"))
+    run_json(acme, "tenants", "import", str(tmp_path / "acme"))
     events = orjson.loads(acme("audit", "--json").out)
     assert [event["action"] for event in events] == ["backup.created", "tenant.exported", "tenant.imported"]
     assert [event["subject"] for event in events] == [None, tenant["id"], tenant["id"]]
     assert {event["outcome"] for event in events} == {"done"}
 
 
-def test_the_log_tells_of_a_token_without_saying_it(acme: Cairn) -> None:
-    token = done(acme, "token", *MARA, "--role", "reader", "--ttl", "1h")
-    told = acme("audit", "--tenant", "acme", "--action", "token", "--json").out
-    (event,) = orjson.loads(told)
+def test_the_audit_log_records_a_token_without_its_value(acme: Cairn) -> None:
+    token = run_json(acme, "token", *MARA, "--role", "reader", "--ttl", "1h")
+    log = acme("audit", "--tenant", "acme", "--action", "token", "--json").out
+    (event,) = orjson.loads(log)
     assert (event["action"], event["subject"], event["detail"]) == (
         "token.created", token["ownerId"], {"role": "reader", "seconds": 3600}
     )  # fmt: skip
-    assert str(token["token"]) not in told
+    assert str(token["token"]) not in log
 
 
 def test_keys_are_rotated_and_the_rotation_is_logged(acme: Cairn) -> None:
     limits = ["--scope", "wiki:read", "--network", "10.0.0.0/8"]
-    issued = done(acme, "keys", "create", "--tenant", "acme", "--owner", "mara", "--name", "crawler", *limits)
-    rotated = done(acme, "keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "1h")
+    issued = run_json(acme, "keys", "create", "--tenant", "acme", "--owner", "mara", "--name", "crawler", *limits)
+    rotated = run_json(acme, "keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "1h")
     assert rotated["key"] != issued["key"]
     (listed,) = orjson.loads(acme("keys", "list", "--tenant", "acme", "--json").out)
     assert (listed["scopes"], listed["networks"], listed["usedAt"]) == (["wiki:read"], ["10.0.0.0/8"], None)
     assert listed["formerUntil"] == rotated["formerUntil"]
-    told = acme("audit", "--tenant", "acme", "--action", "api_key")
-    assert [line.split()[2] for line in told.out.splitlines()[1:]] == ["api_key.created", "api_key.rotated"]
-    assert str(rotated["key"]) not in told.out
+    log = acme("audit", "--tenant", "acme", "--action", "api_key")
+    assert [line.split()[2] for line in log.out.splitlines()[1:]] == ["api_key.created", "api_key.rotated"]
+    assert str(rotated["key"]) not in log.out
     assert orjson.loads(acme("audit", "--tenant", "acme", "--refused", "--json").out) == []
     refused = acme("keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "100d", "--json")
     assert refused.error["code"] == "BAD_USER_INPUT"
@@ -104,7 +107,7 @@ def test_an_authorised_program_is_listed_until_it_is_disconnected(acme: Cairn, d
     (mara, team) = orjson.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
     assert (mara["slug"], team["slug"]) == ("mara", "team")
 
-    async def let_in() -> None:
+    async def authorise_program() -> None:
         owner_id, client = UUID(mara["id"]), Client("a program", "Kettle watcher")
         scope = Scope(UUID(mara["tenantId"]), owner_id, Role.MEMBER, Actor(ActorKind.USER, "mara"), (owner_id,))
         address = "http://127.0.0.1:3030/callback"
@@ -118,19 +121,19 @@ def test_an_authorised_program_is_listed_until_it_is_disconnected(acme: Cairn, d
         finally:
             await database.close()
 
-    asyncio.run(let_in())
+    asyncio.run(authorise_program())
     (program,) = orjson.loads(acme("programs", "list", *MARA, "--json").out)
     assert (program["name"], program["role"]) == ("Kettle watcher", "reader")
     assert "Kettle watcher" in acme("programs", "list", *MARA).out
     assert orjson.loads(acme("programs", "list", "--tenant", "acme", "--owner", "team", "--json").out) == []
     elsewhere = acme("programs", "disconnect", program["id"], "--tenant", "acme", "--owner", "team", "--json")
     assert (elsewhere.code, elsewhere.error["code"]) == (1, "NOT_FOUND")
-    assert done(acme, "programs", "disconnect", program["id"], *MARA) == {"id": program["id"], "disconnected": True}
+    assert run_json(acme, "programs", "disconnect", program["id"], *MARA) == {"id": program["id"], "disconnected": True}
     assert orjson.loads(acme("programs", "list", *MARA, "--json").out) == []
     assert acme("programs", "disconnect", program["id"], *MARA, "--json").error["code"] == "NOT_FOUND"
 
 
-def test_an_unreachable_address_is_named_without_its_password(acme: Cairn, tmp_path: Path) -> None:
+def test_the_error_of_an_unreachable_database_hides_its_password(acme: Cairn, tmp_path: Path) -> None:
     wrong = "postgresql://nobody:secret@127.0.0.1:1/cairn"
     ran = acme("tenants", "transfer", "acme", "--to", wrong)
     assert ran.code == 1
@@ -138,7 +141,7 @@ def test_an_unreachable_address_is_named_without_its_password(acme: Cairn, tmp_p
     assert "secret" not in ran.err
 
 
-def test_erasing_counts_rows_first_and_needs_a_confirmation(acme: Cairn) -> None:
+def test_erase_counts_rows_in_a_dry_run_and_needs_a_confirmation(acme: Cairn) -> None:
     assert acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
     for words in (
         ("tenants", "erase", "acme"),
@@ -149,23 +152,23 @@ def test_erasing_counts_rows_first_and_needs_a_confirmation(acme: Cairn) -> None
         assert acme(*words, "--dry-run", "--yes").code == 1
         assert acme(*words, "--dry-run").code == 0
     assert "Nobody called jo has" in acme("sources", "erase", "--by", "jo", "--tenant", "acme", "--dry-run").err
-    counted = done(acme, "owners", "erase", "mara", "--tenant", "acme", "--dry-run")
-    erased = done(acme, "owners", "erase", "mara", "--tenant", "acme", "--yes")
+    counted = run_json(acme, "owners", "erase", "mara", "--tenant", "acme", "--dry-run")
+    erased = run_json(acme, "owners", "erase", "mara", "--tenant", "acme", "--yes")
     assert counted["counts"] == erased["counts"] != {}
     assert "There is no owner" in acme("owners", "erase", "mara", "--tenant", "acme", "--yes").err
-    done(acme, "tenants", "erase", "acme", "--yes")
+    run_json(acme, "tenants", "erase", "acme", "--yes")
     listed = orjson.loads(acme("tenants", "erasures", str(erased["tenantId"]), "--json").out)
-    assert [one["kind"] for one in listed] == ["owner", "tenant"]
-    assert all(one["erasedBy"].startswith("operator") for one in listed)
+    assert [erasure["kind"] for erasure in listed] == ["owner", "tenant"]
+    assert all(erasure["erasedBy"].startswith("operator") for erasure in listed)
     assert orjson.loads(acme("tenants", "list", "--json").out) == []
 
 
 def test_a_tenant_sets_its_retention_periods(acme: Cairn) -> None:
     none = dict.fromkeys(("activity", "audit", "jobs", "revisions", "sources"))
-    assert done(acme, "tenants", "retention", "acme") == none
-    chosen = done(acme, "tenants", "retention", "acme", "--revisions", "52w", "--sources", "forever")
+    assert run_json(acme, "tenants", "retention", "acme") == none
+    chosen = run_json(acme, "tenants", "retention", "acme", "--revisions", "52w", "--sources", "forever")
     assert chosen == none | {"revisions": 364, "sources": 0}
-    assert done(acme, "tenants", "retention", "acme", "--revisions", "default") == none | {"sources": 0}
+    assert run_json(acme, "tenants", "retention", "acme", "--revisions", "default") == none | {"sources": 0}
     assert "for ever" in acme("tenants", "retention", "acme").out
     for wrong in ("3", "12h", "soon"):
         assert acme("tenants", "retention", "acme", "--jobs", wrong).code == 2

@@ -1,4 +1,4 @@
-"""`cairn documents`: how trusted documents are checked and added."""
+"""`cairn documents` checks and adds trusted documents."""
 
 import json
 from hashlib import sha256
@@ -27,12 +27,12 @@ def test_a_folder_is_checked_against_the_schema(tmp_path: Path, capsys: pytest.C
     assert f"{tmp_path / 'app.json'}: bad: Cannot query field 'nothingLikeThat' on type 'Query'." in out
     assert out.endswith("3 documents, 3 errors.\n")
     assert main(["documents", "check", str(tmp_path), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert (told["documents"], {fault["id"] for fault in told["faults"]}) == (3, {"bad", "deep", "0" * 64})
+    report = json.loads(capsys.readouterr().out)
+    assert (report["documents"], {fault["id"] for fault in report["faults"]}) == (3, {"bad", "deep", "0" * 64})
 
 
-def test_the_one_file_of_a_client_is_checked_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`persisted-documents.json`, as code generators write it among other files."""
+def test_a_persisted_documents_file_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Code generators write `persisted-documents.json` among other files."""
     manifest = tmp_path / "persisted-documents.json"
     manifest.write_text(json.dumps({sha256(GOOD.encode()).hexdigest(): GOOD}))
     (tmp_path / "bad.graphql").write_text(BAD)
@@ -55,7 +55,7 @@ def test_documents_are_added_under_their_hash(tmp_path: Path, capsys: pytest.Cap
     assert main(["documents", "check", str(folder)]) == 0
 
 
-def test_of_documents_one_of_which_is_wrong_none_is_added(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_document_is_added_if_any_is_invalid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "good.graphql").write_text(GOOD)
     (tmp_path / "bad.graphql").write_text(BAD)
     (tmp_path / "latin.graphql").write_bytes(b"\xe9")

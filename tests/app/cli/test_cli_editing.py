@@ -1,4 +1,4 @@
-"""Editing pages and reading their earlier versions from a terminal."""
+"""Commands that edit pages, show their earlier versions and decide proposals."""
 
 import io
 import json
@@ -52,12 +52,12 @@ def test_a_list_item_is_superseded(acme: Cairn) -> None:
     assert "- burritos" in body(acme, "topic/austin")
 
 
-def test_a_page_is_made(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = acme(
+def test_a_page_is_created(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    created = acme(
         "create", "entity", "Zilker Park", "- in [[Austin]]", "--tag", "park", "--tag", "city", "--related", "atx",
         "--summary", "Begun", *MARA,
     )  # fmt: skip
-    assert made.out == "entity/zilker-park is now at version 1.\n"
+    assert created.out == "entity/zilker-park is now at version 1.\n"
     page = json.loads(acme("page", "entity/zilker-park", *MARA, "--json").out)
     assert (page["title"], page["bodyMd"], page["tags"]) == ("Zilker Park", "- in [[Austin]]", ["park", "city"])
     assert "Begun" in acme("history", "entity/zilker-park", *MARA).out
@@ -70,7 +70,7 @@ def test_a_page_is_made(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "## Rationale" in body(acme, "decision/tacos")
 
 
-def test_a_page_that_cannot_be_created_gets_a_reason(acme: Cairn) -> None:
+def test_an_invalid_page_is_refused_with_a_reason(acme: Cairn) -> None:
     assert "Invalid value for 'TYPE': give one of entity, topic," in acme("create", "city", "Austin", *MARA).err
     taken = acme("create", "topic", "Austin", "Text.", "--slug", "austin", *MARA)
     assert (taken.code, taken.err) == (1, 'cairn: The slug "austin" belongs to the topic "Austin" already.\n')
@@ -78,10 +78,10 @@ def test_a_page_that_cannot_be_created_gets_a_reason(acme: Cairn) -> None:
     assert "Did you mean 'create'? Try: cairn --help" in acme("creat").err
 
 
-def test_an_impossible_edit_is_reported_by_its_code(acme: Cairn) -> None:
-    told = acme("edit", "topic/austin", "- takos", "x", *MARA).err
-    assert told.startswith("cairn: The old text was not found. The text nearest to it begins at line 5.")
-    assert "\nTried: exact, lines, whitespace, indentation. The nearest text is at line 5:\n\n- tacos\n" in told
+def test_a_failed_edit_is_reported_with_its_error_code(acme: Cairn) -> None:
+    message = acme("edit", "topic/austin", "- takos", "x", *MARA).err
+    assert message.startswith("cairn: The old text was not found. The text nearest to it begins at line 5.")
+    assert "\nTried: exact, lines, whitespace, indentation. The nearest text is at line 5:\n\n- tacos\n" in message
     failed = acme("edit", "topic/austin", "nowhere", "x", *MARA, "--json").error
     assert (failed["code"], failed.keys() >= {"passesTried", "nearest"}) == ("EDIT_FAILED", True)
     assert "is there 3 times, in lines 1, 5, 6. " in acme("edit", "topic/austin", "t", "x", *MARA).err
@@ -99,7 +99,7 @@ def test_versions_are_listed_compared_and_restored(acme: Cairn) -> None:
     assert "Warmer" in listed
     cursor = listed.split("--before ")[1].strip()
     older = json.loads(acme("history", "topic/austin", "--before", cursor, *MARA, "--json").out)
-    assert [one["version"] for one in older["nodes"]] == [1]
+    assert [revision["version"] for revision in older["nodes"]] == [1]
     assert "-Hot.\n+Very hot.\n" in acme("diff", "topic/austin", "1", "2", *MARA).out
     assert json.loads(acme("diff", "topic/austin", "1", "2", *MARA, "--json").out)["linesAdded"] == 1
     assert acme("diff", "topic/austin", "1", "7", *MARA, "--json").error["code"] == "NOT_FOUND"
@@ -115,9 +115,9 @@ def test_pages_are_renamed_merged_and_archived(acme: Cairn) -> None:
     assert body(acme, "topic/atx").startswith("Hot.\n\nBats.")
     assert acme("archive", "entity/trip", *MARA).out == "entity/trip: archived\n"
     assert acme("archive", "entity/trip", "--back", *MARA).out == "entity/trip: restored\n"
-    some = acme("archive", "entity/none", "entity/trip", "topic/none", *MARA)
-    assert (some.code, some.out.splitlines()[1]) == (1, "entity/trip: archived")
-    assert some.out.count("There is no page") == 2
+    archived = acme("archive", "entity/none", "entity/trip", "topic/none", *MARA)
+    assert (archived.code, archived.out.splitlines()[1]) == (1, "entity/trip: archived")
+    assert archived.out.count("There is no page") == 2
     assert acme("archive", "entity/none", *MARA).code == 1
 
 
@@ -128,23 +128,23 @@ def test_a_page_is_transferred_to_another_wiki(acme: Cairn) -> None:
     )
     moved = acme("transfer", "topic/atx", "team", *MARA)
     assert moved.out == "Moved topic/atx to the wiki of team, at version 2.\n", moved.err
-    there = json.loads(acme("page", "topic/atx", "--tenant", "acme", "--owner", "team", "--json").out)
-    assert there["bodyMd"] == "Bats."
+    transferred = json.loads(acme("page", "topic/atx", "--tenant", "acme", "--owner", "team", "--json").out)
+    assert transferred["bodyMd"] == "Bats."
     refused = acme("transfer", "topic/austin", "nowhere", *MARA)
     assert (refused.code, "no space `nowhere`" in refused.err) == (1, True)
 
 
-def test_a_claim_is_superseded_once_and_reported(acme: Cairn) -> None:
+def test_a_claim_is_superseded_only_once(acme: Cairn) -> None:
     command = ("wiki", "supersede", "topic/austin", "Hot.", "Mild.", "--on", "2026-03-02", *MARA)
     assert acme(*command).out == "topic/austin is now at version 2.\n"
     assert acme(*command).out == "topic/austin is now at version 2, and the claim was already superseded.\n"
     assert body(acme, "topic/austin").startswith("Mild.")
-    none = acme("wiki", "supersede", "topic/austin", "Cold.", "Mild.", *MARA)
-    assert (none.code, "Cold." in none.err or "not" in none.err) == (1, True)
+    refused = acme("wiki", "supersede", "topic/austin", "Cold.", "Mild.", *MARA)
+    assert (refused.code, "Cold." in refused.err or "not" in refused.err) == (1, True)
     assert acme("wiki", "supersede", "topic/austin", "a", "b", "--overridden-by", "day", *MARA).code == 2
 
 
-def test_contradicting_claims_come_with_an_import_and_are_decided(acme: Cairn, tmp_path: Path) -> None:
+def test_contradictions_are_imported_and_resolved(acme: Cairn, tmp_path: Path) -> None:
     page = {
         "title": "Ledger", "type": "project", "body": "It runs on Postgres.\n\n## Later\n\nIt runs on MySQL.",
         "contradictions": [
@@ -158,8 +158,8 @@ def test_contradicting_claims_come_with_an_import_and_are_decided(acme: Cairn, t
     assert acme("import", str(tmp_path / "more.jsonl"), *MARA).code == 0
     listed = acme("wiki", "contradictions", "--status", "open", *MARA).out
     assert "It runs on Postgres. (2026-01-10)" in listed
-    (one,) = json.loads(acme("wiki", "contradictions", *MARA, "--json").out)["nodes"]
-    command = ("wiki", "resolve", one["id"], "keep-newer", "I looked.", *MARA)
+    (contradiction,) = json.loads(acme("wiki", "contradictions", *MARA, "--json").out)["nodes"]
+    command = ("wiki", "resolve", contradiction["id"], "keep-newer", "I looked.", *MARA)
     assert [acme(*command).out, acme(*command).out] == [
         "Resolved the contradiction.\n",
         "The contradiction is already resolved this way.\n",
@@ -167,10 +167,10 @@ def test_contradicting_claims_come_with_an_import_and_are_decided(acme: Cairn, t
     assert body(acme, "project/ledger") == "## Later\n\nIt runs on MySQL."
     assert acme("wiki", "contradictions", "--status", "open", *MARA, "--json").out.count("claim") == 0
     assert acme("wiki", "resolve", "nonsense", "both-hold", "So.", *MARA).code == 2
-    assert acme("wiki", "resolve", one["id"], "both-hold", "So.", *MARA).code == 1
+    assert acme("wiki", "resolve", contradiction["id"], "both-hold", "So.", *MARA).code == 1
 
 
-def test_a_stub_is_made_and_grows_with_its_sources(acme: Cairn, tmp_path: Path) -> None:
+def test_a_stub_is_created_and_extended_with_its_sources(acme: Cairn, tmp_path: Path) -> None:
     notes = tmp_path / "sources.jsonl"
     lines = [{"kind": "daily_note", "ref": f"day-{n}", "content": f"Roast {n} kg."} for n in range(2)]
     notes.write_text("\n".join(map(json.dumps, lines)))
@@ -185,8 +185,8 @@ def test_a_stub_is_made_and_grows_with_its_sources(acme: Cairn, tmp_path: Path) 
     assert acme("wiki", "stub", "entity", "Mill", "--why", "So.", *MARA).code == 1, "an entity has no such section"
     stub += ("--why", "Fresh.", "--how-to-apply", "In every roast.")
     assert acme(*stub, "--source", "daily_note/day-9", *MARA).code == 1
-    made = acme(*stub, "--source", "daily_note/day-0", *MARA)
-    assert made.out == "concept/small-batches is now at version 1.\n", made.err
+    created = acme(*stub, "--source", "daily_note/day-0", *MARA)
+    assert created.out == "concept/small-batches is now at version 1.\n", created.err
     assert body(acme, "concept/small-batches").startswith(
         "## Summary\n\n- five kilos\n\n## Why\n\nFresh.\n\n## How to apply\n\nIn every roast."
     )
@@ -194,16 +194,16 @@ def test_a_stub_is_made_and_grows_with_its_sources(acme: Cairn, tmp_path: Path) 
     assert (again.code, again.error["code"]) == (1, "PAGE_EXISTS")
     stubs = json.loads(acme("pages", "--stubs", "--type", "concept", *MARA, "--json").out)
     assert [page["slug"] for page in stubs["nodes"]] == ["small-batches"]
-    grow = ("wiki", "append", "concept/small-batches", "Less waste.")
-    assert acme(*grow, "--source", "daily_note/none", *MARA).code == 1, "nothing is appended without its source"
-    assert acme(*grow, "--source", "daily_note/day-1", "--section", "why", *MARA).out.endswith("version 2.\n")
-    assert acme(*grow, "--source", "daily_note/day-1", *MARA, "--expect", "1").code == 1
+    append = ("wiki", "append", "concept/small-batches", "Less waste.")
+    assert acme(*append, "--source", "daily_note/none", *MARA).code == 1, "nothing is appended without its source"
+    assert acme(*append, "--source", "daily_note/day-1", "--section", "why", *MARA).out.endswith("version 2.\n")
+    assert acme(*append, "--source", "daily_note/day-1", *MARA, "--expect", "1").code == 1
     assert "## Why\n\nFresh.\n\nLess waste." in body(acme, "concept/small-batches")
     assert json.loads(acme("pages", "--stubs", "--type", "concept", *MARA, "--json").out)["totalCount"] == 0
     assert "rebuild" in acme("wiki", "rebuild", "--help").out
 
 
-def test_the_map_and_the_log_are_printed_in_parts(acme: Cairn) -> None:
+def test_the_map_and_the_log_are_paginated(acme: Cairn) -> None:
     first = acme("wiki", "map", "--limit", "2", *MARA)
     assert first.out.startswith("# Knowledge map\n\nPages: 3 (1 entity, 2 topic).\n\n## Entity (1)\n\n- [**Trip**]")
     cursor = first.err.split()[-1]
@@ -217,26 +217,26 @@ def test_the_map_and_the_log_are_printed_in_parts(acme: Cairn) -> None:
     assert acme("owners", "synthesis", "mara", "0", "--tenant", "acme").code == 2
 
 
-def test_a_wiki_is_shown_and_listed_and_its_targets_are_named(acme: Cairn) -> None:
+def test_pages_are_shown_and_accessible_wikis_are_listed(acme: Cairn) -> None:
     assert acme("wiki", "show", "entity/trip", *MARA).out == acme("page", "entity/trip", *MARA).out
     found = json.loads(acme("wiki", "list", "--stubs", "--category", "topic", *MARA, "--json").out)
     assert {page["type"] for page in found["nodes"]} == {"TOPIC"}
     for slug in ("team", "private"):
         assert acme("owners", "create", slug, "--tenant", "acme", "--kind", "shared").code == 0
     assert acme("owners", "boost", "team", "1.5", "--tenant", "acme").code == 0
-    let = ("grants", "add", "--tenant", "acme", "--owner", "team")
-    assert acme(*let, "--grantee", "mara", "--role", "reader").code == 0
+    grant = ("grants", "add", "--tenant", "acme", "--owner", "team")
+    assert acme(*grant, "--grantee", "mara", "--role", "reader").code == 0
     own, team = json.loads(acme("wiki", "targets", *MARA, "--json").out)
     assert (own["slug"], own["role"], own["pages"]) == ("mara", "member", {"entity": 1, "topic": 2})
     assert (team["slug"], team["role"], team["score_boost"], team["pages"]) == ("team", "reader", 1.5, {})
     assert "1 entity, 2 topic" in acme("wiki", "targets", *MARA).out
 
 
-def test_the_pages_of_shared_spaces_are_listed_as_far_as_they_may_be_read(acme: Cairn) -> None:
+def test_list_shared_shows_only_pages_of_readable_spaces(acme: Cairn) -> None:
     for slug in ("team", "private"):
-        place = ("--tenant", "acme", "--owner", slug)
+        space = ("--tenant", "acme", "--owner", slug)
         assert acme("owners", "create", slug, "--tenant", "acme", "--kind", "shared").code == 0
-        assert acme("create", "topic", f"Plans of {slug}", "Soon.", *place).code == 0
+        assert acme("create", "topic", f"Plans of {slug}", "Soon.", *space).code == 0
     assert (
         acme("grants", "add", "--tenant", "acme", "--owner", "team", "--grantee", "mara", "--role", "reader").code == 0
     )
@@ -252,24 +252,24 @@ def test_the_pages_of_shared_spaces_are_listed_as_far_as_they_may_be_read(acme: 
 
 
 def test_the_diary_describes_changes_in_words(acme: Cairn) -> None:
-    told = acme("wiki", "diary", *MARA).out
-    assert told.startswith("# Diary, ")
-    assert "Created [**Trip**](/wiki/entity/trip)" in told
+    diary = acme("wiki", "diary", *MARA).out
+    assert diary.startswith("# Diary, ")
+    assert "Created [**Trip**](/wiki/entity/trip)" in diary
     found = json.loads(acme("wiki", "diary", "--zone", "Europe/Berlin", "--lines", "1", *MARA, "--json").out)
     assert len(found["days"][0]["entries"]) == 1
     assert json.loads(acme("wiki", "diary", "--until", "2020-01-01", *MARA, "--json").out)["days"] == []
     assert acme("wiki", "diary", "--since", "yesterday", *MARA, "--json").error["code"] == "BAD_USER_INPUT"
 
 
-def test_writes_under_review_are_listed_and_decided(acme: Cairn) -> None:
+def test_proposals_are_listed_and_decided(acme: Cairn) -> None:
     assert acme("owners", "policy", "mara", "member=maybe", "--tenant", "acme").code != 0
     ran = acme("owners", "policy", "mara", "member=review", "member/decision=closed", "--tenant", "acme")
     assert ran.out == "The write policy of mara is: member=review, member/decision=closed.\n"
     assert acme("edit", "topic/austin", "Hot.", "Very hot.", *MARA).code != 0
     assert "Very hot" not in body(acme, "topic/austin")
-    (one,) = json.loads(acme("wiki", "proposals", "--status", "open", *MARA, "--json").out)["nodes"]
-    assert "{+" in one["wordDiff"]
+    (proposal,) = json.loads(acme("wiki", "proposals", "--status", "open", *MARA, "--json").out)["nodes"]
+    assert "{+" in proposal["wordDiff"]
     assert "edit_page topic/austin" in acme("wiki", "proposals", *MARA).out
-    assert acme("wiki", "decide", one["id"], "--as", "decline", *MARA).code == 1, "a reason is needed"
-    assert acme("wiki", "decide", one["id"], *MARA).out == f"{one['id']}: done\n"
+    assert acme("wiki", "decide", proposal["id"], "--as", "decline", *MARA).code == 1, "a reason is needed"
+    assert acme("wiki", "decide", proposal["id"], *MARA).out == f"{proposal['id']}: done\n"
     assert "Very hot." in body(acme, "topic/austin")

@@ -1,4 +1,4 @@
-"""Lint from the command line, over REST and as a resource for agents."""
+"""Lint runs from the command line, over REST and as an MCP resource."""
 
 import json
 from typing import Any
@@ -21,10 +21,10 @@ def rest(service: Service, token: str) -> Rest:
 
 
 def checks(ran: Any) -> dict[str, Any]:
-    return {one["name"]: one for one in json.loads(ran.out)["checks"]}
+    return {check["name"]: check for check in json.loads(ran.out)["checks"]}
 
 
-def test_a_finding_names_its_command_and_is_muted_with_a_reason(acme: Cairn) -> None:
+def test_a_finding_names_its_fix_and_can_be_muted_with_a_reason(acme: Cairn) -> None:
     assert acme("create", "topic", "Austin", "A city.", *MARA).code == 0
     text = acme("lint", *MARA).out
     assert all(check.name in text for check in CHECKS)
@@ -38,8 +38,8 @@ def test_a_finding_names_its_command_and_is_muted_with_a_reason(acme: Cairn) -> 
     )
     assert "1 muted. List them with --muted." in acme("lint", *MARA).out
     assert "- topic/austin: An entry page (" in acme("lint", *MARA, "--muted").out
-    one = checks(acme("lint", *MARA, "--format", "json"))["orphans"]
-    assert (one["total"], one["mutedTotal"], one["muted"][0]["mute"]["reason"]) == (0, 1, "An entry page")
+    orphans = checks(acme("lint", *MARA, "--format", "json"))["orphans"]
+    assert (orphans["total"], orphans["mutedTotal"], orphans["muted"][0]["mute"]["reason"]) == (0, 1, "An entry page")
     assert acme("lint", "unmute", "orphans", "topic/austin", *MARA).out == "Unmuted the finding.\n"
     assert acme("lint", "unmute", "orphans", "topic/austin", *MARA).out == "The finding was not muted.\n"
     assert acme("lint", "mute", "orphans", "topic/nobody", "x", *MARA).code == 1
@@ -47,22 +47,22 @@ def test_a_finding_names_its_command_and_is_muted_with_a_reason(acme: Cairn) -> 
     assert "There is no check" in acme("lint", "mute", "nonsense", "x", "x", "--name", *MARA).err
 
 
-def test_a_wiki_without_faults_has_no_findings_and_each_run_is_kept(acme: Cairn) -> None:
+def test_a_clean_wiki_has_no_findings_and_runs_are_stored_as_reports(acme: Cairn) -> None:
     ran = acme("lint", *MARA)
     assert (ran.code, "\nNo findings.\n" in ran.out) == (0, True)
     acme("lint", *MARA, "--no-report")
     assert acme("lint", *MARA, "--format", "markdown").out.count("No findings.") == len(CHECKS)
     listed = json.loads(acme("lint", "reports", *MARA, "--json").out)["nodes"]
-    assert [(one["trigger"], one["found"]) for one in listed] == [("command", 0)] * 2
+    assert [(report["trigger"], report["found"]) for report in listed] == [("command", 0)] * 2
     assert acme("lint", "reports", *MARA).out.count("command") == 2
 
 
-def test_lint_says_whose_wiki_it_needs(acme: Cairn) -> None:
+def test_lint_without_a_tenant_is_a_usage_error(acme: Cairn) -> None:
     assert acme("lint").code == 2
     assert "--tenant" in acme("lint").err
 
 
-def test_findings_are_sarif_for_other_tools(acme: Cairn) -> None:
+def test_findings_are_exported_as_sarif(acme: Cairn) -> None:
     assert acme("create", "decision", "Database", "## Decision\n\nPostgres.", *MARA).code == 0
     assert acme("lint", "mute", "orphans", "decision/database", "Known", *MARA).code == 0
     log = json.loads(acme("lint", *MARA, "--format", "sarif").out)
@@ -84,7 +84,7 @@ def test_findings_are_sarif_for_other_tools(acme: Cairn) -> None:
     assert suppression == {"kind": "external", "status": "accepted", "justification": "Known"}
 
 
-def test_the_settings_of_lint_are_set_by_an_operator(acme: Cairn) -> None:
+def test_an_operator_changes_the_lint_settings_of_an_owner(acme: Cairn) -> None:
     ran = acme("owners", "lint", "mara", "--tenant", "acme", "--stale-after", "30", "--every", "0", "--sensitivity")
     assert (ran.code, "stale after 30 days" in ran.out) == (0, True)
     owner = json.loads(acme("owners", "lint", "mara", "--tenant", "acme", "--json").out)
@@ -92,7 +92,7 @@ def test_the_settings_of_lint_are_set_by_an_operator(acme: Cairn) -> None:
     assert acme("owners", "lint", "mara", "--tenant", "acme", "--stale-after", "0").code == 1
 
 
-def test_a_threshold_says_which_decisions_get_a_page(acme: Cairn) -> None:
+def test_decisions_below_the_significance_threshold_get_no_page(acme: Cairn) -> None:
     small = ("--why", "It is printed.", "--decision", "Blue", "--significance", "low", *MARA)
     assert (
         acme("wiki", "decision", "Which ink?", *small).out
@@ -101,33 +101,33 @@ def test_a_threshold_says_which_decisions_get_a_page(acme: Cairn) -> None:
     ran = acme("owners", "decisions", "mara", "--threshold", "low", "--tenant", "acme")
     assert (ran.code, ran.out) == (0, "Decisions of mara get a page if their significance is low or higher.\n")
     assert acme("wiki", "decision", "Which paper?", *small).out.startswith("Recorded as the page ")
-    left = acme("owners", "decisions", "mara", "--tenant", "acme", "--json")
-    assert json.loads(left.out)["decisionThreshold"] == "low", "what is left out stays"
+    unchanged = acme("owners", "decisions", "mara", "--tenant", "acme", "--json")
+    assert json.loads(unchanged.out)["decisionThreshold"] == "low", "what is left out stays"
     assert acme("owners", "decisions", "mara", "--threshold", "huge", "--tenant", "acme").code == 2
 
 
 async def test_rest_lints_mutes_and_keeps_reports(rest: Rest, service: Service, wiki: Wiki) -> None:
     await rest.page("Austin", content="A city.")
-    found = {one["name"]: one for one in (await rest.get("/lint")).json()["checks"]}
-    assert list(found) == [check.name for check in CHECKS]
-    (one,) = found["orphans"]["findings"]
-    assert (one["slug"], one["fix"], one["mute"]) == ("austin", "cairn append TYPE/SLUG '[[austin]]'", None)
-    given = {"check": "orphans", "slug": "austin", "reason": "An entry page."}
-    assert (await rest.post("/lint/mute", given)).json() == {"changed": True}
+    checks_by_name = {check["name"]: check for check in (await rest.get("/lint")).json()["checks"]}
+    assert list(checks_by_name) == [check.name for check in CHECKS]
+    (finding,) = checks_by_name["orphans"]["findings"]
+    assert (finding["slug"], finding["fix"], finding["mute"]) == ("austin", "cairn append TYPE/SLUG '[[austin]]'", None)
+    mute = {"check": "orphans", "slug": "austin", "reason": "An entry page."}
+    assert (await rest.post("/lint/mute", mute)).json() == {"changed": True}
     (check,) = (await rest.get("/lint?check=orphans")).json()["checks"]
     assert (check["total"], check["muted"][0]["mute"]["reason"]) == (0, "An entry page.")
     assert (await rest.post("/lint/unmute", {"check": "orphans", "slug": "austin"})).json() == {"changed": True}
-    assert (await rest.post("/lint/mute", given | {"slug": "nowhere"})).status_code == 404
-    assert (await rest.post("/lint/mute", given | {"check": "none"})).json()["field"] == "check"
+    assert (await rest.post("/lint/mute", mute | {"slug": "nowhere"})).status_code == 404
+    assert (await rest.post("/lint/mute", mute | {"check": "none"})).json()["field"] == "check"
     assert (await rest.get("/lint?check=none")).status_code == 422
-    made = await rest.post("/lint/reports", None)
-    assert (made.status_code, made.json()["trigger"]) == (201, "request")
+    created = await rest.post("/lint/reports", None)
+    assert (created.status_code, created.json()["trigger"]) == (201, "request")
     (listed,) = (await rest.get("/lint/reports")).json()["items"]
-    assert listed == made.json()
+    assert listed == created.json()
 
 
 async def test_agents_read_lint_as_a_resource(mara: Agent, wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="A city."))
-    assert "cairn://lint" in [str(one.uri) for one in (await mara.client.list_resources()).resources]
+    assert "cairn://lint" in [str(resource.uri) for resource in (await mara.client.list_resources()).resources]
     (content,) = (await mara.client.read_resource("cairn://lint")).contents
     assert "- `topic/austin` Fix: `cairn append TYPE/SLUG '[[austin]]'`" in content.text  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Commands in their own processes: what they share, what they leave behind, and how they end."""
+"""Commands in their own processes share one embedded server and leave no process behind."""
 
 import asyncio
 import json
@@ -41,26 +41,26 @@ def used_dir(data_dir: Path, made_server: Path) -> Path:
     return data_dir
 
 
-def test_the_demo_serves_a_wiki_that_other_commands_share_and_that_stays(data_dir: Path) -> None:
+def test_the_demo_wiki_is_shared_with_commands_and_survives_a_restart(data_dir: Path) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
         Serving(data_dir, "demo", "--port", port(taken), is_fresh=True) as demo,
     ):
-        told = f"Port {port(taken)} is in use. Using port"
+        warning = f"Port {port(taken)} is in use. Using port"
         await_earned_pages(data_dir)
-        check_the_queries(demo)
+        check_printed_queries(demo)
         check_other_commands(demo, data_dir)
         edit(demo, "Edited.")
         press_ctrl_c(demo)
-        said = demo.process.communicate(timeout=90)[1]
+        stderr = demo.process.communicate(timeout=90)[1]
     assert demo.process.returncode == 0
-    assert told in said
-    assert "Traceback" not in said
+    assert warning in stderr
+    assert "Traceback" not in stderr
     assert processes(data_dir) == ""
-    with Serving(data_dir, "demo", "--port", "0") as again:
-        assert summary(again) == "Edited."
-        again.process.send_signal(signal.SIGTERM)
-        assert again.process.wait(30) == 0
+    with Serving(data_dir, "demo", "--port", "0") as restarted:
+        assert summary(restarted) == "Edited."
+        restarted.process.send_signal(signal.SIGTERM)
+        assert restarted.process.wait(30) == 0
     assert processes(data_dir) == ""
 
 
@@ -76,7 +76,7 @@ def test_ctrl_c_ends_a_service_of_several_processes(used_dir: Path) -> None:
 
 
 def test_the_embedded_wikis_are_searchable_after_an_upgrade(used_dir: Path) -> None:
-    """After an upgrade from a release without the index, any command that notices it creates the index."""
+    """The first command after an upgrade from a release without the index creates the index."""
     notes = used_dir.with_suffix(".jsonl")
     notes.write_text('{"title": "Pecan pie", "type": "topic", "body": "Sweet."}')
     assert cairn(used_dir, "import", str(notes), "--tenant", "acme", "--owner", "ada", "--create").code == 0
@@ -91,7 +91,7 @@ def test_the_embedded_wikis_are_searchable_after_an_upgrade(used_dir: Path) -> N
     assert first.out == second.out
 
 
-def test_a_port_that_is_taken_stops_the_service_with_one_line(used_dir: Path) -> None:
+def test_serve_fails_if_its_port_is_in_use(used_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = cairn(used_dir, "serve", "--port", port(taken))
     assert ran.code == 1
@@ -99,21 +99,21 @@ def test_a_port_that_is_taken_stops_the_service_with_one_line(used_dir: Path) ->
     assert processes(used_dir) == ""
 
 
-def test_a_reader_who_has_enough_is_no_error(data_dir: Path) -> None:
+def test_a_closed_stdout_pipe_is_no_error(data_dir: Path) -> None:
     pipe = f"{shlex.join(COMMAND)} schema | head -1"
     ran = subprocess.run(pipe, shell=True, cwd=ROOT, env=environment(data_dir), capture_output=True, text=True)
     assert (ran.stderr, ran.stdout.count("\n")) == ("", 1)
 
 
 def press_ctrl_c(serving: Serving) -> None:
-    """A terminal sends it to every process of the group."""
+    """Send SIGINT to every process of the group, as a terminal does."""
     os.killpg(serving.process.pid, signal.SIGINT)
 
 
 def await_earned_pages(data_dir: Path) -> None:
-    """The sample has seventy pages; six names in it have earned one, and the demo's own worker makes them."""
+    """Wait until the demo's worker has added a page for each of the six names that earned one to the 70 pages."""
 
-    async def counted() -> int:
+    async def count_pages() -> int:
         connection = await asyncpg.connect(dsn)
         try:
             return int(await connection.fetchval("SELECT count(*) FROM pages"))
@@ -124,19 +124,19 @@ def await_earned_pages(data_dir: Path) -> None:
     with EmbeddedServer(data_dir) as dsn:
         while counts[-1] != 76 and len(counts) < 100:
             time.sleep(0.2)
-            counts.append(asyncio.run(counted()))
+            counts.append(asyncio.run(count_pages()))
     assert counts[-1] == 76, counts
 
 
-def check_the_queries(demo: Serving) -> None:
-    """Each of the three that the demo prints answers with something, and so does the line for a terminal."""
+def check_printed_queries(demo: Serving) -> None:
+    """Check that the three queries and the curl command that the demo prints return data."""
     parts = [part.partition("\n")[2] for part in demo.said.split("\n\n# ")[1:]]
     links, queries = zip(*(part.removeprefix("# ").split("\n", 1) for part in parts[:3]), strict=True)
     for link, query in zip(links, queries, strict=True):
         page, _, fragment = link.partition("#")
-        handed = {name: value for name, (value,) in parse_qs(fragment, strict_parsing=True).items()}
-        assert (page.endswith("/graphiql"), handed["query"].split()) == (True, query.split())
-        assert handed["token"] in demo.said
+        parameters = {name: value for name, (value,) in parse_qs(fragment, strict_parsing=True).items()}
+        assert (page.endswith("/graphiql"), parameters["query"].split()) == (True, query.split())
+        assert parameters["token"] in demo.said
         assert query.startswith("query ")
     searched, shown, spaces = (demo.ask(query) for query in queries)
     assert len(searched["wikiSearch"]) == 3

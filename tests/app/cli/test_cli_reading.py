@@ -1,4 +1,4 @@
-"""Reading a wiki from the command line: lists, loaded modules, followed changes, and settings."""
+"""Commands that read a wiki: their output, the modules that they import, and settings."""
 
 import asyncio
 import json
@@ -37,14 +37,16 @@ def wiki(acme: Cairn) -> Cairn:
     return acme
 
 
-def shell(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+def shell(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     script = (
         "import sys; from app.cli import main; code = main(sys.argv[1:]); "
         f"print(sorted({NOT_FOR_READING} & sys.modules.keys()), file=sys.stderr); sys.exit(code)"
     )
-    kept = {name: os.environ[name] for name in ("PATH", "CAIRN_DATABASE_URL", "CAIRN_DATA_DIR") if name in os.environ}
+    inherited = {
+        name: os.environ[name] for name in ("PATH", "CAIRN_DATABASE_URL", "CAIRN_DATA_DIR") if name in os.environ
+    }
     return subprocess.run(
-        [COMMAND[0], "-c", script, *arguments], cwd=ROOT, env=kept | {"PYTHONPATH": str(ROOT)} | more,
+        [COMMAND[0], "-c", script, *arguments], cwd=ROOT, env=inherited | {"PYTHONPATH": str(ROOT)} | variables,
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
 
@@ -71,20 +73,20 @@ def test_frequent_reads_load_only_the_modules_that_they_need(wiki: Cairn, argume
     assert ran.stderr == "[]\n"
 
 
-def test_looking_for_wikis_to_read_loads_nothing_that_reads_them() -> None:
-    """Every command does on the embedded server."""
+def test_importing_the_index_commands_does_not_import_reindexing() -> None:
+    """On the embedded server every command imports this module."""
     script = "import sys, app.cli.commands.indexes; print('resolvers.search.reindexing' in sys.modules)"
     ran = subprocess.run([COMMAND[0], "-c", script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout == "False\n"
 
 
-def test_the_stored_plans_are_those_that_the_engine_makes() -> None:
-    """`make schema` writes them anew."""
+def test_stored_plans_match_the_plans_of_the_engine() -> None:
+    """`make schema` writes the stored plans."""
     path = ROOT / "app" / "cli" / "queries" / plans.FILE
     assert plans.format_plans() == path.read_text(encoding="utf-8")
 
 
-def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn, tmp_path: Path) -> None:
+def test_a_stored_plan_returns_the_same_data_as_its_document(wiki: Cairn, tmp_path: Path) -> None:
     assert wiki("create", "entity", "한국", "A country.", *MARA).code == 0
     notes = tmp_path / "notes"
     notes.mkdir()
@@ -92,29 +94,31 @@ def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn, tmp_path: Path)
         (notes / f"{name}.md").write_text(name)
     assert wiki("retain", str(notes), *MARA).code == 0
 
-    async def both(database: Database) -> None:
+    async def compare(database: Database) -> None:
         found = await find_wiki(database, "acme", "mara")
-        for slug, is_there in (("austin", True), ("nobody", False), ("한국", True), (normalize("NFD", "한국"), True)):
-            asked = await read_stored(database, found, "page", {"type": "ENTITY", "slug": slug})
-            assert await plans.find_page(database, found, "entity", slug) == asked["wikiPage"]
-            assert (asked["wikiPage"] is not None) is is_there
+        for slug, exists in (("austin", True), ("nobody", False), ("한국", True), (normalize("NFD", "한국"), True)):
+            expected = await read_stored(database, found, "page", {"type": "ENTITY", "slug": slug})
+            assert await plans.find_page(database, found, "entity", slug) == expected["wikiPage"]
+            assert (expected["wikiPage"] is not None) is exists
         for query in ("water", "astin", "-water", '"flows in"', "tag:city", "nothing", "", "owner:team austin"):
-            asked = await read_stored(database, found, "find", {"query": query, "limit": 5})
-            assert await plans.find_results(database, found, query, 5) == asked["wikiSearchResults"], query
+            expected = await read_stored(database, found, "find", {"query": query, "limit": 5})
+            assert await plans.find_results(database, found, query, 5) == expected["wikiSearchResults"], query
         for limit in (1, 2, 100):
-            every = {"filter": {"status": "ACTIVE"}, "order": "UPDATED", "limit": limit, "after": None}
-            asked = await read_stored(database, found, "pages", every)
-            assert await plans.list_pages(database, found, limit) == asked["wikiPages"]
-            assert asked["wikiPages"]["nodes"]
-            asked = await read_stored(database, found, "sources", {"kinds": None, "limit": limit, "after": None})
-            assert await plans.list_sources(database, found, limit) == asked["wikiSources"]
-            assert asked["wikiSources"]["nodes"]
+            variables = {"filter": {"status": "ACTIVE"}, "order": "UPDATED", "limit": limit, "after": None}
+            expected = await read_stored(database, found, "pages", variables)
+            assert await plans.list_pages(database, found, limit) == expected["wikiPages"]
+            assert expected["wikiPages"]["nodes"]
+            expected = await read_stored(database, found, "sources", {"kinds": None, "limit": limit, "after": None})
+            assert await plans.list_sources(database, found, limit) == expected["wikiSources"]
+            assert expected["wikiSources"]["nodes"]
 
     settings = Settings()
-    asyncio.run(run_with_database(settings, str(settings.database_url), both))
+    asyncio.run(run_with_database(settings, str(settings.database_url), compare))
 
 
-def test_a_wiki_and_who_owns_it_may_be_set_once_for_all_commands(wiki: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variables_set_the_tenant_and_owner_of_commands(
+    wiki: Cairn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert wiki("page", "entity/austin").code == 2
     monkeypatch.setenv("CAIRN_TENANT", "acme")
     monkeypatch.setenv("CAIRN_OWNER", "mara")
@@ -155,12 +159,12 @@ def test_sources_are_listed(wiki: Cairn, tmp_path: Path) -> None:
     assert [source["ref"] for source in found["nodes"]] == ["r-document"]
 
 
-def test_the_words_of_options_are_those_of_the_contract() -> None:
+def test_option_values_match_the_enums_of_the_schema() -> None:
     assert tuple(sources.Kind) == SOURCE_KINDS
     assert {order.value for order in Order} == {order.value for order in WikiPageOrder}
 
 
-def test_a_wiki_is_followed_live(wiki: Cairn) -> None:
+def test_watch_prints_changes_as_they_happen(wiki: Cairn) -> None:
     with Command(["watch", *MARA, "--json"], os.environ) as watching:
         lines = watching.lines()
         assert json.loads(next(lines))["kind"] == "RESYNC"
@@ -176,7 +180,7 @@ def test_settings_are_listed_without_secrets(cairn: Cairn, monkeypatch: pytest.M
     monkeypatch.setenv("CAIRN_JWT_SECRET", "hunter4" * 8)
     monkeypatch.setenv("CAIRN_PORT", "9000")
     ran = cairn("settings", "--json")
-    listed = {one["name"]: one for one in json.loads(ran.out)}
+    listed = {setting["name"]: setting for setting in json.loads(ran.out)}
     assert listed.keys() == {f"CAIRN_{name.upper()}" for name in Settings.model_fields}
     assert (listed["CAIRN_PORT"]["value"], listed["CAIRN_PORT"]["source"]) == ("9000", "environment")
     assert (listed["CAIRN_HOST"]["value"], listed["CAIRN_HOST"]["source"]) == ("127.0.0.1", "default")
@@ -189,20 +193,20 @@ def test_settings_are_listed_without_secrets(cairn: Cairn, monkeypatch: pytest.M
     assert "CAIRN_PORT" in shown
 
 
-def test_a_variable_that_is_no_setting_is_named(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_cairn_variables_are_reported(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAIRN_PROT", "9000")
     monkeypatch.setenv("CAIRN_FLYING_CARPET_MODE", "on")
-    for usual in ("CAIRN_SERVICE_HOST", "CAIRN_PORT_8000_TCP_ADDR", "CAIRN_TEST_DATABASE_URL"):
-        monkeypatch.setenv(usual, "x")
-    told = cairn("settings").err.splitlines()
-    assert told == [
+    for known in ("CAIRN_SERVICE_HOST", "CAIRN_PORT_8000_TCP_ADDR", "CAIRN_TEST_DATABASE_URL"):
+        monkeypatch.setenv(known, "x")
+    warnings = cairn("settings").err.splitlines()
+    assert warnings == [
         "cairn: CAIRN_FLYING_CARPET_MODE is not a setting. List settings with: cairn settings",
         "cairn: CAIRN_PROT is not a setting. Did you mean CAIRN_PORT?",
     ]
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("CAIRN_PORT", "http", "CAIRN_PORT: "),
         ("CAIRN_LOG_FORMAT", "xml", "CAIRN_LOG_FORMAT: must be json or console"),
@@ -215,13 +219,13 @@ def test_a_variable_that_is_no_setting_is_named(cairn: Cairn, monkeypatch: pytes
         ("CAIRN_METRICS", "token", "CAIRN_METRICS=token needs CAIRN_METRICS_TOKEN"),
     ],
 )
-def test_a_wrong_setting_is_named_in_our_words(
-    cairn: Cairn, monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+def test_an_invalid_setting_is_reported_without_pydantic_wording(
+    cairn: Cairn, monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(name, value)
     ran = cairn("settings")
     assert ran.code == 1
-    assert said in ran.err
+    assert message in ran.err
     assert "Value error" not in ran.err
 
 
@@ -251,7 +255,7 @@ def test_a_shell_completes_commands_and_options(shell_name: str, words: dict[str
     assert offered in ran.stdout, ran.stderr
 
 
-def test_columns_are_as_wide_as_their_letters(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_columns_account_for_wide_and_combining_characters(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(["a", "b"], [("東京", "x"), ("e\u0301", "y")])
     assert capsys.readouterr().out == "a     b\n東京  x\ne\u0301     y\n"
     assert display_width("東京") == 4

@@ -1,4 +1,4 @@
-"""`cairn reindex`, the part of it that `cairn migrate` does, and the language of a search index."""
+"""`cairn reindex`, the reindexing by `cairn migrate`, and the language of a search index."""
 
 import asyncio
 import json
@@ -52,32 +52,32 @@ def upgraded(acme: Cairn, dsn: str) -> Cairn:
     return acme
 
 
-def read(ran: Ran) -> tuple[int, int]:
-    """Wikis and pages."""
+def indexed_counts(ran: Ran) -> tuple[int, int]:
+    """Return the numbers of wikis and pages that a command has indexed."""
     assert ran.code == 0, ran.err
-    done = json.loads(ran.out)
-    assert done.keys() == {"wikis", "pages", "sources", "seconds"}
-    assert 0 <= done["seconds"] < 60
-    return done["wikis"], done["pages"]
+    report = json.loads(ran.out)
+    assert report.keys() == {"wikis", "pages", "sources", "seconds"}
+    assert 0 <= report["seconds"] < 60
+    return report["wikis"], report["pages"]
 
 
 def test_all_wikis_are_indexed_once(upgraded: Cairn) -> None:
-    assert read(upgraded("reindex", "--json")) == (2, 5)
-    assert read(upgraded("reindex", "--json")) == (0, 0)
+    assert indexed_counts(upgraded("reindex", "--json")) == (2, 5)
+    assert indexed_counts(upgraded("reindex", "--json")) == (0, 0)
     assert (
         upgraded("reindex").out
         == "Every page and source is already indexed. To index them again, run: cairn reindex --again\n"
     )
-    assert read(upgraded("reindex", "--again", "--json")) == (2, 5)
+    assert indexed_counts(upgraded("reindex", "--again", "--json")) == (2, 5)
 
 
-def test_a_tenant_or_an_owner_can_be_named(upgraded: Cairn) -> None:
+def test_reindex_can_be_limited_to_a_tenant_or_an_owner(upgraded: Cairn) -> None:
     assert upgraded("tenants", "create", "other").code == 0
-    assert read(upgraded("reindex", "--tenant", "other", "--json")) == (0, 0)
-    told = upgraded("reindex", *TENANT, "--owner", "team").out
-    assert told.startswith("Indexed 2 pages of 1 wiki in ")
-    assert read(upgraded("reindex", *TENANT, "--json")) == (1, 3)
-    assert read(upgraded("reindex", *MARA, "--again", "--json")) == (1, 3)
+    assert indexed_counts(upgraded("reindex", "--tenant", "other", "--json")) == (0, 0)
+    output = upgraded("reindex", *TENANT, "--owner", "team").out
+    assert output.startswith("Indexed 2 pages of 1 wiki in ")
+    assert indexed_counts(upgraded("reindex", *TENANT, "--json")) == (1, 3)
+    assert indexed_counts(upgraded("reindex", *MARA, "--again", "--json")) == (1, 3)
 
 
 def test_an_interrupted_reindexing_continues_in_every_wiki(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,38 +87,38 @@ def test_an_interrupted_reindexing_continues_in_every_wiki(acme: Cairn, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(reindexing, "reindex", busy)
         assert acme("reindex", "--again").code == 1
-    assert read(acme("reindex", "--json")) == (2, 5)
-    assert read(acme("reindex", "--json")) == (0, 0)
+    assert indexed_counts(acme("reindex", "--json")) == (2, 5)
+    assert indexed_counts(acme("reindex", "--json")) == (0, 0)
 
 
-def test_a_migration_leaves_no_wiki_without_search(upgraded: Cairn) -> None:
+def test_migrate_indexes_every_wiki_that_lacks_an_index(upgraded: Cairn) -> None:
     ran = upgraded("migrate", "--no-reindex")
     assert "Search still has to index 5 pages of 2 wikis. Run: cairn reindex\n" in ran.err
     skipped = upgraded("migrate", "--no-reindex", "--json")
     assert json.loads(skipped.out) == {"applied": [], "unread": {"wikis": 2, "pages": 5, "sources": 0}}
     ran = upgraded("migrate", "--json")
     assert "Search still has to index 5 pages of 2 wikis\n" in ran.err
-    done = json.loads(ran.out)["reindexed"]
-    assert (done["wikis"], done["pages"]) == (2, 5)
+    reindexed = json.loads(ran.out)["reindexed"]
+    assert (reindexed["wikis"], reindexed["pages"]) == (2, 5)
     again = upgraded("migrate")
     assert (again.out, again.err) == ("The database schema is up to date.\n", "")
 
 
-def test_a_migration_leaves_the_index_of_the_older_release_to_its_servers(acme: Cairn, dsn: str) -> None:
+def test_migrate_keeps_the_index_of_the_previous_release_for_its_servers(acme: Cairn, dsn: str) -> None:
     execute(dsn, *(f"UPDATE {table} SET analyser = {ANALYSER - 1}" for table in TABLES))
     ran = acme("migrate")
     assert "Search still has to index 5 pages of 2 wikis\n" in ran.err
     assert ran.err.endswith("Once they are replaced, run: cairn reindex\n")
     for owner, pages in (("mara", 3), ("team", 2)):
-        assert counted(dsn)[owner, ANALYSER - 1] == counted(dsn)[owner, ANALYSER] == pages
+        assert pages_by_index(dsn)[owner, ANALYSER - 1] == pages_by_index(dsn)[owner, ANALYSER] == pages
     again = acme("migrate")
     assert again.err.startswith("Servers of the previous release"), "nothing is read twice"
-    assert read(acme("reindex", "--json")) == (2, 0)
-    assert counted(dsn) == {("mara", ANALYSER): 3, ("team", ANALYSER): 2}
+    assert indexed_counts(acme("reindex", "--json")) == (2, 0)
+    assert pages_by_index(dsn) == {("mara", ANALYSER): 3, ("team", ANALYSER): 2}
     assert acme("migrate").err == ""
 
 
-def counted(dsn: str) -> dict[tuple[str, int], int]:
+def pages_by_index(dsn: str) -> dict[tuple[str, int], int]:
     """Return how many pages each index has."""
 
     async def run() -> dict[tuple[str, int], int]:
@@ -131,7 +131,7 @@ def counted(dsn: str) -> dict[tuple[str, int], int]:
     return asyncio.run(run())
 
 
-def test_an_error_says_how_to_go_on(upgraded: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reindex_error_names_the_command_that_continues(upgraded: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     async def busy(*arguments: object, **options: object) -> int:
         raise Unavailable("The wiki is locked by other writes. Try again in a moment.")
 
@@ -144,10 +144,10 @@ def test_an_error_says_how_to_go_on(upgraded: Cairn, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("words", [[], ["--again"]], ids=str)
-def test_ctrl_c_stops_a_reindexing_that_can_go_on(upgraded: Cairn, dsn: str, words: list[str]) -> None:
+def test_ctrl_c_stops_a_reindex_that_can_be_continued(upgraded: Cairn, dsn: str, words: list[str]) -> None:
     """The command waits for a wiki that another session has locked."""
 
-    async def stopped() -> tuple[int, str]:
+    async def stop() -> tuple[int, str]:
         connection = await asyncpg.connect(dsn)
         waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
         async with connection.transaction():
@@ -157,20 +157,20 @@ def test_ctrl_c_stops_a_reindexing_that_can_go_on(upgraded: Cairn, dsn: str, wor
                     while await connection.fetchval(waiting) < 1:
                         await asyncio.sleep(0.1)
                 process.send_signal(signal.SIGINT)
-                _, told = process.communicate(timeout=30)
+                _, stderr = process.communicate(timeout=30)
                 code = process.wait()
         await connection.close()
-        return code, told
+        return code, stderr
 
-    code, told = asyncio.run(stopped())
+    code, stderr = asyncio.run(stop())
     assert code == 130
-    assert told == "Stopped. Progress is saved. To continue, run: cairn reindex\n"
-    assert read(upgraded("reindex", "--json")) == (2, 5)
+    assert stderr == "Stopped. Progress is saved. To continue, run: cairn reindex\n"
+    assert indexed_counts(upgraded("reindex", "--json")) == (2, 5)
 
 
-def test_a_wiki_is_made_in_a_language_and_lists_it(acme: Cairn) -> None:
-    made = acme("owners", "create", "ida", *TENANT, "--kind", "user", "--language", "de-AT", "--json")
-    assert json.loads(made.out)["language"] == "german"
+def test_an_owner_is_created_and_listed_with_a_language(acme: Cairn) -> None:
+    created = acme("owners", "create", "ida", *TENANT, "--kind", "user", "--language", "de-AT", "--json")
+    assert json.loads(created.out)["language"] == "german"
     listed = json.loads(acme("owners", "list", *TENANT, "--json").out)
     assert [(owner["slug"], owner["language"]) for owner in listed] == [
         ("ida", "german"),
@@ -180,32 +180,32 @@ def test_a_wiki_is_made_in_a_language_and_lists_it(acme: Cairn) -> None:
 
 
 def test_a_new_language_applies_to_existing_pages_after_reindexing(acme: Cairn) -> None:
-    told = acme("owners", "language", "mara", "German", *TENANT).out.splitlines()
-    assert told == [
+    lines = acme("owners", "language", "mara", "German", *TENANT).out.splitlines()
+    assert lines == [
         "The language of mara's wiki is now german.",
         "To index its pages in this language, run: cairn reindex --tenant acme --owner mara",
     ]
-    assert read(acme(*told[1].partition("cairn ")[2].split(), "--json")) == (1, 3)
+    assert indexed_counts(acme(*lines[1].partition("cairn ")[2].split(), "--json")) == (1, 3)
     assert (
         acme("owners", "language", "mara", "fr", *TENANT, "--reindex").out
         == "The language of mara's wiki is now french.\n"
     )
-    assert read(acme("reindex", "--json")) == (0, 0)
+    assert indexed_counts(acme("reindex", "--json")) == (0, 0)
 
 
-def test_an_unknown_language_is_refused_with_the_known_ones(acme: Cairn) -> None:
+def test_the_error_of_an_unknown_language_lists_the_known_languages(acme: Cairn) -> None:
     error = acme("owners", "language", "mara", "klingon", *TENANT, "--json").error
     assert all(name in error["message"] for name in LANGUAGES)
 
 
-def test_a_language_that_this_postgres_lacks_is_refused(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_language_without_a_stemmer_in_postgres_is_refused(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("resolvers.auth.owners.find_configuration", lambda text: "klingon")
     error = acme("owners", "language", "mara", "tlh", *TENANT, "--json").error
     assert error["code"] == "BAD_USER_INPUT"
     assert error["message"].startswith("This Postgres has no stemmer for klingon")
 
 
-def test_a_note_is_read_in_the_language_that_it_names(acme: Cairn, dsn: str, tmp_path: Path) -> None:
+def test_a_note_is_indexed_in_the_language_of_its_front_matter(acme: Cairn, dsn: str, tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "haus.md").write_text("---\ntitle: Häuser\nlang: de\n---\nDie Häuser standen dort.\n")
@@ -213,12 +213,12 @@ def test_a_note_is_read_in_the_language_that_it_names(acme: Cairn, dsn: str, tmp
     assert acme("import", str(vault), *MARA).code == 0
     assert lexemes(dsn, "Häuser") >= {"haus", "stand"}
     assert lexemes(dsn, "Houses") >= {"hous", "stand"}
-    assert read(acme("reindex", *MARA, "--again", "--json")) == (1, 5)
+    assert indexed_counts(acme("reindex", *MARA, "--again", "--json")) == (1, 5)
     assert lexemes(dsn, "Häuser") >= {"haus", "stand"}
 
 
 def lexemes(dsn: str, title: str) -> set[str]:
-    """Without the letter of their wiki."""
+    """Return the lexemes of a page, each without the letter of its wiki."""
     sql = """
         SELECT array_agg(substr(lexeme, 2)) FROM pages p
         JOIN search_pages s ON s.page_id = p.id AND s.tenant_id = p.tenant_id, unnest(s.tsv) WHERE p.title = $1

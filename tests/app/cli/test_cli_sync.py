@@ -1,4 +1,4 @@
-"""`cairn sync` as a person runs it."""
+"""`cairn sync` copies changes between a folder and a wiki."""
 
 import asyncio
 import json
@@ -17,11 +17,11 @@ from tests.app.command_line import MARA, Cairn
 from tests.forked import Command
 
 
-def done(ran: Any) -> list[tuple[str, str]]:
-    return [(one["action"], one["path"]) for one in json.loads(ran.out)["done"]]
+def changes_of(ran: Any) -> list[tuple[str, str]]:
+    return [(change["action"], change["path"]) for change in json.loads(ran.out)["done"]]
 
 
-def test_a_folder_is_synced(acme: Cairn, tmp_path: Path) -> None:
+def test_changes_are_synced_in_both_directions(acme: Cairn, tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "Kiln.md").write_text("Hot.\n")
@@ -29,7 +29,7 @@ def test_a_folder_is_synced(acme: Cairn, tmp_path: Path) -> None:
     dry = acme("sync", str(vault), *MARA, "--dry-run")
     assert dry.out.splitlines()[-1] == "Nothing was written. To make these changes, leave out --dry-run."
     first = acme("sync", str(vault), *MARA, "--json")
-    assert (first.code, sorted(done(first))) == (0, [("pull", "topic/clay.md"), ("push", "Kiln.md")])
+    assert (first.code, sorted(changes_of(first))) == (0, [("pull", "topic/clay.md"), ("push", "Kiln.md")])
     assert acme("sync", str(vault), *MARA).out == "The folder and the wiki are in sync.\n"
     assert acme("append", "reference/kiln", "Hotter.", *MARA).code == 0
     (vault / "Kiln.md").write_text("Cold.\n")
@@ -45,7 +45,7 @@ def test_a_folder_is_synced(acme: Cairn, tmp_path: Path) -> None:
     assert len(pages) == 1
 
 
-def test_wrong_usage_is_said(acme: Cairn, tmp_path: Path) -> None:
+def test_conflicting_options_and_a_file_target_are_refused(acme: Cairn, tmp_path: Path) -> None:
     assert acme("sync", str(tmp_path), *MARA, "--push", "--pull").code == 2
     assert acme("sync", str(tmp_path), *MARA, "--watch", "--dry-run").code == 2
     file = tmp_path / "file.md"
@@ -60,10 +60,10 @@ def test_a_one_way_sync_writes_one_side(acme: Cairn, tmp_path: Path) -> None:
     pulled = acme("sync", str(tmp_path), *MARA, "--pull")
     assert "1 changes need a sync in the other direction." in pulled.out
     assert acme("page", "reference/kiln", *MARA).code == 1
-    assert done(acme("sync", str(tmp_path), *MARA, "--push", "--json")) == [("push", "Kiln.md")]
+    assert changes_of(acme("sync", str(tmp_path), *MARA, "--push", "--json")) == [("push", "Kiln.md")]
 
 
-def test_edits_that_wait_for_a_reviewer_are_said(acme: Cairn, tmp_path: Path) -> None:
+def test_proposed_edits_are_reported_until_they_are_decided(acme: Cairn, tmp_path: Path) -> None:
     (tmp_path / "Kiln.md").write_text("Hot.\n")
     (tmp_path / "Clay.md").write_text("Soft.\n")
     assert acme("owners", "policy", "mara", "admin=review", "--tenant", "acme").code == 0
@@ -74,9 +74,9 @@ def test_edits_that_wait_for_a_reviewer_are_said(acme: Cairn, tmp_path: Path) ->
         ["proposed", "Kiln.md"],
     ]
     assert first.out.splitlines()[-1] == "2 edits wait for review. List them with: cairn wiki proposals"
-    told = json.loads(acme("sync", str(tmp_path), *MARA, "--json").out)
-    ids = [one["proposalId"] for one in told["proposed"]]
-    assert (told["done"], told["left"], len(ids)) == ([], [], 2)
+    report = json.loads(acme("sync", str(tmp_path), *MARA, "--json").out)
+    ids = [proposal["proposalId"] for proposal in report["proposed"]]
+    assert (report["done"], report["left"], len(ids)) == ([], [], 2)
     assert acme("owners", "policy", "mara", "admin=open", "--tenant", "acme").code == 0
     assert acme("wiki", "decide", ids[0], *MARA).code == 0
     assert acme("wiki", "decide", ids[1], "--as", "decline", "--reason", "Which one?", *MARA).code == 0
@@ -88,7 +88,7 @@ def test_edits_that_wait_for_a_reviewer_are_said(acme: Cairn, tmp_path: Path) ->
 
 @contextmanager
 def watching(vault: Path) -> Iterator[Iterator[str]]:
-    """The output of a sync that goes on, a line of JSON for each thing that it does."""
+    """Run `cairn sync --watch` and yield its output, a line of JSON for each change."""
     with Command(["sync", str(vault), *MARA, "--watch", "--json"], os.environ) as process:
         limit = Timer(90, process.kill)
         limit.start()
@@ -100,59 +100,59 @@ def watching(vault: Path) -> Iterator[Iterator[str]]:
             limit.cancel()
 
 
-def test_both_sides_are_followed(acme: Cairn, tmp_path: Path, dsn: str) -> None:
+def test_watch_syncs_changes_of_both_sides(acme: Cairn, tmp_path: Path, dsn: str) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "Kiln.md").write_text("Hot.\n")
 
-    def told(lines: Iterator[str]) -> tuple[str, str]:
+    def next_change(lines: Iterator[str]) -> tuple[str, str]:
         event = json.loads(next(lines))
         return event["action"], event["path"]
 
     with watching(vault) as lines:
-        assert told(lines) == ("push", "Kiln.md")
+        assert next_change(lines) == ("push", "Kiln.md")
         assert acme("append", "reference/kiln", "Hotter.", *MARA).code == 0
-        assert told(lines) == ("pull", "Kiln.md")
+        assert next_change(lines) == ("pull", "Kiln.md")
         assert (vault / "Kiln.md").read_text() == "Hot.\n\nHotter.\n"
-        beside = (
+        probe = (
             vault / "4913"
         )  # as vim does: a file that tells whether it may write, a backup, another file in its place
-        beside.touch()
-        beside.unlink()
+        probe.touch()
+        probe.unlink()
         (vault / "Kiln.md").rename(vault / "Kiln.md~")
         (vault / ".Kiln.md.swp").write_bytes(b"b0VIM")
         (vault / "Kiln.md").write_text("Hot.\n\nSaved by vim.\n")
         (vault / "Kiln.md~").unlink()
-        assert told(lines) == ("push", "Kiln.md")
+        assert next_change(lines) == ("push", "Kiln.md")
         with (vault / "Kiln.md").open("w") as slow:  # a write in parts
             slow.write("Hot.\n\nFirst ")
             slow.flush()
             asyncio.run(asyncio.sleep(0.6))
             slow.write("and second part.\n")
-        assert told(lines) == ("push", "Kiln.md")
+        assert next_change(lines) == ("push", "Kiln.md")
         assert "First and second part." in acme("page", "reference/kiln", *MARA).out
         asyncio.run(lose_connections(dsn))
         (vault / "Clay.md").write_text("Soft.\n")
-        assert told(lines) == ("push", "Clay.md")
+        assert next_change(lines) == ("push", "Clay.md")
         assert acme("append", "reference/clay", "Softer.", *MARA).code == 0
-        assert told(lines) == ("pull", "Clay.md")
+        assert next_change(lines) == ("pull", "Clay.md")
         (vault / "Clay.md").rename(vault / "Earth.md")
-        assert told(lines) == ("push", "Earth.md")
+        assert next_change(lines) == ("push", "Earth.md")
         (vault / "Earth.md").unlink()
-        assert told(lines) == ("archive", "Earth.md")
+        assert next_change(lines) == ("archive", "Earth.md")
     page = json.loads(acme("page", "reference/kiln", *MARA, "--json").out)
     assert page["version"] == 4, "nothing was taken of a file that was being written"
 
 
-def test_a_decision_is_followed(acme: Cairn, tmp_path: Path) -> None:
+def test_watch_pushes_a_changed_file_after_its_proposal_was_declined(acme: Cairn, tmp_path: Path) -> None:
     assert acme("owners", "policy", "mara", "admin=review", "--tenant", "acme").code == 0
     (tmp_path / "Kiln.md").write_text("Hot.\n")
     with watching(tmp_path) as lines:
         event = json.loads(next(lines))
         assert (event["action"], event["path"]) == ("propose", "Kiln.md")
         assert acme("owners", "policy", "mara", "admin=open", "--tenant", "acme").code == 0
-        (told,) = json.loads(acme("wiki", "proposals", "--json", *MARA).out)["nodes"]
-        assert acme("wiki", "decide", told["id"], "--as", "decline", "--reason", "Which one?", *MARA).code == 0
+        (proposal,) = json.loads(acme("wiki", "proposals", "--json", *MARA).out)["nodes"]
+        assert acme("wiki", "decide", proposal["id"], "--as", "decline", "--reason", "Which one?", *MARA).code == 0
         (tmp_path / "Kiln.md").write_text("Hot, the gas one.\n")
         event = json.loads(next(lines))
         assert (event["action"], event["path"]) == ("push", "Kiln.md")
@@ -178,7 +178,7 @@ def test_a_second_sync_is_refused_while_one_runs(acme: Cairn, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["CAIRN_TENANT", "CAIRN_OWNER"])
-def test_the_wiki_may_come_from_the_environment(
+def test_the_tenant_and_owner_may_come_from_the_environment(
     acme: Cairn, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flags = dict(zip(MARA[::2], MARA[1::2], strict=True))

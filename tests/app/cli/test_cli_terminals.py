@@ -1,4 +1,4 @@
-"""Commands on terminals and pipes that do not speak UTF-8."""
+"""Commands on terminals and pipes whose encoding is not UTF-8."""
 
 import json
 import os
@@ -35,29 +35,29 @@ def terminal(acme: Cairn, dsn: str) -> Terminal:
     return Terminal(dsn)
 
 
-def test_letters_that_a_terminal_lacks_are_escaped(terminal: Terminal) -> None:
+def test_characters_outside_the_terminal_encoding_are_escaped(terminal: Terminal) -> None:
     assert rb"Caf\xe9 \u65e5" in terminal.run("page", "topic/cafe", *MARA, encoding="ascii").stdout
     assert b"Caf\xe9 \\u65e5" in terminal.run("search", "warm", *MARA, encoding="latin-1").stdout
 
 
-def test_json_is_utf_8_on_every_terminal(terminal: Terminal) -> None:
+def test_json_output_is_utf_8_in_every_terminal_encoding(terminal: Terminal) -> None:
     shown = terminal.run("page", "topic/cafe", *MARA, "--json", encoding="latin-1")
     assert json.loads(shown.stdout)["title"] == TITLE
     refused = terminal.run("create", "topic", TITLE, "x", "--slug", "cafe", *MARA, "--json", encoding="ascii")
     assert TITLE in json.loads(refused.stderr)["error"]["message"]
-    named_otherwise = terminal.run("import", "caf\udce9.md", *MARA, "--json")
-    assert "There is no caf\udce9.md" in json.loads(named_otherwise.stderr)["error"]["message"]
+    undecodable = terminal.run("import", "caf\udce9.md", *MARA, "--json")
+    assert "There is no caf\udce9.md" in json.loads(undecodable.stderr)["error"]["message"]
 
 
-def test_closed_streams_stop_no_command(terminal: Terminal) -> None:
+def test_commands_run_with_stdin_and_stdout_closed(terminal: Terminal) -> None:
     for command in ("search warm --json", "search warm", "append topic/cafe -"):
         line = f"{shlex.join(COMMAND)} {command} {shlex.join(MARA)} <&- >&-"
         ran = subprocess.run(line, shell=True, cwd=ROOT, env=terminal.environment, capture_output=True, timeout=60)
-        told = b"cairn: text: There is nothing to append in this.\n" if "append" in command else b""
-        assert ran.stderr == told
+        expected = b"cairn: text: There is nothing to append in this.\n" if "append" in command else b""
+        assert ran.stderr == expected
 
 
-def test_a_pipe_is_utf_8_on_every_terminal(terminal: Terminal) -> None:
+def test_stdin_is_read_as_utf_8_in_every_terminal_encoding(terminal: Terminal) -> None:
     append = ("append", "topic/cafe", "-", *MARA)
     assert terminal.run(*append, encoding="ascii", stdin="\ufeffÜber\r\n日本".encode()).returncode == 0
     body = json.loads(terminal.run("page", "topic/cafe", *MARA, "--json").stdout)["bodyMd"]

@@ -21,7 +21,7 @@ SLOW_TO_IMPORT = {"alembic", "asyncpg", "pydantic", "rich", "sqlalchemy", "straw
 
 
 def commands() -> Iterator[tuple[str, ...]]:
-    """The words of every command, and of none."""
+    """Yield the words of every command, after those of the bare program, which has none."""
     yield ()
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         yield (name,)
@@ -29,7 +29,7 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 
 def test_the_help_of_every_command_is_unchanged(cairn: Cairn) -> None:
-    """After a change on purpose, delete the file and run this twice."""
+    """After an intended change, delete cli_help.txt and run this test twice."""
     text = "\n".join(f"$ cairn {' '.join([*words, '--help'])}\n\n{cairn(*words, '--help').out}" for words in commands())
     if not HELP.exists():
         HELP.write_text(text, encoding="utf-8")
@@ -44,7 +44,7 @@ def test_every_command_shows_an_example(cairn: Cairn, words: tuple[str, ...]) ->
     assert re.search(r"(Example|Begin with): cairn \w", ran.out)
 
 
-def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
+def test_importing_the_cli_imports_no_slow_module() -> None:
     script = f"import sys, app.cli; print(sorted({SLOW_TO_IMPORT} & sys.modules.keys()))"
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     ran = subprocess.run([COMMAND[0], "-c", script], cwd=ROOT, env=env, capture_output=True, text=True)
@@ -125,7 +125,7 @@ def test_a_text_may_begin_with_a_hyphen(cairn: Cairn, words: list[str]) -> None:
         ),
     ],
 )
-def test_a_misspelt_option_is_no_text(cairn: Cairn, words: list[str], message: str) -> None:
+def test_a_misspelt_option_is_not_taken_as_text(cairn: Cairn, words: list[str], message: str) -> None:
     ran = cairn(*words, *MARA, "--json")
     assert (ran.code, ran.error["code"]) == (2, "USAGE")
     assert message in ran.error["message"]
@@ -138,31 +138,31 @@ def test_a_text_may_look_like_an_option_after_two_hyphens(cairn: Cairn) -> None:
 TEXTS = {"FACT", "NEW", "OLD", "QUERY", "QUESTION", "REASON", "REPLACEMENT", "TEXT", "TITLE"}
 
 
-def test_every_command_that_takes_a_text_reads_it_alike() -> None:
+def test_every_command_with_a_text_argument_is_a_text_command() -> None:
     def commands_of(command: Any) -> Iterator[Any]:
         yield command
         for inner in getattr(command, "commands", {}).values():
             yield from commands_of(inner)
 
-    taking = [
+    text_commands = [
         command
         for command in commands_of(typer.main.get_command(app))
-        if any(one.param_type_name == "argument" and one.metavar in TEXTS for one in command.params)
+        if any(param.param_type_name == "argument" and param.metavar in TEXTS for param in command.params)
     ]
-    assert len(taking) > 10
-    assert [one.name for one in taking if not isinstance(one, TextCommand)] == []
+    assert len(text_commands) > 10
+    assert [command.name for command in text_commands if not isinstance(command, TextCommand)] == []
 
 
 def parameters(command: Any, context: Any) -> Iterator[tuple[Any, Any]]:
-    """Every option and argument of a command and of those in it, with the context in which it is read."""
+    """Yield each parameter of a command and of its subcommands, with its context."""
     yield from ((parameter, context) for parameter in command.params)
     for name, inner in getattr(command, "commands", {}).items():
         yield from parameters(inner, type(context)(inner, parent=context, info_name=name))
 
 
-def test_no_option_speaks_of_a_wrong_value_in_the_words_of_python() -> None:
+def test_errors_of_invalid_option_values_have_no_python_wording() -> None:
     group = typer.main.get_command(app)
-    told = []
+    messages = []
     for parameter, context in parameters(group, group.make_context("cairn", [], resilient_parsing=True)):
         if getattr(parameter, "is_flag", False):
             continue
@@ -172,6 +172,6 @@ def test_no_option_speaks_of_a_wrong_value_in_the_words_of_python() -> None:
             try:
                 runtime.coerce(given, param=parameter, ctx=context)
             except typer.BadParameter as error:
-                told.append(describe_usage_error(error))
-    assert len(told) > 50
-    assert [message for message in told if PYTHON.search(message)] == []
+                messages.append(describe_usage_error(error))
+    assert len(messages) > 50
+    assert [message for message in messages if PYTHON.search(message)] == []

@@ -3,38 +3,40 @@
 import orjson
 import pytest
 
-from tests.app.cli.test_cli_data import done
+from tests.app.cli.test_cli_data import run_json
 from tests.app.command_line import MARA, Cairn
 from tests.resolvers.webhooks.receiver import receiving
 
 ACME = ("--tenant", "acme")
 
 
-def test_a_webhook_is_made_and_tried_out(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_webhook_is_created_and_tested(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     with receiving() as receiver:
         chosen = ["--owner", "mara", "--kind", "created", "--type", "topic", "--ceiling", "confidential"]
-        made = done(acme, "webhooks", "create", receiver.url, *ACME, *chosen)
-        id, receiver.secret = str(made["id"]), str(made["secret"])
+        webhook = run_json(acme, "webhooks", "create", receiver.url, *ACME, *chosen)
+        id, receiver.secret = str(webhook["id"]), str(webhook["secret"])
         refused = acme("webhooks", "test", id, *ACME, "--json")
         assert "CAIRN_WEBHOOK_NETWORKS" in refused.error["message"]
         assert receiver.attempts == []
         monkeypatch.setenv("CAIRN_WEBHOOK_NETWORKS", "127.0.0.1")
-        assert done(acme, "webhooks", "test", id, *ACME) == {"id": id, "responseStatus": 204}
-        assert [(one["body"]["type"], one["is_signed"]) for one in receiver.heard] == [("webhook.test", True)]
+        assert run_json(acme, "webhooks", "test", id, *ACME) == {"id": id, "responseStatus": 204}
+        assert [(attempt["body"]["type"], attempt["is_signed"]) for attempt in receiver.heard] == [
+            ("webhook.test", True)
+        ]
         receiver.usual = 500
         assert "answered 500" in acme("webhooks", "test", id, *ACME).err
     (listed,) = orjson.loads(acme("webhooks", "list", *ACME, "--json").out)
     assert (listed["owners"], listed["kinds"], listed["types"]) == (["mara"], ["created"], ["topic"])
     assert (listed["ceiling"], listed["state"]) == ("confidential", "active")
-    told = acme("webhooks", "list", *ACME).out + acme("audit", *ACME, "--action", "webhook").out
-    assert receiver.url in told
-    assert "webhook.created" in told
-    assert receiver.secret not in told
+    output = acme("webhooks", "list", *ACME).out + acme("audit", *ACME, "--action", "webhook").out
+    assert receiver.url in output
+    assert "webhook.created" in output
+    assert receiver.secret not in output
 
 
 def test_a_webhook_is_changed_and_deleted(acme: Cairn) -> None:
-    made = done(acme, "webhooks", "create", "https://app.example.org/hooks", *ACME)
-    id = str(made["id"])
+    webhook = run_json(acme, "webhooks", "create", "https://app.example.org/hooks", *ACME)
+    id = str(webhook["id"])
     assert acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
     (delivery,) = orjson.loads(acme("webhooks", "deliveries", id, *ACME, "--status", "pending", "--json").out)
     assert (delivery["owner"], delivery["kind"], delivery["slug"], delivery["version"]) == (
@@ -47,14 +49,14 @@ def test_a_webhook_is_changed_and_deleted(acme: Cairn) -> None:
     assert "page.created" in (shown := acme("webhooks", "deliveries", id, *ACME).out)
     assert "kiln" in shown
     assert orjson.loads(acme("webhooks", "deliveries", id, *ACME, "--status", "dead", "--json").out) == []
-    assert done(acme, "webhooks", "redeliver", id, *ACME, "--delivery", delivery["id"])["redelivered"] == 1
+    assert run_json(acme, "webhooks", "redeliver", id, *ACME, "--delivery", delivery["id"])["redelivered"] == 1
     assert "Queued 0 deliveries" in acme("webhooks", "redeliver", id, *ACME).out
-    assert done(acme, "webhooks", "rotate", id, *ACME, "--overlap", "2d")["secret"] != made["secret"]
-    assert done(acme, "webhooks", "update", id, *ACME, "--disable")["state"] == "disabled"
+    assert run_json(acme, "webhooks", "rotate", id, *ACME, "--overlap", "2d")["secret"] != webhook["secret"]
+    assert run_json(acme, "webhooks", "update", id, *ACME, "--disable")["state"] == "disabled"
     assert "disabled" in acme("webhooks", "redeliver", id, *ACME).err
-    changed = done(acme, "webhooks", "update", id, *ACME, "--enable", "--url", "https://app.example.org/other")
+    changed = run_json(acme, "webhooks", "update", id, *ACME, "--enable", "--url", "https://app.example.org/other")
     assert (changed["state"], changed["url"]) == ("active", "https://app.example.org/other")
     assert "Give --url" in acme("webhooks", "update", id, *ACME).err
-    assert done(acme, "webhooks", "delete", id, *ACME) == {"id": id, "deleted": True}
+    assert run_json(acme, "webhooks", "delete", id, *ACME) == {"id": id, "deleted": True}
     assert "no such webhook" in acme("webhooks", "delete", id, *ACME).err
     assert orjson.loads(acme("webhooks", "list", *ACME, "--json").out) == []

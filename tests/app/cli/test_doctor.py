@@ -1,4 +1,4 @@
-"""`cairn doctor` finds each fault that a test causes, and says what to do."""
+"""`cairn doctor` reports each fault and the action that corrects it."""
 
 import asyncio
 import os
@@ -27,30 +27,32 @@ from tests.app.operations.database.test_pgbouncer import PROGRAM, running, unuse
 from tests.conftest import execute
 
 __all__ = ["unused_port"]
-Found = dict[str, dict[str, str]]
+Checks = dict[str, dict[str, str]]
 
 
 @pytest.fixture
-def examined(acme: Cairn) -> Callable[[], Found]:
-    def examine() -> Found:
+def examine(acme: Cairn) -> Callable[[], Checks]:
+    """Return a function that runs `cairn doctor` and returns its checks by name."""
+
+    def run() -> Checks:
         ran = acme("doctor", "--json")
         found: list[dict[str, str]] = orjson.loads(ran.out)
-        assert (ran.code == 1) is any(one["state"] == "failed" for one in found)
-        assert all(bool(one["action"]) is (one["state"] != "ok") for one in found)
-        return {one["check"]: one for one in found}
+        assert (ran.code == 1) is any(check["state"] == "failed" for check in found)
+        assert all(bool(check["action"]) is (check["state"] != "ok") for check in found)
+        return {check["check"]: check for check in found}
 
-    return examine
+    return run
 
 
-def test_an_installation_that_is_well(examined: Callable[[], Found], acme: Cairn) -> None:
-    found = examined()
-    assert {one["state"] for name, one in found.items() if name != "disk"} == {"ok"}
+def test_doctor_passes_on_a_healthy_installation(examine: Callable[[], Checks], acme: Cairn) -> None:
+    found = examine()
+    assert {check["state"] for name, check in found.items() if name != "disk"} == {"ok"}
     checks = {"configuration", "disk", "database", "clock", "extensions", "indexes", "bloat", "queue", "schema"}
     assert {*checks, "webhooks"} <= {*found}
     assert "checks passed" in acme("doctor").out or found["disk"]["state"] != "ok"
 
 
-def test_an_index_that_an_interrupted_build_has_left(examined: Callable[[], Found], dsn: str) -> None:
+def test_doctor_reports_an_invalid_index(examine: Callable[[], Checks], dsn: str) -> None:
     async def leave() -> None:
         connection = await asyncpg.connect(dsn)
         with pytest.raises(asyncpg.UniqueViolationError):
@@ -59,25 +61,25 @@ def test_an_index_that_an_interrupted_build_has_left(examined: Callable[[], Foun
 
     asyncio.run(leave())
     try:
-        found = examined()["indexes"]
+        found = examine()["indexes"]
         assert (found["state"], found["action"]) == ("failed", "Run: REINDEX INDEX CONCURRENTLY broken_ix;")
     finally:
         execute(dsn, "DROP INDEX broken_ix")
 
 
-def test_a_slot_that_keeps_the_log(examined: Callable[[], Found], dsn: str, cluster: object) -> None:
+def test_doctor_warns_of_an_unused_replication_slot(examine: Callable[[], Checks], dsn: str, cluster: object) -> None:
     if cluster is not None:
         pytest.skip("the coordinator may not have slots to spare")
     execute(dsn, "SELECT pg_create_physical_replication_slot('left_behind', true)")
     try:
-        found = examined()["replication"]
+        found = examine()["replication"]
         assert found["state"] == "warning"
         assert "left_behind" in found["message"]
     finally:
         execute(dsn, "SELECT pg_drop_replication_slot('left_behind')")
 
 
-def test_a_database_that_is_not_there_or_lacks_migrations(
+def test_doctor_reports_a_missing_unmigrated_or_unreachable_database(
     cairn: Cairn,
     empty_dsn: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -93,20 +95,20 @@ def test_a_database_that_is_not_there_or_lacks_migrations(
     assert "secret" not in ran.out
 
 
-def test_a_variable_that_is_no_setting_and_a_secret_that_others_read(
-    examined: Callable[[], Found], monkeypatch: pytest.MonkeyPatch
+def test_doctor_reports_unknown_variables_and_world_readable_secrets(
+    examine: Callable[[], Checks], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CAIRN_POOLSIZE", "3")
-    assert "CAIRN_POOL_SIZE" in examined()["configuration"]["action"]
+    assert "CAIRN_POOL_SIZE" in examine()["configuration"]["action"]
     monkeypatch.delenv("CAIRN_POOLSIZE")
     secret = Path(os.environ["CAIRN_DATA_DIR"]) / "token-secret"
     secret.parent.mkdir(parents=True, exist_ok=True)
     secret.write_text("secret")
     secret.chmod(0o644)
-    assert "chmod 600" in examined()["configuration"]["action"]
+    assert "chmod 600" in examine()["configuration"]["action"]
 
 
-def test_clocks_disks_and_queues_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clock_queue_and_disk_checks_have_thresholds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [check_clock(100.0, at).state for at in (104.0, 96.0, 106.0, 94.0)] == [
         State.OK, State.OK, State.FAILED, State.FAILED
     ]  # fmt: skip
@@ -117,7 +119,7 @@ def test_clocks_disks_and_queues_have_limits(tmp_path: Path, monkeypatch: pytest
 
 
 def make_certificate(folder: Path, days: float) -> None:
-    """Write a certificate of localhost that is valid for so many days more: trusted.pem, and key.pem with its key."""
+    """Write a certificate of localhost for so many days to trusted.pem, and its key to key.pem."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
     ends, hosts = datetime.now(UTC) + timedelta(days=days), x509.SubjectAlternativeName([x509.DNSName("localhost")])
     certificate = (
@@ -135,7 +137,7 @@ def make_certificate(folder: Path, days: float) -> None:
 
 @contextmanager
 def tls_server(folder: Path, days: float) -> Iterator[int]:
-    """A server on localhost whose certificate is valid for so many days more. Yields its port."""
+    """Run a server on localhost whose certificate is valid for so many days, and yield its port."""
     make_certificate(folder, days)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "key.pem")
@@ -155,13 +157,13 @@ def tls_server(folder: Path, days: float) -> Iterator[int]:
     [(100, "ok", "is valid for 100 days"), (10, "warning", "expires in 10 days"), (-1, "failed", "expired")],
 )
 @pytest.mark.parametrize("setting", ["jwks_url", "oidc_issuer", "public_url"])
-def test_certificates_that_end(
+def test_certificates_of_urls_are_checked_for_expiry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, days: float, state: str, message: str
 ) -> None:
     with tls_server(tmp_path, days + 0.01) as port:
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "trusted.pem"))
-        given = {setting: f"https://localhost:{port}", "oidc_client_id": "cairn", "oidc_tenant": "acme"}
-        (found,) = check_certificates(Settings(**given))  # type: ignore[arg-type]
+        settings = {setting: f"https://localhost:{port}", "oidc_client_id": "cairn", "oidc_tenant": "acme"}
+        (found,) = check_certificates(Settings(**settings))  # type: ignore[arg-type]
     assert (found.check, found.state) == ("certificates", state)
     assert message in found.message
 
@@ -171,8 +173,10 @@ def test_certificates_that_end(
     ("days", "state", "message"),
     [(100, "ok", "is valid for 100 days"), (10, "warning", "expires in 10 days"), (-1, "warning", "has expired")],
 )
-def test_the_certificate_of_a_database_ends(dsn: str, unused_port: int, days: float, state: str, message: str) -> None:
-    """PgBouncer stands for PostgreSQL, which begins TLS in the same way: the embedded one is built without it."""
+def test_the_certificate_of_the_database_is_checked_for_expiry(
+    dsn: str, unused_port: int, days: float, state: str, message: str
+) -> None:
+    """PgBouncer replaces PostgreSQL here, because the embedded server is built without TLS."""
     with tempfile.TemporaryDirectory(prefix="cairn-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -188,9 +192,9 @@ def test_the_certificate_of_a_database_ends(dsn: str, unused_port: int, days: fl
     assert "it offers no TLS" in plain.message
 
 
-def test_deliveries_that_are_dead_or_wait_for_long_are_reported() -> None:
+def test_dead_and_late_webhook_deliveries_are_warnings() -> None:
     found = [*check_webhooks(OpenDeliveries(pending=0, dead=0, oldest=0.0))]
-    assert [one.state for one in found] == [State.OK]
+    assert [check.state for check in found] == [State.OK]
     dead, late = check_webhooks(OpenDeliveries(pending=3, dead=1_200, oldest=3_601.0))
     assert (dead.state, late.state) == (State.WARNING, State.WARNING)
     assert "1,200 deliveries are dead" in dead.message
@@ -198,20 +202,20 @@ def test_deliveries_that_are_dead_or_wait_for_long_are_reported() -> None:
     assert "the oldest for 60 minutes" in late.message
 
 
-def test_a_public_address_may_be_out_of_reach_from_here() -> None:
+def test_an_unreachable_public_url_is_only_a_warning() -> None:
     with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
         port = server.server_port
     states = [
-        [one.state for one in check_certificates(Settings(**{setting: f"https://127.0.0.1:{port}"}))]  # type: ignore[arg-type]
+        [check.state for check in check_certificates(Settings(**{setting: f"https://127.0.0.1:{port}"}))]  # type: ignore[arg-type]
         for setting in ("jwks_url", "public_url")
     ]
     assert states == [[State.FAILED], [State.WARNING]]
 
 
-def test_files_that_are_missing_from_the_folder_of_attachments(
-    examined: Callable[[], Found], acme: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_doctor_reports_missing_attachment_files(
+    examine: Callable[[], Checks], acme: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "attachments" not in examined()
+    assert "attachments" not in examine()
     files, vault = tmp_path / "files", tmp_path / "vault"
     monkeypatch.setenv("CAIRN_ATTACHMENTS_DIR", str(files))
     (vault / ".obsidian").mkdir(parents=True)
@@ -219,16 +223,16 @@ def test_files_that_are_missing_from_the_folder_of_attachments(
     (vault / "A.md").write_text("# A\n\n![[a.png]]\n")
     (vault / "a.png").write_bytes(b"\x89PNG")
     assert acme("import", str(vault), *MARA).code == 0
-    assert (examined()["attachments"]["state"], examined()["attachments"]["message"]) == (
+    assert (examine()["attachments"]["state"], examine()["attachments"]["message"]) == (
         "ok", f"{files} can be written and has all of 1 files."
     )  # fmt: skip
     (file,) = (path for path in files.rglob("*") if path.is_file())
     aside = file.rename(tmp_path / "aside")
-    found = examined()["attachments"]
+    found = examine()["attachments"]
     assert (found["state"], file.name in found["message"], "backup" in found["action"]) == ("failed", True, True)
     aside.rename(file)
     monkeypatch.delenv("CAIRN_ATTACHMENTS_DIR")
-    assert "CAIRN_ATTACHMENTS_DIR" in examined()["attachments"]["action"]
+    assert "CAIRN_ATTACHMENTS_DIR" in examine()["attachments"]["action"]
     (tmp_path / "no folder").write_text("x")
     monkeypatch.setenv("CAIRN_ATTACHMENTS_DIR", str(tmp_path / "no folder"))
-    assert "cannot be written" in examined()["attachments"]["message"]
+    assert "cannot be written" in examine()["attachments"]["message"]

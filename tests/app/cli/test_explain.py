@@ -35,13 +35,13 @@ def wiki(acme: Cairn) -> Cairn:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes a document into a file, whose name it gives."""
+    """Return a function that writes a document to a file and returns its path."""
 
-    def file(text: str) -> str:
+    def write_file(text: str) -> str:
         (tmp_path / "page.graphql").write_text(text)
         return str(tmp_path / "page.graphql")
 
-    return file
+    return write_file
 
 
 def explained(wiki: Cairn, *arguments: str) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def test_sql_cost_parameters_and_plan_are_printed(wiki: Cairn, write: Write) -> 
 
 
 def test_the_guide_shows_the_printed_output(wiki: Cairn, write: Write) -> None:
-    """The ids and the plan are left out, because they are those of another database."""
+    """Ids and the plan are not compared, because they differ between databases."""
     guide = (ROOT / "docs" / "how-to" / "reading-sql.md").read_text()
     (document,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", guide, re.DOTALL) for kind in ("graphql", "sql"))
     printed = wiki("explain", write(document), *MARA).out
@@ -86,9 +86,11 @@ def test_json_output_has_the_same_explanation(wiki: Cairn, write: Write) -> None
     assert found["cost"] == {"requested": 4, "limit": 20000}
     (statement,) = found["statements"]
     assert (statement["field"], statement["planning"], statement["hasSteps"]) == (None, "generic", False)
-    sources = {one["source"]: one["value"] for one in statement["parameters"]}
+    sources = {parameter["source"]: parameter["value"] for parameter in statement["parameters"]}
     assert (sources["$slug"], sources["$first"]) == ("austin", 3)
-    assert [one["number"] for one in statement["parameters"]] == list(range(1, len(statement["parameters"]) + 1))
+    assert [parameter["number"] for parameter in statement["parameters"]] == list(
+        range(1, len(statement["parameters"]) + 1)
+    )
     assert f"${len(statement['parameters'])}::" in statement["sql"]
     assert statement["plan"][0]["Plan"]["Node Type"] == "Subquery Scan"
 
@@ -121,22 +123,24 @@ def test_analyze_shows_times_and_buffers(wiki: Cairn, write: Write) -> None:
 
 
 @pytest.mark.parametrize("more", [(), ("--analyze",)])
-def test_a_search_names_the_parameters_that_its_steps_find(wiki: Cairn, write: Write, more: tuple[str, ...]) -> None:
+def test_a_search_is_explained_with_the_parameters_of_its_steps(
+    wiki: Cairn, write: Write, more: tuple[str, ...]
+) -> None:
     found = explained(wiki, write(SEARCH), *more)
     (statement,) = found["statements"]
     assert statement["hasSteps"]
-    values = {one["source"]: one["value"] for one in statement["parameters"]}
+    values = {parameter["source"]: parameter["value"] for parameter in statement["parameters"]}
     assert values["step.keys"] == (["austin"] if more else None)
     assert found["statementsSent"] == (2 if more else None)
     assert statement["plan"][0]["Plan"]
 
 
-def test_a_long_question_is_explained_by_the_statement_that_it_sends(wiki: Cairn, write: Write) -> None:
-    """Another statement ranks first; the pages that it finds are parameters of the compiled one."""
+def test_a_long_search_is_explained_by_its_compiled_statement(wiki: Cairn, write: Write) -> None:
+    """A ranking statement runs first; the pages that it finds are parameters of the compiled statement."""
     question = "which city is it that has more water than " + " or ".join(f"word{n}" for n in range(12))
     found = explained(wiki, write(SEARCH.replace('"austin"', f'"{question}"')), "--analyze")
     (statement,) = found["statements"]
-    assert "step.page_id" in {one["source"] for one in statement["parameters"]}
+    assert "step.page_id" in {parameter["source"] for parameter in statement["parameters"]}
     assert found["statementsSent"] > 2
 
 
@@ -148,8 +152,8 @@ def test_a_query_with_a_custom_plan_is_explained_with_its_values(wiki: Cairn, wr
         assert "2999-01-01" in json.dumps(statement["plan"])
 
 
-def test_values_of_every_type_reach_the_plan(wiki: Cairn, write: Write) -> None:
-    """Quotes, backslashes, lists with null, documents: they are quoted by Postgres."""
+def test_values_with_special_characters_are_quoted(wiki: Cairn, write: Write) -> None:
+    """Postgres quotes the values: quotation marks, backslashes, lists and documents."""
     file = write(
         """query ($slug: String!, $tags: [String!], $ids: [ID!]!, $tenantId: ID!) {
           a: wikiPage(tenantId: $tenantId, type: ENTITY, slug: $slug) { title }
@@ -162,23 +166,23 @@ def test_values_of_every_type_reach_the_plan(wiki: Cairn, write: Write) -> None:
     assert statement["plan"][0]["Execution Time"] > 0
 
 
-def test_introspection_beside_it_leaves_a_statement_for_each_root(wiki: Cairn, write: Write) -> None:
+def test_a_query_with_introspection_sends_a_statement_per_root_field(wiki: Cairn, write: Write) -> None:
     file = write("{ recentWikiPages(limit: 2) { bodyHtml } viewer { role } __schema { queryType { name } } }")
     found = explained(wiki, file)
-    assert [one["field"] for one in found["statements"]] == ["recentWikiPages", "viewer"]
+    assert [statement["field"] for statement in found["statements"]] == ["recentWikiPages", "viewer"]
     assert explained(wiki, file, "--analyze")["statementsSent"] == 2
     ran = wiki("explain", file, *MARA)
     assert "-- statements: 2\n-- field: recentWikiPages\n-- parameters:\n" in ran.out
     assert "\n-- field: viewer\n" in ran.out
 
 
-def test_an_operation_without_a_statement_costs_what_it_costs(wiki: Cairn, write: Write) -> None:
+def test_an_operation_without_statements_is_explained_with_its_cost(wiki: Cairn, write: Write) -> None:
     assert wiki("explain", write("{ __typename }"), *MARA).out == (
         "-- query (without a name)\n-- cost: 1 of at most 20000\n-- statements: 0\n"
     )
 
 
-def test_a_query_that_is_too_expensive_is_explained_and_not_run(wiki: Cairn, write: Write) -> None:
+def test_a_query_over_the_cost_limit_is_explained_but_not_run(wiki: Cairn, write: Write) -> None:
     file = write(
         "{ wikiPages(first: 100) { nodes { backlinks(first: 100) { nodes { id children(limit: 9) { id } } } } } }"
     )
@@ -187,14 +191,14 @@ def test_a_query_that_is_too_expensive_is_explained_and_not_run(wiki: Cairn, wri
     assert (ran.code, ran.error["code"]) == (1, "LIMIT_EXCEEDED")
 
 
-def test_the_role_decides_who_may_ask(wiki: Cairn, write: Write) -> None:
+def test_explain_applies_the_permissions_of_the_role(wiki: Cairn, write: Write) -> None:
     file = write("{ wikiApiKeys { nodes { name } } }")
     ran = wiki("explain", file, *MARA, "--json")
     assert (ran.code, ran.error["code"]) == (1, "FORBIDDEN")
     assert len(explained(wiki, file, "--role", "admin")["statements"]) == 1
 
 
-def test_one_of_several_operations_may_be_named(wiki: Cairn, write: Write) -> None:
+def test_an_operation_among_several_is_chosen_by_name(wiki: Cairn, write: Write) -> None:
     file = write("query A { viewer { role } } query B { recentWikiPages { id } }")
     ran = wiki("explain", file, *MARA, "--json")
     assert (ran.code, ran.error["code"]) == (1, "OPERATION_RESOLUTION_FAILURE")
@@ -249,7 +253,7 @@ def test_only_queries_are_explained(wiki: Cairn, write: Write, text: str, more: 
         (("bytes.graphql",), "BAD_USER_INPUT", "bytes.graphql: a document is text in UTF-8."),
     ],
 )
-def test_an_unreadable_file_is_named(
+def test_unreadable_files_and_invalid_variables_are_refused(
     wiki: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...], code: str, message: str,
 ) -> None:  # fmt: skip
@@ -261,24 +265,26 @@ def test_an_unreadable_file_is_named(
     assert message in ran.error["message"]
 
 
-def test_only_one_of_both_comes_from_stdin(wiki: Cairn) -> None:
+def test_document_and_variables_cannot_both_come_from_stdin(wiki: Cairn) -> None:
     ran = wiki("explain", "-", "--variables", "-", *MARA)
     assert ran.code == 2
     assert "only one of FILE and --variables can be read from stdin" in ran.err
 
 
 @pytest.mark.parametrize("way", ["document", "variables", "file"])
-def test_a_document_or_its_variables_come_from_elsewhere(wiki: Cairn, write: Write, tmp_path: Path, way: str) -> None:
-    """The command runs in its own process, as a terminal runs it."""
+def test_documents_and_variables_are_read_from_stdin_or_a_file(
+    wiki: Cairn, write: Write, tmp_path: Path, way: str
+) -> None:
+    """The command runs in its own process, as in a terminal."""
     file, values = write(PAGE), tmp_path / "page.json"
     values.write_text('{"slug": "austin"}')
-    arguments, given = {
+    arguments, stdin = {
         "document": (("-", *SLUG), PAGE),
         "variables": ((file, "--variables", "-"), values.read_text()),
         "file": ((file, "--variables", f"@{values}"), ""),
     }[way]
-    kept = {name: os.environ[name] for name in ("PATH", "CAIRN_DATABASE_URL", "CAIRN_DATA_DIR")}
-    explained = ran(["explain", *arguments, *MARA], kept, given)
+    environment = {name: os.environ[name] for name in ("PATH", "CAIRN_DATABASE_URL", "CAIRN_DATA_DIR")}
+    explained = ran(["explain", *arguments, *MARA], environment, stdin)
     assert (explained.code, explained.err) == (0, "")
     assert '  $slug = "austin"\n' in explained.out
 

@@ -52,47 +52,47 @@ def blocks(*kinds: str) -> Iterator[Block]:
 
 @pytest.fixture
 async def mara(service: Service, wiki: Wiki) -> tuple[str, dict[str, Any]]:
-    """A token for the sample's Mara, and what the guides' variables stand for in her wiki."""
-    await load_sample(wiki.database, lambda said: None, lambda title: nullcontext(lambda *progress: None))
+    """Return a token of the sample's Mara and the values of the guides' variables in her wiki."""
+    await load_sample(wiki.database, lambda message: None, lambda title: nullcontext(lambda *progress: None))
     owner = await wiki.look.fetchrow("SELECT tenant_id, id FROM owners WHERE slug = 'mara'")
     page = await wiki.look.fetchrow("SELECT id, version FROM pages WHERE slug = 'austin-texas'")
-    given = {
+    variables = {
         "tenantId": owner["tenant_id"], "since": "2026-01-01T00:00:00Z", "ids": [page["id"]], "pageId": page["id"],
         "version": page["version"], "text": "Hot, and full of bats.", "title": "Written in GraphiQL",
     }  # fmt: skip
     token = service.token(UUID(str(owner["tenant_id"])), UUID(str(owner["id"])), Role.MEMBER)
-    return token, orjson.loads(orjson.dumps(given, default=str))
+    return token, orjson.loads(orjson.dumps(variables, default=str))
 
 
 async def test_every_document_and_command_runs_on_the_sample(
     service: Service, mara: tuple[str, dict[str, Any]], tmp_path: Path
 ) -> None:
-    token, given = mara
+    token, variables = mara
     answers = {}
     for block in blocks("graphql"):
         (operation, *_) = parse(block.text).definitions
         if not isinstance(operation, OperationDefinitionNode) or operation.operation is OperationType.SUBSCRIPTION:
             continue
         names = {node.variable.name.value for node in operation.variable_definitions or ()}
-        answer = await service.ask(block.text, token, **{name: given[name] for name in names & given.keys()})
+        answer = await service.ask(block.text, token, **{name: variables[name] for name in names & variables.keys()})
         assert "errors" not in answer, (block.text, answer)
         answers[block.text.strip().partition("(")[0]] = answer["data"]
     assert answers["query Page"]["wikiPage"]["title"] == "Austin, Texas"
     assert answers["query Search"]["wikiSearchResults"]["edges"]
     assert answers["query Titles"]["wikiPages"]["pageInfo"]["hasNextPage"] is True
     assert answers["query Changes"]["wikiChanges"]["nodes"]
-    assert answers["mutation Patch"]["patchWikiSection"]["page"]["version"] == given["version"] + 1
+    assert answers["mutation Patch"]["patchWikiSection"]["page"]["version"] == variables["version"] + 1
     assert answers["mutation Edit {\n  editWikiPage"]["editWikiPage"]["changed"] is True
     assert answers["mutation Note"]["upsertWikiPage"]["created"] is True
     await run_commands(service.url, token, tmp_path)
 
 
-async def test_the_first_screen_shows_the_response_of_the_sample(
+async def test_the_readme_shows_the_actual_response_of_the_sample(
     service: Service, mara: tuple[str, dict[str, Any]]
 ) -> None:
-    token, given = mara
+    token, variables = mara
     shown = dict(BLOCK.findall((DOCS.parent / "README.md").read_text()))
-    assert await service.ask(shown["graphql"], token, tenantId=given["tenantId"]) == orjson.loads(shown["json"])
+    assert await service.ask(shown["graphql"], token, tenantId=variables["tenantId"]) == orjson.loads(shown["json"])
 
 
 async def run_commands(url: str, token: str, folder: Path) -> None:
@@ -100,18 +100,18 @@ async def run_commands(url: str, token: str, folder: Path) -> None:
     if not shutil.which("curl"):
         pytest.skip("no curl here")
     env = os.environ | {"CAIRN_URL": f"{url}/graphql", "CAIRN_TOKEN": token}
-    said = []
+    outputs = []
     for block in blocks("sh"):
         if block.text.startswith(STARTS_HERE):
             command = ["bash", "-euo", "pipefail", "-c", block.text]
             ran = await asyncio.to_thread(subprocess.run, command, cwd=folder, env=env, capture_output=True, text=True)
             assert ran.returncode == 0, ran.stderr
-            said.append(ran.stdout)
+            outputs.append(ran.stdout)
     viewer = '{"data":{"viewer" : {"role" : "MEMBER"}},"extensions":{"cost":{"requested":1,"limit":20000}}}'
-    assert said == [viewer * 2, "304\n"]
+    assert outputs == [viewer * 2, "304\n"]
 
 
-def test_every_document_fits_the_schema() -> None:
+def test_every_graphql_document_of_the_docs_is_valid() -> None:
     pages = [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]
     found = [block for page in pages for block in BLOCK.findall(page.read_text())]
     documents = [text for kind, text in found if kind == "graphql" and "extend schema" not in text]
@@ -121,9 +121,7 @@ def test_every_document_fits_the_schema() -> None:
         parse_document(GRAPHQL, text, Limits())
 
 
-async def test_the_program_adds_each_line_once_however_often_it_runs(
-    service: Service, wiki: Wiki, tmp_path: Path
-) -> None:
+async def test_the_import_program_adds_each_line_only_once(service: Service, wiki: Wiki, tmp_path: Path) -> None:
     (program,) = blocks("python")
     (tmp_path / "add_lines.py").write_text(program.text)
     (tmp_path / "lines.txt").write_text("\n".join(f"Line {n} of the log" for n in range(45)))
@@ -141,19 +139,21 @@ PUT = """mutation($title: String!, $text: String!) {
     upsertWikiPage(input: {type: TOPIC, title: $title, bodyMd: $text}) { page { id } } }"""
 
 
-async def test_a_page_that_changes_during_a_walk_or_after_it_is_found(service: Service, token: str, wiki: Wiki) -> None:
+async def test_the_changes_query_returns_pages_changed_during_pagination(
+    service: Service, token: str, wiki: Wiki
+) -> None:
     (changes,) = (block.text for block in blocks("graphql") if "query Changes" in block.text)
     changes = changes.replace("first: 50", "first: 2")
-    held: dict[str, str] = {}
+    bodies: dict[str, str] = {}
 
     async def write(title: str, text: str) -> None:
         await service.ask(PUT, token, title=title, text=text)
 
-    async def walk(after: str | None) -> str | None:
+    async def read_changes(after: str | None) -> str | None:
         while True:
-            given = {"tenantId": str(wiki.scope.tenant_id), "after": after}
-            found = (await service.ask(changes, token, **given))["data"]["wikiChanges"]
-            held.update({change["page"]["title"]: change["page"]["bodyMd"] for change in found["nodes"]})
+            variables = {"tenantId": str(wiki.scope.tenant_id), "after": after}
+            found = (await service.ask(changes, token, **variables))["data"]["wikiChanges"]
+            bodies.update({change["page"]["title"]: change["page"]["bodyMd"] for change in found["nodes"]})
             if after is None:
                 await write("Page 0", "changed meanwhile")  # this walk has been where it was
             after = found["pageInfo"]["endCursor"] or after
@@ -162,11 +162,11 @@ async def test_a_page_that_changes_during_a_walk_or_after_it_is_found(service: S
 
     for n in range(5):
         await write(f"Page {n}", "as it was")
-    resumed = await walk(None)
-    assert held["Page 0"] == "changed meanwhile", "it comes again at the end"
+    cursor = await read_changes(None)
+    assert bodies["Page 0"] == "changed meanwhile", "it comes again at the end"
     await write("Page 3", "changed later")
-    await walk(resumed)
-    assert held == {"Page 0": "changed meanwhile"} | {f"Page {n}": "as it was" for n in (1, 2, 4)} | {
+    await read_changes(cursor)
+    assert bodies == {"Page 0": "changed meanwhile"} | {f"Page {n}": "as it was" for n in (1, 2, 4)} | {
         "Page 3": "changed later"
     }
 
@@ -197,7 +197,7 @@ READ = """See [Chef Café](/wiki/entity/chef-cafe), [the chef](/wiki/entity/chef
 """  # noqa: E501
 
 
-async def test_a_body_becomes_markdown_that_every_renderer_knows(
+async def test_the_render_program_converts_wiki_links_and_footnotes(
     service: Service, wiki: Wiki, token: str, tmp_path: Path
 ) -> None:
     if (node := shutil.which("node")) is None:
@@ -224,7 +224,7 @@ async def test_a_body_becomes_markdown_that_every_renderer_knows(
     assert [note["ref"] for note in shown["notes"]] == ["day 1", "later"]
 
 
-def test_the_program_that_verifies_webhooks_does() -> None:
+def test_the_webhook_program_accepts_only_genuine_requests() -> None:
     secret, body = new_secret(), b'{"type": "page.created"}'
     headers = headers_of(new_id(), datetime.now(UTC), body, [new_secret(), secret])
     stale = headers_of(new_id(), datetime.now(UTC) - timedelta(hours=1), body, [secret])
@@ -235,6 +235,6 @@ def test_the_program_that_verifies_webhooks_does() -> None:
         (secret, stale, body),
     ]
     (python,) = blocks("py")
-    known: dict[str, Any] = {}
-    exec(compile(python.text, "webhooks.md", "exec"), known)
-    assert [known["is_genuine"](*case) for case in cases] == [True, False, False, False]
+    namespace: dict[str, Any] = {}
+    exec(compile(python.text, "webhooks.md", "exec"), namespace)
+    assert [namespace["is_genuine"](*case) for case in cases] == [True, False, False, False]

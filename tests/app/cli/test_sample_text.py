@@ -1,4 +1,4 @@
-"""The sample wiki as text: its files are consistent with each other before they are loaded into a database."""
+"""The files of the sample wiki are consistent with each other."""
 
 import re
 from collections import Counter
@@ -29,8 +29,8 @@ def target_of(owner: Owner, link: Link) -> File | None:
     return OWNER_OF[link.space or owner.slug].pages.get(link.slug)
 
 
-def telling_words(text: str) -> set[str]:
-    """Figures, and words long enough to carry a meaning; a stem of five letters stands for its forms."""
+def significant_words(text: str) -> set[str]:
+    """Return the numbers and the first five letters of each long word of a text."""
     return {word[:5] for word in re.findall(r"\w+", text.casefold()) if len(word) > 4 or word.isdigit()}
 
 
@@ -54,7 +54,7 @@ def test_all_types_of_page_and_all_kinds_of_source_occur() -> None:
 
 
 @each_source
-def test_a_source_has_a_body_and_says_when_it_was_captured(owner: Owner, source: File) -> None:
+def test_each_source_has_a_body_a_title_and_a_capture_time(owner: Owner, source: File) -> None:
     captured = datetime.fromisoformat(source.front["captured_at"])
     assert captured.tzinfo is not None
     assert captured.year == 2026
@@ -64,12 +64,12 @@ def test_a_source_has_a_body_and_says_when_it_was_captured(owner: Owner, source:
 
 
 @each_owner
-def test_the_evidence_of_an_owner_spans_months(owner: Owner) -> None:
+def test_sources_of_an_owner_are_from_six_months_or_more(owner: Owner) -> None:
     assert len({source.front["captured_at"][:7] for source in owner.sources.values()}) >= 6
 
 
 @each_owner
-def test_no_two_files_share_a_ref_a_slug_or_a_name(owner: Owner) -> None:
+def test_refs_and_slugs_are_unique_and_match_page_file_names(owner: Owner) -> None:
     assert len(owner.sources) == len(list((owner.folder / "sources").iterdir()))
     assert len(owner.pages) == len(list((owner.folder / "pages").iterdir()))
     for page in owner.pages.values():
@@ -77,7 +77,7 @@ def test_no_two_files_share_a_ref_a_slug_or_a_name(owner: Owner) -> None:
 
 
 @each_owner
-def test_no_two_pages_of_a_type_answer_to_one_name(owner: Owner) -> None:
+def test_titles_and_aliases_are_unique_within_a_type(owner: Owner) -> None:
     names = Counter(
         (page.front["type"], name.casefold())
         for page in owner.pages.values()
@@ -87,7 +87,7 @@ def test_no_two_pages_of_a_type_answer_to_one_name(owner: Owner) -> None:
 
 
 @each_page
-def test_a_page_is_worth_opening(owner: Owner, page: File) -> None:
+def test_each_page_has_a_summary_tags_and_100_to_400_words(owner: Owner, page: File) -> None:
     assert page.front["type"] in PAGE_TYPES
     assert re.fullmatch(r"[^\W_A-Z]+(-[^\W_A-Z]+)*", page.front["slug"])
     assert 20 <= len(page.front["summary"]) <= 160
@@ -110,16 +110,16 @@ def test_parents_and_related_pages_exist(owner: Owner, page: File) -> None:
 
 
 @each_page
-def test_a_citation_names_a_section_and_lines_that_exist_and_agree(owner: Owner, page: File) -> None:
+def test_cited_lines_exist_and_share_words_with_their_section(owner: Owner, page: File) -> None:
     for citation in page.front.get("sources", []):
         section = page.section_slugs[citation["section"]]
         evidence = "\n".join(cited_lines(owner.sources[citation["ref"]], citation["lines"]))
-        shared = telling_words(evidence) & telling_words(section)
+        shared = significant_words(evidence) & significant_words(section)
         assert len(shared) >= 2, f"{citation} shares {shared} with its section"
 
 
 @each_page
-def test_a_link_with_a_type_or_a_heading_names_what_its_target_has(owner: Owner, page: File) -> None:
+def test_typed_links_and_heading_links_match_their_target(owner: Owner, page: File) -> None:
     for link in page.links:
         target = target_of(owner, link)
         if link.type:
@@ -162,7 +162,7 @@ def test_brackets_in_code_are_not_links() -> None:
 
 
 @each_owner
-def test_an_owner_has_a_hub(owner: Owner) -> None:
+def test_each_owner_has_a_page_that_eight_pages_link_to(owner: Owner) -> None:
     inbound = Counter(slug for page in owner.pages.values() for slug in {link.slug for link in page.links})
     assert max(inbound.values()) >= 8
 
@@ -172,7 +172,7 @@ def test_the_hierarchy_is_three_levels_deep(owner: Owner) -> None:
     assert max(len(list(ancestors(owner, page))) for page in owner.pages.values()) >= 2
 
 
-def test_the_story_of_austin_is_told() -> None:
+def test_the_austin_pages_have_aliases_and_a_promoted_section() -> None:
     pages = OWNER_OF["mara"].pages
     assert {"Austin TX", "ATX"} <= set(pages["austin-texas"].front["aliases"])
     assert pages["austin-activities"].front["parent"] == "entity/austin-texas"
@@ -181,17 +181,17 @@ def test_the_story_of_austin_is_told() -> None:
     assert {"lisbon", "taberna-dos-mercadores", "momofuku-daisho"} <= pages.keys()
 
 
-def test_titles_are_written_in_more_than_ascii() -> None:
+def test_some_titles_are_not_ascii() -> None:
     titles = {page.front["title"] for _, page in PAGES}
     assert {"Momofuku Daishō", "Café Aurora", "Inês Duarte", "喫茶店"} <= titles
 
 
-def test_one_page_is_archived() -> None:
+def test_exactly_one_page_is_archived() -> None:
     assert [page.front["slug"] for _, page in PAGES if page.front.get("status") == "archived"] == ["winter-blend-2025"]
 
 
 @pytest.mark.parametrize("slug", [page.front["slug"] for _, page in PAGES if "price_eur_per_kg" in page.front])
-def test_a_price_is_the_same_wherever_it_stands(slug: str) -> None:
+def test_a_price_is_the_same_in_its_page_the_price_list_and_the_source(slug: str) -> None:
     roastery = OWNER_OF["roastery"]
     product = roastery.pages[slug]
     price = f"{product.front['price_eur_per_kg']:.2f}"
@@ -201,7 +201,7 @@ def test_a_price_is_the_same_wherever_it_stands(slug: str) -> None:
 
 
 @each_owner
-def test_a_mention_is_quoted_word_for_word_from_sources_and_has_no_page(owner: Owner) -> None:
+def test_mentions_are_quoted_verbatim_and_have_no_page(owner: Owner) -> None:
     names = {name.casefold() for page in owner.pages.values() for name in [page.front["title"], *page.front["aliases"]]}
     for mention in owner.mentions:
         assert mention["name"].casefold() not in names
@@ -212,7 +212,7 @@ def test_a_mention_is_quoted_word_for_word_from_sources_and_has_no_page(owner: O
             assert mention["name"] in sighting["quote"]
 
 
-def test_two_names_have_earned_a_page_by_three_sightings_in_thirty_days() -> None:
+def test_two_mentions_have_three_sightings_within_thirty_days() -> None:
     mara = OWNER_OF["mara"]
     earned = set()
     for mention in mara.mentions:

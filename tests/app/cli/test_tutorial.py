@@ -1,4 +1,4 @@
-"""A newcomer who types the commands of docs/tutorial/first-wiki.md in order reaches the end."""
+"""The commands of docs/tutorial/first-wiki.md succeed when they are run in order."""
 
 import asyncio
 import json
