@@ -1,4 +1,4 @@
-"""Provides a service with a signed-in browser, for the tests that open the reader in Chromium."""
+"""A service with a signed-in browser, for the tests that open the reader in Chromium."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
@@ -61,9 +61,9 @@ async def reader(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> AsyncItera
     given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 2, "line_end": 2}
     await cite_source(wiki.database, wiki.scope, **given)
     writing = replace(wiki.acting(Role.MEMBER).scope, review=Review(terms=Terms("Seen today", ("daily_note:day-1",))))
-    with pytest.raises(ReviewRequired) as held:
+    with pytest.raises(ReviewRequired) as review:
         await patch_section(wiki.database, writing, page["id"], section_slug="food", body="> Brisket, and *pie*.")
     async with serving(dsn, tmp_path) as signing:
         token = signing.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
     async with serving(dsn, tmp_path, local_token=token) as service:
-        yield Reader(service.url, owner, str(source), str(page["id"]), token, str(held.value.proposal_id))
+        yield Reader(service.url, owner, str(source), str(page["id"]), token, str(review.value.proposal_id))

@@ -24,18 +24,18 @@ POLICY = "content-security-policy"
 # -- signing in
 
 
-async def test_a_person_who_is_not_signed_in_signs_in_and_returns_to_the_page(service: Service, token: str) -> None:
+async def test_sign_in_returns_to_the_requested_page(service: Service, token: str) -> None:
     async with httpx.AsyncClient(base_url=service.url) as browser:
-        asked = await browser.get("/pages/mara?tag=x")
-        assert (asked.status_code, asked.headers["location"]) == (303, "/sign-in?next=%2Fpages%2Fmara%3Ftag%3Dx")
-        form = await browser.get(asked.headers["location"])
+        redirect = await browser.get("/pages/mara?tag=x")
+        assert (redirect.status_code, redirect.headers["location"]) == (303, "/sign-in?next=%2Fpages%2Fmara%3Ftag%3Dx")
+        form = await browser.get(redirect.headers["location"])
         assert 'name="next" value="/pages/mara?tag=x"' in form.text
-        given = {"token": f" Bearer {token} ", "next": "/pages/mara?tag=x"}
-        answer = await browser.post("/sign-in", data=given, headers=SAME)
+        fields = {"token": f" Bearer {token} ", "next": "/pages/mara?tag=x"}
+        answer = await browser.post("/sign-in", data=fields, headers=SAME)
         assert answer.headers["location"] == "/pages/mara?tag=x"
 
 
-async def test_the_cookie_is_for_this_host_and_not_for_scripts(service: Service, token: str) -> None:
+async def test_the_session_cookie_is_http_only_and_same_site(service: Service, token: str) -> None:
     async with httpx.AsyncClient(base_url=service.url) as browser:
         answer = await browser.post("/sign-in", data={"token": token}, headers=SAME)
     [cookie] = answer.headers.get_list("set-cookie")
@@ -43,7 +43,9 @@ async def test_the_cookie_is_for_this_host_and_not_for_scripts(service: Service,
     assert {"HttpOnly", "Path=/", "SameSite=lax"} <= set(cookie.split("; "))
 
 
-async def test_over_https_the_cookie_is_bound_to_the_host(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_the_session_cookie_over_https_is_secure_and_bound_to_the_host(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
     async with serving(dsn, tmp_path, forwarded_allow_ips="127.0.0.1") as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         headers = SAME | {"x-forwarded-proto": "https", "host": "wiki.example.org"}
@@ -54,7 +56,7 @@ async def test_over_https_the_cookie_is_bound_to_the_host(dsn: str, tmp_path: Pa
     assert "domain" not in cookie.lower()
 
 
-async def test_over_plain_http_from_elsewhere_no_credential_is_kept(service: Service, token: str) -> None:
+async def test_sign_in_over_plain_http_at_another_host_is_refused(service: Service, token: str) -> None:
     headers = SAME | {"host": "wiki.example.org"}
     answer = await service.http.post("/sign-in", data={"token": token}, headers=headers)
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
@@ -66,7 +68,7 @@ async def test_a_wrong_token_is_refused_with_the_reason(service: Service) -> Non
     assert (answer.status_code, "The token is malformed." in answer.text) == (401, True)
 
 
-async def test_a_credential_that_has_ended_is_dropped(service: Service) -> None:
+async def test_an_expired_session_cookie_is_deleted(service: Service) -> None:
     port = urlsplit(service.url).port
     answer = await service.http.get("/", headers={"cookie": f"cairn-{port}=ended"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=%2F&ended=1")
@@ -76,7 +78,7 @@ async def test_a_credential_that_has_ended_is_dropped(service: Service) -> None:
 @pytest.mark.parametrize(
     "next", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", ""]
 )
-def test_signing_in_leads_nowhere_else(next: str) -> None:
+def test_sign_in_does_not_redirect_to_other_sites(next: str) -> None:
     assert local_path(next) == "/"
 
 
@@ -89,7 +91,7 @@ async def test_a_form_of_another_site_is_refused(person: httpx.AsyncClient, serv
     assert (await person.get("/")).status_code == 303
 
 
-async def test_the_api_takes_no_cookie(person: httpx.AsyncClient) -> None:
+async def test_the_apis_do_not_accept_the_session_cookie(person: httpx.AsyncClient) -> None:
     for path in ("/graphql?query={viewer{role}}", "/api/wiki/pages", "/mcp"):
         answer = await person.get(path)
         assert answer.status_code in (401, 405, 406)
@@ -115,7 +117,7 @@ async def test_a_local_token_signs_in_browsers_on_this_machine_alone(dsn: str, t
 # -- reading
 
 
-async def test_a_page_shows_its_text_links_and_evidence(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_page_shows_its_text_links_and_backlinks(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     await written(wiki, "Barton Springs", "Cold.", summary="A pool.")
     slug = await written(
         wiki, "Austin", "Hot & dry.\n\n## Water\n\nSee [[Barton Springs]] and [[Nowhere]].\n\n- [x] swim"
@@ -132,7 +134,9 @@ async def test_a_page_shows_its_text_links_and_evidence(person: httpx.AsyncClien
     assert f'<a class="place" href="/wiki/{owner}/topic/austin#water">Water</a>' in back.text
 
 
-async def test_a_page_is_markdown_at_its_address_with_md(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_page_is_served_as_markdown_at_its_md_address(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
     slug = await written(wiki, "Austin", "## Water\n\nCold.", summary="A city.")
     answer = await person.get(f"/wiki/{owner}/topic/{slug}.md")
     assert answer.headers["content-type"].startswith("text/markdown")
@@ -142,7 +146,7 @@ async def test_a_page_is_markdown_at_its_address_with_md(person: httpx.AsyncClie
     ).text  # fmt: skip
 
 
-async def test_a_former_slug_and_the_address_in_texts_lead_to_the_page(
+async def test_former_slugs_and_short_addresses_redirect_to_the_page(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await written(wiki, "Austin", "Hot.")
@@ -153,7 +157,7 @@ async def test_a_former_slug_and_the_address_in_texts_lead_to_the_page(
         assert (answer.status_code, answer.headers["location"]) == (301, f"/wiki/{owner}/topic/austin-texas")
 
 
-async def test_a_missing_page_is_shown_as_a_page_with_next_steps(person: httpx.AsyncClient, owner: str) -> None:
+async def test_the_error_of_a_missing_page_is_html_with_a_next_step(person: httpx.AsyncClient, owner: str) -> None:
     for path in (
         f"/wiki/{owner}/topic/nothing",
         f"/wiki/{owner}/nothing/at",
@@ -167,14 +171,14 @@ async def test_a_missing_page_is_shown_as_a_page_with_next_steps(person: httpx.A
         assert "Go to the home page" in answer.text
 
 
-async def test_a_missing_page_can_be_searched_for_in_its_wiki(person: httpx.AsyncClient, owner: str) -> None:
+async def test_the_error_of_a_missing_page_offers_a_search_of_its_wiki(person: httpx.AsyncClient, owner: str) -> None:
     answer = await person.get(f"/wiki/{owner}/topic/old-mill")
     assert f'action="/search/{owner}"' in answer.text
     assert 'maxlength="500" value="old mill"' in answer.text
     assert 'id="query"' not in (await person.get("/nothing")).text
 
 
-async def test_a_search_that_finds_nothing_offers_writers_to_make_the_page(
+async def test_a_search_without_results_offers_writers_to_create_the_page(
     service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path = f"/search/{owner}?q=Old+Mill"
@@ -209,7 +213,9 @@ async def test_programs_get_json_for_a_missing_page(service: Service) -> None:
         assert answer.json()["errors"][0]["extensions"]["code"] == "NOT_FOUND"
 
 
-async def test_every_page_is_kept_to_its_own_files(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_every_page_has_a_strict_csp_and_no_inline_script_or_style(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
     slug = await written(wiki, "Austin", "![cat](https://elsewhere.example/cat.png)")
     for path in ("/", f"/wiki/{owner}/topic/{slug}", f"/pages/{owner}", "/nothing", "/sign-in"):
         shown = await person.get(path)
@@ -221,7 +227,7 @@ async def test_every_page_is_kept_to_its_own_files(person: httpx.AsyncClient, wi
         )
 
 
-async def test_links_lead_to_headings_inside_of_sections_and_no_id_is_there_twice(
+async def test_links_target_headings_inside_sections_and_ids_are_unique(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     inner = "### Pin *tabs* & more\n\nSo.\n\n### Pin tabs & more\n\nAgain.\n\n### Related\n\nNo."
@@ -240,14 +246,14 @@ async def test_links_lead_to_headings_inside_of_sections_and_no_id_is_there_twic
 
 
 async def write_pages_of_two_types(wiki: Wiki) -> None:
-    """Write a topic, an entity and a project, of which the last is archived."""
+    """Write a topic, an entity and a project, and archive the project."""
     await written(wiki, "Austin", "Hot.")
     await written(wiki, "Ada", "A person.", type="entity")
     gone = await written(wiki, "Old plan", "Done.", type="project")
     await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug=gone))["id"])
 
 
-async def test_the_first_page_lists_the_types_that_have_pages(
+async def test_the_home_page_of_a_wiki_lists_the_types_that_have_pages(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await write_pages_of_two_types(wiki)
@@ -255,7 +261,7 @@ async def test_the_first_page_lists_the_types_that_have_pages(
     assert re.findall(r'href="/pages/[^"]*\?type=(\w+)"', shown) == ["entity", "topic"]
 
 
-async def test_the_list_of_pages_offers_the_types_that_it_may_show(
+async def test_the_page_list_offers_the_types_of_its_pages_as_a_filter(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await write_pages_of_two_types(wiki)
@@ -282,21 +288,21 @@ async def test_each_page_is_read_by_one_statement(
     found = [f"/source/{owner}/{source}", f"/forget/{owner}/{source}", f"/diff/{owner}/{page}?from=1&to=1"]
     searches = [f"/search/{owner}?q=pool", f"/suggest/{owner}?q=pool", f"/sources/{owner}?q=pool"]
     more = [f"/wiki/{tail}.md", f"/preview/{tail}", f"/graph/{owner}/{page}", f"/move/{tail}?name=x"]
-    counted = {}
+    statement_counts = {}
     for path in [*of_page, *of_wiki, *found, *searches, *more]:
         await person.get(path)
         statements.clear()
         answer = await person.get(path)
         assert (answer.status_code, path) == (200, path)
         assert len(answer.text) < 100_000
-        counted[path] = len([sql for sql in statements if not sql.startswith(("BEGIN", "COMMIT"))])
+        statement_counts[path] = len([sql for sql in statements if not sql.startswith(("BEGIN", "COMMIT"))])
     # A difference, findings and searches have steps.
     several = {f"/work/{owner}": 3, found[2]: 3, more[2]: 3}
     several |= dict(zip(searches, (7, 6, 4), strict=True))
-    assert {path: number for path, number in counted.items() if number > 1} == several
+    assert {path: number for path, number in statement_counts.items() if number > 1} == several
 
 
-async def test_changes_are_followed_by_pages_of_this_service_alone(
+async def test_change_events_are_sent_only_to_signed_in_pages_of_this_service(
     person: httpx.AsyncClient, service: Service, wiki: Wiki, owner: str
 ) -> None:
     page = (await wiki.row("pages", slug=await written(wiki, "Austin", "Hot.")))["id"]
@@ -304,18 +310,18 @@ async def test_changes_are_followed_by_pages_of_this_service_alone(
     assert (await service.http.get(f"/follow/{page}", headers=SAME)).status_code == 401
     async with person.stream("GET", f"/follow/{page}", headers=SAME) as events:
         assert events.headers["content-type"].startswith("text/event-stream")
-        lines = [line async for line in until(events.aiter_lines(), "data:")]
+        lines = [line async for line in lines_until(events.aiter_lines(), "data:")]
     assert '"version" : 1' in lines[-1]
 
 
-async def until(lines: AsyncIterator[str], start: str) -> AsyncIterator[str]:
+async def lines_until(lines: AsyncIterator[str], start: str) -> AsyncIterator[str]:
     async for line in lines:
         yield line
         if line.startswith(start):
             return
 
 
-async def test_readers_are_offered_no_way_to_write(service: Service, wiki: Wiki, owner: str) -> None:
+async def test_readers_see_no_links_to_edit_a_page(service: Service, wiki: Wiki, owner: str) -> None:
     slug = await written(wiki, "Austin", "Hot. [[Nowhere]]")
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reader:
@@ -330,7 +336,7 @@ async def test_a_page_that_has_not_changed_is_not_sent_again(person: httpx.Async
     assert (again.status_code, again.content) == (304, b"")
 
 
-async def test_the_scripts_of_a_page_are_small(person: httpx.AsyncClient, owner: str) -> None:
+async def test_the_scripts_of_a_page_have_less_than_60_kb_compressed(person: httpx.AsyncClient, owner: str) -> None:
     for path in (f"/wiki/{owner}", f"/new/{owner}"):
         scripts = re.findall(r'<script type="module" src="([^"]+)"', (await person.get(path)).text)
         assert scripts
@@ -349,9 +355,7 @@ async def test_names_that_begin_with_the_typed_text_are_suggested_first(
 # -- alternates
 
 
-async def test_a_page_names_its_alternates_and_each_says_the_same(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
-) -> None:
+async def test_a_page_links_its_markdown_and_json_alternates(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     await written(wiki, "Austin", "Hot.\n\n## Water\n\nCold.", summary="A city.", tags=["city"])
     path = f"/wiki/{owner}/topic/austin"
     shown = (await person.get(path)).text
@@ -364,11 +368,14 @@ async def test_a_page_names_its_alternates_and_each_says_the_same(
     answer = await person.get(f"{path}.json")
     page = answer.json()
     assert (answer.headers["content-type"], page["title"], page["tags"]) == ("application/json", "Austin", ["city"])
-    assert [(one["heading"], one["bodyMd"]) for one in page["sections"]] == [("", "Hot."), ("Water", "Cold.")]
+    assert [(section["heading"], section["bodyMd"]) for section in page["sections"]] == [
+        ("", "Hot."),
+        ("Water", "Cold."),
+    ]
     assert (await person.get(f"/wiki/{owner}/topic/nothing.json")).status_code == 404
 
 
-async def test_pages_that_say_the_like_are_beside_a_page(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_similar_pages_are_shown_beside_a_page(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     await written(wiki, "Barton Springs", "A cold spring-fed pool in Austin, full of swimmers in summer.")
     await written(wiki, "Deep Eddy", "A cold spring-fed pool in Austin, full of swimmers in winter.")
     id = re.search(r'data-related="([^"]+)"', (await person.get(f"/wiki/{owner}/topic/deep-eddy")).text)

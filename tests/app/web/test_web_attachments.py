@@ -1,4 +1,4 @@
-"""Attachments in the reader: shown in place, and sent in a way that executes nothing."""
+"""Attachments in the reader are shown in place and sent so that nothing in them is executed."""
 
 import asyncio
 import json
@@ -66,7 +66,7 @@ async def vault(dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncIterator[Service]:
         yield service
 
 
-async def test_a_text_shows_its_pictures_and_leads_to_its_files(vault: Service, owner: str) -> None:
+async def test_a_page_shows_its_pictures_and_links_its_files(vault: Service, owner: str) -> None:
     shown = (await vault.http.get(f"/wiki/{owner}/reference/austin", headers={"accept": "text/html"})).text
     files = f"/attachment/{owner}"
     assert f'<img class="attachment" src="{files}/Trips/Map.png" alt="Map.png" width="300" height="225"' in shown
@@ -79,7 +79,7 @@ async def test_a_text_shows_its_pictures_and_leads_to_its_files(vault: Service, 
     assert f'src="{files}/Trips/Map.png"' in preview.text
 
 
-async def test_a_file_is_sent_byte_for_byte_and_as_what_it_is(vault: Service, owner: str) -> None:
+async def test_an_attachment_is_sent_byte_for_byte_with_its_content_type(vault: Service, owner: str) -> None:
     for path, data, kind, place in (
         ("Trips/Map.png", VAULT["Trips/Map.png"], "image/png", "inline"),
         ("Drawing.svg", SCRIPTED, "image/svg+xml", "inline"),
@@ -102,7 +102,7 @@ async def test_a_file_that_was_not_imported_is_not_found(vault: Service, owner: 
     assert answer.status_code == 404
 
 
-async def test_a_caller_who_may_not_read_the_wiki_gets_no_file_of_it(
+async def test_attachments_are_not_sent_without_access_to_the_wiki(
     vault: Service, dsn: str, tmp_path: Path, wiki: Wiki, owner: str
 ) -> None:
     stranger = await wiki.neighbour()
@@ -110,33 +110,33 @@ async def test_a_caller_who_may_not_read_the_wiki_gets_no_file_of_it(
         token = service.token(stranger.scope.tenant_id, stranger.scope.owner_id, Role.MEMBER)
         async with signed_in(service, token) as browser:
             assert (await browser.get(f"/attachment/{owner}/Drawing.svg")).status_code == 404
-        async with httpx.AsyncClient(base_url=service.url) as nobody:
-            assert (await nobody.get(f"/attachment/{owner}/Drawing.svg")).status_code == 303
+        async with httpx.AsyncClient(base_url=service.url) as signed_out:
+            assert (await signed_out.get(f"/attachment/{owner}/Drawing.svg")).status_code == 303
 
 
 @pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
-async def test_pictures_appear_without_a_shift_and_nothing_in_files_runs(
+async def test_pictures_cause_no_layout_shift_and_files_run_no_script(
     vault: Service, owner: str, tmp_path: Path
 ) -> None:
-    def look() -> None:
+    def browse() -> None:
         with tab() as browser:
-            heard = "window.ran = []; window.alert = said => ran.push(said); window.shift = 0;"
-            heard += "new PerformanceObserver(list => list.getEntries().forEach(one => shift += one.value))"
-            heard += ".observe({type: 'layout-shift', buffered: true});"
-            browser.call("Page.addScriptToEvaluateOnNewDocument", source=heard)
+            listener = "window.ran = []; window.alert = said => ran.push(said); window.shift = 0;"
+            listener += "new PerformanceObserver(list => list.getEntries().forEach(one => shift += one.value))"
+            listener += ".observe({type: 'layout-shift', buffered: true});"
+            browser.call("Page.addScriptToEvaluateOnNewDocument", source=listener)
             opened(browser, f"{vault.url}/wiki/{owner}/reference/austin")
             browser.run("document.querySelectorAll('article img').forEach(one => one.scrollIntoView())")
-            done = "[...document.querySelectorAll('article img')].every(one => one.complete)"
-            browser.wait_for(done)
+            all_complete = "[...document.querySelectorAll('article img')].every(one => one.complete)"
+            browser.wait_for(all_complete)
             sizes = browser.run("[...document.querySelectorAll('article img')].map(one => one.naturalWidth)")
             assert sizes == [640, 32, 150, 3, 640]
             assert browser.run("[ran, shift]") == [[], 0]
             browser.run("scrollTo({top: 0, behavior: 'instant'})")
-            Journey(browser, vault.url, owner).see("attachments", (1180, 900))
+            Journey(browser, vault.url, owner).screenshot("attachments", (1180, 900))
             assert browser.complaints() == []
             browser.open(f"{vault.url}/attachment/{owner}/Drawing.svg")
             browser.wait_for(f"location.href.endsWith({json.dumps('Drawing.svg')})")
             browser.wait_for("document.readyState === 'complete'")
             assert browser.run("window.ran ?? []") == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)

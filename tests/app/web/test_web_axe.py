@@ -1,4 +1,4 @@
-"""axe finds no fault on pages that appear after an event: an authorised program, a conflict, a new key."""
+"""axe finds no violation on pages that need an event: an authorised program, a conflict, a new key."""
 
 import asyncio
 import json
@@ -33,8 +33,8 @@ LOADED = "document.readyState === 'complete' && !!window.cairn"
 
 
 @pytest.fixture
-async def happened(reader: Reader, dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncIterator[str]:
-    """The address of a service, in whose wiki a program was let in, a job has failed and a name became a page."""
+async def service_url(reader: Reader, dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncIterator[str]:
+    """The address of a service whose wiki has an authorised program, a failed job and a promoted name."""
     admin = wiki.acting(Role.ADMIN).scope
     request = AuthorizationRequest(
         Client("a program", "Kettle watcher"), ("wiki:read",), "http://127.0.0.1/mcp", CALLBACK, True, "challenge"
@@ -59,28 +59,28 @@ async def connect_address(url: str) -> str:
     async with httpx.AsyncClient(base_url=url, verify=PLAIN) as program:
         given = {"client_name": "Test program", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none"}
         client = (await program.post("/register", json=given)).json()["client_id"]
-        asked = {
+        parameters = {
             "response_type": "code", "client_id": client, "redirect_uri": CALLBACK, "code_challenge": challenge,
             "code_challenge_method": "S256", "resource": f"{url}/mcp", "scope": "wiki:read wiki:write", "state": "s",
         }  # fmt: skip
-        answer = await program.get("/authorize", params=asked)
+        answer = await program.get("/authorize", params=parameters)
         return str(httpx.URL(url).join(answer.headers["location"]))
 
 
-def submitted(browser: Tab, script: str, shown: str) -> None:
-    """Send a form, and wait until the answer shows what it has to."""
+def submit(browser: Tab, script: str, shown: str) -> None:
+    """Send a form, and wait until the response shows an element."""
     browser.run(script)
     browser.wait_for(f"{LOADED} && !!document.querySelector({json.dumps(shown)})")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing_once_something_has_happened(
-    reader: Reader, happened: str, wiki: Wiki, tmp_path: Path, scheme: str
+async def test_axe_finds_no_violation_on_pages_of_programs_jobs_and_conflicts(
+    reader: Reader, service_url: str, wiki: Wiki, tmp_path: Path, scheme: str
 ) -> None:
-    connect = await connect_address(happened)
+    connect = await connect_address(service_url)
     assert "/connect?request=" in connect
     loop = asyncio.get_running_loop()
-    edit = f"{happened}/edit/{reader.owner}/topic/austin?section=water"
+    edit = f"{service_url}/edit/{reader.owner}/topic/austin?section=water"
 
     def save_first(text: str) -> None:
         writing = patch_section(wiki.database, wiki.scope, UUID(reader.page), section_slug="water", body=text)
@@ -91,31 +91,31 @@ async def test_axe_finds_nothing_once_something_has_happened(
         save_first(f"Theirs at {browser.run('innerWidth')}.")
         script = "document.querySelector('#body').value = 'Mine.';"
         script += "document.querySelector('form[data-draft-key] button:not([type])').click()"
-        submitted(browser, script, ".three")
+        submit(browser, script, ".three")
 
     def new_key(browser: Tab) -> None:
-        opened(browser, f"{happened}/keys/{reader.owner}")
+        opened(browser, f"{service_url}/keys/{reader.owner}")
         script = "document.querySelector('main form [name=name]').value = 'sync';"
         script += "document.querySelector('main form [name=name]').form.requestSubmit()"
-        submitted(browser, script, "#made")
+        submit(browser, script, "#made")
 
     def at(path: str, *shown: str) -> Callable[[Tab], None]:
         def open_it(browser: Tab) -> None:
             opened(browser, path)
             text = browser.run("document.body.innerText")
-            assert [one for one in shown if one not in text] == []
+            assert [text_shown for text_shown in shown if text_shown not in text] == []
 
         return open_it
 
     pages = {
-        "programs": at(f"{happened}/programs/{reader.owner}", "Kettle watcher"),
+        "programs": at(f"{service_url}/programs/{reader.owner}", "Kettle watcher"),
         "connect": at(connect, "Test program"),
-        "work": at(f"{happened}/work/{reader.owner}", "Promoted to pages", "Failed", "did not answer"),
+        "work": at(f"{service_url}/work/{reader.owner}", "Promoted to pages", "Failed", "did not answer"),
         "conflict": conflict,
         "key": new_key,
     }
 
-    def look() -> list[str]:
+    def browse() -> list[str]:
         found = []
         with tab() as browser:
             browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
@@ -130,4 +130,4 @@ async def test_axe_finds_nothing_once_something_has_happened(
                         found.append(f"{width} {name}: wider than the screen")
         return found
 
-    assert await asyncio.to_thread(look) == []
+    assert await asyncio.to_thread(browse) == []

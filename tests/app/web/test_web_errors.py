@@ -1,4 +1,4 @@
-"""The error pages of the reader say once what is wrong, and offer a next step."""
+"""The error pages of the reader state the error once and offer a next step."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.app.service import Service
 from tests.wiki import Wiki
 
 
-async def test_an_error_page_says_what_is_wrong_once(person: httpx.AsyncClient, owner: str) -> None:
+async def test_an_error_page_states_the_error_once(person: httpx.AsyncClient, owner: str) -> None:
     for path in (f"/wiki/{owner}/topic/nothing", f"/source/{owner}/x", f"/attachment/{owner}/x.png", "/nothing"):
         shown = (await person.get(path)).text
         heading, message = re.findall(r"<h1>(.*?)</h1>\s*<p class=\"summary\">(.*?)</p>", shown, re.DOTALL)[0]
@@ -29,18 +29,18 @@ async def test_an_error_page_has_the_navigation_of_the_wiki(person: httpx.AsyncC
     assert (refused.status_code, 'class="brand"' in refused.text) == (403, True)
 
 
-async def test_without_a_sign_in_there_is_no_navigation(service: Service) -> None:
+async def test_an_error_page_has_no_navigation_without_a_sign_in(service: Service) -> None:
     answer = await service.http.get("/nothing", headers={"accept": "text/html"})
     assert (answer.status_code, 'class="brand"' in answer.text) == (404, False)
 
 
-async def test_what_a_message_quotes_as_code_is_shown_as_code(person: httpx.AsyncClient, owner: str) -> None:
+async def test_code_in_error_messages_is_shown_as_code(person: httpx.AsyncClient, owner: str) -> None:
     assert with_code("Set `a<b` or `c`, not ` alone.") == "Set <code>a&lt;b</code> or <code>c</code>, not ` alone."
     refused = await person.post(f"/add-source/{owner}", data={"kind": "`x`"}, headers=SAME)
     assert (refused.status_code, "`" in refused.text) == (422, False)
 
 
-async def test_the_way_to_a_token_is_shown_as_a_command(service: Service) -> None:
+async def test_the_sign_in_page_shows_the_token_command_as_code(service: Service) -> None:
     assert "`cairn token" in texts()["sign_in"]["help"]
     shown = (await service.http.get("/sign-in")).text
     assert "<code>cairn token --tenant TENANT --owner OWNER</code>" in shown

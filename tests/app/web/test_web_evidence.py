@@ -19,7 +19,7 @@ TEXT = "One.\nThe pool is cold.\nThree."
 
 
 async def cited(wiki: Wiki, **lines: int) -> str:
-    """The id of a source that a section of the page `austin` cites."""
+    """Return the id of a source that a section of the page `austin` cites."""
     await written(wiki, "Austin", "## Water\n\nCold.")
     source = await wiki.add_source(content=TEXT)
     page = await wiki.row("pages", slug="austin")
@@ -28,7 +28,9 @@ async def cited(wiki: Wiki, **lines: int) -> str:
     return str(source)
 
 
-async def test_a_section_shows_the_passage_that_it_rests_on(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_section_shows_the_cited_passage_of_its_source(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
     source = await cited(wiki, line_start=2, line_end=2)
     shown = (await person.get(f"/wiki/{owner}/topic/austin")).text
     assert "How cold it is" in shown
@@ -37,14 +39,14 @@ async def test_a_section_shows_the_passage_that_it_rests_on(person: httpx.AsyncC
     assert f'href="/source/{owner}/{source}#rests"' in shown
 
 
-async def test_without_lines_the_beginning_of_the_source_is_quoted(
+async def test_a_citation_without_lines_quotes_the_beginning_of_its_source(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await cited(wiki)
     assert f"<blockquote>{TEXT}</blockquote>" in (await person.get(f"/wiki/{owner}/topic/austin")).text
 
 
-async def test_a_file_is_kept_byte_for_byte_with_the_text_that_was_read_from_it(
+async def test_an_uploaded_file_is_stored_byte_for_byte_with_its_text(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path, data = f"/add-source/{owner}", pdf("The kiln was fired twice.")
@@ -75,18 +77,20 @@ async def test_a_refused_file_is_reported_and_the_form_keeps_its_values(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     fields = {"title": "Mine & yours", "kind": "DOCUMENT", "day": "", "content": ""}
-    for name, data, said in (
+    for name, data, message in (
         ("a.pdf", b"%PDF-1.7 nothing", "cannot be read"),
         ("b.exe", b"MZ\0", "is not read"),
         ("c.txt", b"", "is empty"),
     ):
         path = f"/add-source/{owner}"
         answer = await person.post(path, data=fields, files={"file": (name, data)}, headers=SAME)
-        assert (answer.status_code, said in answer.text, "Mine &amp; yours" in answer.text) == (422, True, True), name
+        assert (answer.status_code, message in answer.text, "Mine &amp; yours" in answer.text) == (422, True, True), (
+            name
+        )
     assert await wiki.rows("sources") == await wiki.rows("blobs", "1") == []
 
 
-async def test_forms_with_files_are_taken_where_a_file_is_kept_and_by_this_service_alone(
+async def test_file_uploads_are_refused_at_other_forms_sites_and_for_readers(
     service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     file = {"file": ("a.txt", b"Text.")}
@@ -102,7 +106,7 @@ async def test_forms_with_files_are_taken_where_a_file_is_kept_and_by_this_servi
     assert await wiki.rows("sources") == []
 
 
-async def test_an_original_is_for_those_who_may_read_the_wiki(
+async def test_an_original_file_is_not_found_without_access_to_the_wiki(
     service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     source = await wiki.add_source(content="Typed.")
@@ -117,7 +121,7 @@ async def test_an_original_is_for_those_who_may_read_the_wiki(
         assert (await other.get(f"/original/{owner}/{id}")).status_code == 404
 
 
-async def test_sources_are_listed_searched_and_shown_with_what_rests_on_them(
+async def test_sources_are_listed_searched_and_shown_with_citing_pages(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     source = await cited(wiki, line_start=2, line_end=2)
@@ -131,7 +135,7 @@ async def test_sources_are_listed_searched_and_shown_with_what_rests_on_them(
     assert f'href="/wiki/{owner}/topic/austin"' in shown
 
 
-async def test_a_text_becomes_a_source(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_form_adds_a_text_as_a_source(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     given = {"title": "A note", "kind": "DOCUMENT", "day": "2026-11-20", "content": "It is\r\ncold."}
     added = await person.post(f"/add-source/{owner}", data=given, headers=SAME)
     assert added.status_code == 303
@@ -150,7 +154,7 @@ async def test_a_text_becomes_a_source(person: httpx.AsyncClient, wiki: Wiki, ow
         ("note.txt", "Cold.".encode("utf-16"), "Cold."),
     ],
 )
-async def test_a_file_is_read_as_the_text_of_a_source(
+async def test_the_text_of_an_uploaded_file_is_extracted(
     person: httpx.AsyncClient, owner: str, name: str, data: bytes, text: str
 ) -> None:
     read = await person.post(f"/file-text/{owner}", params={"name": name}, content=data, headers=SAME)
@@ -169,18 +173,20 @@ async def test_a_file_that_cannot_be_read_is_refused_with_the_reason(person: htt
     assert (await person.post(address, content=pdf("x"), headers=other)).status_code == 403
 
 
-async def test_only_who_may_write_has_files_read(service: Service, wiki: Wiki, owner: str) -> None:
+async def test_readers_cannot_extract_the_text_of_files(service: Service, wiki: Wiki, owner: str) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reading:
         answer = await reading.post(f"/file-text/{owner}?name=x.pdf", content=pdf("x"), headers=SAME)
         assert answer.status_code == 403
 
 
-async def test_forgetting_shows_what_goes_before_it_goes(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_forgetting_a_source_first_shows_the_affected_sections(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
     source = await cited(wiki)
-    asked = (await person.get(f"/forget/{owner}/{source}")).text
-    assert "1 section without another source will be deleted" in asked
-    assert f'href="/wiki/{owner}/topic/austin#water"' in asked
+    confirmation = (await person.get(f"/forget/{owner}/{source}")).text
+    assert "1 section without another source will be deleted" in confirmation
+    assert f'href="/wiki/{owner}/topic/austin#water"' in confirmation
     assert (
         await person.post(f"/forget/{owner}/{source}", data={"reason": "asked to"}, headers=SAME)
     ).status_code == 303
@@ -189,7 +195,7 @@ async def test_forgetting_shows_what_goes_before_it_goes(person: httpx.AsyncClie
     assert "The pool is cold" not in shown
 
 
-async def test_a_member_sees_the_work_without_the_jobs_of_admins(
+async def test_members_see_the_work_page_without_jobs(
     service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await written(wiki, "Austin", "See [[Nowhere]].")
@@ -203,14 +209,14 @@ async def test_a_member_sees_the_work_without_the_jobs_of_admins(
 
 
 @pytest.mark.parametrize("path", ["/source/{owner}/nothing", "/forget/{owner}/nothing"])
-async def test_a_source_that_is_not_there_is_said_to_be_none(person: httpx.AsyncClient, owner: str, path: str) -> None:
+async def test_the_error_of_a_missing_source_has_a_next_step(person: httpx.AsyncClient, owner: str, path: str) -> None:
     answer = await person.get(path.format(owner=owner))
     assert answer.status_code in (404, 422)
     assert "Go to the home page" in answer.text
 
 
 @given(st.lists(st.text(max_size=30).map(lambda text: text * 1_500), max_size=12))
-def test_the_parts_of_a_source_are_all_of_it_and_fit_a_page(lines: list[str]) -> None:
+def test_the_parts_of_a_source_are_complete_and_within_the_size_limit(lines: list[str]) -> None:
     parts = split_into_parts(lines)
     assert [line for start, end in parts for line in lines[start:end]] == lines
     for start, end in parts:

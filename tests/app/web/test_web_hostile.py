@@ -120,13 +120,12 @@ MARKUP = (
 )
 
 
-def in_line(payload: str) -> str:
+def single_line(payload: str) -> str:
     return " ".join(payload.split())
 
 
-def found_on(browser: Tab, url: str) -> list[str]:
-    """Return the scripts that the page of an address ran, or tried to, also when everything on it is opened and
-    hovered."""
+def script_hits(browser: Tab, url: str) -> list[str]:
+    """Return the scripts that a page ran or tried to run while all its elements were opened and hovered."""
     opened(browser, url)
     browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
     browser.run("document.querySelectorAll('main *').forEach(one => one.dispatchEvent(new MouseEvent('mouseover')))")
@@ -136,28 +135,30 @@ def found_on(browser: Tab, url: str) -> list[str]:
 
 
 @pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
-async def test_no_stored_text_runs_anything_on_any_page(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> None:
-    body = "\n\n".join(f"## {in_line(payload)} {n}\n\n{payload}" for n, payload in enumerate(PAYLOADS))
-    slugs = [await written(wiki, "Austin", body[:60_000], summary=in_line(" ".join(PAYLOADS))[:900], tags=["<b>x</b>"])]
+async def test_stored_texts_run_no_script_on_any_page(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> None:
+    body = "\n\n".join(f"## {single_line(payload)} {n}\n\n{payload}" for n, payload in enumerate(PAYLOADS))
+    slugs = [
+        await written(wiki, "Austin", body[:60_000], summary=single_line(" ".join(PAYLOADS))[:900], tags=["<b>x</b>"])
+    ]
     for n in range(0, len(PAYLOADS), 6):
-        title = in_line(" ".join(PAYLOADS[n : n + 6]))[:450] + f" {n} austin"
+        title = single_line(" ".join(PAYLOADS[n : n + 6]))[:450] + f" {n} austin"
         slugs.append(await written(wiki, title, f"See [[Austin]].\n\n{title}", summary=title, slug=f"page-{n}"))
     page = await wiki.row("pages", slug="austin")
     section = (await wiki.rows("sections", "position", page_id=page["id"]))[1]["section_slug"]
-    text = "\n".join(in_line(payload) for payload in PAYLOADS)
-    draft = SourceDraft("document", 'ref"><img src=x onerror=alert(1)>', text, in_line(" ".join(PAYLOADS))[:400])
+    text = "\n".join(single_line(payload) for payload in PAYLOADS)
+    draft = SourceDraft("document", 'ref"><img src=x onerror=alert(1)>', text, single_line(" ".join(PAYLOADS))[:400])
     source = (await add_source(wiki.database, wiki.scope, draft)).source_id
-    summary = in_line(" ".join(PAYLOADS[:5]))
+    summary = single_line(" ".join(PAYLOADS[:5]))
     cited = {"page_id": page["id"], "section_slug": section, "source_id": source, "summary": summary}
     await cite_source(wiki.database, wiki.scope, **cited, line_start=1, line_end=40)
     for payload in PAYLOADS[:8]:
         await record_mention(
-            wiki.database, wiki.scope, name=f"Name {in_line(payload)}", source_id=source, quote=payload
+            wiki.database, wiki.scope, name=f"Name {single_line(payload)}", source_id=source, quote=payload
         )
 
     terms = Terms(text[:900], tuple(PAYLOADS[:20]))
     writing = replace(wiki.scope, review=Review(terms=terms))
-    with pytest.raises(ReviewRequired) as held:
+    with pytest.raises(ReviewRequired) as review:
         await patch_section(wiki.database, writing, page["id"], section_slug=section, body=text)
     other = (await wiki.row("pages", slug=slugs[1]))["id"]
     await set_parent(wiki.database, wiki.scope, page["id"], parent_id=other)
@@ -170,9 +171,9 @@ async def test_no_stored_text_runs_anything_on_any_page(dsn: str, tmp_path: Path
         paths += [f"wiki/{owner}/topic/{slug}" for slug in slugs]
         paths += [f"{kind}/{owner}/topic/austin" for kind in ("edit", "rename", "archive", "history", "move")]
         paths += [f"{kind}/{owner}/{source}" for kind in ("source", "forget")]
-        paths += [f"proposal/{owner}/{held.value.proposal_id}?made=1", f"merge/{owner}/topic/austin?name={slugs[1]}"]
+        paths += [f"proposal/{owner}/{review.value.proposal_id}?made=1", f"merge/{owner}/topic/austin?name={slugs[1]}"]
         paths += [f"graph/{owner}/{page['id']}?depth=2", f"sources/{owner}?q=alert", f"search/{owner}?q=austin"]
-        asked = (
+        queries = (
             f"search/{owner}?q=",
             f"new/{owner}?title=",
             f"move/{owner}/topic/austin?name=",
@@ -180,15 +181,15 @@ async def test_no_stored_text_runs_anything_on_any_page(dsn: str, tmp_path: Path
             "sign-in?next=",
             "nothing/",
         )
-        paths += [path + quote(payload) for payload in PAYLOADS[:6] for path in asked]
+        paths += [path + quote(payload) for payload in PAYLOADS[:6] for path in queries]
 
-        def look() -> list[str]:
+        def browse() -> list[str]:
             with tab() as browser:
                 browser.call("Page.addScriptToEvaluateOnNewDocument", source=LISTENING)
                 opened(browser, f"{service.url}/wiki/{owner}/topic/austin")
                 assert browser.run("document.querySelectorAll('.evidence blockquote').length") == 1
                 assert browser.run("document.body.textContent.split('alert(1)').length") > len(PAYLOADS)
-                found = [hit for path in paths for hit in found_on(browser, f"{service.url}/{path}")]
+                found = [hit for path in paths for hit in script_hits(browser, f"{service.url}/{path}")]
                 opened(browser, f"{service.url}/edit/{owner}/topic/austin")
                 browser.wait_for("document.querySelectorAll('.preview .prose *').length > 20")
                 found += json.loads(browser.run("JSON.stringify(window.hits)"))
@@ -198,13 +199,13 @@ async def test_no_stored_text_runs_anything_on_any_page(dsn: str, tmp_path: Path
                 browser.wait_for("document.querySelectorAll('.suggestions [role=option]').length > 1")
                 return found + json.loads(browser.run("JSON.stringify(window.hits)"))
 
-        assert await asyncio.to_thread(look) == []
+        assert await asyncio.to_thread(browse) == []
 
 
 @given(
     st.lists(st.sampled_from([*PAYLOADS, "a", "\n\n", "`", "<", '"', "[[x]]", "- [ ] ", "| a |\n|-|\n"]), max_size=6)
 )
-def test_dressing_a_text_adds_no_markup_of_the_text(parts: list[str]) -> None:
+def test_safe_html_contains_no_markup_of_the_text(parts: list[str]) -> None:
     shown = str(safe_html(html("".join(parts), {}), "mara", True))
     plain = html("".join(parts), {})
     assert shown.count("<script") == plain.count("<script") == 0

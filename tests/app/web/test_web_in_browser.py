@@ -33,7 +33,7 @@ PAGE_FORMS = ("wiki", "edit", "rename", "archive", "history", "merge", "move", "
 
 @dataclass
 class Filled:
-    """The pages of work, keys and sharing with content: addresses to open, signed in and not."""
+    """Addresses of work, key and sharing pages with content, to open signed in or signed out."""
 
     signed_in: list[str]
     signed_out: list[str]
@@ -50,8 +50,8 @@ async def filled(reader: Reader, dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncI
     key = {"name": "sync", "role": "READER", "days": ""}
     async with serving(dsn, tmp_path) as service:
         async with signed_in(service, reader.token) as admin:
-            made = await admin.post(f"/keys/{reader.owner}", data=key, headers=SAME)
-            assert made.status_code == 200
+            created = await admin.post(f"/keys/{reader.owner}", data=key, headers=SAME)
+            assert created.status_code == 200
         signed_out = [service.url + path for path in ("/", f"/wiki/{reader.owner}/topic/austin", "/nothing")]
         shared = [f"{service.url}{path}" for path in (f"/shared/{link.token}", "/shared/nothing")]
         kinds = ("work", "keys", "programs")
@@ -63,7 +63,7 @@ async def filled(reader: Reader, dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncI
 
 
 def opened(browser: Tab, url: str) -> None:
-    """Open an address and wait until it is there with its scripts."""
+    """Open an address and wait until the page and its scripts are loaded."""
     browser.open(url)
     arrived(browser, url)
 
@@ -85,7 +85,7 @@ def pressed(browser: Tab, key: str) -> None:
 
 
 async def test_a_person_searches_as_they_type_and_opens_a_page_by_keyboard(reader: Reader, tmp_path: Path) -> None:
-    def look() -> None:
+    def browse() -> None:
         with tab() as browser:
             opened(browser, f"{reader.url}/")
             typed(browser, ".find input", "barton")
@@ -103,11 +103,11 @@ async def test_a_person_searches_as_they_type_and_opens_a_page_by_keyboard(reade
             browser.wait_for("location.pathname.startsWith('/search/')")
             assert browser.complaints() == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)
 
 
-async def test_a_person_reads_opens_the_evidence_and_sees_where_a_link_leads(reader: Reader, tmp_path: Path) -> None:
-    def look() -> None:
+async def test_a_person_opens_evidence_and_sees_the_preview_of_a_link(reader: Reader, tmp_path: Path) -> None:
+    def browse() -> None:
         with tab() as browser:
             opened(browser, reader.path())
             quote = "document.querySelector('.evidence blockquote')"
@@ -123,11 +123,11 @@ async def test_a_person_reads_opens_the_evidence_and_sees_where_a_link_leads(rea
             assert [url for url in browser.requested() if not url.startswith((reader.url, "data:"))] == []
             assert browser.complaints() == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)
 
 
-async def test_unsaved_text_survives_a_reload_and_is_saved_at_last(reader: Reader, tmp_path: Path) -> None:
-    def look() -> None:
+async def test_unsaved_text_survives_a_reload_and_can_be_saved(reader: Reader, tmp_path: Path) -> None:
+    def browse() -> None:
         address = reader.path("edit") + "?section=food"
         with tab() as browser:
             opened(browser, address)
@@ -146,7 +146,7 @@ async def test_unsaved_text_survives_a_reload_and_is_saved_at_last(reader: Reade
             assert browser.run("Object.keys(localStorage).filter(key => key.startsWith('cairn:draft')).length") == 0
             assert browser.complaints() == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)
 
 
 RICH = (
@@ -156,7 +156,7 @@ RICH = (
 )
 
 
-async def test_pasted_text_keeps_its_form_as_markdown(reader: Reader, tmp_path: Path) -> None:
+async def test_pasted_html_becomes_markdown(reader: Reader, tmp_path: Path) -> None:
     def paste(browser: Tab, kinds: dict[str, str]) -> None:
         script = "{const given = new DataTransfer();"
         script += f"for (const [kind, text] of Object.entries({json.dumps(kinds)})) given.setData(kind, text);"
@@ -165,7 +165,7 @@ async def test_pasted_text_keeps_its_form_as_markdown(reader: Reader, tmp_path: 
             f"{script} document.querySelector('#body').dispatchEvent(pasted); window.kept = !pasted.defaultPrevented}}"
         )
 
-    def look() -> None:
+    def browse() -> None:
         with tab() as browser:
             opened(browser, reader.path("edit") + "?section=food")
             browser.run("document.querySelector('#body').select()")
@@ -179,7 +179,7 @@ async def test_pasted_text_keeps_its_form_as_markdown(reader: Reader, tmp_path: 
             assert browser.run("window.kept") is True
             assert browser.complaints() == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)
 
 
 SAVED = """(() => {
@@ -191,14 +191,14 @@ SAVED = """(() => {
 })()"""
 
 
-async def test_the_text_of_a_file_becomes_a_source(reader: Reader, tmp_path: Path) -> None:
+async def test_the_text_of_an_uploaded_file_becomes_a_source(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / "Broken.pdf").write_bytes(b"%PDF-1.7 nothing")
     (tmp_path / "Kiln log.pdf").write_bytes(pdf("The kiln was fired twice."))
     (tmp_path / "Tide table.html").write_text(
         "<title>T</title><h1>Tides</h1><p>Low at <b>six</b>.</p>", encoding="utf-8"
     )
 
-    def look() -> None:
+    def browse() -> None:
         with tab() as browser:
 
             def choose(name: str) -> None:
@@ -223,7 +223,7 @@ async def test_the_text_of_a_file_becomes_a_source(reader: Reader, tmp_path: Pat
             browser.wait_for("document.querySelector('#content').value.includes('fired twice')")
             assert browser.run("document.querySelector('[data-file] [role=alert]').textContent") == ""
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)
 
 
 async def test_a_person_signs_in_from_another_host_name_by_pasting_a_token(
@@ -231,7 +231,7 @@ async def test_a_person_signs_in_from_another_host_name_by_pasting_a_token(
 ) -> None:
     async with serving(dsn, tmp_path) as service:
 
-        def look() -> None:
+        def browse() -> None:
             with tab() as browser:
                 opened(browser, f"{service.url}/sign-in?next=%2Fpages%2F{reader.owner}")
                 typed(browser, "#token", reader.token)
@@ -240,17 +240,19 @@ async def test_a_person_signs_in_from_another_host_name_by_pasting_a_token(
                 assert browser.run("document.cookie") == ""
                 assert browser.complaints() == []
 
-        await asyncio.to_thread(look)
+        await asyncio.to_thread(browse)
 
 
-async def test_a_reader_sees_that_the_page_was_changed_and_how(reader: Reader, wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_open_page_announces_a_change_and_links_its_difference(
+    reader: Reader, wiki: Wiki, tmp_path: Path
+) -> None:
     loop = asyncio.get_running_loop()
 
     def write(text: str) -> None:
         writing = patch_section(wiki.database, wiki.scope, UUID(reader.page), section_slug="food", body=text)
         asyncio.run_coroutine_threadsafe(writing, loop).result(30)
 
-    def look() -> None:
+    def browse() -> None:
         shown = "!document.getElementById({}).hidden"
         with tab() as browser:
             opened(browser, reader.path())
@@ -267,14 +269,14 @@ async def test_a_reader_sees_that_the_page_was_changed_and_how(reader: Reader, w
             assert "No queue." in browser.run("document.querySelector('.diff ins, .diff .added').textContent")
             assert browser.complaints() == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)
 
 
 # -- for everybody
 
 
 def tabbed_to(browser: Tab, selector: str) -> None:
-    """Press Tab until the focus stands on what the selector names; each stop on the way shows that it has the focus."""
+    """Press Tab until the selected element has the focus; each focused element on the way must show it."""
     for _ in range(80):
         pressed(browser, "Tab")
         shown = "(one => one.matches(':focus-visible') && getComputedStyle(one).outlineStyle !== 'none')"
@@ -284,16 +286,14 @@ def tabbed_to(browser: Tab, selector: str) -> None:
     raise AssertionError(f"Tab does not reach {selector}")
 
 
-async def test_a_person_finds_reads_edits_compares_and_restores_by_keyboard_alone(
-    reader: Reader, tmp_path: Path
-) -> None:
+async def test_a_page_is_found_edited_and_restored_by_keyboard_alone(reader: Reader, tmp_path: Path) -> None:
     def follow(browser: Tab, selector: str, path: str) -> None:
         tabbed_to(browser, selector)
         pressed(browser, "Enter")
         browser.wait_for(f"location.pathname.startsWith({json.dumps(path)}) && document.readyState === 'complete'")
         browser.wait_for("!!window.cairn")
 
-    def look() -> None:
+    def browse() -> None:
         with tab() as browser:
             opened(browser, f"{reader.url}/")
             tabbed_to(browser, ".find input")
@@ -318,7 +318,7 @@ async def test_a_person_finds_reads_edits_compares_and_restores_by_keyboard_alon
             assert browser.run("document.querySelector('.reading').dataset.version") == "3"
             assert browser.complaints() == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)
 
 
 def pages_of(reader: Reader) -> list[str]:
@@ -349,10 +349,10 @@ def pages_of(reader: Reader) -> list[str]:
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: `make conformance` installs it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing_on_any_page_in_both_themes_at_320_px_and_wide(
+async def test_axe_finds_no_violation_on_any_page_in_both_themes_and_widths(
     reader: Reader, filled: Filled, tmp_path: Path, scheme: str
 ) -> None:
-    def look() -> list[str]:
+    def browse() -> list[str]:
         found = []
         with tab() as browser:
             browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
@@ -370,12 +370,12 @@ async def test_axe_finds_nothing_on_any_page_in_both_themes_at_320_px_and_wide(
                         found.append(f"{width} {url}: wider than the screen")
         return found
 
-    assert await asyncio.to_thread(look) == []
+    assert await asyncio.to_thread(browse) == []
 
 
 def violations(browser: Tab) -> list[str]:
     browser.run(AXE.read_text(encoding="utf-8"))
     script = f"axe.run(document, {json.dumps(RULES)}).then(said => said.violations.map(one => one.id + ' ' + "
     script += "one.nodes.map(node => node.html.slice(0, 200) + ' ' + node.failureSummary).join(' | ')))"
-    said: dict[str, Any] = browser.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-    return list(said["result"]["value"])
+    result: dict[str, Any] = browser.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+    return list(result["result"]["value"])

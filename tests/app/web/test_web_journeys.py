@@ -51,8 +51,8 @@ class Journey:
     def text(self, selector: str = "main") -> str:
         return str(self.browser.run(f"document.querySelector({selector!r}).textContent"))
 
-    def see(self, name: str, size: tuple[int, int] = WIDE, scheme: str = "light") -> None:
-        """Keep what is on the screen, if that is wanted."""
+    def screenshot(self, name: str, size: tuple[int, int] = WIDE, scheme: str = "light") -> None:
+        """Store a screenshot if CAIRN_SCREENSHOTS is set."""
         if not SCREENSHOTS:
             return
         self.browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
@@ -75,7 +75,7 @@ async def vault(wiki: Wiki) -> Wiki:
 
 
 @needs_vault
-async def test_every_page_of_a_vault_is_shown_within_the_budget(
+async def test_every_page_of_a_vault_has_less_than_100_kb(
     service: Service, vault: Wiki, token: str, owner: str
 ) -> None:
     async with signed_in(service, token) as person:
@@ -95,7 +95,7 @@ async def test_a_person_finds_reads_and_improves_a_note_of_their_vault(
     async with serving(dsn, tmp_path) as signing:
         token = signing.token(vault.scope.tenant_id, vault.scope.owner_id, Role.ADMIN)
 
-    def look(url: str) -> None:
+    def browse(url: str) -> None:
         with tab() as browser:
             me = Journey(browser, url, owner)
             me.open("")
@@ -124,7 +124,7 @@ async def test_a_person_finds_reads_and_improves_a_note_of_their_vault(
             assert browser.complaints() == []
 
     async with serving(dsn, tmp_path, local_token=token) as service:
-        await asyncio.to_thread(look, service.url)
+        await asyncio.to_thread(browse, service.url)
 
 
 # -- the demo
@@ -133,7 +133,7 @@ async def test_a_person_finds_reads_and_improves_a_note_of_their_vault(
 @pytest.fixture
 async def demo(dsn: str, wiki: Wiki, tmp_path: Path) -> AsyncIterator[Service]:
     """The service with the sample wikis, as `cairn demo` signs browsers in."""
-    await load_sample(wiki.database, lambda said: None, lambda name: nullcontext(lambda *given: None))
+    await load_sample(wiki.database, lambda message: None, lambda name: nullcontext(lambda *given: None))
     sql = "SELECT tenant_id, id FROM owners WHERE slug = 'mara' ORDER BY id LIMIT 1"
     row = await wiki.look.fetchrow(sql)
     async with serving(dsn, tmp_path) as signing:
@@ -142,7 +142,7 @@ async def demo(dsn: str, wiki: Wiki, tmp_path: Path) -> AsyncIterator[Service]:
         yield service
 
 
-async def test_a_newcomer_reaches_every_page_of_the_demo_from_its_first(demo: Service) -> None:
+async def test_a_newcomer_finds_links_to_all_lists_on_the_home_page_of_the_demo(demo: Service) -> None:
     async with httpx.AsyncClient(base_url=demo.url, headers={"accept": "text/html"}, timeout=30) as browser:
         first = await browser.get("/")
     assert first.status_code == 200
@@ -150,51 +150,51 @@ async def test_a_newcomer_reaches_every_page_of_the_demo_from_its_first(demo: Se
 
 
 @needs_browser
-async def test_a_newcomer_reads_the_demo_with_its_evidence_and_makes_a_page(demo: Service, tmp_path: Path) -> None:
-    def look() -> None:
+async def test_a_newcomer_reads_the_demo_with_its_evidence_and_creates_a_page(demo: Service, tmp_path: Path) -> None:
+    def browse() -> None:
         with tab() as browser:
             me = Journey(browser, demo.url, "mara")
             me.open("")
-            me.see("home")
-            me.see("home-phone", PHONE, "dark")
+            me.screenshot("home")
+            me.screenshot("home-phone", PHONE, "dark")
             me.open("search/mara?q=pool")
             assert "Barton Springs" in me.text()
-            me.see("search")
+            me.screenshot("search")
             me.open("wiki/mara/entity/austin-texas")
-            me.see("page")
-            me.see("page-dark", WIDE, "dark")
-            me.see("page-phone", PHONE)
+            me.screenshot("page")
+            me.screenshot("page-dark", WIDE, "dark")
+            me.screenshot("page-phone", PHONE)
             browser.run("document.querySelector('.evidence summary').click()")
             assert len(me.text(".evidence details[open] blockquote")) > 20
             browser.run("document.querySelector('.evidence').scrollIntoView({block: 'center'})")
-            me.see("evidence")
+            me.screenshot("evidence")
             me.click('.evidence details[open] a[href$="#rests"]', "/source/mara/")
             assert "Austin" in me.text("section[aria-labelledby=rests]")
             me.open("wiki/mara/entity/austin-texas")
             me.click("a.small-graph", "/graph/mara/")
             assert "Austin" in me.text(".graph .middle text")
-            me.see("graph", WIDE, "dark")
+            me.screenshot("graph", WIDE, "dark")
             me.open("work/mara")
             name = me.text("section[aria-labelledby=mentions] .entry-title a")
-            me.see("work")
+            me.screenshot("work")
             me.click("section[aria-labelledby=mentions] .entry-title a", "/new/mara")
             assert browser.run("document.querySelector('#title').value") == name
             browser.run("document.querySelector('#body').select()")
             typed(browser, "#body", "## Summary\n\nSomebody from [[Austin, Texas]], who knows **water**.")
             browser.wait_for("document.querySelector('.preview strong')?.textContent === 'water'")
-            me.see("write")
+            me.screenshot("write")
             me.click("form[data-draft-key] button:not([type])", "/wiki/mara/")
             assert (me.text("h1"), "who knows water" in me.text("article")) == (name, True)
             assert browser.complaints() == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)
 
 
 @needs_browser
-async def test_a_newcomer_meets_history_a_conflict_evidence_and_the_ways_in(demo: Service, tmp_path: Path) -> None:
+async def test_a_newcomer_resolves_a_conflict_and_opens_history_and_sources(demo: Service, tmp_path: Path) -> None:
     path = "mara/entity/austin-texas?section=overview"
 
-    async def somebody_else_saves(text: str) -> None:
+    async def save_as_another_person(text: str) -> None:
         async with httpx.AsyncClient(base_url=demo.url, headers={"accept": "text/html"}, timeout=30) as other:
             form = form_of(await other.get(f"/edit/{path}"))
             saved = await other.post(f"/edit/{path}", data=form | {"body": text, "edit_summary": "Seen"}, headers=SAME)
@@ -202,14 +202,14 @@ async def test_a_newcomer_meets_history_a_conflict_evidence_and_the_ways_in(demo
 
     loop = asyncio.get_running_loop()
 
-    def look() -> None:
+    def browse() -> None:
         with tab() as browser:
             me = Journey(browser, demo.url, "mara")
             me.open(f"edit/{path}")
             base = browser.run("document.querySelector('#body').value")
             other = base.replace("one river", "two rivers")
             assert other != base
-            asyncio.run_coroutine_threadsafe(somebody_else_saves(other), loop).result(60)
+            asyncio.run_coroutine_threadsafe(save_as_another_person(other), loop).result(60)
             browser.run("document.querySelector('#body').select()")
             typed(browser, "#body", base.replace("one river", "one wide river"))
             browser.run("document.querySelector('form[data-draft-key] button:not([type])').click()")
@@ -217,21 +217,21 @@ async def test_a_newcomer_meets_history_a_conflict_evidence_and_the_ways_in(demo
                 "document.querySelectorAll('.three > *').length === 3 && document.readyState === 'complete'"
             )
             assert [word in me.text(".three") for word in ("two rivers", "one wide river")] == [True, True]
-            me.see("conflict", (1180, 620))
-            me.see("conflict-phone", PHONE, "dark")
+            me.screenshot("conflict", (1180, 620))
+            me.screenshot("conflict-phone", PHONE, "dark")
             me.click(".three button", "/wiki/mara/")
             assert "one wide river" in me.text("article")
             me.click('.actions a[href^="/history/"]', "/history/")
-            me.see("history", (1180, 620))
+            me.screenshot("history", (1180, 620))
             me.click("main form button", "/diff/")
             assert "one wide river" in me.text(".diff")
-            me.see("diff", (1180, 620), "dark")
+            me.screenshot("diff", (1180, 620), "dark")
             me.open("sources/mara")
-            me.see("sources", WIDE, "dark")
+            me.screenshot("sources", WIDE, "dark")
             me.click(".entry-title a", "/source/mara/")
-            me.see("source-phone", PHONE)
+            me.screenshot("source-phone", PHONE)
             me.open("sign-in")
-            me.see("sign-in", (1180, 560))
-            assert [said for said in browser.complaints() if "409 (Conflict)" not in said] == []
+            me.screenshot("sign-in", (1180, 560))
+            assert [message for message in browser.complaints() if "409 (Conflict)" not in message] == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)

@@ -13,26 +13,26 @@ from tests.app.service import Service
 from tests.waiting import within
 from tests.wiki import Wiki
 
-MADE = re.compile(r'id="made" readonly value="([^"]+)"')
+NEW_KEY = re.compile(r'id="made" readonly value="([^"]+)"')
 ID = re.compile(r'action="/revoke-key/[^"]+"><input type="hidden" name="id" value="([^"]+)"')
 ASK = "{ viewer { role actorName } }"
 
 
 @pytest.fixture(autouse=True)
 def stored_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Uses of keys are written as they come, and not once a minute."""
+    """Store the last use of a key at once and not once a minute."""
     monkeypatch.setattr(audit, "STORE_INTERVAL", 0.1)
 
 
-async def test_a_key_is_made_shown_once_used_and_revoked(service: Service, wiki: Wiki, owner: str) -> None:
+async def test_a_key_is_created_shown_once_used_and_revoked(service: Service, wiki: Wiki, owner: str) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
     async with signed_in(service, token) as admin:
         path = f"/keys/{owner}"
         assert f'href="{path}"' in (await admin.get(f"/wiki/{owner}")).text
         assert "There are no keys yet" in (await admin.get(path)).text
-        made = await admin.post(path, data={"name": "nightly <b>", "role": "READER", "days": "30"}, headers=SAME)
-        assert made.headers["cache-control"] == "no-store"
-        [key] = MADE.findall(made.text)
+        created = await admin.post(path, data={"name": "nightly <b>", "role": "READER", "days": "30"}, headers=SAME)
+        assert created.headers["cache-control"] == "no-store"
+        [key] = NEW_KEY.findall(created.text)
         assert (await service.ask(ASK, key))["data"]["viewer"] == {"role": "READER", "actorName": "nightly <b>"}
         shown = (await admin.get(path)).text
         assert key not in shown
@@ -47,12 +47,12 @@ async def test_a_key_has_scopes_networks_and_a_last_use(service: Service, wiki: 
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
     given = {"name": "near", "role": "ADMIN", "days": "", "wiki:read": "1", "networks": "127.0.0.0/8, ::1"}
     async with signed_in(service, token) as admin:
-        [near] = MADE.findall((await admin.post(f"/keys/{owner}", data=given, headers=SAME)).text)
+        [near] = NEW_KEY.findall((await admin.post(f"/keys/{owner}", data=given, headers=SAME)).text)
         shown = (await admin.get(f"/keys/{owner}")).text
         assert ("never used" in shown, "127.0.0.0/8, ::1/128" in shown, "limited to wiki:read" in shown) == (True,) * 3
         assert (await service.ask(ASK, near))["data"]["viewer"]["role"] == "READER"
         far = given | {"name": "far", "networks": "203.0.113.0/24"}
-        [far_key] = MADE.findall((await admin.post(f"/keys/{owner}", data=far, headers=SAME)).text)
+        [far_key] = NEW_KEY.findall((await admin.post(f"/keys/{owner}", data=far, headers=SAME)).text)
         assert (await service.post(ASK, far_key)).status_code == 403
         wrong = await admin.post(f"/keys/{owner}", data=given | {"networks": "here <b>"}, headers=SAME)
         assert wrong.status_code == 422
@@ -65,21 +65,21 @@ async def test_a_key_has_scopes_networks_and_a_last_use(service: Service, wiki: 
         assert "last used" in (await admin.get(f"/keys/{owner}")).text
 
 
-async def test_a_key_is_rotated_and_its_former_secret_is_good_for_the_overlap(
+async def test_the_former_secret_of_a_rotated_key_is_accepted_for_the_overlap(
     service: Service, wiki: Wiki, owner: str
 ) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
     async with signed_in(service, token) as admin:
         path, rotate = f"/keys/{owner}", f"/rotate-key/{owner}"
-        made = await admin.post(path, data={"name": "sync", "role": "READER", "days": ""}, headers=SAME)
-        [first] = MADE.findall(made.text)
-        [id] = ID.findall(made.text)
+        created = await admin.post(path, data={"name": "sync", "role": "READER", "days": ""}, headers=SAME)
+        [first] = NEW_KEY.findall(created.text)
+        [id] = ID.findall(created.text)
         rotated = await admin.post(rotate, data={"id": id, "overlap": "86400"}, headers=SAME)
         assert rotated.headers["cache-control"] == "no-store"
         assert "The previous secret is accepted until" in rotated.text
-        [second] = MADE.findall(rotated.text)
+        [second] = NEW_KEY.findall(rotated.text)
         assert [(await service.post(ASK, key)).status_code for key in (first, second)] == [200, 200]
-        [third] = MADE.findall((await admin.post(rotate, data={"id": id, "overlap": "0"}, headers=SAME)).text)
+        [third] = NEW_KEY.findall((await admin.post(rotate, data={"id": id, "overlap": "0"}, headers=SAME)).text)
         assert [(await service.post(ASK, key)).status_code for key in (first, second, third)] == [401, 401, 200]
         assert (await admin.post(rotate, data={"id": id, "overlap": "5"}, headers=SAME)).status_code == 422
         unknown = await admin.post(rotate, data={"id": str(uuid4()), "overlap": "0"}, headers=SAME)
@@ -95,7 +95,7 @@ async def test_an_invalid_key_is_reported_in_the_form(service: Service, wiki: Wi
         assert wrong.status_code == 422
 
 
-async def test_only_admins_see_and_make_them(service: Service, wiki: Wiki, owner: str) -> None:
+async def test_only_admins_see_and_create_keys(service: Service, wiki: Wiki, owner: str) -> None:
     member = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
     async with signed_in(service, member) as browser:
         assert "/keys/" not in (await browser.get(f"/wiki/{owner}")).text
@@ -110,7 +110,7 @@ async def test_only_admins_see_and_make_them(service: Service, wiki: Wiki, owner
             assert 'id="made"' not in answer.text
 
 
-async def test_no_other_site_makes_one(service: Service, wiki: Wiki, owner: str) -> None:
+async def test_a_cross_site_request_creates_no_key(service: Service, wiki: Wiki, owner: str) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
     async with signed_in(service, token) as admin:
         given = {"name": "x", "role": "ADMIN", "days": ""}

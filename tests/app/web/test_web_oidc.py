@@ -1,4 +1,4 @@
-"""Signing in through an OpenID Connect provider: its tokens are verified, and a person gets the right wiki."""
+"""Signing in through an OpenID Connect provider: its tokens are verified, and a person gets their wiki."""
 
 import asyncio
 import json
@@ -37,25 +37,25 @@ CLIENT, CLIENT_SECRET = "cairn", "a secret of the client: 1%"
 
 @dataclass
 class Issuer:
-    """A provider whose answers a test may bend: `claims` are what it says, `about` what it says of itself."""
+    """An OpenID Connect provider whose claims (`claims`) and discovery document (`about`) a test can change."""
 
     url: str = ""
     key: rsa.RSAPrivateKey = KEY
     claims: dict[str, Any] = field(default_factory=dict)
     userinfo: dict[str, Any] = field(default_factory=dict)
     about: dict[str, Any] = field(default_factory=dict)
-    asked: dict[str, str] = field(default_factory=dict)
+    requested: dict[str, str] = field(default_factory=dict)
     redeemed: list[dict[str, str]] = field(default_factory=list)
 
     def authorise(self, address: str) -> dict[str, str]:
-        """Let the person in whom the browser brings, and return what the browser is sent back with."""
-        self.asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-        return {"code": "the code", "state": self.asked["state"], "iss": self.url}
+        """Accept the authorization request of a browser and return the parameters of the callback."""
+        self.requested = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+        return {"code": "the code", "state": self.requested["state"], "iss": self.url}
 
     async def discovery(self, request: Request) -> JSONResponse:
-        said = {"issuer": self.url, "jwks_uri": f"{self.url}/jwks", "userinfo_endpoint": f"{self.url}/me"}
-        said |= {"authorization_endpoint": f"{self.url}/authorise", "token_endpoint": f"{self.url}/token"}
-        return JSONResponse(said | self.about)
+        document = {"issuer": self.url, "jwks_uri": f"{self.url}/jwks", "userinfo_endpoint": f"{self.url}/me"}
+        document |= {"authorization_endpoint": f"{self.url}/authorise", "token_endpoint": f"{self.url}/token"}
+        return JSONResponse(document | self.about)
 
     async def jwks(self, request: Request) -> JSONResponse:
         public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(KEY.public_key()))
@@ -64,13 +64,20 @@ class Issuer:
     async def token(self, request: Request) -> JSONResponse:
         form = {name: str(value) for name, value in (await request.form()).items()}
         verifier = urlsafe_b64encode(sha256(form["code_verifier"].encode()).digest()).decode().rstrip("=")
-        is_right = form["code"] == "the code" and verifier == self.asked["code_challenge"]
+        is_right = form["code"] == "the code" and verifier == self.requested["code_challenge"]
         self.redeemed.append(form | {"authorization": request.headers.get("authorization", "")})
         if not is_right or len(self.redeemed) > 1:
             return JSONResponse({"error": "invalid_grant"}, 400)
         now = int(time.time())
-        said = {"iss": self.url, "aud": CLIENT, "sub": "s-1", "iat": now, "exp": now + 60, "nonce": self.asked["nonce"]}
-        claims = {name: value for name, value in (said | self.claims).items() if value is not None}
+        standard = {
+            "iss": self.url,
+            "aud": CLIENT,
+            "sub": "s-1",
+            "iat": now,
+            "exp": now + 60,
+            "nonce": self.requested["nonce"],
+        }
+        claims = {name: value for name, value in (standard | self.claims).items() if value is not None}
         headers = {"kid": "1"}
         token = jwt.encode(claims, self.key, algorithm="RS256", headers=headers)
         return JSONResponse({"id_token": token, "access_token": "an access token", "token_type": "Bearer"})
@@ -112,59 +119,65 @@ async def mara(wiki: Wiki) -> str:
 
 
 @asynccontextmanager
-async def browsing(dsn: str, tmp_path: Path, wiki: Wiki, issuer: str, **more: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """A browser without a credential, at a service whose people sign in by the issuer."""
-    given = {"oidc_issuer": issuer, "oidc_client_id": CLIENT, "oidc_tenant": str(wiki.scope.tenant_id)} | more
+async def browsing(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: str, **settings: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """Yield a browser without a credential at a service whose people sign in at the issuer."""
+    given = {"oidc_issuer": issuer, "oidc_client_id": CLIENT, "oidc_tenant": str(wiki.scope.tenant_id)} | settings
     async with serving(dsn, tmp_path, **given) as service:
         headers = {"accept": "text/html"}
         async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=30, verify=PLAIN) as browser:
             yield browser
 
 
-async def sign_in(browser: httpx.AsyncClient, issuer: Issuer, **bent: str) -> httpx.Response:
-    """Go to the provider and come back; `bent` is what somebody on the way has changed."""
-    away = await browser.get("/sign-in/provider", params={"next": "/pages/mara"})
-    assert away.status_code == 303, away.text
-    back = issuer.authorise(away.headers["location"]) | bent
-    return await browser.get("/sign-in/callback", params=back)
+async def sign_in(browser: httpx.AsyncClient, issuer: Issuer, **forged: str) -> httpx.Response:
+    """Sign in at the provider; `forged` replaces parameters of the callback."""
+    redirect = await browser.get("/sign-in/provider", params={"next": "/pages/mara"})
+    assert redirect.status_code == 303, redirect.text
+    parameters = issuer.authorise(redirect.headers["location"]) | forged
+    return await browser.get("/sign-in/callback", params=parameters)
 
 
-async def who(browser: httpx.AsyncClient) -> dict[str, Any]:
-    """The claims of the session in the browser's cookie."""
+async def session_claims(browser: httpx.AsyncClient) -> dict[str, Any]:
+    """Return the claims of the session in the browser's cookie."""
     others = ("-sign-in", "-id")
     [token] = [cookie.value for cookie in browser.cookies.jar if not cookie.name.endswith(others)]
     claims: dict[str, Any] = jwt.decode(str(token), SECRET, algorithms=["HS256"], options={"verify_aud": False})
     return claims
 
 
-async def test_a_person_signs_in_with_a_code_and_a_proof_of_who_asked(
+async def test_sign_in_uses_the_authorization_code_flow_with_pkce(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
 ) -> None:
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
         assert 'href="/sign-in/provider?next=%2Fpages%2Fmara"' in (await browser.get("/sign-in?next=/pages/mara")).text
         done = await sign_in(browser, issuer)
         assert (done.status_code, done.headers["location"]) == (303, "/pages/mara")
-        asked = issuer.asked
-        assert (asked["response_type"], asked["code_challenge_method"], asked["client_id"]) == ("code", "S256", CLIENT)
-        assert asked["redirect_uri"] == f"{browser.base_url}/sign-in/callback".replace("//sign-in", "/sign-in")
+        requested = issuer.requested
+        assert (requested["response_type"], requested["code_challenge_method"], requested["client_id"]) == (
+            "code",
+            "S256",
+            CLIENT,
+        )
+        assert requested["redirect_uri"] == f"{browser.base_url}/sign-in/callback".replace("//sign-in", "/sign-in")
         cookies = done.headers.get_list("set-cookie")
         assert all("HttpOnly" in cookie and "SameSite=lax" in cookie for cookie in cookies)
-        claims = await who(browser)
+        claims = await session_claims(browser)
         assert (claims["role"], claims["actor_kind"]) == ("member", "user")
         assert 0 < claims["exp"] - time.time() <= 12 * 3_600
         assert (await browser.get("/pages/mara")).status_code == 200
-        again = await browser.get("/sign-in/callback", params={"code": "the code", "state": asked["state"]})
+        again = await browser.get("/sign-in/callback", params={"code": "the code", "state": requested["state"]})
         assert again.status_code == 401
 
 
-async def test_claims_that_the_token_lacks_are_asked_for_and_groups_give_roles(
+async def test_missing_claims_are_read_from_userinfo_and_groups_give_roles(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
 ) -> None:
     issuer.claims, issuer.userinfo = {}, {"preferred_username": "mara", "groups": ["staff", "wiki-admins", 7]}
     roles = {"oidc_role": "none", "oidc_role_claim": "groups", "oidc_roles": "staff=reader,wiki-admins=admin"}
     async with browsing(dsn, tmp_path, wiki, issuer.url, **roles) as browser:
         assert (await sign_in(browser, issuer)).status_code == 303
-        assert (await who(browser))["role"] == "admin"
+        assert (await session_claims(browser))["role"] == "admin"
     issuer.redeemed.clear()
     issuer.userinfo["groups"] = "others"
     async with browsing(dsn, tmp_path, wiki, issuer.url, **roles) as browser:
@@ -172,15 +185,15 @@ async def test_claims_that_the_token_lacks_are_asked_for_and_groups_give_roles(
         assert (refused.status_code, "none of your groups" in refused.text) == (403, True)
 
 
-@pytest.mark.parametrize("ways", [None, ["client_secret_post"]])
-async def test_a_client_with_a_secret_shows_it_as_the_provider_takes_it(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, ways: list[str] | None
+@pytest.mark.parametrize("methods", [None, ["client_secret_post"]])
+async def test_the_client_secret_is_sent_by_the_method_of_the_provider(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, methods: list[str] | None
 ) -> None:
-    issuer.about = {"token_endpoint_auth_methods_supported": ways} if ways else {}
+    issuer.about = {"token_endpoint_auth_methods_supported": methods} if methods else {}
     async with browsing(dsn, tmp_path, wiki, issuer.url, oidc_client_secret=CLIENT_SECRET) as browser:
         assert (await sign_in(browser, issuer)).status_code == 303
     [sent] = issuer.redeemed
-    if ways:
+    if methods:
         assert (sent["client_secret"], sent["authorization"]) == (CLIENT_SECRET, "")
     else:
         assert (
@@ -203,7 +216,7 @@ async def test_a_client_with_a_secret_shows_it_as_the_provider_takes_it(
     ],
     ids=str,
 )
-async def test_a_token_of_another_sign_in_is_refused(
+async def test_an_id_token_with_wrong_claims_is_refused(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, claims: dict[str, Any]
 ) -> None:
     issuer.claims |= claims
@@ -212,7 +225,7 @@ async def test_a_token_of_another_sign_in_is_refused(
         assert (refused.status_code, list(browser.cookies.jar)) == (401, [])
 
 
-async def test_a_token_of_another_key_or_of_another_person_is_refused(
+async def test_an_id_token_of_another_key_or_person_is_refused(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
 ) -> None:
     issuer.key = OTHER
@@ -224,33 +237,33 @@ async def test_a_token_of_another_key_or_of_another_person_is_refused(
 
 
 @pytest.mark.parametrize(
-    "bent", [{"state": "another"}, {"code": "another"}, {"iss": "https://elsewhere.example"}], ids=str
+    "forged", [{"state": "another"}, {"code": "another"}, {"iss": "https://elsewhere.example"}], ids=str
 )
 async def test_a_forged_callback_is_refused(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, bent: dict[str, str]
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, forged: dict[str, str]
 ) -> None:
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
-        assert (await sign_in(browser, issuer, **bent)).status_code == 401
+        assert (await sign_in(browser, issuer, **forged)).status_code == 401
         assert list(browser.cookies.jar) == []
 
 
-async def test_a_sign_in_that_another_browser_began_is_not_finished_here(
+async def test_a_callback_from_another_browser_is_refused(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
 ) -> None:
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
-        away = await browser.get("/sign-in/provider")
-        back = issuer.authorise(away.headers["location"])
+        redirect = await browser.get("/sign-in/provider")
+        parameters = issuer.authorise(redirect.headers["location"])
         browser.cookies.clear()
-        refused = await browser.get("/sign-in/callback", params=back)
+        refused = await browser.get("/sign-in/callback", params=parameters)
         assert (refused.status_code, issuer.redeemed) == (401, [])
-        session = jwt.encode({"state": back["state"], "exp": time.time() + 60}, SECRET, algorithm="HS256")
+        session = jwt.encode({"state": parameters["state"], "exp": time.time() + 60}, SECRET, algorithm="HS256")
         name = f"cairn-{browser.base_url.port}-sign-in"
-        refused = await browser.get("/sign-in/callback", params=back, headers={"cookie": f"{name}={session}"})
+        refused = await browser.get("/sign-in/callback", params=parameters, headers={"cookie": f"{name}={session}"})
         assert (refused.status_code, issuer.redeemed) == (401, [])
 
 
 @pytest.mark.parametrize("slug", ["nobody", "team", "Mara", " mara", "mara/../x", 7, None])
-async def test_only_a_user_that_there_is_gets_a_wiki(
+async def test_sign_in_without_an_existing_user_of_this_slug_is_refused(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, slug: object
 ) -> None:
     await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.SHARED, "team", "Team")
@@ -260,7 +273,7 @@ async def test_only_a_user_that_there_is_gets_a_wiki(
         assert (refused.status_code, list(browser.cookies.jar)) == (403, [])
 
 
-async def test_an_owner_is_made_for_who_comes_first_where_that_is_set(
+async def test_the_first_sign_in_creates_an_owner_if_that_is_set(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer
 ) -> None:
     issuer.claims |= {"preferred_username": "wren", "name": "Wren Calloway"}
@@ -269,7 +282,7 @@ async def test_an_owner_is_made_for_who_comes_first_where_that_is_set(
         assert "Wren Calloway" in (await browser.get("/wiki/wren")).text
 
 
-async def test_a_provider_that_is_away_or_another_is_reported(
+async def test_an_unreachable_or_mismatched_provider_is_reported(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer
 ) -> None:
     issuer.about = {"issuer": "https://elsewhere.example"}
@@ -279,7 +292,7 @@ async def test_a_provider_that_is_away_or_another_is_reported(
             assert (answer.status_code, 'role="alert"' in answer.text) == (503, True)
 
 
-async def test_signing_out_continues_at_a_provider_that_offers_it(
+async def test_sign_out_continues_at_the_end_session_endpoint_of_the_provider(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
 ) -> None:
     issuer.about = {"end_session_endpoint": f"{issuer.url}/end?a=1"}
@@ -290,10 +303,10 @@ async def test_signing_out_continues_at_a_provider_that_offers_it(
         left = await browser.post("/sign-out", headers=SAME)
         assert (left.status_code, list(browser.cookies.jar)) == (200, [])
         address = urlsplit(left.headers["refresh"].removeprefix("0;url="))
-        asked = {name: values[0] for name, values in parse_qs(address.query).items()}
+        requested = {name: values[0] for name, values in parse_qs(address.query).items()}
         back = f"{str(browser.base_url).rstrip('/')}/sign-in"
-        hint = jwt.decode(asked.pop("id_token_hint"), options={"verify_signature": False})
-        assert asked == {"a": "1", "client_id": CLIENT, "post_logout_redirect_uri": back}
+        hint = jwt.decode(requested.pop("id_token_hint"), options={"verify_signature": False})
+        assert requested == {"a": "1", "client_id": CLIENT, "post_logout_redirect_uri": back}
         assert (hint["sub"], hint["iss"], address.path) == ("s-1", issuer.url, "/end")
         assert (await browser.get("/pages/mara")).status_code == 303
         again = await browser.post("/sign-out", headers=SAME)
@@ -301,7 +314,7 @@ async def test_signing_out_continues_at_a_provider_that_offers_it(
 
 
 @pytest.mark.parametrize("offered", [None, 7, "javascript:alert(1)"])
-async def test_signing_out_stays_here_where_the_provider_offers_nothing(
+async def test_sign_out_stays_local_without_a_valid_end_session_endpoint(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, offered: object
 ) -> None:
     issuer.about = {"end_session_endpoint": offered}
@@ -311,7 +324,7 @@ async def test_signing_out_stays_here_where_the_provider_offers_nothing(
         assert (left.status_code, left.headers["location"], list(browser.cookies.jar)) == (303, "/sign-in", [])
 
 
-async def test_an_id_token_that_no_cookie_holds_is_no_hint(
+async def test_an_id_token_too_large_for_a_cookie_is_not_sent_as_a_hint(
     dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
 ) -> None:
     issuer.about = {"end_session_endpoint": f"{issuer.url}/end"}
@@ -322,7 +335,7 @@ async def test_an_id_token_that_no_cookie_holds_is_no_hint(
         assert (left.status_code, "id_token_hint" in left.headers["refresh"]) == (200, False)
 
 
-async def test_without_a_provider_nothing_offers_one(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_sign_in_offers_no_provider_if_none_is_set(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path) as service:
         assert "/sign-in/provider" not in (await service.http.get("/sign-in")).text
         for path in ("/sign-in/provider", "/sign-in/callback"):
@@ -339,7 +352,7 @@ async def test_without_a_provider_nothing_offers_one(dsn: str, tmp_path: Path, w
     ],
     ids=str,
 )
-def test_settings_without_a_safe_sign_in_are_refused(tmp_path: Path, given: dict[str, Any]) -> None:
+def test_unsafe_oidc_settings_are_refused(tmp_path: Path, given: dict[str, Any]) -> None:
     usual = {"data_dir": tmp_path, "oidc_client_id": CLIENT, "oidc_tenant": "acme"}
     with pytest.raises(ValidationError):
         Settings(**usual | given)

@@ -35,7 +35,7 @@ async def mara(wiki: Wiki) -> None:
 async def at_a_real_provider(
     dsn: str, tmp_path: Path, wiki: Wiki, secret: str | None = None
 ) -> AsyncIterator[tuple[Service, int]]:
-    """A service whose people sign in at a real provider, and the provider's port."""
+    """Run a service whose people sign in at a real provider; yield it and the provider's port."""
     with bind("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     more = {"oidc_client_secret": secret} if secret else {}
@@ -53,7 +53,7 @@ async def at_a_real_provider(
 
 
 def sign_in_there(browser: Tab, page: str) -> None:
-    """Sign in as Mara at the provider, from the page on which its button is."""
+    """Sign in as Mara at the provider, from the page that has its button."""
     opened(browser, page)
     browser.run("document.querySelector('main a.button').click()")
     browser.wait_for("!!document.querySelector('input[name=login]')")
@@ -70,7 +70,7 @@ async def test_a_person_signs_in_at_a_real_provider(
 ) -> None:
     async with at_a_real_provider(dsn, tmp_path, wiki, secret) as (service, port):
 
-        def look() -> None:
+        def browse() -> None:
             with tab() as browser:
                 sign_in_there(browser, f"{service.url}/sign-in?next=%2Fpages%2Fmara")
                 browser.wait_for("location.pathname === '/pages/mara' && document.readyState === 'complete'")
@@ -84,7 +84,7 @@ async def test_a_person_signs_in_at_a_real_provider(
                 browser.run("document.querySelector('main a.button').click()")
                 browser.wait_for("!!document.querySelector('input[name=login]')")
 
-        await asyncio.to_thread(look)
+        await asyncio.to_thread(browse)
 
 
 @pytest.mark.skipif(bool(missing_assets()), reason="needs `make graphiql`")
@@ -93,7 +93,7 @@ async def test_a_person_signed_in_at_a_real_provider_uses_graphiql_as_themselves
 ) -> None:
     async with at_a_real_provider(dsn, tmp_path, wiki) as (service, _):
 
-        def look() -> None:
+        def browse() -> None:
             with tab() as browser:
                 sign_in_there(browser, f"{service.url}/sign-in?next=%2Fgraphiql")
                 editors = "document.querySelectorAll('.CodeMirror')"
@@ -106,4 +106,4 @@ async def test_a_person_signed_in_at_a_real_provider_uses_graphiql_as_themselves
                 assert browser.run("document.cookie") == ""
                 assert f"{service.url}/graphiql/graphql" in browser.requested(), "the path that takes the session"
 
-        await asyncio.to_thread(look)
+        await asyncio.to_thread(browse)

@@ -1,4 +1,4 @@
-"""Share links: one page is read without a credential, and nothing else, until the link ends."""
+"""Share links let one page be read without a credential, and nothing else, until they expire."""
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -22,7 +22,7 @@ from tests.app.web.test_web_hostile import PAYLOADS
 from tests.wiki import Wiki
 
 BODY = "Hot. See [[Barton Springs]], [[Nowhere]] and [x](https://elsewhere.example/).\n\n## Water\n\nCold."
-MADE = re.compile(r'id="made" readonly value="https?://[^/]+(/shared/[\w=-]+)"')
+NEW_LINK = re.compile(r'id="made" readonly value="https?://[^/]+(/shared/[\w=-]+)"')
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ async def page_id(wiki: Wiki) -> UUID:
     return UUID(str((await wiki.row("pages", slug="austin"))["id"]))
 
 
-async def test_a_link_is_made_read_and_withdrawn_in_the_browser(
+async def test_a_share_link_is_created_read_and_withdrawn(
     service: Service, person: httpx.AsyncClient, wiki: Wiki, page_id: UUID, owner: str
 ) -> None:
     path = f"/share/{owner}/topic/austin"
     assert "There are no links yet" in (await person.get(path)).text
-    made = await person.post(path, data={"id": str(page_id), "days": "7"}, headers=SAME)
-    [link] = MADE.findall(made.text)
+    created = await person.post(path, data={"id": str(page_id), "days": "7"}, headers=SAME)
+    [link] = NEW_LINK.findall(created.text)
     assert link not in (await person.get(path)).text
     shown = await service.http.get(link)
     assert shown.status_code == 200
@@ -52,7 +52,9 @@ async def test_a_link_is_made_read_and_withdrawn_in_the_browser(
     assert lines[-2:] == ["page.shared", "page.share_withdrawn"]
 
 
-async def test_a_shared_page_leads_to_nothing_else(service: Service, wiki: Wiki, page_id: UUID, owner: str) -> None:
+async def test_a_shared_page_has_no_links_into_the_wiki(
+    service: Service, wiki: Wiki, page_id: UUID, owner: str
+) -> None:
     token = (await share_page(wiki.database, wiki.scope, page_id)).token
     shown = await service.http.get(f"/shared/{token}")
     links = re.findall(r'<a[^>]* href="([^"]*)"', shown.text)
@@ -65,7 +67,9 @@ async def test_a_shared_page_leads_to_nothing_else(service: Service, wiki: Wiki,
     assert "set-cookie" not in shown.headers
 
 
-async def test_a_link_is_no_credential(service: Service, wiki: Wiki, page_id: UUID, owner: str) -> None:
+async def test_the_token_of_a_share_link_is_no_credential(
+    service: Service, wiki: Wiki, page_id: UUID, owner: str
+) -> None:
     token = (await share_page(wiki.database, wiki.scope, page_id)).token
     for path in (f"/wiki/{owner}/topic/austin", f"/search/{owner}?q=pool", "/", f"/follow/{page_id}", "/graphql"):
         answer = await service.http.get(path, headers={"authorization": f"Bearer {token}", "accept": "text/html"})
@@ -75,11 +79,11 @@ async def test_a_link_is_no_credential(service: Service, wiki: Wiki, page_id: UU
     assert signing.status_code == 401
 
 
-async def test_links_that_have_ended_or_never_were_say_the_same(service: Service, wiki: Wiki, page_id: UUID) -> None:
+async def test_expired_and_unknown_share_links_get_the_same_404(service: Service, wiki: Wiki, page_id: UUID) -> None:
     issued = await share_page(wiki.database, wiki.scope, page_id)
-    given = urlsafe_b64decode(issued.token)
-    elsewhere = urlsafe_b64encode(uuid4().bytes + given[16:]).decode()
-    wrong = urlsafe_b64encode(given[:-1] + bytes([given[-1] ^ 1])).decode()
+    token_bytes = urlsafe_b64decode(issued.token)
+    elsewhere = urlsafe_b64encode(uuid4().bytes + token_bytes[16:]).decode()
+    wrong = urlsafe_b64encode(token_bytes[:-1] + bytes([token_bytes[-1] ^ 1])).decode()
     await wiki.look.execute("UPDATE share_links SET expires_at = now() WHERE tenant_id = $1", wiki.scope.tenant_id)
     answers = [
         await service.http.get(f"/shared/{token}")
@@ -89,7 +93,7 @@ async def test_links_that_have_ended_or_never_were_say_the_same(service: Service
     assert len({answer.text for answer in answers}) == 1
 
 
-async def test_an_archived_page_is_not_read_by_its_links(service: Service, wiki: Wiki, page_id: UUID) -> None:
+async def test_share_links_of_archived_pages_are_not_found(service: Service, wiki: Wiki, page_id: UUID) -> None:
     token = (await share_page(wiki.database, wiki.scope, page_id)).token
     await archive_page(wiki.database, wiki.scope, page_id)
     assert (await service.http.get(f"/shared/{token}")).status_code == 404
@@ -97,14 +101,14 @@ async def test_an_archived_page_is_not_read_by_its_links(service: Service, wiki:
         await share_page(wiki.database, wiki.scope, page_id)
 
 
-async def test_only_the_hash_is_kept(wiki: Wiki, page_id: UUID) -> None:
+async def test_the_token_of_a_share_link_is_not_stored(wiki: Wiki, page_id: UUID) -> None:
     token = (await share_page(wiki.database, wiki.scope, page_id)).token
     [row] = await wiki.rows("share_links")
     assert token not in str(row)
     assert urlsafe_b64decode(token) not in row.values()
 
 
-async def test_only_admins_of_the_wiki_share_and_withdraw(
+async def test_only_admins_create_and_withdraw_share_links(
     service: Service, wiki: Wiki, page_id: UUID, owner: str
 ) -> None:
     link = (await share_page(wiki.database, wiki.scope, page_id)).id
@@ -123,7 +127,7 @@ async def test_only_admins_of_the_wiki_share_and_withdraw(
 
 
 @given(st.lists(st.sampled_from([*PAYLOADS, "[[a]]", "[x](wiki:a)", "[x](/wiki/topic/a)", "[^a]", "*b*"]), max_size=5))
-def test_a_text_by_itself_has_no_way_inside(parts: list[str]) -> None:
+def test_the_html_of_shared_pages_has_no_internal_link_and_no_script(parts: list[str]) -> None:
     shown = str(standalone_html(html("\n\n".join(parts), {})))
     assert not re.search(r'href="(?:#|/(?!/)|wiki:)', shown)
     assert "<script" not in shown

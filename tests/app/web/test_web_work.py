@@ -1,4 +1,4 @@
-"""Work in the reader's forms: proposals are created, read and decided; mentions ignored; pages merged and moved."""
+"""The work pages of the reader: proposals are created and decided, mentions ignored, pages merged and moved."""
 
 import re
 from collections.abc import AsyncIterator
@@ -23,12 +23,12 @@ from tests.app.web.test_web_writing import TEXTAREA, form_of
 from tests.wiki import Wiki
 
 BODY = "## Tides\n\nLow at six.\n\n## Boats\n\nThree of them."
-MADE = re.compile(r"/proposal/[^/]+/([0-9a-f-]{36})")
+PROPOSAL_PATH = re.compile(r"/proposal/[^/]+/([0-9a-f-]{36})")
 
 
 @pytest.fixture
 async def page_id(wiki: Wiki) -> UUID:
-    """A page of a wiki in which what members write is reviewed."""
+    """A page of a wiki in which writes of members are reviewed."""
     await written(wiki, "Harbour", BODY)
     rules = (PolicyRule(WriterRole.MEMBER, Policy.REVIEW),)
     await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=rules))
@@ -47,14 +47,14 @@ async def member(service: Service, wiki: Wiki) -> AsyncIterator[httpx.AsyncClien
         yield browser
 
 
-async def proposed(wiki: Wiki, ada: Scope, page_id: UUID, text: str, section: str = "tides") -> str:
-    """The id of a proposal of Ada's."""
-    with pytest.raises(ReviewRequired) as held:
+async def propose(wiki: Wiki, ada: Scope, page_id: UUID, text: str, section: str = "tides") -> str:
+    """Create a proposal of Ada's and return its id."""
+    with pytest.raises(ReviewRequired) as review:
         await patch_section(wiki.database, ada, page_id, section_slug=section, body=text, edit_summary="Seen today")
-    return str(held.value.proposal_id)
+    return str(review.value.proposal_id)
 
 
-async def test_a_writer_under_review_is_led_to_the_proposal_that_was_made(
+async def test_an_edit_under_review_redirects_to_its_proposal(
     member: httpx.AsyncClient, person: httpx.AsyncClient, page_id: UUID, owner: str
 ) -> None:
     path = f"{owner}/topic/harbour"
@@ -68,7 +68,7 @@ async def test_a_writer_under_review_is_led_to_the_proposal_that_was_made(
     assert "/accept/" not in shown
     assert "/withdraw/" in shown
     assert "Low at six" in (await person.get(f"/wiki/{path}")).text
-    assert MADE.search(sent.headers["location"])[1] in (await person.get(f"/work/{owner}")).text  # type: ignore[index]
+    assert PROPOSAL_PATH.search(sent.headers["location"])[1] in (await person.get(f"/work/{owner}")).text  # type: ignore[index]
 
 
 @pytest.mark.parametrize("action", ["archive", "rename", "new", "move", "unarchive"])
@@ -85,14 +85,14 @@ async def test_every_form_of_a_writer_under_review_makes_a_proposal(
     if action == "unarchive":
         await person.post(f"/archive/{path}", data=given, headers=SAME)
     sent = await member.post(f"/new/{owner}" if action == "new" else f"/{action}/{path}", data=given, headers=SAME)
-    assert (sent.status_code, bool(MADE.match(sent.headers["location"]))) == (303, True)
+    assert (sent.status_code, bool(PROPOSAL_PATH.match(sent.headers["location"]))) == (303, True)
     assert (await member.get(sent.headers["location"])).status_code == 200
 
 
-async def test_a_reviewer_reads_why_and_accepts(
+async def test_a_reviewer_reads_and_accepts_a_proposal(
     person: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
-    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    id = await propose(wiki, ada, page_id, "Low at seven.")
     assert "Seen today" in (await person.get(f"/proposals/{owner}")).text
     shown = (await person.get(f"/proposal/{owner}/{id}")).text
     assert "Proposed by ada" in shown
@@ -104,10 +104,10 @@ async def test_a_reviewer_reads_why_and_accepts(
     assert f"/proposal/{owner}/{id}" in (await person.get(f"/proposals/{owner}?status=accepted")).text
 
 
-async def test_a_reviewer_accepts_in_other_words(
+async def test_a_reviewer_accepts_a_proposal_with_an_amended_text(
     person: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
-    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    id = await propose(wiki, ada, page_id, "Low at seven.")
     shown = await person.get(f"/proposal/{owner}/{id}")
     [text] = TEXTAREA.findall(shown.text)
     given = {"version": "1", "title": "Harbour", "title_before": "Harbour", "summary": "", "summary_before": ""}
@@ -118,10 +118,10 @@ async def test_a_reviewer_accepts_in_other_words(
     assert (page["title"], page["body_md"]) == ("Harbour", BODY.replace("six", "half past six"))
 
 
-async def test_a_conflict_is_named_and_solved_by_an_amended_text_that_keeps_what_was_written_since(
+async def test_a_conflicting_proposal_is_accepted_with_a_merged_text(
     person: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
-    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    id = await propose(wiki, ada, page_id, "Low at seven.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at five.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
     refused = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME)
@@ -137,7 +137,7 @@ async def test_a_conflict_is_named_and_solved_by_an_amended_text_that_keeps_what
 async def test_a_proposal_is_declined_with_a_reason_or_withdrawn(
     person: httpx.AsyncClient, member: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
-    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    id = await propose(wiki, ada, page_id, "Low at seven.")
     assert (await person.post(f"/decline/{owner}/{id}", data={"reason": " "}, headers=SAME)).status_code == 422
     assert (await member.post(f"/decline/{owner}/{id}", data={"reason": "No"}, headers=SAME)).status_code == 403
     assert (await member.post(f"/withdraw/{owner}/{id}", data={"reason": ""}, headers=SAME)).status_code == 422
@@ -153,7 +153,7 @@ async def test_a_proposal_is_declined_with_a_reason_or_withdrawn(
 
 
 async def test_readers_see_no_proposals(service: Service, wiki: Wiki, ada: Scope, page_id: UUID, owner: str) -> None:
-    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    id = await propose(wiki, ada, page_id, "Low at seven.")
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reader:
         assert id not in (await reader.get(f"/proposals/{owner}")).text
@@ -173,7 +173,7 @@ async def test_a_mention_is_ignored(person: httpx.AsyncClient, wiki: Wiki, owner
 # -- merging and moving
 
 
-async def test_a_page_is_merged_into_another_that_is_found_by_name(
+async def test_a_page_is_merged_into_another_page_found_by_name(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await written(wiki, "Barton Springs", "Cold.")
@@ -189,7 +189,7 @@ async def test_a_page_is_merged_into_another_that_is_found_by_name(
     assert "A pool." in (await person.get(done.headers["location"])).text
 
 
-async def test_a_page_is_put_below_another_and_out_again(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_page_is_moved_below_a_parent_and_out_again(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     await written(wiki, "Texas", "Large.", type="entity")
     path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
     found = await person.get(f"/move/{path}?name=Texas")
@@ -214,5 +214,5 @@ def test_the_shown_difference_has_every_line_of_the_diff(old: list[str], new: li
     found = difference("".join(line + "\n" for line in old), "".join(line + "\n" for line in new))
     for shown, hunk in zip(diff_hunks(unified_diff(found, "a", "b")), found.hunks, strict=True):
         for side in ("REMOVED", "ADDED"):
-            seen = ["".join(text for text, _ in one["pieces"]) for one in shown if one["kind"] in (side, "CONTEXT")]
+            seen = ["".join(text for text, _ in line["pieces"]) for line in shown if line["kind"] in (side, "CONTEXT")]
             assert seen == [line.text for line in hunk.lines if line.kind.upper() in (side, "CONTEXT")]

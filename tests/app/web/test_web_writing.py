@@ -1,4 +1,4 @@
-"""Writing in the reader's forms: concurrent editors lose nothing, and every version is stored."""
+"""Writing in the reader's forms: concurrent edits are merged or shown as conflicts, and versions are restored."""
 
 import re
 
@@ -21,18 +21,18 @@ TEXTAREA = re.compile(r'<textarea id="body"[^>]*>\n(.*?)</textarea>', re.DOTALL)
 
 
 def form_of(page: httpx.Response) -> dict[str, str]:
-    """The hidden fields of a page's form, as a browser sends them."""
+    """Return the hidden fields of a page's form, as a browser sends them."""
     return dict(HIDDEN.findall(page.text))
 
 
-async def test_a_new_page_is_made_by_a_form(person: httpx.AsyncClient, owner: str) -> None:
-    asked = await person.get(f"/new/{owner}?title=Old+Mill")
-    assert 'name="title" required maxlength="500" value="Old Mill"' in asked.text
+async def test_a_form_creates_a_page(person: httpx.AsyncClient, owner: str) -> None:
+    form = await person.get(f"/new/{owner}?title=Old+Mill")
+    assert 'name="title" required maxlength="500" value="Old Mill"' in form.text
     given = {"type": "topic", "title": "Old Mill", "slug": "", "summary": "A mill.", "tags": "river, #stone"}
     body = "## Summary\r\n\r\nIt *turns*.\r\n\r\n## Highlights\r\n\r\n"
-    made = await person.post(f"/new/{owner}", data=given | {"body": body}, headers=SAME)
-    assert (made.status_code, made.headers["location"]) == (303, f"/wiki/{owner}/topic/old-mill")
-    shown = (await person.get(made.headers["location"])).text
+    created = await person.post(f"/new/{owner}", data=given | {"body": body}, headers=SAME)
+    assert (created.status_code, created.headers["location"]) == (303, f"/wiki/{owner}/topic/old-mill")
+    shown = (await person.get(created.headers["location"])).text
     assert "<em>turns</em>" in shown
     assert "Highlights" not in shown  # nothing was written under it
     assert all(f"?tag={tag}" in shown for tag in ("river", "stone"))
@@ -46,7 +46,9 @@ async def test_a_form_with_a_mistake_is_shown_again_with_its_values(person: http
     assert "Long &lt;b&gt;text&lt;/b&gt;." in answer.text
 
 
-async def test_a_section_is_edited_and_the_others_stay(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_editing_a_section_leaves_other_sections_unchanged(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
     path = f"{owner}/topic/{await written(wiki, 'Austin', CITY)}"
     form = await person.get(f"/edit/{path}?section=water")
     assert TEXTAREA.findall(form.text) == ["Cold."]
@@ -70,23 +72,23 @@ async def test_edits_of_different_sections_are_merged(
     assert (await person.get(f"/wiki/{path}.md")).text == "# Austin\n\n## Water\n\nWarm.\n\n## Food\n\nSpicy.\n"
 
 
-async def test_two_edits_of_one_section_are_shown_side_by_side(
+async def test_conflicting_edits_of_a_section_are_shown_side_by_side(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path = f"{owner}/topic/{await written(wiki, 'Austin', WATER)}"
     mine = form_of(await person.get(f"/edit/{path}?section=water"))
     assert (await person.post(f"/edit/{path}", data=mine | {"body": "Icy."}, headers=SAME)).status_code == 303
-    both = await person.post(f"/edit/{path}", data=mine | {"body": "Warm."}, headers=SAME)
-    assert both.status_code == 409
-    assert re.findall(r"<pre[^>]*>(.*?)</pre>", both.text) == ["Cold.", "Icy."]
-    assert TEXTAREA.findall(both.text) == ["Warm."]
+    conflict = await person.post(f"/edit/{path}", data=mine | {"body": "Warm."}, headers=SAME)
+    assert conflict.status_code == 409
+    assert re.findall(r"<pre[^>]*>(.*?)</pre>", conflict.text) == ["Cold.", "Icy."]
+    assert TEXTAREA.findall(conflict.text) == ["Warm."]
     assert (await person.get(f"/wiki/{path}.md")).text.endswith("Icy.\n")
-    decided = form_of(both) | {"body": "Cool."}
-    assert (await person.post(f"/edit/{path}", data=decided, headers=SAME)).status_code == 303
+    resolved = form_of(conflict) | {"body": "Cool."}
+    assert (await person.post(f"/edit/{path}", data=resolved, headers=SAME)).status_code == 303
     assert (await person.get(f"/wiki/{path}.md")).text.endswith("Cool.\n")
 
 
-async def test_renaming_says_how_many_texts_change_and_changes_them(
+async def test_renaming_announces_and_updates_the_texts_that_link_to_the_page(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
@@ -112,9 +114,7 @@ async def test_an_archived_page_leaves_lists_and_can_be_unarchived(
     assert f"/wiki/{path}" in (await person.get(f"/pages/{owner}")).text
 
 
-async def test_versions_are_compared_by_word_and_brought_back(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
-) -> None:
+async def test_versions_are_compared_by_word_and_restored(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     path = f"{owner}/topic/{await written(wiki, 'Austin', 'The water is cold here.')}"
     form = form_of(await person.get(f"/edit/{path}"))
     await person.post(f"/edit/{path}", data=form | {"body": "The water is warm here."}, headers=SAME)
@@ -125,7 +125,7 @@ async def test_versions_are_compared_by_word_and_brought_back(
     assert "cold" in (await person.get(f"/wiki/{path}.md")).text
 
 
-async def test_the_preview_is_as_safe_as_the_page(person: httpx.AsyncClient, owner: str) -> None:
+async def test_the_preview_escapes_html_and_unsafe_links(person: httpx.AsyncClient, owner: str) -> None:
     body = "*a* <img src=x onerror=alert(1)> [x](javascript:alert(1)) [[Page]]"
     shown = (await person.post(f"/render/{owner}", data={"body": body}, headers=SAME)).text
     assert "<em>a</em>" in shown
@@ -134,12 +134,12 @@ async def test_the_preview_is_as_safe_as_the_page(person: httpx.AsyncClient, own
     assert '<a class="wiki-link">Page</a>' in shown
 
 
-async def test_a_person_who_may_only_read_sees_that(service: Service, wiki: Wiki, owner: str) -> None:
+async def test_readers_cannot_open_or_send_editing_forms(service: Service, wiki: Wiki, owner: str) -> None:
     path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reader:
-        for asked in (f"/edit/{path}", f"/new/{owner}", f"/rename/{path}", f"/archive/{path}"):
-            answer = await reader.get(asked)
+        for address in (f"/edit/{path}", f"/new/{owner}", f"/rename/{path}", f"/archive/{path}"):
+            answer = await reader.get(address)
             assert (answer.status_code, "You can read this wiki" in answer.text) == (403, True)
         id = str((await wiki.row("pages", slug="austin"))["id"])
         assert (await reader.post(f"/archive/{path}", data={"id": id}, headers=SAME)).status_code == 403
@@ -156,13 +156,13 @@ def body(texts: dict[str, str]) -> str:
 
 
 @given(TEXTS, TEXTS)
-def test_a_single_editor_gets_what_they_wrote(base: dict[str, str], yours: dict[str, str]) -> None:
+def test_a_merge_of_one_changed_body_returns_that_body(base: dict[str, str], yours: dict[str, str]) -> None:
     assert merge_bodies(body(base), body(yours), body(base)) == body(yours)
     assert merge_bodies(body(base), body(base), body(yours)) == body(yours)
 
 
 @given(TEXTS, st.data())
-def test_changes_of_different_sections_all_stay(base: dict[str, str], data: st.DataObject) -> None:
+def test_a_merge_keeps_changes_of_different_sections(base: dict[str, str], data: st.DataObject) -> None:
     chosen = data.draw(st.sets(st.sampled_from(sorted(base))) if base else st.just(set()))
     yours = {slug: "mine" if slug in chosen else text for slug, text in base.items()}
     theirs = {slug: text if slug in chosen else "theirs" for slug, text in base.items()}
@@ -185,7 +185,7 @@ def test_a_merge_loses_no_change_of_a_section(
 
 
 @given(st.text(), st.lists(st.integers(0, 20), max_size=6, unique=True))
-def test_the_pieces_of_a_line_are_the_line(text: str, cuts: list[int]) -> None:
+def test_the_pieces_of_a_split_line_are_the_whole_line(text: str, cuts: list[int]) -> None:
     cuts = sorted(cut for cut in cuts if cut <= len(text))
     parts = [{"start": a, "length": b - a} for a, b in zip(cuts[::2], cuts[1::2], strict=False)]
     assert "".join(piece for piece, _ in split_line(text, parts)) == text
