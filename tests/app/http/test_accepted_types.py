@@ -1,4 +1,4 @@
-"""Content negotiation: what a client accepts and prefers (RFC 9110, section 12.5.1)."""
+"""Content negotiation: the response types that a client accepts and prefers (RFC 9110, section 12.5.1)."""
 
 import pytest
 from starlette.types import Scope
@@ -6,7 +6,7 @@ from starlette.types import Scope
 from app.http.request import EVENTS, GRAPHQL_JSON, JSON, Refused, answer_type, wants_events
 
 
-def asking(accepted: str) -> Scope:
+def request_accepting(accepted: str) -> Scope:
     return {"type": "http", "headers": [(b"accept", accepted.encode())]}
 
 
@@ -32,8 +32,8 @@ def asking(accepted: str) -> Scope:
         ("text/event-streams", False),
     ],
 )
-def test_events_are_for_those_who_prefer_them(accepted: str, expected: bool) -> None:
-    assert wants_events(asking(accepted)) is expected
+def test_events_are_sent_to_clients_that_prefer_them(accepted: str, expected: bool) -> None:
+    assert wants_events(request_accepting(accepted)) is expected
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_events_are_for_those_who_prefer_them(accepted: str, expected: bool) -> 
         (f"{EVENTS}, {JSON};q=0.001", JSON),
     ],
 )
-def test_an_answer_is_of_the_type_that_is_preferred(accepted: str, expected: str) -> None:
-    assert answer_type(asking(accepted)) == expected
+def test_the_response_has_the_preferred_type(accepted: str, expected: str) -> None:
+    assert answer_type(request_accepting(accepted)) == expected
 
 
 @pytest.mark.parametrize("accepted", ["text/html", f"{JSON};q=0", f"{JSON};q=0.0, text/*", "application/*;q=0, */*"])
 def test_a_client_that_accepts_no_json_is_refused(accepted: str) -> None:
     with pytest.raises(Refused) as refused:
-        answer_type(asking(accepted))
+        answer_type(request_accepting(accepted))
     assert refused.value.status == 406

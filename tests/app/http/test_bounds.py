@@ -99,12 +99,12 @@ async def by_import(rest: Rest, piece: str) -> None:
         "deep": metadata(piece)["deep"],
     }
     headers = {"content-type": "application/jsonl"}
-    said = (await rest.ask("POST", "/import", content=orjson.dumps(record), headers=headers)).json()
-    assert (said["created"], said["errors"]) == (1, [])
+    report = (await rest.ask("POST", "/import", content=orjson.dumps(record), headers=headers)).json()
+    assert (report["created"], report["errors"]) == (1, [])
 
 
 async def by_model(wiki: Wiki, piece: str) -> None:
-    """Return the answers of a planner and a writer for a source whose metadata is full."""
+    """Compile a page whose planner and section writer return the longest values."""
     (source,) = await retain(wiki, "page entity Momofuku\nFood.", tags=several(limits.TAGS, limits.TAG, piece)[:20])
     page = NewPage(
         "entity",
@@ -130,7 +130,7 @@ async def command(dsn: str, data_dir: Path, *arguments: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["\x01", 'e\u0301", '])
-async def test_what_any_api_accepts_every_api_returns(
+async def test_every_api_returns_the_values_that_any_api_accepts(
     service: Service, token: str, wiki: Wiki, mara: Agent, dsn: str, tmp_path: Path, piece: str
 ) -> None:
     rest = Rest(service.http, token)
@@ -144,13 +144,13 @@ async def test_what_any_api_accepts_every_api_returns(
     assert exported.status_code == 200
     copy = await wiki.neighbour()
     other = Rest(service.http, service.token(copy.scope.tenant_id, copy.scope.owner_id, Role.ADMIN))
-    said = (await other.ask("POST", "/import", content=exported.content, headers=ZIP)).json()
-    assert said["errors"] == []
+    report = (await other.ask("POST", "/import", content=exported.content, headers=ZIP)).json()
+    assert report["errors"] == []
     assert (await other.get("/export.zip?history=true")).content == exported.content
     last = await wiki.neighbour()
     lines = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
-    for made, one, path in (("export", copy, lines[0]), ("import", last, lines[0]), ("export", last, lines[1])):
-        told = ["--tenant", str(one.scope.tenant_id), "--owner", str(one.scope.owner_id)]
-        history = ["--history"] if made == "export" else []
-        await command(dsn, tmp_path, made, str(path), *history, *told)
+    for verb, target, path in (("export", copy, lines[0]), ("import", last, lines[0]), ("export", last, lines[1])):
+        options = ["--tenant", str(target.scope.tenant_id), "--owner", str(target.scope.owner_id)]
+        history = ["--history"] if verb == "export" else []
+        await command(dsn, tmp_path, verb, str(path), *history, *options)
     assert lines[0].read_bytes() == lines[1].read_bytes()

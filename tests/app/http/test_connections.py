@@ -20,32 +20,32 @@ HEADS = {
     "a header": (START + b"X: ", repeat(b"y" * 9000)),
     "headers": (START, (b"A%d: %b\r\n" % (n, b"y" * 9000) for n in count())),
     "trailers": (CHUNKED, (b"A%d: %b\r\n" % (n, b"y" * 9000) for n in count())),
-    "a chunk's own words": (CHUNKED.removesuffix(b"0\r\n") + b"5;", repeat(b"y" * 9000)),
+    "a chunk extension": (CHUNKED.removesuffix(b"0\r\n") + b"5;", repeat(b"y" * 9000)),
 }
-ENOUGH = 40
-"""So many pieces are several times what is read."""
+MAX_PIECES = 40
+"""Several times as many pieces as the service reads before it closes the connection."""
 
 
 async def sent_until_closed(client: Client, pieces: Iterator[bytes]) -> int:
     """Return how many pieces were sent, with short pauses between them, as over a network."""
-    for sent in range(ENOUGH):
+    for sent in range(MAX_PIECES):
         try:
             await client.say(next(pieces))
         except ConnectionError:
             return sent
         await asyncio.sleep(0.01)
-    return ENOUGH
+    return MAX_PIECES
 
 
 @pytest.mark.parametrize("kind", HEADS)
-async def test_bytes_after_a_request_without_a_body_are_read_up_to_a_limit(service: Service, kind: str) -> None:
+async def test_an_endless_request_head_or_trailer_closes_the_connection(service: Service, kind: str) -> None:
     start, pieces = HEADS[kind]
     async with connected(service) as client:
         await client.say(start)
-        assert await sent_until_closed(client, iter(pieces)) < ENOUGH
+        assert await sent_until_closed(client, iter(pieces)) < MAX_PIECES
 
 
-async def test_a_head_that_is_too_long_is_refused_as_such(service: Service) -> None:
+async def test_a_request_head_over_the_limit_gets_431(service: Service) -> None:
     async with connected(service) as client:
         await client.say(START + b"X: " + b"y" * 40_000)
         await asyncio.sleep(0.05)
@@ -56,7 +56,7 @@ async def test_a_head_that_is_too_long_is_refused_as_such(service: Service) -> N
     assert orjson.loads(body)["errors"][0]["extensions"] == {"code": "LIMIT_EXCEEDED"}
 
 
-async def test_heads_of_the_usual_size_come_in_any_pieces_and_one_after_the_other(service: Service) -> None:
+async def test_request_heads_may_arrive_in_pieces_on_one_connection(service: Service) -> None:
     request = START + b"".join(b"A%d: %b\r\n" % (n, b"y" * 4000) for n in range(10)) + b"\r\n"
     async with connected(service) as client:
         for _ in range(4):
@@ -66,7 +66,7 @@ async def test_heads_of_the_usual_size_come_in_any_pieces_and_one_after_the_othe
             assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
 
 
-async def test_requests_in_one_packet_and_later_ones_are_answered(service: Service) -> None:
+async def test_pipelined_and_later_requests_are_answered(service: Service) -> None:
     request = START + b"\r\n"
     async with connected(service) as client:
         for _ in range(3):
@@ -76,7 +76,7 @@ async def test_requests_in_one_packet_and_later_ones_are_answered(service: Servi
         assert (await client.answer())[0] == b"HTTP/1.1 200 OK"
 
 
-async def test_a_body_is_none_of_it(service: Service, token: str) -> None:
+async def test_a_large_body_does_not_count_towards_the_limit_of_the_head(service: Service, token: str) -> None:
     text = b'{"query": "{ viewer { role } }", "extensions": {"x": "%b"}}' % (b"y" * 1_000_000)
     head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
     async with connected(service) as client:
@@ -87,7 +87,7 @@ async def test_a_body_is_none_of_it(service: Service, token: str) -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET", START])
-async def test_a_head_is_not_waited_for_for_ever(
+async def test_an_incomplete_request_head_times_out(
     service: Service, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
     monkeypatch.setattr(protocol, "READ_TIMEOUT", 0.1)
@@ -110,7 +110,7 @@ async def test_subscriptions_and_repeated_requests_do_not_time_out(
         await socket.silence()
 
 
-async def test_malformed_http_gets_the_common_form_of_errors(service: Service) -> None:
+async def test_malformed_http_gets_an_error_in_the_common_format(service: Service) -> None:
     async with connected(service) as client:
         await client.say(b"\x16\x03\x01 not http\r\n\r\n")
         status, _, body = await client.answer()
@@ -118,7 +118,7 @@ async def test_malformed_http_gets_the_common_form_of_errors(service: Service) -
     assert orjson.loads(body)["errors"][0]["extensions"] == {"code": "BAD_REQUEST"}
 
 
-async def test_an_idle_connection_is_kept_for_as_long_as_set(dsn: str, tmp_path: Path) -> None:
+async def test_an_idle_connection_is_closed_after_the_keep_alive_time(dsn: str, tmp_path: Path) -> None:
     for seconds, is_kept in ((0.1, False), (75.0, True)):
         async with serving(dsn, tmp_path, keep_alive=seconds) as service, connected(service) as client:
             await client.say(START + b"\r\n")
@@ -128,7 +128,7 @@ async def test_an_idle_connection_is_kept_for_as_long_as_set(dsn: str, tmp_path:
 
 
 @pytest.mark.parametrize("size", [100_000, 200_000])
-async def test_a_connection_answered_before_its_request_was_complete_is_idle(
+async def test_a_connection_answered_before_the_body_is_closed_after_keep_alive(
     dsn: str, tmp_path: Path, size: int
 ) -> None:
     head = b"POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"

@@ -1,4 +1,4 @@
-"""An operation that runs out of time is stopped with an error; a cancellation by another task stays a cancellation."""
+"""`Deadline` stops operations that take too long and passes on cancellations by other tasks."""
 
 import asyncio
 
@@ -11,13 +11,13 @@ async def answer() -> str:
     return "done"
 
 
-async def test_an_operation_that_ends_in_time_is_returned() -> None:
+async def test_an_operation_within_its_deadline_returns_its_result() -> None:
     deadline = Deadline(60)
     assert await deadline.within(answer()) == "done"
     assert not deadline.running
 
 
-async def test_an_operation_that_takes_too_long_is_stopped_and_its_task_continues() -> None:
+async def test_an_operation_over_its_deadline_is_stopped_but_not_its_task() -> None:
     deadline = Deadline(0.01)
     with pytest.raises(OperationTimeout):
         await deadline.within(asyncio.Event().wait())
@@ -29,7 +29,7 @@ async def test_an_operation_that_takes_too_long_is_stopped_and_its_task_continue
     assert not deadline.stopped
 
 
-async def test_a_cancellation_by_another_task_stays_a_cancellation() -> None:
+async def test_a_cancellation_by_another_task_is_not_a_timeout() -> None:
     deadline = Deadline(60)
     task = asyncio.create_task(deadline.within(asyncio.Event().wait()))
     await asyncio.sleep(0)
@@ -43,5 +43,5 @@ async def test_each_of_several_operations_has_its_own_deadline() -> None:
     deadline = Deadline(0.02)
     slow = [asyncio.create_task(deadline.within(asyncio.Event().wait())) for _ in range(3)]
     assert await deadline.within(answer()) == "done"
-    found = await asyncio.gather(*slow, return_exceptions=True)
-    assert [type(one) for one in found] == [OperationTimeout] * 3
+    errors = await asyncio.gather(*slow, return_exceptions=True)
+    assert [type(error) for error in errors] == [OperationTimeout] * 3

@@ -1,4 +1,4 @@
-"""Delivery of responses: conditional requests, and compression for clients that accept it."""
+"""Responses over HTTP: conditional requests, compression and clients that read slowly."""
 
 import asyncio
 import gzip
@@ -22,10 +22,10 @@ TITLES = "{ recentWikiPages { title bodyMd } }"
 
 @pytest.fixture
 async def page(service: Service, token: str) -> str:
-    return await made(service, token, "Once.")
+    return await write_page(service, token, "Once.")
 
 
-async def made(service: Service, token: str, body: str) -> str:
+async def write_page(service: Service, token: str, body: str) -> str:
     text = """mutation($i: UpsertWikiPageInput!) { upsertWikiPage(input: $i) { page { id } } }"""
     answer = await service.ask(text, token, i={"type": "TOPIC", "title": "T", "bodyMd": body})
     found: str = answer["data"]["upsertWikiPage"]["page"]["id"]
@@ -44,15 +44,15 @@ async def test_an_unchanged_response_is_not_sent_again(service: Service, token: 
     again = await get(service, token, **{"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
     assert again.headers["cache-control"] == "private, no-cache"
-    await made(service, token, "Twice.")
+    await write_page(service, token, "Twice.")
     changed = await get(service, token, **{"if-none-match": first.headers["etag"]})
     assert changed.status_code == 200
     assert "Twice." in changed.text
     assert changed.headers["etag"] != first.headers["etag"]
 
 
-async def test_the_tag_of_a_compressed_answer_is_weak_and_matches_all_the_same(service: Service, token: str) -> None:
-    await made(service, token, "word " * 1000)
+async def test_a_compressed_response_has_a_weak_etag_that_matches(service: Service, token: str) -> None:
+    await write_page(service, token, "word " * 1000)
     whole = await get(service, token)
     small = await get(service, token, **{"accept-encoding": "gzip"})
     assert small.headers["etag"] == f"W/{whole.headers['etag']}"
@@ -63,7 +63,7 @@ async def test_the_tag_of_a_compressed_answer_is_weak_and_matches_all_the_same(s
             assert response.status_code == 304
 
 
-async def test_a_caller_without_permission_never_gets_not_modified(service: Service, token: str, page: str) -> None:
+async def test_a_conditional_request_without_a_credential_gets_401(service: Service, token: str, page: str) -> None:
     tag = (await get(service, token)).headers["etag"]
     response = await get(service, "no token", **{"if-none-match": tag})
     assert (response.status_code, response.headers["cache-control"]) == (401, "no-store")
@@ -72,21 +72,21 @@ async def test_a_caller_without_permission_never_gets_not_modified(service: Serv
 @pytest.mark.parametrize(
     "query", ["{", "mutation { x }", 'mutation { archiveWikiPage(input: {pageId: "x"}) { changed } }']
 )
-async def test_a_refusal_is_not_stored(service: Service, token: str, query: str) -> None:
+async def test_error_responses_are_not_stored_by_caches(service: Service, token: str, query: str) -> None:
     response = await get(service, token, query, accept="application/graphql-response+json")
     assert response.status_code in (400, 405)
     assert (response.headers["cache-control"], "etag" in response.headers) == ("no-store", False)
 
 
-async def test_a_post_is_neither_stored_nor_revalidated(service: Service, token: str, page: str) -> None:
+async def test_post_responses_are_not_stored_and_have_no_etag(service: Service, token: str, page: str) -> None:
     tag = (await get(service, token)).headers["etag"]
     response = await service.post(TITLES, token, **{"if-none-match": tag})
     assert (response.status_code, response.headers["cache-control"]) == (200, "no-store")
     assert "etag" not in response.headers
 
 
-async def test_a_long_answer_is_compressed_for_whom_it_may(service: Service, token: str) -> None:
-    await made(service, token, "word " * 1000)
+async def test_long_responses_are_compressed_if_the_client_accepts_gzip(service: Service, token: str) -> None:
+    await write_page(service, token, "word " * 1000)
     for accepted, coding in (("gzip, br", "gzip"), ("*", "gzip"), ("gzip;q=0", None), ("br", None), ("identity", None)):
         response = await service.post(TITLES, token, **{"accept-encoding": accepted})
         assert response.headers.get("content-encoding") == coding
@@ -96,18 +96,18 @@ async def test_a_long_answer_is_compressed_for_whom_it_may(service: Service, tok
     assert ("content-encoding" in short.headers, "vary" in short.headers) == (False, False)
 
 
-async def test_a_very_long_answer_is_compressed_beside_the_event_loop(
+async def test_very_long_responses_are_compressed_in_a_thread(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await made(service, token, "word " * 30_000)
+    await write_page(service, token, "word " * 30_000)
     threads: list[str] = []
     compress = gzip.compress
 
-    def noting(*arguments: Any, **named: Any) -> bytes:
+    def recording(*arguments: Any, **named: Any) -> bytes:
         threads.append(threading.current_thread().name)
         return compress(*arguments, **named)
 
-    monkeypatch.setattr(responses.gzip, "compress", noting)
+    monkeypatch.setattr(responses.gzip, "compress", recording)
     response = await service.post(TITLES, token, **{"accept-encoding": "gzip"})
     assert response.headers["content-encoding"] == "gzip"
     assert [name.startswith("asyncio") for name in threads] == [True]
@@ -116,7 +116,7 @@ async def test_a_very_long_answer_is_compressed_beside_the_event_loop(
 async def test_compression_can_be_switched_off(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, compress_over=0) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        await made(service, token, "word " * 1000)
+        await write_page(service, token, "word " * 1000)
         for response in (
             await service.post(TITLES, token, **{"accept-encoding": "gzip"}),
             await get(service, token, **{"accept-encoding": "gzip"}),
@@ -132,7 +132,7 @@ async def test_compression_can_be_switched_off(dsn: str, tmp_path: Path, wiki: W
         ("gzip;q=much", False), (";;,,", False),
     ],
 )  # fmt: skip
-def test_what_accept_encoding_says(accepted: str | None, taken: bool) -> None:
+def test_accept_encoding_decides_whether_gzip_is_accepted(accepted: str | None, taken: bool) -> None:
     assert accepts_gzip(accepted) is taken
 
 
@@ -140,14 +140,14 @@ def test_what_accept_encoding_says(accepted: str | None, taken: bool) -> None:
     ("given", "same"),
     [(None, False), ("", False), ('"a"', True), ('W/"a"', True), ('"b", W/"a"', True), ('"b"', False), ("*", True)],
 )
-def test_what_if_none_match_says(given: str | None, same: bool) -> None:
+def test_if_none_match_is_compared_with_the_etag(given: str | None, same: bool) -> None:
     assert etag_matches(given, '"a"') is same
 
 
 # -- clients that read slowly
 
 
-async def test_a_large_answer_is_sent_in_pieces_and_comes_whole() -> None:
+async def test_a_large_response_is_sent_completely_in_pieces() -> None:
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -160,13 +160,13 @@ async def test_a_large_answer_is_sent_in_pieces_and_comes_whole() -> None:
     assert max(len(message["body"]) for message in sent) <= PIECE_SIZE
 
 
-async def test_a_client_that_reads_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sending_to_a_client_that_reads_nothing_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(responses, "PIECE_TIMEOUT", 0.05)
     with pytest.raises(TimeoutError):
         await send_pieces(lambda message: asyncio.sleep(60), b"x" * (PIECE_SIZE + 1))
 
 
-async def test_unread_responses_of_one_tenant_do_not_block_others(
+async def test_unread_responses_of_one_tenant_do_not_block_other_tenants(
     service: Service, wiki: Wiki, token: str, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(responses, "UNREAD_MAX", 10_000_000)
@@ -188,7 +188,7 @@ async def test_unread_responses_of_one_tenant_do_not_block_others(
     answer = await service.post(query, token)
     assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (429, "THROTTLED")
     other = service.token(stranger.scope.tenant_id, stranger.scope.owner_id)
-    for allowed, asked in ((token, "{ viewer { role } }"), (other, query)):
-        assert (await service.post(asked, allowed)).status_code == 200
+    for credential, document in ((token, "{ viewer { role } }"), (other, query)):
+        assert (await service.post(document, credential)).status_code == 200
     writer.transport.abort()
     await close_wiki(stranger)

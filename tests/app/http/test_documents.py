@@ -1,4 +1,4 @@
-"""Documents by id: registered and trusted documents, and what a server refuses that accepts only trusted ones."""
+"""Documents by id: registered and trusted documents, and requests that a server with trusted documents refuses."""
 
 import json
 import os
@@ -44,7 +44,9 @@ def refusal(response: httpx.Response) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("ask", [post, get])
-async def test_a_client_registers_a_text_once_and_then_sends_its_hash(service: Service, token: str, ask: Any) -> None:
+async def test_a_client_registers_a_document_once_and_then_sends_its_hash(
+    service: Service, token: str, ask: Any
+) -> None:
     unknown = await ask(service, token, automatic(VIEWER))
     assert refusal(unknown) == (200, "PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
     assert (await ask(service, token, automatic(VIEWER, query=VIEWER))).json()["data"] == ADMIN
@@ -53,7 +55,7 @@ async def test_a_client_registers_a_text_once_and_then_sends_its_hash(service: S
     assert by_id.json()["data"] == ADMIN
 
 
-async def test_a_registered_text_is_asked_with_variables_and_may_be_a_mutation(service: Service, token: str) -> None:
+async def test_registered_documents_take_variables_and_may_be_mutations(service: Service, token: str) -> None:
     for text in (TITLES, WRITE):
         await post(service, token, automatic(text, query=text))
     answer = (await post(service, token, automatic(TITLES, variables={"n": 1}, operationName="Titles"))).json()
@@ -62,13 +64,13 @@ async def test_a_registered_text_is_asked_with_variables_and_may_be_a_mutation(s
     assert (await post(service, token, automatic(WRITE))).json()["data"]["createWikiPage"]["created"] is True
 
 
-async def test_nothing_is_registered_under_a_hash_that_is_not_its_own(service: Service, token: str) -> None:
+async def test_a_document_is_not_registered_under_a_wrong_hash(service: Service, token: str) -> None:
     forged = await post(service, token, automatic(VIEWER, query=TITLES))
     assert refusal(forged)[:2] == (400, "PERSISTED_QUERY_HASH_MISMATCH")
     assert refusal(await post(service, token, automatic(VIEWER)))[1] == "PERSISTED_QUERY_NOT_FOUND"
 
 
-async def test_a_document_registered_by_one_tenant_is_invisible_to_others(
+async def test_a_document_registered_by_one_tenant_is_unknown_to_other_tenants(
     service: Service, token: str, dsn: str, wiki: Wiki
 ) -> None:
     await post(service, token, automatic(VIEWER, query=VIEWER))
@@ -97,17 +99,15 @@ async def test_a_document_registered_by_one_tenant_is_invisible_to_others(
         {"documentId": "x", "query": 7},
     ],
 )
-async def test_a_name_that_is_none_is_refused(service: Service, token: str, body: dict[str, Any]) -> None:
+async def test_an_invalid_or_unknown_document_id_is_refused(service: Service, token: str, body: dict[str, Any]) -> None:
     response = await post(service, token, body)
     assert response.status_code == 400
-    code, said = refusal(response)[1], response.json()["errors"][0]["extensions"]
+    code, extensions = refusal(response)[1], response.json()["errors"][0]["extensions"]
     assert code in {"BAD_USER_INPUT", "BAD_REQUEST", "PERSISTED_QUERY_NOT_FOUND"}
-    assert (code == "BAD_USER_INPUT") == (said.get("field") in {"documentId", "extensions.persistedQuery"})
+    assert (code == "BAD_USER_INPUT") == (extensions.get("field") in {"documentId", "extensions.persistedQuery"})
 
 
-async def test_without_registered_hashes_persisted_queries_are_not_supported(
-    dsn: str, tmp_path: Path, wiki: Wiki
-) -> None:
+async def test_persisted_queries_are_not_supported_without_registration(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, documents="any") as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
         assert (await post(service, token, automatic(VIEWER, query=VIEWER))).json()["data"] == ADMIN
@@ -176,7 +176,9 @@ def test_manifests_of_all_tools_are_read(tmp_path: Path) -> None:
         ("same.graphql", TITLES, "has another text under this id"),
     ],
 )
-def test_a_folder_that_is_wrong_says_where(tmp_path: Path, name: str, text: str, words: str) -> None:
+def test_an_invalid_document_folder_is_refused_with_the_file_name(
+    tmp_path: Path, name: str, text: str, words: str
+) -> None:
     (tmp_path / "0.json").write_text(json.dumps({"same": VIEWER}))
     (tmp_path / name).write_bytes(text.encode(errors="surrogateescape"))
     (fault,) = read_folder(tmp_path).faults
@@ -194,7 +196,7 @@ def test_a_server_without_its_trusted_documents_does_not_start(tmp_path: Path) -
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 @pytest.mark.parametrize("hidden", [".", "app"])
-def test_a_folder_that_cannot_be_looked_into_is_a_fault(tmp_path: Path, hidden: str) -> None:
+def test_an_unreadable_document_folder_is_an_error(tmp_path: Path, hidden: str) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / hidden).chmod(0)
     try:
@@ -204,14 +206,14 @@ def test_a_folder_that_cannot_be_looked_into_is_a_fault(tmp_path: Path, hidden: 
         (tmp_path / hidden).chmod(0o700)
 
 
-def test_registrations_are_bounded_and_the_longest_unused_goes_first() -> None:
-    kept, tenant = Registrations(max_count=3, max_size=30), uuid4()
+def test_registrations_are_bounded_and_evict_the_least_recently_used() -> None:
+    registrations, tenant = Registrations(max_count=3, max_size=30), uuid4()
     for name in ("a", "b", "c"):
-        kept.put(tenant, name, b"0123456789")
-    assert kept.get(tenant, "a") == "0123456789"
-    kept.put(tenant, "d", b"0123456789")
-    assert [kept.get(tenant, name) is not None for name in "abcd"] == [True, False, True, True]
-    kept.put(tenant, "e", b"x" * 25)
-    assert (kept.total_size, list(kept.texts)) == (25, [(tenant, "e")])
-    kept.put(tenant, "huge", b"x" * 400_001)
-    assert kept.get(tenant, "huge") is None
+        registrations.put(tenant, name, b"0123456789")
+    assert registrations.get(tenant, "a") == "0123456789"
+    registrations.put(tenant, "d", b"0123456789")
+    assert [registrations.get(tenant, name) is not None for name in "abcd"] == [True, False, True, True]
+    registrations.put(tenant, "e", b"x" * 25)
+    assert (registrations.total_size, list(registrations.texts)) == (25, [(tenant, "e")])
+    registrations.put(tenant, "huge", b"x" * 400_001)
+    assert registrations.get(tenant, "huge") is None

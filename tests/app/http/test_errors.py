@@ -21,7 +21,7 @@ MAKERS = {"FieldError", "Invalid", "OperationError", "Refused", "error_body", "f
 
 
 def documented() -> dict[str, str]:
-    """The second column by code."""
+    """Return the documented statuses of each code."""
     return {code: status.strip() for code, status in ROW.findall(DOCUMENT.read_text())}
 
 
@@ -46,15 +46,15 @@ def codes_of(tree: ast.AST) -> Iterator[str]:
 
 
 def constants(node: ast.AST) -> Iterator[str]:
-    yield from (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    yield from (part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
 
 
 def test_every_code_is_documented_and_every_documented_code_exists() -> None:
     files = [
         file for package in ("app", "db", "resolvers", "schema", "selection") for file in (ROOT / package).rglob("*.py")
     ]
-    said = {code for file in files for code in codes_of(ast.parse(file.read_text())) if CODE.fullmatch(code)}
-    assert sorted(said) == sorted(documented())
+    used = {code for file in files for code in codes_of(ast.parse(file.read_text())) if CODE.fullmatch(code)}
+    assert sorted(used) == sorted(documented())
 
 
 async def ask(service: Service, token: str, method: str = "POST", body: Any = None, **headers: str) -> httpx.Response:
@@ -86,7 +86,7 @@ REFUSALS: list[tuple[str, int, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("code", "status", "sent"), REFUSALS, ids=[row[0] for row in REFUSALS])
-async def test_a_refusal_has_the_status_that_is_documented(
+async def test_each_error_has_its_documented_status(
     service: Service, token: str, code: str, status: int, sent: dict[str, Any]
 ) -> None:
     response = await ask(service, token, **sent)
@@ -94,7 +94,7 @@ async def test_a_refusal_has_the_status_that_is_documented(
     assert str(status) in documented()[code]
 
 
-async def test_a_database_that_is_away_is_worth_waiting_for(
+async def test_an_unreachable_database_gets_503_with_retry_after(
     service: Service, dsn: str, server_dsn: str, wiki: Wiki
 ) -> None:
     operator = await asyncpg.connect(server_dsn)

@@ -1,4 +1,4 @@
-"""GraphiQL's page: its content security policy, the hashes of its files, and that it needs no other server."""
+"""The GraphiQL page: its content security policy, its files and their hashes."""
 
 import base64
 import hashlib
@@ -18,8 +18,8 @@ from app.graphiql.assets import ASSETS, Asset, AssetError, assets_folder, fetch,
 from app.graphiql.page import content_security_policy, graphiql_routes, page
 
 FOLDER = "/graphiql/assets"
-both_ways = pytest.mark.parametrize("local", [True, False])
-needs_the_files = pytest.mark.skipif(bool(missing_assets()), reason="GraphiQL's files are not here: `make graphiql`")
+local_or_cdn = pytest.mark.parametrize("local", [True, False])
+needs_assets = pytest.mark.skipif(bool(missing_assets()), reason="GraphiQL's files are not here: `make graphiql`")
 
 
 class Elements(HTMLParser):
@@ -40,14 +40,14 @@ class Elements(HTMLParser):
             self.inline += data.strip()
 
     def files(self) -> list[dict[str, str | None]]:
-        """The attributes of each element that loads a script or a stylesheet, in order."""
+        """Return the attributes of each element that loads a script or a stylesheet, in order."""
         return [own for tag, own in self.found if tag == "script" or own.get("rel") == "stylesheet"]
 
     def addresses(self) -> list[str]:
         return [str(file.get("src") or file.get("href")) for file in self.files()]
 
 
-@both_ways
+@local_or_cdn
 def test_the_page_holds_no_inline_script_and_no_inline_style(local: bool) -> None:
     elements = Elements(page(endpoint="/graphql", folder=FOLDER, local=local))
     attributes = {name for _tag, own in elements.found for name in own}
@@ -55,12 +55,12 @@ def test_the_page_holds_no_inline_script_and_no_inline_style(local: bool) -> Non
     assert not {name for name in attributes if name.startswith("on") or name == "style"}
 
 
-def test_with_its_files_the_page_names_no_other_server() -> None:
+def test_the_page_with_local_files_names_no_other_server() -> None:
     assert "//" not in page(endpoint="/graphql", folder=FOLDER, local=True)
     assert "//" not in content_security_policy(local=True)
 
 
-def test_without_its_files_the_page_takes_them_hash_checked_from_the_cdn() -> None:
+def test_the_page_without_local_files_loads_them_by_hash_from_the_cdn() -> None:
     elements = Elements(page(endpoint="/graphql", folder=FOLDER, local=False))
     checked = {str(file.get("src") or file.get("href")): file for file in elements.files() if "integrity" in file}
     assert set(checked) == {asset.cdn_url for asset in ASSETS}
@@ -68,7 +68,7 @@ def test_without_its_files_the_page_takes_them_hash_checked_from_the_cdn() -> No
     assert all(file["crossorigin"] == "anonymous" for file in checked.values())
 
 
-def test_the_policy_admits_the_cdn_for_scripts_and_styles_alone_and_only_without_the_files() -> None:
+def test_the_csp_allows_scripts_and_styles_of_the_cdn_without_local_files() -> None:
     widened = dict(rule.split(" ", 1) for rule in content_security_policy(local=False).split("; "))
     strict = dict(rule.split(" ", 1) for rule in content_security_policy(local=True).split("; "))
     assert {name for name in strict if strict[name] != widened[name]} == {"script-src", "style-src"}
@@ -77,13 +77,13 @@ def test_the_policy_admits_the_cdn_for_scripts_and_styles_alone_and_only_without
 
 
 @given(st.text())
-def test_an_endpoint_is_text_whatever_it_holds(endpoint: str) -> None:
+def test_the_endpoint_is_escaped_in_the_page(endpoint: str) -> None:
     elements = Elements(page(endpoint=f"/graphql?'\"><script>{endpoint}", folder=FOLDER, local=True))
     plain = Elements(page(endpoint="/graphql", folder=FOLDER, local=True))
     assert [tag for tag, _own in elements.found] == [tag for tag, _own in plain.found]
 
 
-def test_every_hash_is_a_sha384_and_every_name_is_its_own() -> None:
+def test_asset_hashes_are_sha384_and_asset_names_are_unique() -> None:
     assert {len(base64.b64decode(asset.sha384, validate=True)) for asset in ASSETS} == {48}
     assert len({asset.name for asset in ASSETS}) == len(ASSETS)
 
@@ -103,7 +103,7 @@ async def test_the_page_is_served_with_its_policy(client: httpx.AsyncClient) -> 
     assert answer.headers["referrer-policy"] == "no-referrer"
 
 
-async def test_every_file_that_the_page_wants_of_this_server_is_there_and_kept_for_ever(
+async def test_local_files_of_the_page_are_served_as_immutable(
     client: httpx.AsyncClient,
 ) -> None:
     own = [url for url in Elements((await client.get("/graphiql")).text).addresses() if url.startswith(FOLDER)]
@@ -118,8 +118,8 @@ async def test_no_other_file_is_served(client: httpx.AsyncClient, name: str) -> 
     assert (await client.get(f"{FOLDER}/{name}")).status_code == 404
 
 
-@needs_the_files
-async def test_the_files_here_are_served_byte_for_byte(client: httpx.AsyncClient) -> None:
+@needs_assets
+async def test_assets_are_served_byte_for_byte(client: httpx.AsyncClient) -> None:
     for asset in ASSETS:
         assert (await client.get(f"{FOLDER}/{asset.name}")).content == (assets_folder() / asset.name).read_bytes()
 
@@ -131,7 +131,7 @@ HELLO = Asset("@cairn/hello", "1.2.3", "dist/hello.js", HELLO_HASH)
 
 @pytest.fixture
 def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A registry of one package, behind a program called npm. Returns the tarball that it hands out."""
+    """Put an npm program on the PATH that hands out one tarball, and return the tarball."""
     tarball = tmp_path / "registry" / "cairn-hello-1.2.3.tgz"
     tarball.parent.mkdir()
     _pack(tarball, "dist/hello.js", b"hello")
@@ -172,7 +172,7 @@ def test_a_package_without_the_file_is_refused(npm: Path, tmp_path: Path) -> Non
         fetch(print, [HELLO], tmp_path / "assets")
 
 
-def test_a_damaged_file_counts_as_missing_and_is_mended(npm: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_counts_as_missing_and_is_fetched_again(npm: Path, tmp_path: Path) -> None:
     fetch(print, [HELLO], tmp_path / "assets")
     (tmp_path / "assets" / HELLO.name).write_text("hel")
     assert missing_assets([HELLO], tmp_path / "assets") == [HELLO]

@@ -47,7 +47,7 @@ class Query:
 
 
 class Api:
-    """A server of one query that remembers who called."""
+    """A server with one query that records the Authorization header of each request."""
 
     def __init__(self) -> None:
         self.schema = strawberry.Schema(Query)
@@ -60,12 +60,12 @@ class Api:
         self.authorizations.append(request.headers.get("authorization"))
         if request.headers["accept"] == "text/event-stream":
             return StreamingResponse(self.events(), media_type="text/event-stream")
-        asked = await request.json()
-        result = await self.schema.execute(asked["query"], operation_name=asked.get("operationName"))
+        body = await request.json()
+        result = await self.schema.execute(body["query"], operation_name=body.get("operationName"))
         return JSONResponse({"data": result.data, "errors": [error.formatted for error in result.errors or []] or None})
 
     async def events(self) -> AsyncIterator[str]:
-        """Two answers, the second in two lines and two pieces, and then nothing more until the client leaves."""
+        """Yield two events, the second in two lines and two pieces, and wait until the client leaves."""
         self.follows = True
         try:
             yield ':\n\nevent: next\ndata: {"data": {"changed": 1}}\n\n'
@@ -78,7 +78,7 @@ class Api:
 
 @contextmanager
 def served(app: Starlette) -> Iterator[str]:
-    """The app on a free port of this machine. Yields its address."""
+    """Serve the app on a free port of this machine, and yield its address."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -112,63 +112,61 @@ def editors(browser: Tab) -> list[str]:
     return list(browser.wait_for(f"(all => all.length === 4 && all)({EDITORS})"))
 
 
-def answered(browser: Tab) -> str:
-    """Run the query of the open tab and wait for what the result window says."""
+def run_query(browser: Tab) -> str:
+    """Run the query of the open tab and return the text of the result window."""
     editors(browser)
     browser.run(RUN)
     return str(browser.wait_for(f"{EDITORS}[3]"))
 
 
-def elsewhere(browser: Tab, address: str) -> list[str]:
-    """Requests over a network that went to any other server."""
+def foreign_requests(browser: Tab, address: str) -> list[str]:
+    """Return the addresses of other servers that were requested over the network."""
     return [url for url in browser.requested() if urlsplit(url).scheme != "data" and not url.startswith(address)]
 
 
-def test_without_a_token_the_page_says_what_it_is_and_where_to_get_one(browser: Tab, address: str, api: Api) -> None:
+def test_the_page_without_a_token_explains_how_to_get_and_enter_a_token(browser: Tab, address: str, api: Api) -> None:
     browser.open(f"{address}/graphiql")
-    said = browser.wait_for("document.querySelector('.unstarted main')?.innerText")
-    assert "A knowledge base that compounds" in said
-    assert "cairn token --tenant TENANT --owner OWNER" in said
+    text = browser.wait_for("document.querySelector('.unstarted main')?.innerText")
+    assert "A knowledge base that compounds" in text
+    assert "cairn token --tenant TENANT --owner OWNER" in text
     browser.run(f"document.querySelector('#token').value = {json.dumps(' Bearer ' + TOKEN)}")
     browser.run("document.querySelector('form button').click()")
-    answered(browser)
+    run_query(browser)
     assert api.authorizations[-1] == f"Bearer {TOKEN}"
     assert browser.complaints() == []
 
 
-def test_without_signing_in_graphiql_opens(browser: Tab, address: str, api: Api) -> None:
+def test_graphiql_opens_without_a_token(browser: Tab, address: str, api: Api) -> None:
     browser.open(f"{address}/graphiql")
     browser.wait_for("!!document.querySelector('form')")
     browser.run("document.querySelector('form button').click()")
-    answered(browser)
+    run_query(browser)
     assert api.authorizations[-1] is None
 
 
-def test_the_welcoming_query_runs_and_its_answer_is_shown(browser: Tab, address: str) -> None:
+def test_the_default_query_runs_and_its_result_is_shown(browser: Tab, address: str) -> None:
     browser.open(f"{address}/graphiql#token=any")
-    [page] = json.loads(answered(browser))["data"]["recentWikiPages"]
+    [page] = json.loads(run_query(browser))["data"]["recentWikiPages"]
     assert page == {"type": "TOPIC", "slug": "austin", "title": "Austin <b>&", "summary": "one of 10"}
     assert "Austin <b>&" in browser.run("document.querySelector('.result-window').innerText")
 
 
-def test_no_other_server_is_asked_and_the_policy_is_kept(browser: Tab, address: str) -> None:
+def test_no_other_server_is_requested_and_the_csp_is_not_violated(browser: Tab, address: str) -> None:
     browser.open(f"{address}/graphiql#token=any")
-    answered(browser)
+    run_query(browser)
     for panel in ("Documentation Explorer", "History", "GraphiQL Explorer"):
         browser.run(f"document.querySelector('[aria-label=\"Show {panel}\"]').click()")
         browser.wait_for(f"!!document.querySelector('[aria-label=\"Hide {panel}\"]')")
     browser.run("document.querySelector('[aria-label=\"Open settings dialog\"]').click()")
     browser.wait_for("!!document.querySelector('[role=dialog]')")
     assert f"{address}/graphql" in browser.requested()
-    assert elsewhere(browser, address) == []
+    assert foreign_requests(browser, address) == []
     assert browser.complaints() == []
 
 
-def test_a_token_in_the_fragment_becomes_a_header_and_leaves_the_address_bar(
-    browser: Tab, address: str, api: Api
-) -> None:
+def test_a_token_in_the_url_fragment_is_moved_to_a_header(browser: Tab, address: str, api: Api) -> None:
     browser.open(f"{address}/graphiql#token={quote(TOKEN)}&query={quote(QUERY)}")
-    assert json.loads(answered(browser))["data"]["recentWikiPages"][0]["summary"] == "one of 7"
+    assert json.loads(run_query(browser))["data"]["recentWikiPages"][0]["summary"] == "one of 7"
     query, _variables, headers, _result = editors(browser)
     assert query == QUERY
     assert json.loads(headers) == {"Authorization": f"Bearer {TOKEN}"}
@@ -176,12 +174,12 @@ def test_a_token_in_the_fragment_becomes_a_header_and_leaves_the_address_bar(
     assert api.authorizations[-1] == f"Bearer {TOKEN}"
 
 
-def test_the_token_outlives_a_reload_but_not_the_browser_tab(browser: Tab, address: str, api: Api) -> None:
+def test_the_token_survives_a_reload_in_the_session_storage_of_the_tab(browser: Tab, address: str, api: Api) -> None:
     browser.open(f"{address}/graphiql#token={quote(TOKEN)}")
-    answered(browser)
+    run_query(browser)
     browser.open(f"{address}/graphiql")
     browser.run("document.querySelector('.graphiql-tab-add').click()")
-    answered(browser)
+    run_query(browser)
     assert api.authorizations[-1] == f"Bearer {TOKEN}"
     assert browser.run("JSON.stringify(localStorage)") == "{}"
     assert TOKEN in json.loads(browser.run("JSON.stringify(sessionStorage)"))["cairn:token"]
@@ -189,14 +187,14 @@ def test_the_token_outlives_a_reload_but_not_the_browser_tab(browser: Tab, addre
 
 def test_a_new_token_on_the_open_page_replaces_the_old_one(browser: Tab, address: str, api: Api) -> None:
     browser.open(f"{address}/graphiql#token=first")
-    answered(browser)
+    run_query(browser)
     browser.open(f"{address}/graphiql#token=second")
     browser.wait_for(f"location.hash === '' && {EDITORS}[2]?.includes('second')")
-    answered(browser)
+    run_query(browser)
     assert api.authorizations[-1] == "Bearer second"
 
 
-def test_where_the_files_do_not_load_the_page_says_what_to_do(browser: Tab, address: str) -> None:
+def test_the_page_names_make_graphiql_if_its_files_do_not_load(browser: Tab, address: str) -> None:
     browser.call("Network.setBlockedURLs", urls=["*graphiql-3*.js"])
     browser.open(f"{address}/graphiql")
     assert "make graphiql" in browser.wait_for("document.querySelector('.unstarted')?.textContent")
@@ -218,5 +216,5 @@ def test_a_subscription_is_followed_until_it_is_stopped(browser: Tab, address: s
 def until(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + SOON
     while not holds():
-        assert time.monotonic() < end, "it never came to be so"
+        assert time.monotonic() < end, "the condition did not become true in time"
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""GraphiQL works with the session of the reader, but not for pages of other sites."""
+"""GraphiQL uses the session of the reader, and pages of other sites cannot."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,8 +12,8 @@ from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, close_wiki, open_wiki
 
-FROM_HERE = SAME | {"accept": "application/json"}
-WHO = {"query": "{ viewer { role } }"}
+SAME_ORIGIN = SAME | {"accept": "application/json"}
+VIEWER = {"query": "{ viewer { role } }"}
 PATH = "/graphiql/graphql"
 
 
@@ -30,49 +30,47 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
         yield running
 
 
-async def test_requests_of_the_page_are_those_of_the_session(service: Service, wiki: Wiki) -> None:
+async def test_graphiql_requests_use_the_session(service: Service, wiki: Wiki) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     async with signed_in(service, token) as browser:
         shown = await browser.get("/graphiql")
         assert f'data-endpoint="{PATH}" data-signed-in="true"' in shown.text
         assert (token in shown.text, shown.headers["vary"]) == (False, "Cookie")
-        answer = await browser.post(PATH, json=WHO, headers=FROM_HERE)
+        answer = await browser.post(PATH, json=VIEWER, headers=SAME_ORIGIN)
         assert answer.json()["data"] == {"viewer": {"role": "MEMBER"}}
-        followed = SAME | {"accept": "text/event-stream"}
-        asked = {"query": "subscription { wikiScopeChanged { nothing } }"}
-        assert "nothing" in (await browser.post(PATH, json=asked, headers=followed)).text
-        given = FROM_HERE | {"authorization": "Bearer of.another.one"}
-        assert (await browser.post(PATH, json=WHO, headers=given)).status_code == 401
+        streaming = SAME | {"accept": "text/event-stream"}
+        subscription = {"query": "subscription { wikiScopeChanged { nothing } }"}
+        assert "nothing" in (await browser.post(PATH, json=subscription, headers=streaming)).text
+        with_token = SAME_ORIGIN | {"authorization": "Bearer of.another.one"}
+        assert (await browser.post(PATH, json=VIEWER, headers=with_token)).status_code == 401
 
 
 @pytest.mark.parametrize(
     "sent", [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "https://evil.example"}, {}]
 )
-async def test_pages_of_other_sites_ask_nothing_with_the_session(
+async def test_other_sites_cannot_send_requests_with_the_session(
     service: Service, wiki: Wiki, sent: dict[str, str]
 ) -> None:
     async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
-        answer = await browser.post(PATH, json=WHO, headers=sent)
+        answer = await browser.post(PATH, json=VIEWER, headers=sent)
         assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
-        assert (await browser.get(PATH, params=WHO, headers=FROM_HERE)).status_code == 405
-        assert (await browser.post("/graphql", json=WHO, headers=FROM_HERE)).status_code == 401
+        assert (await browser.get(PATH, params=VIEWER, headers=SAME_ORIGIN)).status_code == 405
+        assert (await browser.post("/graphql", json=VIEWER, headers=SAME_ORIGIN)).status_code == 401
 
 
-async def test_without_a_session_the_page_asks_for_a_token(service: Service) -> None:
+async def test_graphiql_without_a_session_asks_for_a_token(service: Service) -> None:
     shown = await service.http.get("/graphiql", headers={"accept": "text/html"})
     assert 'data-endpoint="/graphql" data-signed-in="false"' in shown.text
     assert '<a href="/sign-in?next=/graphiql">' in shown.text
-    answer = await service.http.post(PATH, json=WHO, headers=FROM_HERE)
+    answer = await service.http.post(PATH, json=VIEWER, headers=SAME_ORIGIN)
     assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (401, "UNAUTHENTICATED")
 
 
 @pytest.mark.skipif(EXECUTABLE is None or bool(missing_assets()), reason="needs Chromium and `make graphiql`")
-async def test_a_browser_that_has_signed_in_runs_a_query_without_a_token(
-    service: Service, wiki: Wiki, tmp_path: Path
-) -> None:
+async def test_a_signed_in_browser_runs_a_query_without_a_token(service: Service, wiki: Wiki, tmp_path: Path) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
 
-    def look() -> None:
+    def browse() -> None:
         with tab() as browser:
             browser.open(f"{service.url}/graphiql")
             browser.wait_for("!!document.querySelector('a[href^=\"/sign-in\"]')")
@@ -89,4 +87,4 @@ async def test_a_browser_that_has_signed_in_runs_a_query_without_a_token(
                 ".includes('\"recentWikiPages\": []'))"
             )
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(browse)

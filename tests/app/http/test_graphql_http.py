@@ -25,14 +25,14 @@ CREATE = """mutation($input: CreateWikiPageInput!) {
 GRAPHQL_JSON = "application/graphql-response+json"
 
 
-async def test_a_post_is_answered(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_post_request_returns_data(service: Service, token: str, wiki: Wiki) -> None:
     response = await service.post(VIEWER, token)
     assert response.status_code == 200
     assert response.headers["content-type"] == "application/json; charset=utf-8"
     assert response.json()["data"] == {"viewer": {"role": "ADMIN", "owner": {"id": str(wiki.scope.owner_id)}}}
 
 
-async def test_a_query_may_be_a_get_and_a_mutation_may_not(service: Service, token: str) -> None:
+async def test_get_requests_run_queries_but_no_mutations(service: Service, token: str) -> None:
     headers = {"authorization": f"Bearer {token}"}
     response = await service.http.get("/graphql", params={"query": VIEWER}, headers=headers)
     assert response.json()["data"]["viewer"]["role"] == "ADMIN"
@@ -42,7 +42,7 @@ async def test_a_query_may_be_a_get_and_a_mutation_may_not(service: Service, tok
     assert response.headers["allow"] == "GET, POST"
 
 
-async def test_variables_and_the_operation_name_come_with_either(service: Service, token: str) -> None:
+async def test_get_and_post_take_variables_and_an_operation_name(service: Service, token: str) -> None:
     text = "query A($n: Int) { recentWikiPages(limit: $n) { id } } query B { viewer { role } }"
     headers = {"authorization": f"Bearer {token}"}
     params = {"query": text, "variables": '{"n": 3}', "operationName": "A"}
@@ -54,7 +54,7 @@ async def test_variables_and_the_operation_name_come_with_either(service: Servic
 
 
 @pytest.mark.parametrize("authorization", [None, "", "Bearer", "Bearer x.y.z", "Basic abc", "Bearer cairn_nokey", "é"])
-async def test_without_a_valid_credential_nothing_is_answered(service: Service, authorization: str | None) -> None:
+async def test_requests_without_a_valid_credential_are_refused(service: Service, authorization: str | None) -> None:
     headers = {} if authorization is None else {"authorization": authorization.encode()}
     response = await service.http.post("/graphql", json={"query": "{ __typename }"}, headers=headers)  # type: ignore[arg-type]
     assert response.status_code == 401
@@ -92,7 +92,7 @@ BAD_BODIES: list[tuple[bytes, str, int]] = [
 ]
 
 
-async def test_a_compressed_body_is_refused_as_such(service: Service, token: str) -> None:
+async def test_a_compressed_request_body_is_refused(service: Service, token: str) -> None:
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json", "content-encoding": "gzip"}
     packed = gzip.compress(b'{"query": "{ __typename }"}')
     response = await service.http.post("/graphql", content=packed, headers=headers)
@@ -101,7 +101,7 @@ async def test_a_compressed_body_is_refused_as_such(service: Service, token: str
 
 
 @pytest.mark.parametrize(("body", "kind", "status"), BAD_BODIES, ids=[str(n) for n in range(len(BAD_BODIES))])
-async def test_each_kind_of_bad_body_has_its_own_error(
+async def test_an_invalid_request_body_is_refused_with_its_status(
     service: Service, token: str, body: bytes, kind: str, status: int
 ) -> None:
     headers = {"authorization": f"Bearer {token}", "content-type": kind}
@@ -124,7 +124,9 @@ async def test_each_kind_of_bad_body_has_its_own_error(
         ("{ " + " ".join(f"a{n}: __typename" for n in range(3000)) + " }", "LIMIT_EXCEEDED"),
     ],
 )
-async def test_a_document_that_cannot_run_says_why(service: Service, token: str, query: str, code: str) -> None:
+async def test_a_document_that_cannot_run_has_its_error_code(
+    service: Service, token: str, query: str, code: str
+) -> None:
     old = await service.post(query, token)
     new = await service.post(query, token, accept=GRAPHQL_JSON)
     assert (old.status_code, new.status_code) == (200, 400)
@@ -134,7 +136,7 @@ async def test_a_document_that_cannot_run_says_why(service: Service, token: str,
         assert "data" not in response.json()
 
 
-async def test_the_answer_has_the_type_that_was_asked_for(service: Service, token: str) -> None:
+async def test_the_response_type_follows_the_accept_header(service: Service, token: str) -> None:
     for accept, kind in (
         (GRAPHQL_JSON, GRAPHQL_JSON),
         ("*/*", "application/json"),
@@ -148,13 +150,13 @@ async def test_the_answer_has_the_type_that_was_asked_for(service: Service, toke
         assert (await service.post(VIEWER, token, accept=accept)).status_code == 406
 
 
-async def test_what_a_client_accepts_may_come_in_several_headers(service: Service, token: str) -> None:
+async def test_several_accept_headers_are_combined(service: Service, token: str) -> None:
     several = [("accept", "text/html"), ("accept", GRAPHQL_JSON), ("authorization", f"Bearer {token}")]
     response = await service.http.post("/graphql", json={"query": VIEWER}, headers=several)
     assert (response.status_code, response.headers["content-type"].startswith(GRAPHQL_JSON)) == (200, True)
 
 
-async def test_a_hostile_query_is_refused_before_any_sql(service: Service, token: str) -> None:
+async def test_expensive_queries_and_fragment_cycles_are_refused(service: Service, token: str) -> None:
     deep = "backlinks(first: 100) { nodes { " * 5 + "id" + " } }" * 5
     answer = await service.ask(f"{{ recentWikiPages(limit: 100) {{ {deep} }} }}", token)
     assert answer["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
@@ -164,28 +166,28 @@ async def test_a_hostile_query_is_refused_before_any_sql(service: Service, token
     assert answer["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
 
 
-async def test_a_bomb_of_fragments_is_counted_and_refused(service: Service, token: str) -> None:
+async def test_exponential_fragment_spreads_are_refused(service: Service, token: str) -> None:
     bomb = "".join(f"fragment F{n} on WikiPage {{ ...F{n + 1} a: parent {{ ...F{n + 1} }} }} " for n in range(40))
     answer = await service.ask(f"{{ recentWikiPages {{ ...F0 }} }} {bomb} fragment F40 on WikiPage {{ id }}", token)
     assert answer["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
 
 
 async def test_a_page_is_written_and_read_back(service: Service, token: str) -> None:
-    made = (await service.ask(CREATE, token, input={"type": "TOPIC", "title": "Café №1"}))["data"]["createWikiPage"]
-    assert made["page"] | {"id": None} == {"id": None, "title": "Café №1", "slug": "cafe-no1", "version": 1}
+    created = (await service.ask(CREATE, token, input={"type": "TOPIC", "title": "Café №1"}))["data"]["createWikiPage"]
+    assert created["page"] | {"id": None} == {"id": None, "title": "Café №1", "slug": "cafe-no1", "version": 1}
     again = await service.ask(
-        "query($id: ID!) { node(id: $id) { ... on WikiPage { title } } }", token, id=made["page"]["id"]
+        "query($id: ID!) { node(id: $id) { ... on WikiPage { title } } }", token, id=created["page"]["id"]
     )
     assert again == {"data": {"node": {"title": "Café №1"}}}
 
 
-async def test_errors_that_a_client_must_correct_are_typed(service: Service, token: str) -> None:
+async def test_input_errors_are_returned_as_user_errors(service: Service, token: str) -> None:
     answer = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "  "})
     assert answer["data"]["createWikiPage"]["userErrors"] == [{"field": ["title"], "code": "BAD_USER_INPUT"}]
     assert answer["data"]["createWikiPage"]["page"] is None
 
 
-async def test_a_reader_may_not_write(service: Service, wiki: Wiki) -> None:
+async def test_readers_cannot_write(service: Service, wiki: Wiki) -> None:
     from db.scope import Role
 
     reader = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
@@ -198,13 +200,13 @@ async def test_an_expired_token_is_distinguished_from_a_malformed_one(service: S
     claims = {"tenant": str(wiki.scope.tenant_id), "owner": str(wiki.scope.owner_id), "role": "member", "exp": 1}
     expired = jwt.encode(claims, secret_key(SECRET).key, algorithm="HS256")
     for path in ("/graphql", "/api/wiki/pages", "/mcp"):
-        told = []
+        challenges = []
         for token in (expired, "x.y.z"):
             response = await service.http.post(path, json={}, headers={"authorization": f"Bearer {token}"})
             assert response.status_code == 401
-            told.append(response.headers["www-authenticate"])
+            challenges.append(response.headers["www-authenticate"])
         start = 'Bearer realm="cairn", error="invalid_token", error_description='
-        assert told == [f'{start}"The token has expired."', f'{start}"The token is malformed."']
+        assert challenges == [f'{start}"The token has expired."', f'{start}"The token is malformed."']
 
 
 async def test_every_answer_carries_a_request_id(service: Service, token: str) -> None:
@@ -220,7 +222,7 @@ async def test_health_is_reported_without_a_credential(service: Service) -> None
 
 
 @pytest.mark.parametrize("text", ["\\u0000", "\\ud800", "a\\u0000b"])
-async def test_text_that_postgres_cannot_hold_is_refused_in_words(service: Service, token: str, text: str) -> None:
+async def test_text_that_postgres_cannot_store_is_no_internal_error(service: Service, token: str, text: str) -> None:
     for query in ("query($q: String!) { mobileWikiSearch(query: $q) { score } }",
                   "query($q: String!) { wikiSource(kind: URL, ref: $q) { id } }",
                   "query($q: String!) { wikiPages(filter: {titlePrefix: $q}) { nodes { id } } }"):  # fmt: skip
@@ -232,7 +234,7 @@ async def test_text_that_postgres_cannot_hold_is_refused_in_words(service: Servi
         assert response.status_code in (200, 400)
 
 
-def test_the_client_sees_no_tracebacks() -> None:
+def test_internal_errors_hide_their_message_from_clients() -> None:
     from graphql import GraphQLError
 
     from schema.errors import format_error
@@ -242,8 +244,8 @@ def test_the_client_sees_no_tracebacks() -> None:
     assert format_error(error)["extensions"]["code"] == "INTERNAL_SERVER_ERROR"
 
 
-async def test_a_statement_that_takes_too_long_is_stopped_and_reported(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
-    """Another transaction holds the table; nothing waits longer than the limit, and the service goes on."""
+async def test_a_statement_over_its_timeout_is_stopped_and_reported(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    """Another transaction locks the table; once the lock is released, the service answers normally."""
     async with serving(dsn, tmp_path, statement_timeout=0.2) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         async with wiki.look.transaction():
@@ -261,30 +263,30 @@ BLOCKED = (
 
 
 def assert_unavailable(response: httpx.Response) -> None:
-    """An operation that failed as a whole for want of the database is no success, whatever the client accepts."""
+    """Assert that a response is a 503 with the code UNAVAILABLE and a Retry-After header."""
     assert (response.status_code, response.headers["retry-after"]) == (503, "1")
     assert response.json()["data"] is None
     assert response.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
 
 
-async def test_requests_beyond_the_queue_are_refused_at_once(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
-    """Every connection is held by a read that waits for a lock, and nobody may queue."""
+async def test_requests_beyond_the_connection_queue_are_refused_at_once(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    """Every connection is held by a read that waits for a lock, and the queue has no place."""
     read, name = "{ recentWikiPages { id } }", urlsplit(dsn).path.strip("/")
     async with serving(dsn, tmp_path, pool_queue=0) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         async with wiki.look.transaction():
             await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
-            held: list[asyncio.Task[Any]] = []
+            reads: list[asyncio.Task[Any]] = []
             while (blocked := await wiki.look.fetchval(BLOCKED, name)) < 4:
-                held = [task for task in held if not task.done()]  # the service's own upkeep may have been first
-                if len(held) == blocked:
-                    held.append(asyncio.create_task(service.ask(read, token)))
+                reads = [task for task in reads if not task.done()]  # the service's own upkeep may have been first
+                if len(reads) == blocked:
+                    reads.append(asyncio.create_task(service.ask(read, token)))
                 await asyncio.sleep(0.01)
             assert_unavailable(await service.post(read, token))
-        assert await asyncio.gather(*held) == [{"data": {"recentWikiPages": []}}] * 4
+        assert await asyncio.gather(*reads) == [{"data": {"recentWikiPages": []}}] * 4
 
 
-async def test_a_lost_database_is_reported_and_found_again(
+async def test_a_lost_database_is_reported_and_used_again_after_its_return(
     server_dsn: str, dsn: str, service: Service, token: str
 ) -> None:
     name = urlsplit(dsn).path.strip("/")
@@ -298,7 +300,7 @@ async def test_a_lost_database_is_reported_and_found_again(
     await operator.close()
 
 
-async def test_tools_can_introspect_the_whole_contract(service: Service, token: str) -> None:
+async def test_introspection_returns_the_whole_schema(service: Service, token: str) -> None:
     text = get_introspection_query(specified_by_url=True, directive_is_repeatable=True, input_value_deprecation=True)
     answer = await service.ask(text, token)
     built = build_client_schema(answer["data"])

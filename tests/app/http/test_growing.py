@@ -1,4 +1,4 @@
-"""The first story over HTTP: a spring in Austin fills a page, and its activities are promoted to their own page."""
+"""A compiled section is promoted to its own page, over GraphQL and from the command line."""
 
 import json
 from collections.abc import AsyncIterator
@@ -41,7 +41,7 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
         yield running
 
 
-async def test_austin_and_what_grew_out_of_it_as_clients_see_them(service: Service, wiki: Wiki) -> None:
+async def test_graphql_shows_promoted_sections_and_suppresses_promotions(service: Service, wiki: Wiki) -> None:
     await retain(wiki, visits())
     await compile_all(wiki, Compiler(ExtractivePlanner(), ExtractiveWriter()))
     admin = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
@@ -51,28 +51,30 @@ async def test_austin_and_what_grew_out_of_it_as_clients_see_them(service: Servi
         found: dict[str, Any] = answer["data"]["wikiPage"]
         return found
 
-    austin, grown = await page("austin"), await page("austin-activities")
+    austin, promoted = await page("austin"), await page("austin-activities")
     assert [child["title"] for child in austin["children"]] == ["Austin Activities"]
     sections = {section["sectionSlug"]: section for section in austin["sections"]}
     assert sections["activities"]["promotedPage"] == {"title": "Austin Activities"}
     assert sections["activities"]["aggregation"]["promotion_status"] == "promoted"
-    assert sections["activities"]["aggregation"]["promoted_page_id"] == grown["id"]
+    assert sections["activities"]["aggregation"]["promoted_page_id"] == promoted["id"]
     assert sections["activities"]["lastSourceAt"].startswith("2026-04-30T09:00:00")
     assert sections["restaurants"]["aggregation"]["supporting_record_count"] == 3
     assert {"title": "Austin Activities", "type": "TOPIC"} in austin["activities"]
-    assert grown["parent"] == {"title": "Austin"}
-    assert grown["promotedFromSection"] == {
+    assert promoted["parent"] == {"title": "Austin"}
+    assert promoted["promotedFromSection"] == {
         "parentPage": {"title": "Austin"}, "sectionSlug": "activities", "sectionHeading": "Activities",
     }  # fmt: skip
-    assert (len(grown["activities"]), len(grown["outdoors"])) == (10, 7)
-    assert all(section["sourceCount"] or section["aggregation"] for section in austin["sections"] + grown["sections"])
-    assert austin["hubnessScore"] > grown["hubnessScore"] >= 1
+    assert (len(promoted["activities"]), len(promoted["outdoors"])) == (10, 7)
+    assert all(
+        section["sourceCount"] or section["aggregation"] for section in austin["sections"] + promoted["sections"]
+    )
+    assert austin["hubnessScore"] > promoted["hubnessScore"] >= 1
 
     dry = (await service.ask(DROP, admin, kind="deterministic:city:*", dry=True))["data"]["dropWikiLinks"]
     assert dry["userErrors"] == []
     assert dry["links"] > 0
-    done = (await service.ask(DROP, admin, kind="deterministic:city:*", dry=False))["data"]["dropWikiLinks"]
-    assert done == dry
+    dropped = (await service.ask(DROP, admin, kind="deterministic:city:*", dry=False))["data"]["dropWikiLinks"]
+    assert dropped == dry
     assert (await service.ask(DROP, admin, kind="deterministic:city:*", dry=True))["data"]["dropWikiLinks"][
         "links"
     ] == 0
@@ -82,8 +84,8 @@ async def test_austin_and_what_grew_out_of_it_as_clients_see_them(service: Servi
     given = {"id": austin["id"], "slug": "restaurants", "suppressed": True}
     answer = await service.ask(SUPPRESS, admin, **given)
     assert answer["data"]["suppressWikiSectionPromotion"]["userErrors"] == []
-    kept = {section["sectionSlug"]: section["aggregation"] for section in (await page("austin"))["sections"]}
-    assert kept["restaurants"]["promotion_status"] == "suppressed"
+    aggregations = {section["sectionSlug"]: section["aggregation"] for section in (await page("austin"))["sections"]}
+    assert aggregations["restaurants"]["promotion_status"] == "suppressed"
     (error,) = (await service.ask(SUPPRESS, admin, **given | {"slug": "activities"}))["data"][
         "suppressWikiSectionPromotion"
     ]["userErrors"]
@@ -93,9 +95,12 @@ async def test_austin_and_what_grew_out_of_it_as_clients_see_them(service: Servi
         assert "FORBIDDEN" in json.dumps(await service.ask(text, member, **variables))
 
 
-def test_an_admin_does_the_same_from_a_terminal(acme: Cairn, tmp_path: Path) -> None:
+def test_commands_suppress_promotions_and_drop_links(acme: Cairn, tmp_path: Path) -> None:
     notes = tmp_path / "notes.jsonl"
-    lines = [{"kind": one.kind, "ref": one.ref, "content": one.content, "metadata": one.metadata} for one in visits()]
+    lines = [
+        {"kind": visit.kind, "ref": visit.ref, "content": visit.content, "metadata": visit.metadata}
+        for visit in visits()
+    ]
     notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert acme("retain", str(notes), *MARA).code == 0
     assert acme("compile", *MARA, "--wait").code == 0
@@ -112,9 +117,7 @@ def test_an_admin_does_the_same_from_a_terminal(acme: Cairn, tmp_path: Path) -> 
     assert acme("links", "drop", "planner", *MARA).code == 1
 
 
-async def test_the_page_that_a_name_became_is_shown_when_archived_only_if_asked_for(
-    service: Service, wiki: Wiki
-) -> None:
+async def test_the_archived_page_of_a_mention_is_shown_only_on_request(service: Service, wiki: Wiki) -> None:
     here = wiki.database, wiki.scope
     page = (await create_page(*here, PageDraft("topic", "Bats", body="Text."))).page_id
     mention = await record_mention(*here, name="Bats", source_id=await wiki.add_source())

@@ -55,7 +55,7 @@ from tests.growth import ROUNDS, STEP, TOO_MUCH
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 LARGEST = 64_000  # characters
-BLINK = 0.02  # seconds
+NEGLIGIBLE = 0.02  # seconds
 TEXTS: dict[str, Callable[[int], str]] = {
     "marks": lambda size: "a" + "\u0301\u0316" * (size // 2),
     "brackets": lambda size: "[[" * (size // 4) + "](" * (size // 4),
@@ -76,7 +76,7 @@ UNKNOWN = "00000000-0000-0000-0000-000000000000"
 
 @pytest.fixture
 async def wiki(dsn: str) -> AsyncIterator[Wiki]:
-    """A wiki with a page: an empty wiki would not even read the question."""
+    """A wiki with a page, because a search of an empty wiki does not read the query."""
     wiki = await open_wiki(dsn)
     draft = PageDraft("topic", "Austin", body="Hot. a 9 x", tags=["texas"], aliases=["ATX"])
     await create_page(wiki.database, wiki.scope, draft)
@@ -91,32 +91,31 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
 
 
 def is_due(place: str, kind: str) -> bool:
-    """Return whether a place is tried with this kind of text: with a share of them always, with all each night."""
+    """Return whether this run tries a place with this kind of text: a nightly run tries all, others a share."""
     turn = crc32(place.encode()) + [*TEXTS].index(kind)
     return turn % SHARE == 0 or is_nightly()
 
 
 def wraps(schema: dict[str, Any]) -> list[Callable[[str], Any]]:
-    """Return how a text is passed where JSON of that schema is expected: as it is, in a list, or in an object."""
-    kinds = {one.get("type") for one in (schema, *schema.get("anyOf", ()))}
+    """Return how a text is passed where JSON of that schema is expected: itself, in a list, or in an object."""
+    kinds = {part.get("type") for part in (schema, *schema.get("anyOf", ()))}
     found: dict[str, Callable[[str], Any]] = {"array": lambda text: [text], "object": lambda text: {"a": text}}
     return [found[kind] for kind in sorted(kinds & found.keys())] or [lambda text: text]
 
 
-async def grows_like_the_text(ask: Callable[[str], Awaitable[object]], make: Callable[[int], str]) -> float:
-    """Return how much longer STEP times the text takes, the minimum of several rounds; 0 if it takes next to no
-    time."""
+async def growth_factor(ask: Callable[[str], Awaitable[object]], make: Callable[[int], str]) -> float:
+    """Return how much longer STEP times the text takes, the minimum of several rounds, or 0 for a negligible time."""
     found = []
     for _ in range(ROUNDS):
-        if (took := await spent(ask, make(LARGEST))) <= 5 * BLINK:
+        if (took := await cpu_time(ask, make(LARGEST))) <= 5 * NEGLIGIBLE:
             return 0.0
-        found.append(took / max(await spent(ask, make(LARGEST // STEP)), BLINK))
+        found.append(took / max(await cpu_time(ask, make(LARGEST // STEP)), NEGLIGIBLE))
         if found[-1] < TOO_MUCH:
             break
     return min(found)
 
 
-async def spent(ask: Callable[[str], Awaitable[object]], text: str) -> float:
+async def cpu_time(ask: Callable[[str], Awaitable[object]], text: str) -> float:
     start = time.process_time()
     await ask(text)
     return time.process_time() - start
@@ -126,7 +125,7 @@ async def spent(ask: Callable[[str], Awaitable[object]], text: str) -> float:
 
 
 def minimal(type_: GraphQLInputType) -> Any:
-    """A value that could be one."""
+    """Return a small value of that type."""
     if isinstance(type_, GraphQLNonNull):
         return minimal(type_.of_type)
     if isinstance(type_, GraphQLList):
@@ -147,7 +146,7 @@ def required_of(type_: GraphQLInputObjectType) -> dict[str, Any]:
 def with_text(
     type_: GraphQLInputType, seen: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, Callable[[str], Any]]]:
-    """Each place in a value of that type where any text may stand, and how a value with such a text is made."""
+    """Yield each place in a value of that type that takes a text, with a function that makes such a value."""
     if isinstance(type_, GraphQLNonNull):
         yield from with_text(type_.of_type, seen)
     elif isinstance(type_, GraphQLList):
@@ -164,17 +163,17 @@ def with_text(
 
 
 def graphql_places(schema: GraphQLSchema) -> dict[str, tuple[str, Callable[[str], dict[str, Any]]]]:
-    """`query wikiPages.filter.tags` → the document, and its variables with a text there."""
+    """Return for each place, such as `query wikiPages.filter.tags`, its document and a function for its variables."""
     tried = set[tuple[str, str]]()
     found: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {}
     kinds = {"query": schema.query_type, "mutation": schema.mutation_type, "subscription": schema.subscription_type}
     for kind, root in kinds.items():
         for name, field in root.fields.items() if root else ():
-            needed = {key: one for key, one in field.args.items() if is_required_argument(one)}
+            needed = {key: required for key, required in field.args.items() if is_required_argument(required)}
             for key, argument in field.args.items():
                 given = needed | {key: argument}
-                document = written(kind, name, given, get_named_type(field.type))
-                others = {key: minimal(one.type) for key, one in needed.items()}
+                document = document_of(kind, name, given, get_named_type(field.type))
+                others = {key: minimal(required.type) for key, required in needed.items()}
                 for path, make in with_text(argument.type):
                     last = f"{key}{path}".rpartition(".")[2]
                     if last in SCOPE and (kind, last) in tried:
@@ -187,22 +186,22 @@ def graphql_places(schema: GraphQLSchema) -> dict[str, tuple[str, Callable[[str]
     return found
 
 
-def written(kind: str, name: str, given: dict[str, GraphQLArgument | GraphQLInputField], result: Any) -> str:
-    declared = ", ".join(f"${key}: {one.type}" for key, one in given.items())
+def document_of(kind: str, name: str, given: dict[str, GraphQLArgument | GraphQLInputField], result: Any) -> str:
+    declared = ", ".join(f"${key}: {argument.type}" for key, argument in given.items())
     passed = ", ".join(f"{key}: ${key}" for key in given)
     selection = " { __typename }" if is_composite_type(result) else ""
     return f"{kind} ({declared}) {{ {name}({passed}){selection} }}"
 
 
 def errors_of(answer: httpx.Response) -> list[Any]:
-    """Return the errors of an answer, or of the events of a stream, which ends with the first that is one."""
+    """Return the errors of a response, or of all events of a stream."""
     bodies = [answer.content]
     if answer.headers["content-type"].startswith("text/event-stream"):
         bodies = re.findall(rb"^data: (.+)$", answer.content, re.MULTILINE)
     return [error for body in bodies for error in orjson.loads(body).get("errors", ())]
 
 
-def test_places_of_every_kind_of_operation_are_found() -> None:
+def test_arguments_of_every_operation_type_are_found() -> None:
     found = graphql_places(make_engine().schema)
     wanted = {
         "query wikiPages.filter.tags",
@@ -217,7 +216,7 @@ CONTRACTS = {"/graphql": lambda: make_engine().schema, "/graphql/v0": lambda: v0
 
 @pytest.mark.parametrize("path", CONTRACTS)
 @pytest.mark.parametrize("kind", TEXTS)
-async def test_no_argument_of_graphql_takes_longer_than_it_grows(
+async def test_graphql_arguments_take_no_more_than_linear_time(
     service: Service, wiki: Wiki, token: str, kind: str, path: str
 ) -> None:
     slow, headers = {}, {"authorization": f"Bearer {token}"}
@@ -233,7 +232,7 @@ async def test_no_argument_of_graphql_takes_longer_than_it_grows(
             assert not any("INTERNAL" in code for code in codes), (document, answer.text)
             assert codes or not accept, "a subscription to what there is none of ends with an error"
 
-        if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
+        if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:
             slow[place] = times
     assert not slow
 
@@ -267,7 +266,7 @@ def rest_places(contract: dict[str, Any]) -> Iterator[tuple[str, Callable[[str],
 
 @pytest.mark.parametrize("prefix", [PATH, admin.PATH])
 @pytest.mark.parametrize("kind", TEXTS)
-async def test_no_argument_of_rest_takes_longer_than_it_grows(
+async def test_rest_arguments_take_no_more_than_linear_time(
     service: Service, wiki: Wiki, token: str, kind: str, prefix: str
 ) -> None:
     is_admin = prefix == admin.PATH
@@ -285,7 +284,7 @@ async def test_no_argument_of_rest_takes_longer_than_it_grows(
             assert answer.status_code != 401, answer.text
             assert answer.status_code != 500, answer.text
 
-        if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
+        if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:
             slow[place] = times
     assert not slow
 
@@ -303,7 +302,7 @@ def tool_places() -> Iterator[tuple[str, str, Callable[[str], dict[str, Any]]]]:
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-async def test_no_argument_of_a_tool_takes_longer_than_it_grows(
+async def test_tool_arguments_take_no_more_than_linear_time(
     service: Service, wiki: Wiki, token: str, kind: str
 ) -> None:
     slow = {}
@@ -316,7 +315,7 @@ async def test_no_argument_of_a_tool_takes_longer_than_it_grows(
                 with suppress(AssertionError):
                     await mara.call(tool, **make(text))
 
-            if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
+            if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:
                 slow[f"{tool} {name}"] = times
     assert not slow
 
@@ -325,9 +324,9 @@ async def test_no_argument_of_a_tool_takes_longer_than_it_grows(
 
 
 def web_places() -> Iterator[tuple[str, str, str]]:
-    """The method and the path of each page, with each name of a field that the function behind it mentions."""
+    """Yield the method and the path of each page, with each field name that the function behind it mentions."""
     templates = (resources.files("app.web") / "templates").iterdir()
-    named = set(re.findall(r'name="([a-z_]+)"', "".join(one.read_text("utf-8") for one in templates)))
+    named = set(re.findall(r'name="([a-z_]+)"', "".join(template.read_text("utf-8") for template in templates)))
     for method, pages in (("GET", READING), ("POST", WRITING)):
         for path, page in pages.items():
             for name in sorted(set(re.findall(r'"([a-z_]+)"', inspect.getsource(page))) & named):
@@ -340,7 +339,7 @@ def test_fields_of_forms_are_found() -> None:
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-async def test_no_field_of_the_reader_takes_longer_than_it_grows(
+async def test_form_fields_of_the_reader_take_no_more_than_linear_time(
     person: httpx.AsyncClient, wiki: Wiki, owner: str, kind: str
 ) -> None:
     slow = {}
@@ -357,7 +356,7 @@ async def test_no_field_of_the_reader_takes_longer_than_it_grows(
             answer = await person.request(method, address, headers=SAME, **where)  # type: ignore[arg-type]
             assert answer.status_code != 500, answer.text
 
-        if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
+        if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:
             slow[f"{method} {path} {name}"] = times
     assert not slow
 
@@ -366,7 +365,7 @@ async def test_no_field_of_the_reader_takes_longer_than_it_grows(
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-async def test_an_import_takes_no_longer_than_its_notes_grow(
+async def test_imported_fields_take_no_more_than_linear_time(
     service: Service, wiki: Wiki, token: str, kind: str
 ) -> None:
     headers = {"authorization": f"Bearer {token}", "content-type": "application/jsonl"}
@@ -376,4 +375,4 @@ async def test_an_import_takes_no_longer_than_its_notes_grow(
             note = {"title": "Austin", "body": "Hot."} | {field: text}
             await service.http.post(f"{PATH}/import", content=orjson.dumps(note) + b"\n", headers=headers)
 
-    assert await grows_like_the_text(ask, TEXTS[kind]) < TOO_MUCH
+    assert await growth_factor(ask, TEXTS[kind]) < TOO_MUCH

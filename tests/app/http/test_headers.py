@@ -1,4 +1,4 @@
-"""Security headers of responses, the allowed hosts, and what pages of other origins may do."""
+"""Security headers of responses, allowed hosts, and cross-origin requests."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ PREFLIGHT = {
 
 
 @pytest.mark.parametrize("path", ["/graphql", "/healthz", "/readyz", "/", "/nothing", "/graphiql", "/metrics"])
-async def test_every_answer_has_the_headers_that_keep_browsers_safe(service: Service, path: str) -> None:
+async def test_every_response_has_the_security_headers(service: Service, path: str) -> None:
     headers = (await service.http.get(path)).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
@@ -34,7 +34,7 @@ async def test_every_answer_has_the_headers_that_keep_browsers_safe(service: Ser
         assert name not in headers
 
 
-async def test_an_answer_may_load_nothing_and_graphiql_only_its_own(service: Service) -> None:
+async def test_only_graphiql_may_load_scripts_and_only_its_own(service: Service) -> None:
     api = (await service.http.get("/graphql")).headers.get_list(POLICY)
     page = (await service.http.get("/graphiql")).headers.get_list(POLICY)
     assert (len(api), len(page)) == (1, 1)  # two of them would both hold
@@ -42,12 +42,14 @@ async def test_an_answer_may_load_nothing_and_graphiql_only_its_own(service: Ser
     assert "script-src 'self'" in page[0]
 
 
-async def test_https_is_required_when_the_operator_sets_it(dsn: str, tmp_path: Path) -> None:
+async def test_hsts_is_sent_if_it_is_set(dsn: str, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path, hsts_seconds=31536000) as service:
         assert (await service.http.get("/healthz")).headers["strict-transport-security"] == "max-age=31536000"
 
 
-async def test_pages_of_others_may_ask_only_from_the_origins_that_are_set(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_cross_origin_requests_are_allowed_only_from_configured_origins(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
     async with serving(dsn, tmp_path, cors_origins=f"{APP}, https://b.example.org") as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         preflight = await service.http.options("/graphql", headers=PREFLIGHT)
@@ -72,15 +74,13 @@ async def test_pages_of_others_may_ask_only_from_the_origins_that_are_set(dsn: s
 
 
 @pytest.mark.parametrize("name", ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"])
-async def test_agents_in_a_browser_may_send_what_their_protocol_has_them_send(
-    dsn: str, tmp_path: Path, name: str
-) -> None:
-    asked = PREFLIGHT | {"access-control-request-headers": f"authorization,content-type,{name}"}
+async def test_cors_preflights_allow_the_mcp_headers(dsn: str, tmp_path: Path, name: str) -> None:
+    preflight = PREFLIGHT | {"access-control-request-headers": f"authorization,content-type,{name}"}
     async with serving(dsn, tmp_path, cors_origins=APP) as service:
-        assert (await service.http.options("/mcp", headers=asked)).status_code == 200
+        assert (await service.http.options("/mcp", headers=preflight)).status_code == 200
 
 
-async def test_no_page_of_others_may_ask_unless_set(service: Service) -> None:
+async def test_cross_origin_requests_are_refused_by_default(service: Service) -> None:
     refused = await service.http.options("/graphql", headers=PREFLIGHT)
     assert (refused.status_code, refused.json()["errors"][0]["extensions"]) == (403, {"code": "CORS_NOT_ALLOWED"})
     assert "CAIRN_CORS_ORIGINS" in refused.json()["errors"][0]["message"]
@@ -101,7 +101,7 @@ def test_an_invalid_allowed_origin_is_refused_at_the_start(origins: str) -> None
 async def test_cross_site_requests_without_a_preflight_are_not_executed(
     service: Service, token: str, wiki: Wiki, kind: str | None
 ) -> None:
-    """Cross-site request forgery: a form or a simple request of another page."""
+    """A form or a simple request of another site could forge such a request."""
     text = '{"query": "mutation { createWikiPage(input: {type: TOPIC, title: \\"T\\"}) { created } }"}'
     headers = {"authorization": f"Bearer {token}"} | ({"content-type": kind} if kind else {})
     response = await service.http.post("/graphql", content=text, headers=headers)
@@ -109,19 +109,19 @@ async def test_cross_site_requests_without_a_preflight_are_not_executed(
     assert await wiki.rows("pages") == []
 
 
-async def test_only_hosts_that_are_set_are_answered_for(dsn: str, tmp_path: Path) -> None:
+async def test_requests_to_hosts_that_are_not_allowed_are_refused(dsn: str, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path, allowed_hosts="wiki.example.org,*.internal.example.org") as service:
 
-        async def asked(host: str, path: str = "/nothing") -> httpx.Response:
+        async def response_of(host: str, path: str = "/nothing") -> httpx.Response:
             return await service.http.get(path, headers={"host": host})
 
         for host in ("wiki.example.org", "WIKI.example.org:8000", "a.b.internal.example.org"):
-            assert (await asked(host)).status_code == 404
+            assert (await response_of(host)).status_code == 404
         for host in ("evil.example.org", "internal.example.org", "wiki.example.org.evil.org", "127.0.0.1", "", ":"):
-            refused = await asked(host)
+            refused = await response_of(host)
             assert (refused.status_code, refused.json()["errors"][0]["extensions"]["code"]) == (400, "BAD_HOST")
             assert refused.headers["x-content-type-options"] == "nosniff"
-        assert (await asked("10.0.0.7:8000", "/readyz")).status_code == 200
+        assert (await response_of("10.0.0.7:8000", "/readyz")).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_a_host_is_read_without_its_port(host: str, name: str) -> None:
 async def test_a_websocket_to_another_host_is_closed() -> None:
     sent: list[Any] = []
 
-    async def note(message: Any) -> None:
+    async def record(message: Any) -> None:
         sent.append(message)
 
     scope = {"type": "websocket", "path": "/graphql", "headers": [(b"host", b"evil.example.org")]}
-    await AllowedHosts(None, ["wiki.example.org"])(scope, None, note)  # type: ignore[arg-type]
+    await AllowedHosts(None, ["wiki.example.org"])(scope, None, record)  # type: ignore[arg-type]
     assert sent[0]["type"] == "websocket.close"

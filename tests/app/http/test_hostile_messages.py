@@ -1,4 +1,4 @@
-"""Malicious WebSocket messages: each ends its operation or its connection, and delays no other client."""
+"""Malicious WebSocket messages end their operation or their connection and delay no other client."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ from tests.loop_thread import heartbeat
 LONGEST = 0.05  # seconds of the loop's processor time
 EMPTY_LISTS = '{"type":"ping","payload":{"a":[' + "[]," * 450_000 + "[]]}}"
 DEEP = '{"type":"ping","payload":' + '{"a":' * 300 + "1" + "}" * 301
-STRANGE = {
+UNAUTHENTICATED = {
     "a ping of a megabyte": (EMPTY_LISTS, 1009),
     "a deep ping": (DEEP, 4400),
     "a wide ping": ('{"type":"ping","payload":{"a":[' + "[]," * 5_000 + "[]]}}", 4400),
@@ -29,43 +29,41 @@ STRANGE = {
 }
 
 
-@pytest.mark.parametrize("name", STRANGE)
-async def test_strangers_send_small_and_shallow_messages(service: Service, name: str) -> None:
-    text, code = STRANGE[name]
-    async with heartbeat() as held, open_socket(service) as socket:
+@pytest.mark.parametrize("name", UNAUTHENTICATED)
+async def test_forbidden_messages_before_authentication_close_the_connection(service: Service, name: str) -> None:
+    text, code = UNAUTHENTICATED[name]
+    async with heartbeat() as delays, open_socket(service) as socket:
         with suppress(ConnectionClosed):
             await socket.connection.send(text)
         assert (await socket.closed())[0] == code
-    assert held.longest < LONGEST
+    assert delays.longest < LONGEST
 
 
 @pytest.mark.parametrize("text", [EMPTY_LISTS, DEEP])
-async def test_a_ping_is_small_and_shallow_with_a_credential_too(service: Service, token: str, text: str) -> None:
+async def test_large_or_deep_pings_close_an_authenticated_connection(service: Service, token: str, text: str) -> None:
     async with initialised(service, token) as socket:
         await socket.connection.send(text)
         assert (await socket.closed())[0] == 4400
 
 
-async def test_an_operation_of_many_values_ends_with_an_error_and_the_connection_stays(
-    service: Service, token: str
-) -> None:
+async def test_an_operation_with_too_many_values_keeps_the_connection_open(service: Service, token: str) -> None:
     payloads = [
         {"query": "{ viewer { role } }", "variables": {"v": [[]] * 300_000}},
         {"query": "{ viewer { role } }", "extensions": {f"k{n}": n for n in range(64_000)}},
     ]
-    texts = [orjson.dumps({"type": "subscribe", "id": "many", "payload": one}).decode() for one in payloads]
-    async with initialised(service, token) as socket, heartbeat() as held:
+    texts = [orjson.dumps({"type": "subscribe", "id": "many", "payload": payload}).decode() for payload in payloads]
+    async with initialised(service, token) as socket, heartbeat() as delays:
         for text in texts:
             await socket.connection.send(text)
             message = await socket.hear()
             assert (message["type"], message["id"]) == ("error", "many")
             assert message["payload"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
         await socket.silence()
-    assert held.longest < 2 * LONGEST  # the client computes here as well
+    assert delays.longest < 2 * LONGEST  # the client computes here as well
 
 
 class RawSocket:
-    """A WebSocket whose frames are written byte by byte; everything is masked with zeros, which changes nothing."""
+    """A WebSocket whose frames are written byte by byte, masked with zeros."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -92,16 +90,16 @@ async def raw_socket(service: Service) -> AsyncIterator[RawSocket]:
         writer.close()
 
 
-async def test_many_small_frames_leave_the_loop_to_other_clients(service: Service) -> None:
-    async with raw_socket(service) as socket, heartbeat() as held:
+async def test_many_small_frames_do_not_block_the_event_loop(service: Service) -> None:
+    async with raw_socket(service) as socket, heartbeat() as delays:
         socket.writer.write(socket.frame(0x9) * 40_000 + socket.frame(0x9, b"last"))
         async with asyncio.timeout(60):
             while not (await socket.reader.read(65_536)).endswith(b"last"):
                 pass
-    assert held.longest < LONGEST
+    assert delays.longest < LONGEST
 
 
-async def test_a_message_in_small_pieces_is_read_completely(service: Service, token: str) -> None:
+async def test_a_message_in_many_frames_is_read_completely(service: Service, token: str) -> None:
     query = "{ viewer { role } } #" + "x" * 60_000
     async with initialised(service, token) as socket:
         await socket.connection.send(
@@ -115,24 +113,24 @@ async def test_a_message_in_small_pieces_is_read_completely(service: Service, to
                 pass
 
 
-async def test_a_message_comes_in_a_thousand_frames_at_most(service: Service) -> None:
+async def test_a_message_of_more_than_1000_frames_closes_the_connection(service: Service) -> None:
     async with raw_socket(service) as socket:
         socket.writer.write(socket.frame(0x1, is_last=False) + socket.frame(0x0, is_last=False) * 1_100)
         async with asyncio.timeout(SOON):
             assert (await socket.reader.read()).startswith(b"\x88")
 
 
-async def test_pongs_do_not_pile_up_for_who_does_not_read_them(
+async def test_pongs_do_not_accumulate_if_the_client_does_not_read(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unsent = []
     handle_ping = BoundedWebSocket.handle_ping
 
-    def watched(self: BoundedWebSocket) -> None:
+    def recording(self: BoundedWebSocket) -> None:
         handle_ping(self)
         unsent.append(self.transport.get_write_buffer_size())
 
-    monkeypatch.setattr(BoundedWebSocket, "handle_ping", watched)
+    monkeypatch.setattr(BoundedWebSocket, "handle_ping", recording)
     async with raw_socket(service) as socket:
         socket.reader._transport.pause_reading()  # type: ignore[attr-defined]
         pings = socket.frame(0x9, b"x" * 125) * 1_000

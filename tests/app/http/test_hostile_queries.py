@@ -1,4 +1,4 @@
-"""Malicious queries: each is refused before any SQL, and delays no other client."""
+"""Malicious queries are refused before any SQL and delay no other client."""
 
 import asyncio
 import gc
@@ -36,7 +36,7 @@ def nested(field: str, depth: int, leaf: str = "id") -> str:
     return f"{field} {{ nodes {{ " * depth + leaf + " } }" * depth
 
 
-def bomb(width: int) -> str:
+def exponential_fragments(width: int) -> str:
     spreads = " ".join(f"a{n}: parent {{ ...F%d }}" for n in range(width))
     parts = "".join(f"fragment F{n} on WikiPage {{ {spreads.replace('%d', str(n + 1))} }} " for n in range(25))
     return f"{{ recentWikiPages {{ ...F0 }} }} {parts} fragment F25 on WikiPage {{ id }}"
@@ -54,11 +54,11 @@ DOCUMENTS = {
     "a hundred thousand directives": "{ __typename " + "@a" * 49_000 + " }",
     "a thousand directives": "{ __typename " + "@include(if:true)" * 600 + " }",
     "the same field many times": "{ " + "wikiTags { totalCount } " * 990 + "}",
-    "fields that are not there": "{ " + " ".join(f"field{n}" for n in range(490)) + " }",
-    "a bomb of fragments": bomb(2),
-    "a wide bomb of fragments": bomb(12),
-    "fragments nobody uses": "{ __typename } " + "".join(f"fragment F{n} on WikiPage {{ id }} " for n in range(550)),
-    "variables nobody uses": "query(" + " ".join(f"$v{n}:Int" for n in range(990)) + ") { __typename }",
+    "unknown fields": "{ " + " ".join(f"field{n}" for n in range(490)) + " }",
+    "exponential fragments": exponential_fragments(2),
+    "wide exponential fragments": exponential_fragments(12),
+    "unused fragments": "{ __typename } " + "".join(f"fragment F{n} on WikiPage {{ id }} " for n in range(550)),
+    "unused variables": "query(" + " ".join(f"$v{n}:Int" for n in range(990)) + ") { __typename }",
     "a number of ninety thousand digits": "{ wikiPages(first: " + "9" * 90_000 + ") { nodes { id } } }",
     "a fraction of ninety thousand digits": "{ wikiPages(first: 1." + "9" * 90_000 + ") { nodes { id } } }",
     "a string of ninety thousand letters as an id": '{ wikiPages(first: "' + "x" * 90_000 + '") { nodes { id } } }',
@@ -93,10 +93,10 @@ VARIABLES: dict[str, tuple[str, Callable[[], Any]]] = {
         lambda: {"type": "TOPIC", "title": "x", "metadata": {"a": [{"b": n} for n in range(3_300)] * 2}},
     ),
     "metadata of one text": (CREATE, lambda: {"type": "TOPIC", "title": "x", "metadata": {"a": "x" * 1_900_000}}),
-    "a variable that nobody declares": ("{ wikiPages(first: -1) { nodes { id } } }", lambda: [0] * 9_990),
+    "an undeclared variable": ("{ wikiPages(first: -1) { nodes { id } } }", lambda: [0] * 9_990),
 }
 SEARCH = "query($v: String!) { mobileWikiSearch(query: $v) { score } wikiSearchResults(query: $v) { totalCount } }"
-QUESTIONS = {
+SEARCHES = {
     "a word": "x" * 10_000,
     "a word of many kinds of letters": "".join(chr(0x1D71C + n % 200) for n in range(2_400)),
     "letters with accents of their own": "e\u0301" * 3_300,
@@ -137,7 +137,7 @@ def token(service: Service, wiki: Wiki) -> str:
     return service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
 
 
-def posted(url: str, token: str, body: bytes, path: str = "/graphql") -> Any:
+def post(url: str, token: str, body: bytes, path: str = "/graphql") -> Any:
     """Send the request from a separate thread, so that the event loop belongs to the service alone."""
     connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
@@ -148,77 +148,86 @@ def posted(url: str, token: str, body: bytes, path: str = "/graphql") -> Any:
         connection.close()
 
 
-async def refused(service: Service, token: str, statements: list[str], bodies: dict[str, bytes]) -> None:
+async def assert_refused(service: Service, token: str, statements: list[str], bodies: dict[str, bytes]) -> None:
+    """Assert that each body is refused without SQL and without a delay of other clients."""
     await service.ask("{ __typename }", token)
     statements.clear()
-    async with heartbeat() as held:
+    async with heartbeat() as delays:
         for name, body in bodies.items():
-            answer = await asyncio.to_thread(posted, service.url, token, body)
+            answer = await asyncio.to_thread(post, service.url, token, body)
             assert {error["extensions"]["code"] for error in answer["errors"]} <= REFUSALS, name
             assert not any((answer.get("data") or {}).values()), name
             assert len(json.dumps(answer)) < 20_000, name
             assert statements == [], name
-            assert held.longest < LONGEST, name
+            assert delays.longest < LONGEST, name
     assert await service.ask("{ __typename }", token) == {"data": {"__typename": "Query"}}
 
 
-async def test_hostile_documents(service: Service, token: str, statements: list[str]) -> None:
+async def test_hostile_documents_are_refused_without_sql_or_delay(
+    service: Service, token: str, statements: list[str]
+) -> None:
     bodies = {name: json.dumps({"query": text}).encode() for name, text in DOCUMENTS.items()}
-    await refused(service, token, statements, bodies)
+    await assert_refused(service, token, statements, bodies)
 
 
-async def test_hostile_variables(service: Service, token: str, statements: list[str]) -> None:
+async def test_hostile_variables_are_refused_without_sql_or_delay(
+    service: Service, token: str, statements: list[str]
+) -> None:
     bodies = {
         name: json.dumps({"query": text, "variables": {"v": make()}}).encode()
         for name, (text, make) in VARIABLES.items()
     }
-    await refused(service, token, statements, bodies)
+    await assert_refused(service, token, statements, bodies)
 
 
-async def test_hostile_bodies(service: Service, token: str, statements: list[str]) -> None:
-    await refused(service, token, statements, BODIES)
+async def test_hostile_bodies_are_refused_without_sql_or_delay(
+    service: Service, token: str, statements: list[str]
+) -> None:
+    await assert_refused(service, token, statements, BODIES)
     assert gc.isenabled()
 
 
-async def test_hostile_query_strings(service: Service, token: str, statements: list[str]) -> None:
+async def test_hostile_query_strings_are_refused_without_sql_or_delay(
+    service: Service, token: str, statements: list[str]
+) -> None:
     statements.clear()
-    async with heartbeat() as held:
+    async with heartbeat() as delays:
         for query in ("a=1&" * 12_000, "query=" + "%7B" * 16_000, "&" * 49_000, "query=" + "x" * 64_000):
-            answer = await asyncio.to_thread(posted, service.url, token, b"", f"/graphql?{query}")
+            answer = await asyncio.to_thread(post, service.url, token, b"", f"/graphql?{query}")
             assert {error["extensions"]["code"] for error in answer["errors"]} <= REFUSALS
-            assert held.longest < LONGEST, query[:20]
+            assert delays.longest < LONGEST, query[:20]
     assert statements == []
 
 
 async def test_introspection_delays_no_other_client(service: Service, token: str) -> None:
     body = json.dumps({"query": get_introspection_query()}).encode()
-    async with heartbeat() as held:
-        answer = await asyncio.to_thread(posted, service.url, token, body)
+    async with heartbeat() as delays:
+        answer = await asyncio.to_thread(post, service.url, token, body)
     assert answer["data"]["__schema"]
-    assert held.longest < LONGEST
+    assert delays.longest < LONGEST
 
 
-async def test_many_queries_at_once_leave_the_loop_to_other_clients(service: Service, token: str) -> None:
-    names = ["ten thousand aliases", "a wide bomb of fragments", "fields that are not there", "lists in lists"]
+async def test_many_concurrent_queries_do_not_block_the_event_loop(service: Service, token: str) -> None:
+    names = ["ten thousand aliases", "wide exponential fragments", "unknown fields", "lists in lists"]
     bodies = [json.dumps({"query": DOCUMENTS[name]}).encode() for name in names]
-    async with heartbeat() as held:
-        await asyncio.gather(*(asyncio.to_thread(posted, service.url, token, body) for body in bodies * 3))
-    assert held.longest < LONGEST
+    async with heartbeat() as delays:
+        await asyncio.gather(*(asyncio.to_thread(post, service.url, token, body) for body in bodies * 3))
+    assert delays.longest < LONGEST
 
 
-async def test_questions_made_to_hurt(service: Service, token: str, wiki: Wiki) -> None:
-    """The questions are valid: each is answered, and delays no other client."""
+async def test_expensive_search_queries_delay_no_other_client(service: Service, token: str, wiki: Wiki) -> None:
+    """The queries are valid, so each is answered."""
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "A page", body="x and ab, C++ and cd."))
-    async with heartbeat() as held:
-        for name, question in QUESTIONS.items():
-            body = json.dumps({"query": SEARCH, "variables": {"v": question}}).encode()
-            answer = await asyncio.to_thread(posted, service.url, token, body)
+    async with heartbeat() as delays:
+        for name, query in SEARCHES.items():
+            body = json.dumps({"query": SEARCH, "variables": {"v": query}}).encode()
+            answer = await asyncio.to_thread(post, service.url, token, body)
             assert "errors" not in answer, name
-            assert held.longest < LONGEST, name
+            assert delays.longest < LONGEST, name
 
 
 async def test_refused_requests_leave_no_tracebacks_in_memory(service: Service, token: str) -> None:
-    """An error that is known of a document and raised again and again would hold the frames of all who sent it."""
+    """A cached error that is raised for each request would keep the frames of all these requests."""
     depths = []
     for _ in range(3):
         for _ in range(20):
@@ -228,7 +237,7 @@ async def test_refused_requests_leave_no_tracebacks_in_memory(service: Service, 
     assert depths[2] - depths[1] < 20
 
 
-async def test_an_answer_that_would_be_too_large_is_not_sent(
+async def test_a_response_over_the_size_limit_is_refused(
     dsn: str, tmp_path: Path, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit holds for compiled and for field-by-field execution; smaller responses are complete."""

@@ -20,13 +20,13 @@ def codes(answer: dict[str, Any]) -> set[str]:
     return {error["extensions"]["code"] for error in answer.get("errors", [])}
 
 
-async def test_a_document_longer_than_any_is_refused_unread(service: Service, token: str) -> None:
+async def test_a_document_over_the_length_limit_is_refused(service: Service, token: str) -> None:
     answer = await service.ask("{ viewer { role } } #" + "x" * 200_000, token)
     assert codes(answer) == {"LIMIT_EXCEEDED"}
     assert len(answer["errors"][0]["message"]) < 200
 
 
-async def test_an_error_does_not_echo_the_request(service: Service, token: str) -> None:
+async def test_error_messages_are_limited_to_1000_characters(service: Service, token: str) -> None:
     answer = await service.ask("{ " + "n" * 90_000 + " }", token)
     assert len(answer["errors"][0]["message"]) <= 1000
 
@@ -42,37 +42,35 @@ async def test_an_error_does_not_echo_the_request(service: Service, token: str) 
         "{ ...Nowhere }",
     ],
 )
-async def test_a_document_is_counted_before_it_is_validated(service: Service, token: str, query: str) -> None:
+async def test_oversized_and_invalid_documents_are_refused(service: Service, token: str, query: str) -> None:
     response = await service.post(query, token)
     assert codes(response.json()) <= {"LIMIT_EXCEEDED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_RESOLUTION_FAILURE"}
     assert codes(response.json())
 
 
-async def test_plans_are_built_beside_the_event_loop(
-    service: Service, token: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_plans_are_built_in_a_thread(service: Service, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[str] = []
     compile_operation = engine.compile_operation
 
-    def noting(*arguments: Any) -> Any:
+    def recording(*arguments: Any) -> Any:
         threads.append(threading.current_thread().name)
         return compile_operation(*arguments)
 
-    monkeypatch.setattr(engine, "compile_operation", noting)
+    monkeypatch.setattr(engine, "compile_operation", recording)
     await service.ask("{ wikiPages(first: 1) { nodes { id title } } }", token)
     assert [name.rpartition("_")[0] for name in threads] == ["plans"]
 
 
 @pytest.mark.parametrize(
-    "besides",
+    "extra",
     [{f"k{n}": n for n in range(64_000)}, {"extensions": {f"k{n}": n for n in range(64_000)}}, {"mine": [[]] * 64_000}],
     ids=["keys", "extensions", "values"],
 )
-async def test_a_request_holds_little_besides_its_variables(
-    service: Service, token: str, besides: dict[str, Any]
+async def test_a_request_with_many_values_besides_its_variables_is_refused(
+    service: Service, token: str, extra: dict[str, Any]
 ) -> None:
     headers = {"authorization": f"Bearer {token}"}
-    answer = await service.http.post("/graphql", json={"query": "{ viewer { role } }"} | besides, headers=headers)
+    answer = await service.http.post("/graphql", json={"query": "{ viewer { role } }"} | extra, headers=headers)
     assert (answer.status_code, codes(answer.json())) == (413, {"LIMIT_EXCEEDED"})
     few = {"query": "{ viewer { role } }", "extensions": {"a": [1] * 500}, "mine": "x" * 60_000}
     assert (await service.http.post("/graphql", json=few, headers=headers)).status_code == 200
@@ -86,13 +84,15 @@ LISTS = [
 
 
 @pytest.mark.parametrize(("query", "value"), LISTS)
-async def test_a_list_in_an_argument_has_an_end(service: Service, token: str, query: str, value: list[str]) -> None:
+async def test_a_list_argument_has_at_most_1000_items(
+    service: Service, token: str, query: str, value: list[str]
+) -> None:
     assert codes(await service.ask(query, token, v=value)) == {"BAD_USER_INPUT"}
     assert codes(await service.ask(query, token, v=value[:1000])) == set()
 
 
 @pytest.mark.parametrize("cursor", ["infinity", "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00", "\ud800"])
-async def test_an_invented_cursor_is_refused(service: Service, token: str, cursor: str) -> None:
+async def test_a_forged_cursor_is_refused(service: Service, token: str, cursor: str) -> None:
     text = json.dumps(["-captured_at,-id", cursor, "01234567-0000-7000-8000-000000000000"])
     after = base64.b64encode(text.encode()).decode()
     answer = await service.ask("query($c: String) { wikiSources(after: $c) { nodes { id } } }", token, c=after)
@@ -102,7 +102,7 @@ async def test_an_invented_cursor_is_refused(service: Service, token: str, curso
 @pytest.mark.parametrize(
     "captured_at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "yesterday", "infinity"]
 )
-async def test_evidence_is_from_a_moment_that_can_be_kept(
+async def test_a_source_with_an_invalid_capture_time_is_refused(
     service: Service, token: str, wiki: Wiki, captured_at: str
 ) -> None:
     text = (
@@ -117,9 +117,7 @@ METADATA = ['"hello"', "[1, 2]", "0", "false", '{"n": 1e999}', '{"a": ' * 300 + 
 
 
 @pytest.mark.parametrize("metadata", METADATA, ids=[str(n) for n in range(len(METADATA))])
-async def test_metadata_is_an_object_that_json_can_keep(
-    service: Service, token: str, wiki: Wiki, metadata: str
-) -> None:
+async def test_invalid_metadata_is_refused(service: Service, token: str, wiki: Wiki, metadata: str) -> None:
     given = f'{{"type": "TOPIC", "title": "T", "metadata": {metadata}}}'
     body = f'{{"query": "{CREATE}", "variables": {{"input": {given}}}}}'
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
@@ -131,7 +129,7 @@ async def test_metadata_is_an_object_that_json_can_keep(
     assert await wiki.rows("pages") == []
 
 
-async def test_a_prefix_without_letters_begins_no_title(service: Service, token: str) -> None:
+async def test_a_title_prefix_without_letters_matches_no_page(service: Service, token: str) -> None:
     await service.ask(CREATE, token, input={"type": "TOPIC", "title": "Austin"})
     text = "query($p: String!) { wikiPages(filter: {titlePrefix: $p}) { nodes { title } } }"
     for prefix, found in (("!!!", []), ("", []), ("  ÁUS", [{"title": "Austin"}]), ("a" * 900_000, [])):
@@ -139,8 +137,8 @@ async def test_a_prefix_without_letters_begins_no_title(service: Service, token:
 
 
 async def test_null_in_place_of_a_required_value_is_an_input_error(service: Service, token: str) -> None:
-    made = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "Austin", "tags": ["city"]})
-    page = made["data"]["createWikiPage"]["page"]["id"]
+    created = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "Austin", "tags": ["city"]})
+    page = created["data"]["createWikiPage"]["page"]["id"]
     text = "mutation($i: UpdateWikiPageInput!) { updateWikiPage(input: $i) { page { tags } userErrors { field } } }"
     for field in ("title", "slug", "bodyMd"):
         answer = await service.ask(text, token, i={"pageId": page, field: None})
@@ -149,7 +147,7 @@ async def test_null_in_place_of_a_required_value_is_an_input_error(service: Serv
     assert cleared["data"]["updateWikiPage"]["page"] == {"tags": []}
 
 
-async def test_no_edge_of_a_graph_leads_out_of_it(service: Service, token: str, wiki: Wiki) -> None:
+async def test_graph_edges_connect_only_returned_nodes(service: Service, token: str, wiki: Wiki) -> None:
     for n in range(12):
         links = " ".join(f"[[page-{m}]]" for m in range(12) if (n + m) % 3)
         await service.ask(CREATE, token, input={"type": "TOPIC", "title": f"Page {n}", "bodyMd": links})
@@ -160,7 +158,7 @@ async def test_no_edge_of_a_graph_leads_out_of_it(service: Service, token: str, 
     assert {end for edge in graph["edges"] for end in edge.values()} <= shown
 
 
-async def test_half_a_request_is_not_waited_for_for_ever(
+async def test_an_incomplete_request_body_times_out(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.http.request.READ_TIMEOUT", 0.1)

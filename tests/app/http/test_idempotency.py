@@ -29,8 +29,8 @@ async def send(service: Service, token: str, query: str, key: str, **variables: 
     return await service.post(query, token, variables, **{"idempotency-key": key})
 
 
-async def persist(service: Service, token: str, query: str, key: str, **variables: Any) -> httpx.Response:
-    """Repeat a request as a client does that follows the documentation."""
+async def send_until_accepted(service: Service, token: str, query: str, key: str, **variables: Any) -> httpx.Response:
+    """Retry a request as the documentation tells clients to."""
     async with within("the request was still refused"):
         while (response := await send(service, token, query, key, **variables)).status_code in (409, 503):
             assert int(response.headers["retry-after"]) >= 1
@@ -44,15 +44,15 @@ def code(response: httpx.Response) -> str:
 
 
 @asynccontextmanager
-async def blocked(wiki: Wiki) -> AsyncIterator[None]:
-    """Inside, no write comes to its end."""
+async def blocked_writes(wiki: Wiki) -> AsyncIterator[None]:
+    """Block every write until the context ends."""
     async with wiki.look.transaction():
         await wiki.look.execute(BLOCKING)
         yield
 
 
-async def somebody_waits(wiki: Wiki) -> None:
-    """Until a statement of the service waits for a lock."""
+async def wait_for_a_blocked_statement(wiki: Wiki) -> None:
+    """Wait until a statement of the service waits for a lock."""
     waiting = """
         SELECT EXISTS (
             SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
@@ -63,7 +63,7 @@ async def somebody_waits(wiki: Wiki) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_repetition_is_answered_as_the_first_was(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_repeated_request_gets_the_first_response(service: Service, token: str, wiki: Wiki) -> None:
     first = await send(service, token, CREATE, "k-1", title="T")
     again = await send(service, token, CREATE, '"k-1"', title="T")
     assert first.json()["data"]["createWikiPage"]["page"] == {
@@ -75,7 +75,7 @@ async def test_a_repetition_is_answered_as_the_first_was(service: Service, token
     await check(wiki)
 
 
-async def test_a_key_is_for_one_request(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_key_cannot_be_reused_for_another_request(service: Service, token: str, wiki: Wiki) -> None:
     await send(service, token, CREATE, "k-1", title="T")
     other = await send(service, token, CREATE, "k-1", title="Another")
     assert (other.status_code, code(other)) == (422, "IDEMPOTENCY_KEY_REUSED")
@@ -100,8 +100,8 @@ async def test_each_credential_has_keys_of_its_own(service: Service, token: str,
     assert len(await wiki.rows("pages")) == 3
 
 
-async def test_of_sixteen_clients_with_one_key_one_writes(service: Service, token: str, wiki: Wiki) -> None:
-    responses = await asyncio.gather(*(persist(service, token, NUMBERED, "k-1") for _ in range(16)))
+async def test_concurrent_requests_with_the_same_key_write_once(service: Service, token: str, wiki: Wiki) -> None:
+    responses = await asyncio.gather(*(send_until_accepted(service, token, NUMBERED, "k-1") for _ in range(16)))
     assert {response.content for response in responses} == {responses[0].content}
     assert sum("idempotency-replayed" not in response.headers for response in responses) == 1
     assert len(await wiki.rows("pages")) == 1
@@ -110,18 +110,18 @@ async def test_of_sixteen_clients_with_one_key_one_writes(service: Service, toke
 
 async def test_requests_with_different_keys_are_separate_writes(service: Service, token: str, wiki: Wiki) -> None:
     plain = [service.ask(NUMBERED, token) for _ in range(8)]
-    keyed = [persist(service, token, NUMBERED, f"k-{n % 8}") for n in range(24)]
+    keyed = [send_until_accepted(service, token, NUMBERED, f"k-{n % 8}") for n in range(24)]
     await asyncio.gather(*plain, *keyed)
     assert len(await wiki.rows("pages")) == 16
     await check(wiki)
 
 
-async def test_a_repetition_of_a_running_request_is_told_to_retry(
+async def test_a_repetition_of_a_running_request_gets_409_and_retry_after(
     service: Service, token: str, wiki: Wiki, dsn: str, tmp_path: Path
 ) -> None:
-    async with serving(dsn, tmp_path) as another, blocked(wiki):
+    async with serving(dsn, tmp_path) as another, blocked_writes(wiki):
         first = asyncio.create_task(send(service, token, NUMBERED, "k-1"))
-        await somebody_waits(wiki)
+        await wait_for_a_blocked_statement(wiki)
         second = await send(another, token, NUMBERED, "k-1")
         assert (second.status_code, code(second)) == (409, "IDEMPOTENCY_IN_PROGRESS")
         assert second.headers["retry-after"] == "1"
@@ -130,12 +130,12 @@ async def test_a_repetition_of_a_running_request_is_told_to_retry(
     assert len(await wiki.rows("pages")) == 1
 
 
-async def test_an_answer_that_was_lost_is_given_again(service: Service, token: str, wiki: Wiki) -> None:
-    async with blocked(wiki):
+async def test_a_lost_response_is_returned_to_a_retry(service: Service, token: str, wiki: Wiki) -> None:
+    async with blocked_writes(wiki):
         headers = {"authorization": f"Bearer {token}", "idempotency-key": "k-1"}
         with pytest.raises(httpx.ReadTimeout):
             await service.http.post("/graphql", json={"query": NUMBERED}, headers=headers, timeout=0.3)
-    response = await persist(service, token, NUMBERED, "k-1")
+    response = await send_until_accepted(service, token, NUMBERED, "k-1")
     assert response.json()["data"]["createWikiPage"]["page"]["slug"] == "same"
     assert len(await wiki.rows("pages")) == 1
 
@@ -145,15 +145,15 @@ async def test_a_process_that_is_killed_leaves_neither_the_write_nor_the_key(
 ) -> None:
     serve = partial(Serving, tmp_path, "serve", "--port", "0", database_url=dsn, jwt_secret=SECRET)
     with await asyncio.to_thread(serve) as doomed:
-        async with blocked(wiki), httpx.AsyncClient() as http:
+        async with blocked_writes(wiki), httpx.AsyncClient() as http:
             headers = {"authorization": f"Bearer {token}", "idempotency-key": "k-1"}
             asking = asyncio.create_task(http.post(doomed.url, json={"query": NUMBERED}, headers=headers))
-            await somebody_waits(wiki)
+            await wait_for_a_blocked_statement(wiki)
             doomed.process.kill()
             assert await asyncio.to_thread(doomed.process.wait) < 0
             with pytest.raises(httpx.TransportError):
                 await asking
-    response = await persist(service, token, NUMBERED, "k-1")
+    response = await send_until_accepted(service, token, NUMBERED, "k-1")
     assert response.json()["data"]["createWikiPage"]["page"]["slug"] == "same"
     assert len(await wiki.rows("pages")) == 1
     await check(wiki)
@@ -168,9 +168,9 @@ async def test_a_refused_request_may_be_corrected_under_the_same_key(service: Se
     assert len(await wiki.rows("pages")) == 1
 
 
-async def test_a_deletion_is_answered_as_one_again(service: Service, token: str, wiki: Wiki) -> None:
-    made = await send(service, token, CREATE, "k-1", title="T")
-    page = made.json()["data"]["createWikiPage"]["page"]["id"]
+async def test_a_repeated_deletion_gets_the_first_response(service: Service, token: str, wiki: Wiki) -> None:
+    created = await send(service, token, CREATE, "k-1", title="T")
+    page = created.json()["data"]["createWikiPage"]["page"]["id"]
     delete = "mutation($id: ID!) { deleteWikiPage(input: {pageId: $id}) { deletedPageId } }"
     for _ in range(2):
         response = await send(service, token, delete, "k-2", id=page)
@@ -183,14 +183,16 @@ TWO = """mutation($ref: String!) {
 }"""
 
 
-async def test_a_client_error_in_one_field_does_not_undo_the_others(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_client_error_in_one_field_does_not_undo_other_fields(service: Service, token: str, wiki: Wiki) -> None:
     responses = [await send(service, token, TWO, "k-1", ref=" ") for _ in range(2)]
     assert responses[0].json()["data"]["addWikiSource"]["userErrors"] == [{"field": ["ref"]}]
     assert responses[1].content == responses[0].content
     assert (len(await wiki.rows("pages")), len(await wiki.rows("sources"))) == (1, 0)
 
 
-async def test_a_missing_object_in_one_field_does_not_undo_the_others(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_missing_object_in_one_field_does_not_undo_other_fields(
+    service: Service, token: str, wiki: Wiki
+) -> None:
     text = """mutation { createWikiPage(input: {type: TOPIC, title: "T"}) { page { id } }
         archiveWikiPage(input: {pageId: "01234567-0000-7000-8000-000000000000"}) { changed } }"""
     for _ in range(2):
@@ -208,12 +210,12 @@ async def test_a_server_fault_undoes_the_whole_request(dsn: str, tmp_path: Path,
         codes = {error["extensions"]["code"] for error in failed["errors"]}
         assert codes <= {"TIMEOUT", "UNAVAILABLE"}, "a read waits for the lock, too, and what follows is not tried"
         assert await wiki.rows("pages") == []
-        done = await persist(service, token, TWO, "k-1", ref="r")
+        done = await send_until_accepted(service, token, TWO, "k-1", ref="r")
         assert ("errors" in done.json(), "idempotency-replayed" in done.headers) == (False, False)
     assert (len(await wiki.rows("pages")), len(await wiki.rows("sources"))) == (1, 1)
 
 
-async def test_an_answer_too_long_to_be_kept_is_a_write_that_is_not_done(
+async def test_a_write_whose_response_is_too_long_to_store_is_not_done(
     service: Service, token: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idempotency, "ANSWER_MAX", 50)
@@ -222,7 +224,7 @@ async def test_an_answer_too_long_to_be_kept_is_a_write_that_is_not_done(
     assert await wiki.rows("pages") == []
 
 
-async def test_two_wikis_in_one_operation_cannot_block_each_other(service: Service, token: str, wiki: Wiki) -> None:
+async def test_writes_to_two_wikis_in_opposite_order_do_not_deadlock(service: Service, token: str, wiki: Wiki) -> None:
     neighbour = await wiki.neighbour()
     ids = [str(wiki.scope.owner_id), str(neighbour.scope.owner_id)]
     text = """mutation($a: ID!, $b: ID!) {
@@ -232,14 +234,14 @@ async def test_two_wikis_in_one_operation_cannot_block_each_other(service: Servi
 
     async def until_done(key: str, a: str, b: str) -> None:
         async with within("the write was still refused"):
-            while "errors" in (await persist(service, token, text, key, a=a, b=b)).json():
+            while "errors" in (await send_until_accepted(service, token, text, key, a=a, b=b)).json():
                 await asyncio.sleep(0.05)
 
     await asyncio.gather(until_done("k-1", *ids), until_done("k-2", *reversed(ids)))
     assert (len(await wiki.rows("pages")), len(await neighbour.rows("pages"))) == (2, 2)
 
 
-async def test_a_query_takes_no_notice_of_a_key(service: Service, token: str, wiki: Wiki) -> None:
+async def test_queries_ignore_the_idempotency_key(service: Service, token: str, wiki: Wiki) -> None:
     for title in ("A", "B"):
         await service.ask(CREATE.replace('slug: "t"', f'slug: "{title.lower()}"'), token, title=title)
         response = await send(service, token, "{ recentWikiPages { title } }", "k-1")
@@ -248,14 +250,14 @@ async def test_a_query_takes_no_notice_of_a_key(service: Service, token: str, wi
 
 
 @pytest.mark.parametrize("key", ["", '""', "two words", "é", "x" * 256, "tab\there"])
-async def test_a_key_that_is_none_is_refused(service: Service, token: str, wiki: Wiki, key: str) -> None:
+async def test_an_invalid_key_is_refused(service: Service, token: str, wiki: Wiki, key: str) -> None:
     headers = [("authorization", f"Bearer {token}".encode()), ("idempotency-key", key.encode())]
     response = await service.http.post("/graphql", json={"query": NUMBERED}, headers=headers)  # type: ignore[arg-type]
     assert (response.status_code, code(response)) == (400, "BAD_USER_INPUT")
     assert await wiki.rows("pages") == []
 
 
-async def test_after_a_day_an_answer_is_forgotten(service: Service, token: str, wiki: Wiki) -> None:
+async def test_stored_responses_expire_after_24_hours(service: Service, token: str, wiki: Wiki) -> None:
     keys = [str(uuid4()) for _ in range(3)]
     for key in keys:
         await send(service, token, NUMBERED, key)
@@ -296,7 +298,7 @@ async def test_a_write_with_a_key_is_read_back_inside_its_transaction(service: S
         assert next(iter(payload.values())) is not None
 
 
-async def test_two_keys_on_one_request_are_none(service: Service, token: str) -> None:
+async def test_a_request_with_two_keys_is_refused(service: Service, token: str) -> None:
     headers = [("authorization", f"Bearer {token}"), ("idempotency-key", "a"), ("idempotency-key", "b")]
     response = await service.http.post("/graphql", json={"query": NUMBERED}, headers=headers)
     assert code(response) == "BAD_USER_INPUT"

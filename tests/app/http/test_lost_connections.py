@@ -30,24 +30,24 @@ MAKE = """mutation($input: CreateWikiPageInput!) {
 READ = "{ recentWikiPages(limit: 5) { title sections { heading } backlinks(first: 3) { nodes { title } } } }"
 BODY = "About [[Kilns]].\n\n## Notes\n\nSee [[Clay]]."
 STEPS = 100  # more round trips than any write here makes
-DOORS = ("graphql", "rest", "mcp")
+APIS = ("graphql", "rest", "mcp")
 
 
 class Client:
-    """Makes and reads pages through one of the doors."""
+    """A client that creates and reads pages over one of the APIs."""
 
-    def __init__(self, service: Service, token: str, door: str) -> None:
-        self.http, self.endpoint, self.headers = service.http, door, {"authorization": f"Bearer {token}"}
+    def __init__(self, service: Service, token: str, api: str) -> None:
+        self.http, self.endpoint, self.headers = service.http, api, {"authorization": f"Bearer {token}"}
 
-    async def make(self, title: str, key: str | None = None) -> httpx.Response:
-        more = {} if key is None else {"idempotency-key": key}
+    async def create(self, title: str, key: str | None = None) -> httpx.Response:
+        headers = {} if key is None else {"idempotency-key": key}
         if self.endpoint == "rest":
             page = {"title": title, "type": "topic", "content": BODY, "tags": ["pottery"]}
-            return await self.send("/api/wiki/pages", page, more)
+            return await self.send("/api/wiki/pages", page, headers)
         if self.endpoint == "mcp":
             return await self.call("wiki_create", {"title": title, "type": "topic", "content": BODY})
         page = {"title": title, "type": "TOPIC", "bodyMd": BODY, "tags": ["pottery"], "aliases": [f"{title} too"]}
-        return await self.send("/graphql", {"query": MAKE, "variables": {"input": page}}, more)
+        return await self.send("/graphql", {"query": MAKE, "variables": {"input": page}}, headers)
 
     async def read(self) -> httpx.Response:
         if self.endpoint == "rest":
@@ -57,15 +57,15 @@ class Client:
         return await self.send("/graphql", {"query": READ}, {})
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> httpx.Response:
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-        return await self.send("/mcp", asked, {"accept": "application/json, text/event-stream"})
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        return await self.send("/mcp", message, {"accept": "application/json, text/event-stream"})
 
-    async def send(self, path: str, body: Any, more: dict[str, str]) -> httpx.Response:
-        return await self.http.post(path, json=body, headers=self.headers | more)
+    async def send(self, path: str, body: Any, headers: dict[str, str]) -> httpx.Response:
+        return await self.http.post(path, json=body, headers=self.headers | headers)
 
 
-def told(answer: httpx.Response) -> set[str]:
-    """The codes of its errors, of whichever door."""
+def error_codes(answer: httpx.Response) -> set[str]:
+    """Return the codes of the errors in a response of any API."""
     body = answer.json()
     if "jsonrpc" in body:
         result = body.get("result", {})
@@ -76,12 +76,12 @@ def told(answer: httpx.Response) -> set[str]:
 
 
 def was_done(answer: httpx.Response) -> bool:
-    """Return whether the write was executed; if not, the response says that and when to retry."""
-    if codes := told(answer):
+    """Return whether the write was done; if not, assert that the response is UNAVAILABLE and says when to retry."""
+    if codes := error_codes(answer):
         assert codes == {"UNAVAILABLE"}, answer.text
         assert answer.headers["retry-after"] == "1"
-        done_in_part = any((answer.json().get("data") or {}).values())
-        assert answer.status_code == (200 if done_in_part or "jsonrpc" in answer.json() else 503)
+        partly_done = any((answer.json().get("data") or {}).values())
+        assert answer.status_code == (200 if partly_done or "jsonrpc" in answer.json() else 503)
     else:
         assert answer.status_code in (200, 201), answer.text
     return not codes
@@ -103,16 +103,16 @@ async def titles(wiki: Wiki) -> list[str]:
     return [row["title"] for row in await wiki.rows("pages")]
 
 
-@pytest.mark.parametrize("door", DOORS)
-async def test_a_backend_that_dies_at_any_step_of_a_write_leaves_all_or_nothing_and_says_come_again(
-    service: Service, token: str, wiki: Wiki, proxy: Proxy, door: str
+@pytest.mark.parametrize("api", APIS)
+async def test_a_backend_lost_at_any_step_of_a_write_is_reported_as_unavailable(
+    service: Service, token: str, wiki: Wiki, proxy: Proxy, api: str
 ) -> None:
-    client = Client(service, token, door)
-    assert was_done(await client.make("Kilns"))
+    client = Client(service, token, api)
+    assert was_done(await client.create("Kilns"))
     for step in range(1, STEPS):
         lost, title = proxy.lost, f"Page {step}"
         proxy.lose(step)
-        done = was_done(await client.make(title))
+        done = was_done(await client.create(title))
         assert not done or title in await titles(wiki)
         if done and proxy.lost == lost:
             break
@@ -122,12 +122,12 @@ async def test_a_backend_that_dies_at_any_step_of_a_write_leaves_all_or_nothing_
     await check(wiki)
 
 
-@pytest.mark.parametrize("door", DOORS)
-async def test_a_backend_that_dies_at_any_step_of_a_read_says_come_again(
-    service: Service, token: str, wiki: Wiki, proxy: Proxy, door: str
+@pytest.mark.parametrize("api", APIS)
+async def test_a_backend_lost_at_any_step_of_a_read_is_reported_as_unavailable(
+    service: Service, token: str, wiki: Wiki, proxy: Proxy, api: str
 ) -> None:
-    client = Client(service, token, door)
-    assert was_done(await client.make("Kilns"))
+    client = Client(service, token, api)
+    assert was_done(await client.create("Kilns"))
     for step in range(1, STEPS):
         lost = proxy.lost
         proxy.lose(step)
@@ -139,18 +139,18 @@ async def test_a_backend_that_dies_at_any_step_of_a_read_says_come_again(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("door", ["graphql", "rest"])
-async def test_a_write_under_a_key_is_done_once_whatever_step_its_backend_died_at(
-    service: Service, token: str, wiki: Wiki, proxy: Proxy, door: str, when: Loss
+@pytest.mark.parametrize("api", ["graphql", "rest"])
+async def test_an_idempotent_write_is_done_once_despite_lost_backends(
+    service: Service, token: str, wiki: Wiki, proxy: Proxy, api: str, when: Loss
 ) -> None:
-    client = Client(service, token, door)
+    client = Client(service, token, api)
     for step in range(1, STEPS):
         lost, key, title = proxy.lost, uuid4().hex, f"Page {step}"
         proxy.lose(step, when)
-        done = was_done(await client.make(title, key))
+        done = was_done(await client.create(title, key))
         survived = done and proxy.lost == lost
         while not done:
-            done = was_done(await client.make(title, key))
+            done = was_done(await client.create(title, key))
         assert (await titles(wiki)).count(title) == 1
         if survived:
             break
@@ -159,19 +159,19 @@ async def test_a_write_under_a_key_is_done_once_whatever_step_its_backend_died_a
     await check(wiki)
 
 
-async def test_under_load_no_acknowledged_write_is_lost_while_backends_are_killed(
+async def test_no_acknowledged_write_is_lost_while_backends_are_killed(
     service: Service, token: str, wiki: Wiki
 ) -> None:
-    """Any backend of the service at any moment: what is answered is done, or UNAVAILABLE."""
+    """Random backends are killed at random times; each response is a success or UNAVAILABLE."""
     acknowledged: set[str] = set()
     stop = asyncio.Event()
 
-    async def write(door: str, number: int) -> None:
-        client, count = Client(service, token, door), 0
+    async def write(api: str, number: int) -> None:
+        client, count = Client(service, token, api), 0
         while not stop.is_set():
             count += 1
-            title = f"{door} {number} {count}"
-            if was_done(await client.make(title)):
+            title = f"{api} {number} {count}"
+            if was_done(await client.create(title)):
                 acknowledged.add(title)
             was_done(await client.read())
 
@@ -190,14 +190,16 @@ async def test_under_load_no_acknowledged_write_is_lost_while_backends_are_kille
                 await asyncio.sleep(0.05)
         stop.set()
 
-    await asyncio.gather(kill(), *(write(door, number) for door in DOORS for number in range(2)))
+    await asyncio.gather(kill(), *(write(api, number) for api in APIS for number in range(2)))
     found = await asyncpg.connect(wiki.database.dsn)
     stored = {row["title"] for row in await found.fetch("SELECT title FROM pages")}
     await found.close()
     assert acknowledged <= stored
 
 
-async def test_an_immediate_stop_of_postgres_is_unavailable_until_it_returns(tmp_path: Path, made_server: Path) -> None:
+async def test_no_acknowledged_write_is_lost_by_an_immediate_postgres_shutdown(
+    tmp_path: Path, made_server: Path
+) -> None:
     folder = Path(new_folder())
     copy_server(made_server, folder)
     server = EmbeddedServer(folder)
@@ -205,7 +207,7 @@ async def test_an_immediate_stop_of_postgres_is_unavailable_until_it_returns(tmp
         wiki = await open_wiki(dsn)
         async with serving(dsn, tmp_path) as service:
             token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
-            clients = [Client(service, token, door) for door in DOORS]
+            clients = [Client(service, token, api) for api in APIS]
             acknowledged: set[str] = set()
             stop = asyncio.Event()
 
@@ -214,12 +216,12 @@ async def test_an_immediate_stop_of_postgres_is_unavailable_until_it_returns(tmp
                 while not stop.is_set():
                     count += 1
                     title = f"{client.endpoint} {count}"
-                    if was_done(await client.make(title)):
+                    if was_done(await client.create(title)):
                         acknowledged.add(title)
                     elif not was_done(await client.read()):
                         await asyncio.sleep(0.05)
 
-            async def fall() -> None:
+            async def crash() -> None:
                 await asyncio.sleep(0.5)
                 os.kill(int(server.postmaster()[0]), signal.SIGQUIT)
                 await asyncio.sleep(1)
@@ -230,10 +232,10 @@ async def test_an_immediate_stop_of_postgres_is_unavailable_until_it_returns(tmp
                         await asyncio.sleep(0.05)
                 stop.set()
 
-            await asyncio.gather(fall(), *map(write, clients))
-            look = await asyncpg.connect(dsn)
-            stored = {row["title"] for row in await look.fetch("SELECT title FROM pages")}
-            await look.close()
+            await asyncio.gather(crash(), *map(write, clients))
+            connection = await asyncpg.connect(dsn)
+            stored = {row["title"] for row in await connection.fetch("SELECT title FROM pages")}
+            await connection.close()
         with suppress(OSError, asyncpg.PostgresError, InterfaceError):
             await close_wiki(wiki)
     assert acknowledged <= stored
@@ -258,22 +260,22 @@ async def test_an_immediate_stop_of_postgres_is_unavailable_until_it_returns(tmp
     ids=lambda error: type(error).__name__,
 )
 def test_errors_of_a_dead_connection_are_unavailable(error: Exception) -> None:
-    told = refusal(error)
-    assert told is not None
-    assert told.code == "UNAVAILABLE"
+    refused = refusal(error)
+    assert refused is not None
+    assert refused.code == "UNAVAILABLE"
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError(2, "No such file"), PermissionError(13, "Denied"), OSError("odd")])
-def test_a_file_that_cannot_be_read_is_a_fault_of_the_program_and_not_of_the_database(error: OSError) -> None:
+def test_file_errors_are_not_reported_as_an_unavailable_database(error: OSError) -> None:
     assert refusal(error) is None
 
 
-def test_a_connection_that_is_used_twice_at_once_is_a_fault_of_the_program() -> None:
+def test_concurrent_use_of_a_connection_is_not_reported_as_unavailable() -> None:
     assert refusal(InterfaceError("cannot perform operation: another operation is in progress")) is None
 
 
 @pytest.mark.parametrize("block", [committing, savepoint])
-async def test_a_rollback_on_a_connection_that_is_gone_does_not_hide_why(dsn: str, block: Any) -> None:
+async def test_a_rollback_on_a_closed_connection_keeps_the_original_error(dsn: str, block: Any) -> None:
     connection = await asyncpg.connect(dsn)
     await connection.execute("BEGIN")
 
@@ -287,7 +289,7 @@ async def test_a_rollback_on_a_connection_that_is_gone_does_not_hide_why(dsn: st
 
 
 @pytest.mark.parametrize("block", [committing, savepoint])
-async def test_a_commit_on_a_connection_that_is_gone_is_no_commit(dsn: str, block: Any) -> None:
+async def test_a_commit_on_a_closed_connection_raises_an_error(dsn: str, block: Any) -> None:
     connection = await asyncpg.connect(dsn)
     await connection.execute("BEGIN")
 

@@ -1,4 +1,4 @@
-"""Clients of seed 002 work with another URL and no other change."""
+"""Clients of the older GraphQL contract work with another URL and no other change."""
 
 from datetime import datetime
 from typing import Any
@@ -32,13 +32,13 @@ async def remember(wiki: Wiki, *texts: str) -> None:
     await retain_sources(wiki.database, wiki.scope, drafts)
 
 
-async def made(wiki: Wiki, type: str, title: str, body: str | None = None) -> UUID:
+async def create(wiki: Wiki, type: str, title: str, body: str | None = None) -> UUID:
     return (await create_page(wiki.database, wiki.scope, PageDraft(type, title, body=body))).page_id
 
 
-async def test_the_mobile_app_opens_pages_and_walks_on(wiki: Wiki, client: OlderClient) -> None:
-    lisbon = await made(wiki, "topic", "Lisbon")
-    taberna = await made(wiki, "entity", "Taberna", "In [[Lisbon]].")
+async def test_the_mobile_app_opens_pages_and_shows_their_links(wiki: Wiki, client: OlderClient) -> None:
+    lisbon = await create(wiki, "topic", "Lisbon")
+    taberna = await create(wiki, "entity", "Taberna", "In [[Lisbon]].")
     assert await client.open_page("TOPIC", "lisbon") == "Lisbon\nbased on 0 memories\n< Taberna"
     assert await client.open_page("ENTITY", "taberna") == "Taberna\nbased on 0 memories\n> Lisbon"
     assert await client.open_page("DECISION", "taberna") is None
@@ -50,21 +50,21 @@ async def test_the_mobile_app_opens_pages_and_walks_on(wiki: Wiki, client: Older
     assert [page["title"] for page in recent] == ["Lisbon"]
 
 
-async def test_the_mobile_app_sees_what_a_page_was_made_of(wiki: Wiki, client: OlderClient) -> None:
+async def test_the_mobile_app_shows_the_memories_of_a_page(wiki: Wiki, client: OlderClient) -> None:
     await remember(wiki, "page entity Momofuku # notes\nFood.", "page entity Momofuku # notes\nMore food.")
     assert await client.compile(lambda: work_once(wiki.database, story(), "test")) == 0
     place = {"userId": client.user_id, "type": "ENTITY", "slug": "momofuku"}
     page = await client.ask(MOBILE["page"], **place)
-    assert (page["sourceMemoryCount"], [one["sectionSlug"] for one in page["sections"]]) == (2, ["notes"])
+    assert (page["sourceMemoryCount"], [section["sectionSlug"] for section in page["sections"]]) == (2, ["notes"])
     assert set((await client.ask(MOBILE["memories"], **place, limit=5))["sourceMemoryIds"]) == {"m-0", "m-1"}
     assert (await client.ask(MOBILE["section"], **place, section="notes"))["sectionChildren"] == []
     (hit,) = await client.ask(MOBILE["search"], userId=client.user_id, query="momof", limit=None)
     assert (hit["page"]["title"], sorted(hit["matchingMemoryIds"])) == ("Momofuku", ["m-0", "m-1"])
 
 
-async def test_the_web_app_finds_active_pages_and_what_is_around_them(wiki: Wiki, client: OlderClient) -> None:
-    await made(wiki, "topic", "Lisbon")
-    page_id = await made(wiki, "entity", "Taberna", "In [[Lisbon]].")
+async def test_the_web_app_finds_pages_and_their_connected_pages(wiki: Wiki, client: OlderClient) -> None:
+    await create(wiki, "topic", "Lisbon")
+    page_id = await create(wiki, "entity", "Taberna", "In [[Lisbon]].")
     assert await client.find("taberna") == ["Taberna"]
     around = await client.ask(WEB["around"], pageId=str(page_id))
     assert [(page["title"], page["status"], page["aliases"]) for page in around["connected"]] == [
@@ -109,38 +109,40 @@ async def test_the_command_line_distinguishes_a_failed_job_from_a_running_one(wi
     assert (job["status"], job["attempt"], bool(job["error"])) == ("failed", 5, True)
 
 
-async def test_jobs_of_a_sweep_are_those_of_a_lint(wiki: Wiki, client: OlderClient) -> None:
+async def test_sweep_jobs_have_the_trigger_lint_in_the_older_contract(wiki: Wiki, client: OlderClient) -> None:
     await remember(wiki, "hold Chef Joao")
     await wiki.look.execute("UPDATE compile_jobs SET trigger = 'sweep'")
     assert await client.status() == [("pending", "the nightly sweep", "-", "-")]
 
 
 async def test_an_import_of_a_journal_is_dispatched(wiki: Wiki, client: OlderClient) -> None:
-    nothing = await client.ask(CLI["import"], accountId="a-1", userId=client.user_id, limit=None)
-    assert (nothing["dispatched"], bool(nothing["error"])) == (False, True)
+    empty = await client.ask(CLI["import"], accountId="a-1", userId=client.user_id, limit=None)
+    assert (empty["dispatched"], bool(empty["error"])) == (False, True)
     await wiki.add_source("journal_idea", "idea-1", "page entity Momofuku\nFood.")
-    done = await client.ask(CLI["import"], accountId="a-1", userId=client.user_id, limit=5)
-    assert (done["dispatched"], done["agentId"], done["error"]) == (True, client.user_id, None)
+    started = await client.ask(CLI["import"], accountId="a-1", userId=client.user_id, limit=5)
+    assert (started["dispatched"], started["agentId"], started["error"]) == (True, client.user_id, None)
     assert await client.status() == [("pending", "an import", "-", "-")]
 
 
 # -- the same service
 
 
-async def test_rules_are_those_of_the_newer_endpoint(service: Service, wiki: Wiki, client: OlderClient) -> None:
+async def test_permissions_and_limits_match_the_newer_endpoint(
+    service: Service, wiki: Wiki, client: OlderClient
+) -> None:
     reader = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     jobs = {"query": CLI["jobs"], "variables": {"tenantId": client.tenant_id}}
     refused = await service.http.post(URL, json=jobs, headers={"authorization": f"Bearer {reader}"})
     assert refused.json()["errors"][0]["extensions"]["code"] == "FORBIDDEN"
     assert (await service.http.post(URL, json=jobs)).status_code == 401
     lists = (f"a{n}: recentWikiPages(limit: 100) {{ children(limit: 100) {{ id }} }}" for n in range(3))
-    dear = {"query": "{" + " ".join(lists) + "}"}
-    answer = (await service.http.post(URL, json=dear, headers={"authorization": f"Bearer {client.token}"})).json()
+    expensive = {"query": "{" + " ".join(lists) + "}"}
+    answer = (await service.http.post(URL, json=expensive, headers={"authorization": f"Bearer {client.token}"})).json()
     assert answer["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
     assert answer["extensions"]["cost"]["requested"] == 1 + 3 * (100 + 100 * 100)
 
 
-async def test_an_idempotency_key_is_of_one_endpoint(service: Service, client: OlderClient) -> None:
+async def test_an_idempotency_key_is_bound_to_its_endpoint(service: Service, client: OlderClient) -> None:
     body = {"query": CLI["compile"], "variables": {"tenantId": client.tenant_id, "ownerId": client.user_id}}
     headers = {"authorization": f"Bearer {client.token}", "idempotency-key": "k-1"}
     first = await service.http.post(URL, json=body, headers=headers)
@@ -151,7 +153,7 @@ async def test_an_idempotency_key_is_of_one_endpoint(service: Service, client: O
     assert newer.json()["errors"][0]["extensions"]["code"] == "IDEMPOTENCY_KEY_REUSED"
 
 
-async def test_nothing_streams_there(service: Service, client: OlderClient) -> None:
+async def test_the_older_endpoint_has_no_subscriptions(service: Service, client: OlderClient) -> None:
     url = service.url.replace("http", "ws") + URL
     with pytest.raises(InvalidStatus) as refused:
         await connect(url, subprotocols=[Subprotocol("graphql-transport-ws")])
@@ -160,7 +162,9 @@ async def test_nothing_streams_there(service: Service, client: OlderClient) -> N
     assert (await service.http.post(URL, json={"query": "{ __typename }"}, headers=headers)).status_code == 406
 
 
-async def test_newer_spellings_are_not_served_to_older_clients(service: Service, client: OlderClient) -> None:
+async def test_fields_of_the_newer_schema_are_invalid_at_the_older_endpoint(
+    service: Service, client: OlderClient
+) -> None:
     headers = {"authorization": f"Bearer {client.token}"}
     for text in ("{ wikiPages { nodes { id } } }", "{ recentWikiPages { owner { id } } }", "{ viewer { role } }"):
         answer = (await service.http.post(URL, json={"query": text}, headers=headers)).json()

@@ -26,15 +26,15 @@ def records() -> Iterator[list[Any]]:
         yield records
 
 
-def of(records: list[Any], event: str) -> list[dict[str, Any]]:
+def with_event(records: list[Any], event: str) -> list[dict[str, Any]]:
     return [record for record in records if record["event"] == event]
 
 
-async def until(records: list[Any], event: str) -> dict[str, Any]:
+async def wait_for_event(records: list[Any], event: str) -> dict[str, Any]:
     async with within("nothing was logged of this event"):
-        while not of(records, event):
+        while not with_event(records, event):
             await asyncio.sleep(0.01)
-    return of(records, event)[0]
+    return with_event(records, event)[0]
 
 
 async def test_a_slow_operation_is_logged_with_its_parts_and_its_plan(
@@ -43,8 +43,8 @@ async def test_a_slow_operation_is_logged_with_its_parts_and_its_plan(
     async with serving(dsn, tmp_path, slow_operation=0.000001) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         await service.ask(QUERY, token, prefix="hunter2")
-        explained = await asyncio.wait_for(until(records, "slow operation explained"), 10)
-    (slow,) = of(records, "slow operation")
+        explained = await asyncio.wait_for(wait_for_event(records, "slow operation explained"), 10)
+    (slow,) = with_event(records, "slow operation")
     assert slow["document"] == explained["document"] == document_hash(QUERY)
     assert (slow["operation"], slow["type"], slow["way"], slow["cost"]) == ("Slow", "query", "bytes", 4)
     assert slow["ms"] >= slow["parse_ms"] + slow["plan_ms"] > 0
@@ -54,15 +54,15 @@ async def test_a_slow_operation_is_logged_with_its_parts_and_its_plan(
     assert "hunter2" not in str(records)
 
 
-async def test_a_slow_write_is_explained_and_not_done_again(
+async def test_a_slow_write_is_explained_without_being_repeated(
     dsn: str, tmp_path: Path, wiki: Wiki, records: list[Any]
 ) -> None:
     text = 'mutation { createWikiPage(input: {type: TOPIC, title: "hunter2"}) { page { id } } }'
     async with serving(dsn, tmp_path, slow_operation=0.000001) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         await service.ask(text, token)
-        await asyncio.wait_for(until(records, "slow operation explained"), 10)
-    assert len(of(records, "slow operation")[0]["statements"]) == 8
+        await asyncio.wait_for(wait_for_event(records, "slow operation explained"), 10)
+    assert len(with_event(records, "slow operation")[0]["statements"]) == 8
     assert len(await wiki.rows("pages")) == 1
     assert "hunter2" not in str(records)
 
@@ -74,7 +74,7 @@ async def test_fast_operations_and_other_requests_are_not_logged(
         async with serving(dsn, tmp_path, slow_operation=threshold) as service:
             await service.ask("{ viewer { role } }", service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
             await service.http.get("/readyz")
-    assert not of(records, "slow operation")
+    assert not with_event(records, "slow operation")
 
 
 @pytest.fixture
@@ -86,26 +86,26 @@ async def database(shared_dsn: str) -> Any:
 
 
 def trace(sql: str) -> RequestTrace:
-    made = RequestTrace("id")
-    made.document, made.ended = "{ a }", made.began + 9
-    made.definition = parse("{ a }").definitions[0]  # type: ignore[assignment]
-    made.spans = [TraceSpan("sql", sql)]
-    made.spans[0].ended, made.spans[0].error = made.spans[0].began + 9, None
-    return made
+    request_trace = RequestTrace("id")
+    request_trace.document, request_trace.ended = "{ a }", request_trace.began + 9
+    request_trace.definition = parse("{ a }").definitions[0]  # type: ignore[assignment]
+    request_trace.spans = [TraceSpan("sql", sql)]
+    request_trace.spans[0].ended, request_trace.spans[0].error = request_trace.spans[0].began + 9, None
+    return request_trace
 
 
-async def test_plans_are_asked_for_seldom_and_one_at_a_time(
+async def test_slow_statements_are_explained_rarely_and_one_at_a_time(
     database: Database, records: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowOperations(1, database)
     slow.end(trace("SELECT $1::int"), {}, 200)
     slow.end(trace("SELECT $1::text"), {}, 200)  # while the first is being asked for
-    await asyncio.wait_for(until(records, "slow operation explained"), 10)
+    await asyncio.wait_for(wait_for_event(records, "slow operation explained"), 10)
     slow.end(trace("SELECT $1::text"), {}, 200)  # too soon after it
     monkeypatch.setattr(slow, "paused_until", 0.0)
     slow.end(trace("SELECT $1::int"), {}, 200)  # the same one again
     slow.end(trace("SELECT nothing"), {}, 200)
-    await asyncio.wait_for(until(records, "slow operation not explained"), 10)
+    await asyncio.wait_for(wait_for_event(records, "slow operation not explained"), 10)
     await slow.close()
-    assert [record["sql"] for record in of(records, "slow operation explained")] == ["SELECT $1::int"]
-    assert len(of(records, "slow operation")) == 5
+    assert [record["sql"] for record in with_event(records, "slow operation explained")] == ["SELECT $1::int"]
+    assert len(with_event(records, "slow operation")) == 5

@@ -1,4 +1,4 @@
-"""Rate limits as a client sees them: 429 with Retry-After, before any SQL of the operation."""
+"""Limits of requests: rate limits, concurrency, timeouts and introspection."""
 
 import asyncio
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.waiting import within
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 PAGES = "{ recentWikiPages(limit: 20) { id } }"
-ASKED = "{ recentWikiPages(limit: 20) { id } rateLimit { limit cost remaining used resetAt } }"
+PAGES_AND_RATE_LIMIT = "{ recentWikiPages(limit: 20) { id } rateLimit { limit cost remaining used resetAt } }"
 CREATE = """mutation($input: CreateWikiPageInput!) {
     createWikiPage(input: $input) { page { id } userErrors { code } } }"""
 
@@ -67,31 +67,31 @@ async def test_a_tenant_over_its_limit_stops_only_its_own_credentials(dsn: str, 
 async def test_a_client_reads_its_remaining_limit_and_the_cost(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, credential_rate=0.01, credential_burst=1000) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        answers = [(await service.post(ASKED, token)).json() for _ in range(3)]
-        left = [answer["data"]["rateLimit"] for answer in answers]
-        assert [(one["limit"], one["cost"], one["used"]) for one in left] == [
+        answers = [(await service.post(PAGES_AND_RATE_LIMIT, token)).json() for _ in range(3)]
+        limits = [answer["data"]["rateLimit"] for answer in answers]
+        assert [(limit["limit"], limit["cost"], limit["used"]) for limit in limits] == [
             (1000, 21, 21),
             (1000, 21, 42),
             (1000, 21, 63),
         ]
-        assert [one["remaining"] for one in left] == [979, 958, 937]
+        assert [limit["remaining"] for limit in limits] == [979, 958, 937]
         assert answers[0]["extensions"] == {"cost": {"requested": 21, "limit": 20_000}}
-        introspecting = ASKED.replace("{", "{ __schema { queryType { name } }", 1)
+        introspecting = PAGES_AND_RATE_LIMIT.replace("{", "{ __schema { queryType { name } }", 1)
         assert (await service.ask(introspecting, token))["data"]["rateLimit"]["limit"] == 1000
 
 
-async def test_leases_are_few_and_of_nobodys_operation(
+async def test_rate_limit_leases_are_few_and_add_no_statement_to_requests(
     statements: list[str], dsn: str, tmp_path: Path, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leases = 0
     lease = Throttle.lease
 
-    async def counted(*arguments: Any) -> Any:
+    async def counting(*arguments: Any) -> Any:
         nonlocal leases
         leases += 1
         return await lease(*arguments)
 
-    monkeypatch.setattr(Throttle, "lease", counted)
+    monkeypatch.setattr(Throttle, "lease", counting)
     async with serving(dsn, tmp_path, credential_rate=1000, credential_burst=1000, tenant_rate=0) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         await service.post(PAGES, token)
@@ -108,7 +108,7 @@ async def test_refused_requests_are_charged_too(dsn: str, tmp_path: Path, wiki: 
         assert 10 <= await until_throttled(service, token, "{ nothing }") <= 12
 
 
-async def test_only_so_many_requests_of_a_credential_run_at_once(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_concurrent_requests_of_a_credential_are_limited(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, max_concurrent=2) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         other = service.token(wiki.scope.tenant_id, (await wiki.neighbour()).scope.owner_id)
@@ -116,7 +116,7 @@ async def test_only_so_many_requests_of_a_credential_run_at_once(dsn: str, tmp_p
             await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
             waiting = [asyncio.create_task(service.post(PAGES, token)) for _ in range(2)]
             async with within("the requests did not wait for the lock"):
-                while await blocked(wiki) < 2:
+                while await count_blocked(wiki) < 2:
                     await asyncio.sleep(0.01)
             assert is_throttled(await service.post("{ __typename }", token))
             assert not is_throttled(await service.post("{ __typename }", other))
@@ -124,7 +124,7 @@ async def test_only_so_many_requests_of_a_credential_run_at_once(dsn: str, tmp_p
         assert not is_throttled(await service.post(PAGES, token))
 
 
-async def blocked(wiki: Wiki) -> int:
+async def count_blocked(wiki: Wiki) -> int:
     """Return how many statements of this database wait for a lock."""
     sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     # Statistics are kept for the length of a transaction unless they are asked for anew.
@@ -136,7 +136,7 @@ async def blocked(wiki: Wiki) -> int:
 # -- time
 
 
-async def test_a_request_that_takes_too_long_is_stopped_with_its_sql(
+async def test_a_request_over_its_timeout_is_stopped_with_its_statement(
     dsn: str, tmp_path: Path, service: Service, wiki: Wiki, token: str
 ) -> None:
     async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as hasty, wiki.look.transaction():
@@ -145,12 +145,12 @@ async def test_a_request_that_takes_too_long_is_stopped_with_its_sql(
         assert response.status_code == 504
         assert response.json()["errors"][0]["extensions"] == {"code": "TIMEOUT", "writes": 0}
         async with within("the stopped request still waited for the lock"):
-            while await blocked(wiki):
+            while await count_blocked(wiki):
                 await asyncio.sleep(0.01)
     assert await service.ask(PAGES, token) == {"data": {"recentWikiPages": []}}
 
 
-async def test_a_write_that_takes_too_long_is_not_done(
+async def test_a_write_over_the_request_timeout_is_not_done(
     dsn: str, tmp_path: Path, service: Service, wiki: Wiki, token: str
 ) -> None:
     async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as hasty:
@@ -160,12 +160,12 @@ async def test_a_write_that_takes_too_long_is_not_done(
             assert (response.status_code, response.json()["errors"][0]["extensions"]["writes"]) == (504, 0)
             assert "Nothing was written" in response.json()["errors"][0]["message"]
         assert await wiki.rows("pages") == []
-    made: Any = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "T"})
-    assert made["data"]["createWikiPage"]["page"]
+    created: Any = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "T"})
+    assert created["data"]["createWikiPage"]["page"]
 
 
-async def test_of_several_writes_the_executed_ones_are_returned(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
-    """The second waits for the first wiki's lock, which somebody else holds."""
+async def test_a_timeout_error_has_the_number_of_writes_already_done(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    """The second mutation waits for a lock on the other wiki."""
     other = await wiki.neighbour()
     text = """mutation($o: ID!) {
         a: createWikiPage(input: {type: TOPIC, title: "A"}) { created }
@@ -188,7 +188,7 @@ async def test_of_several_writes_the_executed_ones_are_returned(dsn: str, tmp_pa
 @pytest.mark.parametrize(
     ("policy", "roles"), [("everyone", {"ADMIN", "MEMBER"}), ("admin", {"ADMIN"}), ("nobody", set())]
 )
-async def test_who_may_introspect_is_a_setting(
+async def test_the_introspection_setting_chooses_the_allowed_roles(
     dsn: str, tmp_path: Path, wiki: Wiki, policy: str, roles: set[str]
 ) -> None:
     async with serving(dsn, tmp_path, introspection=policy) as service:
