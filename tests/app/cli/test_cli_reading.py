@@ -31,7 +31,7 @@ NOT_FOR_READING = {
 
 @pytest.fixture
 def wiki(acme: Cairn) -> Cairn:
-    """A wiki with two pages and two sources."""
+    """A wiki with two pages."""
     assert acme("create", "entity", "Austin", "A city with [[water]]. 東京", "--tag", "city", *MARA).code == 0
     assert acme("create", "topic", "Water", "It flows in Austin.", *MARA).code == 0
     return acme
