@@ -90,13 +90,13 @@ async def operator(service: Service) -> Operator:
     return operator
 
 
-def test_the_committed_contract_is_what_is_served() -> None:
+def test_the_committed_contract_equals_the_served_one() -> None:
     assert contract() == make_application().openapi()
     for methods in contract()["paths"].values():
         assert all(operation["security"] == [{"bearer": []}] for operation in methods.values())
 
 
-async def test_a_customer_is_onboarded(operator: Operator) -> None:
+async def test_an_operator_issues_and_revokes_a_key_for_a_new_owner(operator: Operator) -> None:
     assert (await operator.get("/tenants"))["items"][0]["name"] == "Acme Ltd"
     (ada,) = (await operator.get("/tenants/acme/owners"))["items"]
     assert (ada["slug"], ada["name"], ada["kind"], ada["language"]) == ("ada", "ada", "agent", "english")
@@ -111,7 +111,7 @@ async def test_a_customer_is_onboarded(operator: Operator) -> None:
     assert (await operator.get("/tenants/acme/keys"))["items"][0]["state"] == "revoked"
 
 
-async def test_a_token_is_short_lived_and_for_its_owner(operator: Operator) -> None:
+async def test_a_token_has_the_given_owner_role_and_lifetime(operator: Operator) -> None:
     made = await operator.make("/tenants/acme/tokens", owner="ada", role="reader", ttl=900)
     assert (made["role"], made["expires_in"]) == ("reader", 900)
     viewer = "{ viewer { role actorKind owner { slug } tenant { slug } } }"
@@ -123,7 +123,7 @@ async def test_a_token_is_short_lived_and_for_its_owner(operator: Operator) -> N
         assert (refused(answer), answer.json()["field"]) == ((422, "BAD_USER_INPUT"), "ttl")
 
 
-async def test_no_token_is_signed_where_another_issuer_does(dsn: str, tmp_path: Path) -> None:
+async def test_no_token_is_signed_if_another_issuer_signs_them(dsn: str, tmp_path: Path) -> None:
     jwks = {"jwks_url": "http://127.0.0.1:9/jwks.json", "jwt_secret": None}
     async with serving(dsn, tmp_path, admin_token=TOKEN, **jwks) as service:
         operator = Operator(service)
@@ -142,7 +142,7 @@ async def test_the_admin_api_is_off_unless_a_token_is_set(dsn: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("token", ["", "x" * 31, "with a space in it, and long enough", "ä" * 40])
-def test_a_weak_token_stops_the_start(token: str) -> None:
+def test_a_weak_admin_token_is_refused_at_startup(token: str) -> None:
     with pytest.raises(ValidationError, match="at least 32 visible ASCII characters"):
         Settings.model_validate({"admin_token": token})
 
@@ -220,7 +220,7 @@ async def test_an_admin_request_reaches_only_the_tenant_in_its_path(operator: Op
     assert (await operator.get("/tenants/rival/keys"))["items"][0]["state"] == "active"
 
 
-async def test_lists_go_on_where_they_ended(operator: Operator) -> None:
+async def test_lists_are_paged_by_cursor(operator: Operator) -> None:
     for n in range(4):
         await operator.make("/tenants", slug=f"t{n}")
         await operator.make("/tenants/acme/owners", kind="user", slug=f"o{n}")
@@ -237,7 +237,7 @@ async def test_lists_go_on_where_they_ended(operator: Operator) -> None:
         assert len(whole) >= 4
 
 
-async def test_a_key_is_bounded_and_rotated(operator: Operator, wiki: Wiki) -> None:
+async def test_an_api_key_is_restricted_and_rotated(operator: Operator, wiki: Wiki) -> None:
     tenant = await wiki.look.fetchval("SELECT slug FROM tenants")
     owner = await wiki.look.fetchval("SELECT slug FROM owners")
     given = {"name": "k", "scopes": ["wiki:read"], "networks": ["203.0.113.0/24"], "owners": [owner]}

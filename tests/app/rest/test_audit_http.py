@@ -51,7 +51,7 @@ async def test_only_admins_read_who_created_and_rotated_a_key(
     assert await events(service, service.token(uuid4(), uuid4(), Role.ADMIN)) == []
 
 
-async def test_the_log_is_paged_the_newest_first(service: Service, token: str, owner: str) -> None:
+async def test_the_audit_log_is_paged_newest_first(service: Service, token: str, owner: str) -> None:
     for name in "abc":
         await do(service, token, KEY, name=name, role="READER", owners=[owner])
     page = (await service.ask(EVENTS, token, action="api_key.created", first=2))["data"]["auditEvents"]
@@ -60,7 +60,7 @@ async def test_the_log_is_paged_the_newest_first(service: Service, token: str, o
     assert [event["detail"]["name"] for event in rest] == ["a"]
 
 
-async def test_rest_lists_the_same_events(service: Service, token: str, wiki: Wiki, owner: str) -> None:
+async def test_rest_lists_and_filters_audit_events(service: Service, token: str, wiki: Wiki, owner: str) -> None:
     await do(service, token, KEY, name="nightly", role="READER", owners=[owner])
     rest = Rest(service.http, token)
     answer = await rest.get("/audit-events?action=api_key&outcome=done")
@@ -73,9 +73,7 @@ async def test_rest_lists_the_same_events(service: Service, token: str, wiki: Wi
     assert refused(await reader.get("/audit-events")) == (403, "FORBIDDEN")
 
 
-async def test_a_key_of_other_networks_is_forbidden_and_a_scope_takes_the_role_away(
-    service: Service, token: str, owner: str
-) -> None:
+async def test_networks_and_scopes_restrict_an_api_key(service: Service, token: str, owner: str) -> None:
     elsewhere = await do(service, token, KEY, name="office", role="READER", owners=[owner], networks=["203.0.113.0/24"])
     answer = await service.post("{ viewer { role } }", elsewhere["key"])
     assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")

@@ -73,7 +73,7 @@ async def test_an_admin_onboards_an_owner_whose_key_works(service: Service, toke
     assert viewer == {"role": "MEMBER", "owner": {"slug": "crawler"}, "actorName": "nightly"}
 
 
-async def test_a_slug_is_taken_once_and_errors_name_their_field(service: Service, token: str) -> None:
+async def test_errors_of_owners_keys_and_grants_name_their_field(service: Service, token: str) -> None:
     await do(service, token, OWNER, kind="USER", slug="ada")
     assert await faults(service, token, OWNER, kind="AGENT", slug="ada") == [("SLUG_TAKEN", ["slug"])]
     assert await faults(service, token, OWNER, kind="USER", slug="Not A Slug") == [("BAD_USER_INPUT", ["slug"])]
@@ -111,7 +111,7 @@ async def test_access_is_granted_replaced_and_revoked(service: Service, token: s
     assert await list_grants(wiki.database, tenant_id) == []
 
 
-async def test_keys_are_listed_in_pages_without_the_keys(service: Service, token: str, wiki: Wiki) -> None:
+async def test_the_list_of_api_keys_is_paged_and_shows_no_secret(service: Service, token: str, wiki: Wiki) -> None:
     await do(service, token, OWNER, kind="USER", slug="ada")
     keys = [await do(service, token, KEY, name=f"k{n}", role="READER", owners=["ada"]) for n in range(3)]
     await do(service, token, REVOKE, id=keys[1]["apiKey"]["id"])
@@ -125,7 +125,7 @@ async def test_keys_are_listed_in_pages_without_the_keys(service: Service, token
     assert not any(key["key"].removeprefix("cairn_") in answer.text for key in keys)
 
 
-async def test_the_list_is_one_statement(statements: list[str], service: Service, token: str) -> None:
+async def test_api_keys_are_listed_with_one_statement(statements: list[str], service: Service, token: str) -> None:
     await do(service, token, OWNER, kind="USER", slug="ada")
     for n in range(3):
         await do(service, token, KEY, name=f"k{n}", role="READER", owners=["ada"])
@@ -135,9 +135,7 @@ async def test_the_list_is_one_statement(statements: list[str], service: Service
     assert len(statements) == 1
 
 
-async def test_a_revoked_key_opens_nothing_and_revoking_it_again_changes_nothing(
-    service: Service, token: str, wiki: Wiki
-) -> None:
+async def test_a_revoked_api_key_is_refused_and_can_be_revoked_again(service: Service, token: str, wiki: Wiki) -> None:
     await do(service, token, OWNER, kind="USER", slug="ada")
     issued = await do(service, token, KEY, name="k", role="ADMIN", owners=["ada"])
     for _ in range(2):
@@ -200,7 +198,7 @@ async def stranger(wiki: Wiki) -> tuple[Scope, UUID]:
     return Scope(tenant.id, owner.id, Role.ADMIN, Actor(ActorKind.USER, str(owner.id)), (owner.id,)), issued.id
 
 
-async def test_an_admin_sees_and_touches_nothing_of_another_tenant(
+async def test_owners_and_keys_of_another_tenant_are_not_found(
     service: Service, token: str, wiki: Wiki, stranger: tuple[Scope, UUID]
 ) -> None:
     theirs, key_id = stranger
@@ -229,7 +227,9 @@ NESTED = """mutation($input: CreateApiKeyInput!, $owner: CreateWikiOwnerInput!) 
 fragment Making on Mutation { again: createApiKey(input: $input) { key userErrors { code } } }"""
 
 
-async def test_an_answer_with_a_key_is_never_stored_for_repetitions(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_mutation_that_returns_an_api_key_refuses_an_idempotency_key(
+    service: Service, token: str, wiki: Wiki
+) -> None:
     await do(service, token, OWNER, kind="USER", slug="ada")
     given = {"name": "k", "role": "READER", "owners": ["ada"]}
     for document, variables in (
@@ -246,7 +246,7 @@ async def test_an_answer_with_a_key_is_never_stored_for_repetitions(service: Ser
     assert b"cairn_" not in stored[0]["answer"]
 
 
-async def test_the_other_mutations_repeat_their_answer(service: Service, token: str, wiki: Wiki) -> None:
+async def test_creating_an_owner_with_an_idempotency_key_is_replayed(service: Service, token: str, wiki: Wiki) -> None:
     headers = {"idempotency-key": "k-1"}
     given = {"input": {"kind": "USER", "slug": "ada"}}
     first, again = [await service.post(OWNER, token, given, **headers) for _ in range(2)]
@@ -268,7 +268,7 @@ async def everywhere(wiki: Wiki) -> str:
     return "\n".join(filter(None, texts))
 
 
-async def test_a_key_is_in_no_table_and_in_no_log(
+async def test_an_api_key_appears_in_no_table_and_no_log(
     dsn: str, tmp_path: Path, wiki: Wiki, records: list[Any], capfd: pytest.CaptureFixture[str]
 ) -> None:
     async with serving(dsn, tmp_path, slow_operation=0.000001, log_level="debug") as service:
@@ -307,7 +307,7 @@ ROTATE = "mutation ($input: RotateApiKeyInput!) { rotateApiKey(input: $input) { 
 AUDIT = '{ auditEvents(first: 10, action: "api_key") { nodes { action outcome actorKind subject address times } } }'
 
 
-async def test_a_key_is_bounded_rotated_and_in_the_audit_log(service: Service, token: str, wiki: Wiki) -> None:
+async def test_an_api_key_is_restricted_rotated_and_audited(service: Service, token: str, wiki: Wiki) -> None:
     given = {"name": "far", "owners": [str(wiki.scope.owner_id)], "scopes": ["wiki:read"]}
 
     async def made(networks: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def rest(service: Service, token: str) -> Rest:
     return Rest(service.http, token)
 
 
-async def test_a_file_is_found_as_the_text_names_it(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_attachment_is_found_by_its_path_as_the_page_writes_it(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, VAULT)
     for asked, data in (
         ("path=map.png", TOP),
@@ -40,7 +40,7 @@ async def test_a_file_is_found_as_the_text_names_it(rest: Rest, wiki: Wiki, tmp_
     assert bytes(kept["hash"]) == sha256(TOP).digest()
 
 
-async def test_what_is_not_there_is_not_found(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_unknown_attachment_is_not_found(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, VAULT)
     for path in ("plan.pdf", "../map.gif", "Trips"):
         assert (await rest.get(f"/attachment?path={path}")).status_code == 404

@@ -14,7 +14,7 @@ def rest(service: Service, token: str) -> Rest:
     return Rest(service.http, token)
 
 
-async def test_a_client_that_resumes_gets_the_changes_since(rest: Rest, wiki: Wiki) -> None:
+async def test_a_client_that_resumes_gets_the_changes_since_its_cursor(rest: Rest, wiki: Wiki) -> None:
     made = [await rest.page(title) for title in "ABC"]
     first = (await rest.get("/changes?limit=2")).json()
     assert [item["page"]["slug"] for item in first["items"]] == ["a", "b"]

@@ -16,7 +16,7 @@ def rest(service: Service, token: str) -> Rest:
     return Rest(service.http, token)
 
 
-async def test_a_claim_that_no_longer_holds_is_read_with_its_page(rest: Rest, service: Service, wiki: Wiki) -> None:
+async def test_a_superseded_claim_is_read_with_its_page(rest: Rest, service: Service, wiki: Wiki) -> None:
     await rest.page("Ledger", content="It runs on Postgres.")
     given = {"fact": "on Postgres", "replacement": "on MySQL", "superseded_on": "2026-03-02T00:00:00Z"}
     done = await rest.post("/pages/ledger/supersede", given | {"expected_version": 1})
@@ -34,7 +34,7 @@ async def test_a_claim_that_no_longer_holds_is_read_with_its_page(rest: Rest, se
     assert (await rest.post("/pages/nowhere/supersede", given)).status_code == 404
 
 
-async def test_contradicting_claims_are_listed_and_decided(rest: Rest, service: Service, wiki: Wiki) -> None:
+async def test_contradictions_are_listed_and_resolved(rest: Rest, service: Service, wiki: Wiki) -> None:
     await rest.page("Ledger", content="On Postgres.\n\n## Later\n\nOn MySQL.")
     (page,) = await wiki.rows("pages")
     older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())
@@ -56,7 +56,7 @@ async def test_contradicting_claims_are_listed_and_decided(rest: Rest, service: 
 OF_MONTHS = {"On Postgres.": 1, "On MySQL.": 3}
 
 
-async def test_the_map_and_the_activity_are_markdown_in_parts(rest: Rest) -> None:
+async def test_the_map_and_the_activity_are_paged_markdown(rest: Rest) -> None:
     for n in range(3):
         await rest.page(f"Park {n}", type="entity")
     text, path = "", "/map?type=entity&limit=2"
@@ -71,7 +71,7 @@ async def test_the_map_and_the_activity_are_markdown_in_parts(rest: Rest) -> Non
         assert (await rest.get(wrong)).status_code == 422
 
 
-async def test_the_diary_tells_the_days_in_words(rest: Rest) -> None:
+async def test_the_diary_describes_the_changes_of_each_day(rest: Rest) -> None:
     await rest.page("Park", type="entity")
     found = (await rest.get("/diary")).json()
     (day,) = found["days"]

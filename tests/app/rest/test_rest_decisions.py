@@ -10,7 +10,7 @@ from tests.wiki import Wiki
 ASKED = {"question": "Which database?", "why": "Writes are slow.", "options": ["Postgres", "MySQL"]}
 
 
-async def test_a_question_waits_and_is_decided(service: Service, token: str, wiki: Wiki) -> None:
+async def test_an_open_question_is_listed_and_decided(service: Service, token: str, wiki: Wiki) -> None:
     rest = Rest(service.http, token)
     asked = await rest.post("/decisions/questions", ASKED)
     assert asked.status_code == 201
@@ -29,7 +29,7 @@ async def test_a_question_waits_and_is_decided(service: Service, token: str, wik
     assert (await rest.post("/decisions", {"decision": "x"})).json()["field"] == "question"
 
 
-async def test_an_agent_asks_and_records(mara: Agent, wiki: Wiki) -> None:
+async def test_an_agent_asks_a_question_and_records_its_decision(mara: Agent, wiki: Wiki) -> None:
     asked = await mara.call("wiki_decide", **ASKED)
     assert asked["open"] == [{"id": asked["question_id"], "question": "Which database?", "options": ASKED["options"]}]
     done = await mara.call("wiki_decide", question_id=asked["question_id"], decision="MySQL.")

@@ -29,12 +29,12 @@ def rest(service: Service, token: str) -> Rest:
     return Rest(service.http, token)
 
 
-def test_the_contract_is_the_one_that_was_committed() -> None:
+def test_the_committed_contract_is_current() -> None:
     """`make schema` writes it anew."""
     assert contract() == make_application().openapi()
 
 
-async def test_the_contract_is_served_to_everybody(service: Service) -> None:
+async def test_the_contract_is_served_without_a_credential(service: Service) -> None:
     answer = await service.http.get(f"{PATH}/openapi.json")
     assert (answer.status_code, answer.json()) == (200, contract())
     assert (await service.http.get(f"{PATH}/health")).json() == {"status": "ok"}
@@ -80,7 +80,7 @@ async def test_a_stale_expected_version_is_a_conflict(rest: Rest) -> None:
     assert refused(taken) == (409, "SLUG_TAKEN")
 
 
-async def test_of_two_editors_one_wins_and_the_other_gets_a_conflict(rest: Rest) -> None:
+async def test_of_concurrent_edits_to_a_version_only_the_first_succeeds(rest: Rest) -> None:
     tag = (await rest.post("/pages", PAGE)).headers["etag"]
     edits = [WORD | {"new_text": f"Word {n}"} for n in range(6)]
     answers = await asyncio.gather(
@@ -90,7 +90,7 @@ async def test_of_two_editors_one_wins_and_the_other_gets_a_conflict(rest: Rest)
     assert (await rest.get("/pages/austin")).json()["version"] == 2
 
 
-async def test_a_write_with_a_key_is_done_once(rest: Rest, wiki: Wiki) -> None:
+async def test_a_write_with_an_idempotency_key_is_executed_once(rest: Rest, wiki: Wiki) -> None:
     key = {"idempotency-key": "01a2"}
     first = await rest.post("/pages", PAGE, headers=key)
     await rest.post("/pages/austin/edit", WORD)
@@ -104,7 +104,7 @@ async def test_a_write_with_a_key_is_done_once(rest: Rest, wiki: Wiki) -> None:
     assert len(await wiki.rows("pages")) == 1
 
 
-async def test_a_request_that_failed_under_a_key_was_not_executed(rest: Rest, wiki: Wiki) -> None:
+async def test_a_failed_request_with_an_idempotency_key_can_be_retried(rest: Rest, wiki: Wiki) -> None:
     key = {"idempotency-key": "01a3"}
     missing = await rest.post("/pages", PAGE | {"related": ["b"]}, headers=key)
     assert refused(missing) == (422, "BAD_USER_INPUT")
@@ -114,7 +114,7 @@ async def test_a_request_that_failed_under_a_key_was_not_executed(rest: Rest, wi
     assert (made.status_code, made.json()["related"]) == (201, ["b"])
 
 
-async def test_evidence_is_kept_once_and_listed_and_read(rest: Rest, wiki: Wiki) -> None:
+async def test_equal_sources_are_stored_once_listed_and_read(rest: Rest, wiki: Wiki) -> None:
     given = {"kind": "document", "ref": "a", "content": "One.", "captured_at": "2026-01-02T03:04:05+01:00",
              "metadata": {"city": "Austin"}}  # fmt: skip
     first, again = await rest.post("/sources", given), await rest.post("/sources", given)
@@ -146,7 +146,7 @@ async def test_a_search_finds_pages_by_their_text(rest: Rest) -> None:
         assert (await rest.get(f"/search?q={nothing}")).status_code in (200, 422)
 
 
-async def test_a_search_without_pages_offers_the_names_that_have_none(
+async def test_a_search_without_results_offers_mentioned_names_without_a_page(
     statements: list[str], wiki: Wiki, rest: Rest
 ) -> None:
     await record_mention(wiki.database, wiki.scope, name="Chef João", source_id=await wiki.add_source())
@@ -161,7 +161,7 @@ async def test_a_search_without_pages_offers_the_names_that_have_none(
     assert not any("FROM mentions" in sql for sql in statements)
 
 
-async def test_the_whole_wiki_is_a_zip(rest: Rest) -> None:
+async def test_the_wiki_is_exported_as_a_zip(rest: Rest) -> None:
     await rest.page("Austin")
     answer = await rest.get("/export.zip")
     assert answer.headers["content-type"] == "application/zip"
@@ -179,7 +179,7 @@ async def test_the_whole_wiki_is_a_zip(rest: Rest) -> None:
         ("/sources", 1),
     ],
 )
-async def test_a_read_is_one_statement_and_the_finding_of_its_page(
+async def test_a_read_takes_one_statement_and_one_more_to_find_its_page(
     statements: list[str], rest: Rest, path: str, most: int
 ) -> None:
     await rest.page("Austin")
@@ -235,14 +235,14 @@ REFUSALS: list[tuple[int, str, str, str, dict[str, Any]]] = [
 ]
 
 
-async def test_each_refusal_has_its_status_and_its_code(rest: Rest) -> None:
+async def test_each_error_has_its_status_and_code(rest: Rest) -> None:
     for status, code, method, path, given in REFUSALS:
         headers = {"content-type": "application/json"} | given.get("headers", {})
         answer = await rest.ask(method, path, **given | {"headers": headers})
         assert refused(answer) == (status, code), (path, answer.text)
 
 
-async def test_a_path_that_is_asked_otherwise_says_how(service: Service) -> None:
+async def test_the_allow_header_lists_the_methods_of_a_path(service: Service) -> None:
     for path, allowed in (
         ("/pages", "GET, HEAD, POST"),
         ("/pages/a", "DELETE, GET, HEAD, PATCH"),
@@ -251,7 +251,7 @@ async def test_a_path_that_is_asked_otherwise_says_how(service: Service) -> None
         assert (await service.http.put(PATH + path)).headers["allow"] == allowed
 
 
-async def test_the_log_does_not_say_which_page_it_was(rest: Rest, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_the_log_does_not_contain_the_slug_of_a_page(rest: Rest, capfd: pytest.CaptureFixture[str]) -> None:
     await rest.get("/pages/secret-merger/history")
     logged = capfd.readouterr().err
     assert "/api/wiki/pages/{slug}/history" in logged
@@ -265,7 +265,7 @@ async def test_a_request_without_a_credential_is_refused_before_its_body_is_read
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_fault_of_the_form_names_its_field(rest: Rest) -> None:
+async def test_validation_errors_name_their_field(rest: Rest) -> None:
     body = (await rest.post("/pages", PAGE | {"title": 7, "tags": [""]})).json()
     assert body["field"] == "title"
     assert [fault["field"] for fault in body["errors"]] == ["title", "tags.0"]
@@ -285,9 +285,7 @@ async def test_a_client_over_its_limit_is_told_when_to_retry(dsn: str, tmp_path:
         assert int(answers[-1].headers["retry-after"]) == answers[-1].json()["retry_after"] >= 1
 
 
-async def test_a_request_that_takes_too_long_is_stopped_and_writes_nothing(
-    dsn: str, tmp_path: Path, wiki: Wiki
-) -> None:
+async def test_a_request_that_times_out_writes_nothing(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, request_timeout=0.2) as service:
         rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
         async with wiki.look.transaction():
@@ -297,7 +295,7 @@ async def test_a_request_that_takes_too_long_is_stopped_and_writes_nothing(
     assert await wiki.rows("pages") == []
 
 
-async def test_a_whole_wiki_is_given_more_time_than_a_page(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_imports_have_their_own_timeout(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     for times, status in (({"request_timeout": 0.2}, 200), ({"import_timeout": 0.2}, 504)):
         async with serving(dsn, tmp_path, **times) as service:
             rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
@@ -325,7 +323,7 @@ async def test_an_import_continues_when_its_client_is_gone(rest: Rest, wiki: Wik
     assert (again["created"], again["unchanged"]) == (0, 1)
 
 
-async def test_long_answers_are_compressed_for_those_who_take_it(rest: Rest) -> None:
+async def test_long_answers_are_compressed_for_clients_that_accept_gzip(rest: Rest) -> None:
     await rest.page("Austin", content="Text. " * 1000)
     plain = await rest.get("/pages/austin", headers={"accept-encoding": "identity"})
     short = await rest.get("/pages/austin", headers={"accept-encoding": "gzip"})
@@ -352,7 +350,7 @@ async def test_head_is_get_without_a_body(service: Service, token: str, rest: Re
     assert (await service.http.head(PATH + "/pages/nobody", headers=bearer)).status_code == 404
 
 
-async def test_a_moment_is_a_date_and_no_number(rest: Rest) -> None:
+async def test_a_timestamp_must_be_an_iso_date(rest: Rest) -> None:
     source = {"kind": "document", "ref": "r", "content": "c"}
     for moment in ("0000", "1700000000", 1700000000, "yesterday"):
         answer = await rest.post("/sources", source | {"captured_at": moment})

@@ -35,7 +35,7 @@ def zipped(notes: Mapping[str, str]) -> bytes:
     return file.getvalue()
 
 
-async def test_a_zip_becomes_pages_and_the_same_again_changes_nothing(rest: Rest, wiki: Wiki) -> None:
+async def test_a_zip_is_imported_as_pages_and_importing_it_again_changes_nothing(rest: Rest, wiki: Wiki) -> None:
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     said = answer.json()
     assert answer.status_code == 200
@@ -47,7 +47,7 @@ async def test_a_zip_becomes_pages_and_the_same_again_changes_nothing(rest: Rest
     await check(wiki)
 
 
-async def test_an_exported_wiki_is_imported_unchanged(rest: Rest) -> None:
+async def test_importing_an_export_into_its_own_wiki_creates_no_page(rest: Rest) -> None:
     await rest.page("Austin", content="Hot. [[Bats]]", tags=["us"])
     exported = (await rest.get("/export.zip")).content
     await rest.ask("DELETE", "/pages/austin")
@@ -76,7 +76,7 @@ async def test_an_export_that_lacks_a_page_reports_it_and_contains_the_others(
     assert "it is too hot" in error["message"]
 
 
-async def test_lines_are_imported_too(rest: Rest) -> None:
+async def test_json_lines_are_imported(rest: Rest) -> None:
     lines = b'{"title": "Austin", "body": "Hot."}\n{"title": 7}\n'
     for kind in ("application/jsonl", "application/x-ndjson; charset=utf-8"):
         said = (await rest.ask("POST", "/import", content=lines, headers={"content-type": kind})).json()
@@ -90,7 +90,7 @@ async def test_a_file_that_is_not_a_zip_is_refused(rest: Rest) -> None:
     assert not imports.running_imports
 
 
-async def test_other_kinds_and_readers_are_refused(rest: Rest, service: Service, wiki: Wiki) -> None:
+async def test_imports_of_other_media_types_or_by_readers_are_refused(rest: Rest, service: Service, wiki: Wiki) -> None:
     for kind in ({}, {"content-type": "text/markdown"}):
         answer = await rest.ask("POST", "/import", content=b"# A", headers=kind)
         assert refused(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
@@ -101,7 +101,7 @@ async def test_other_kinds_and_readers_are_refused(rest: Rest, service: Service,
     assert refused(await reader.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)) == (403, "FORBIDDEN")
 
 
-async def test_an_upload_has_a_limit_and_so_has_what_it_unpacks_to(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_the_size_of_an_upload_and_of_its_unpacked_files_is_limited(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, max_import=10_000) as service:
         rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
         for content in (b"x" * 10_001, zipped({f"{n}.md": "x" * 90_000 for n in range(9)})):
@@ -110,13 +110,13 @@ async def test_an_upload_has_a_limit_and_so_has_what_it_unpacks_to(dsn: str, tmp
     assert await wiki.rows("pages") == []
 
 
-async def test_few_imports_are_at_work_at_once(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_imports_of_a_tenant_are_limited(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "IMPORTS_PER_TENANT", 0)
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     assert (*refused(answer), answer.headers["retry-after"]) == (503, "UNAVAILABLE", "1")
 
 
-async def test_uploads_that_trickle_keep_no_other_tenant_from_importing(
+async def test_slow_uploads_do_not_block_imports_of_other_tenants(
     service: Service, wiki: Wiki, dsn: str, rest: Rest
 ) -> None:
     stranger, coming = await open_wiki(dsn), asyncio.Event()
@@ -168,7 +168,7 @@ async def test_a_malicious_zip_is_reported_and_harms_nothing(rest: Rest, wiki: W
     await check(wiki)
 
 
-async def test_an_export_tells_what_pages_were_when_it_is_asked(rest: Rest) -> None:
+async def test_an_export_contains_page_history_on_request(rest: Rest) -> None:
     await rest.page("Austin", content="Hot.")
     plain, told = [
         zipfile.ZipFile(io.BytesIO((await rest.get(f"/export.zip{asked}")).content)).namelist()
@@ -178,7 +178,7 @@ async def test_an_export_tells_what_pages_were_when_it_is_asked(rest: Rest) -> N
     assert len(told) == len(plain) + 1
 
 
-async def test_an_upload_is_recognised_and_says_what_it_left_and_what_is_to_be_looked_at(rest: Rest) -> None:
+async def test_an_import_reports_its_format_skipped_files_and_warnings(rest: Rest) -> None:
     page = "A page 0123456789abcdef0123456789abcdef"
     sent = zipped({f"{page}.md": "# A page\n\nText.", f"{page}/oven.png": "PNG", "Tasks.csv": "Name\n"})
     said = (await rest.ask("POST", "/import", content=sent, headers=ZIP)).json()

@@ -26,7 +26,7 @@ async def upload(rest: Rest, data: bytes, media_type: str = "text/html", **query
     return await rest.http.post("/api/wiki/ingest", params=query, content=data, headers=headers)
 
 
-async def test_a_file_is_ingested_and_given_back_so_that_no_browser_shows_it(rest: Rest) -> None:
+async def test_an_ingested_file_is_returned_unchanged_as_a_download(rest: Rest) -> None:
     made = await upload(rest, PAGE, category="reference", address=ADDRESS)
     assert made.status_code == 201
     said = made.json()
@@ -44,7 +44,7 @@ async def test_a_file_is_ingested_and_given_back_so_that_no_browser_shows_it(res
     assert headers["content-security-policy"].startswith("sandbox;")
 
 
-async def test_without_a_category_or_a_file_nothing_is_kept(rest: Rest, wiki: Wiki) -> None:
+async def test_an_invalid_upload_stores_nothing(rest: Rest, wiki: Wiki) -> None:
     answer = await upload(rest, PAGE)
     assert (refused(answer), answer.json()["field"]) == ((422, "BAD_USER_INPUT"), "category")
     assert refused(await upload(rest, b"", category="source")) == (422, "BAD_USER_INPUT")
@@ -52,7 +52,7 @@ async def test_without_a_category_or_a_file_nothing_is_kept(rest: Rest, wiki: Wi
     assert await wiki.rows("sources") == await wiki.rows("blobs", "1") == []
 
 
-async def test_a_source_that_is_not_there_or_of_no_file_has_no_original(rest: Rest) -> None:
+async def test_the_original_of_an_unknown_or_text_source_is_not_found(rest: Rest) -> None:
     assert refused(await rest.get("/sources/01900000-0000-7000-8000-000000000000/original")) == (404, "NOT_FOUND")
     made = await rest.post("/sources", {"kind": "document", "ref": "a", "content": "A."})
     assert made.json()["original"] is None

@@ -12,7 +12,7 @@ def rest(service: Service, token: str) -> Rest:
     return Rest(service.http, token)
 
 
-async def test_a_page_that_was_merged_answers_where_it_went(rest: Rest, wiki: Wiki) -> None:
+async def test_a_merged_page_redirects_to_its_target(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Austin", content="Hot.")
     await rest.page("ATX", content="Bats.")
     answer = await rest.post("/pages/atx/merge", {"into": "austin"})
@@ -27,13 +27,13 @@ async def test_a_page_that_was_merged_answers_where_it_went(rest: Rest, wiki: Wi
     await check(wiki)
 
 
-async def test_a_merge_into_itself_names_the_field_that_says_so(rest: Rest) -> None:
+async def test_merging_a_page_into_itself_is_an_error_of_the_field_into(rest: Rest) -> None:
     await rest.page("Austin")
     answer = await rest.post("/pages/austin/merge", {"into": "austin"})
     assert (answer.status_code, answer.json()["field"]) == (422, "into")
 
 
-async def test_a_merge_leaves_out_what_stands_there_and_nothing_else(rest: Rest) -> None:
+async def test_a_merge_skips_only_paragraphs_that_the_target_has(rest: Rest) -> None:
     await rest.page("Austin", content="In Texas.\n\nHot.")
     for title, content, merged in (
         ("A", "Hot.", "In Texas.\n\nHot."),
@@ -44,7 +44,7 @@ async def test_a_merge_leaves_out_what_stands_there_and_nothing_else(rest: Rest)
         assert (await rest.post(f"/pages/{title.lower()}/merge", {"into": "austin"})).json()["content"] == merged
 
 
-async def test_a_merge_is_refused_with_what_to_correct(rest: Rest) -> None:
+async def test_invalid_merges_are_refused_with_a_status_and_code(rest: Rest) -> None:
     await rest.page("Austin")
     await rest.page("ATX")
     await rest.page("Person", "entity")
@@ -60,7 +60,7 @@ async def test_a_merge_is_refused_with_what_to_correct(rest: Rest) -> None:
     assert refused(stale) == (412, "PRECONDITION_FAILED")
 
 
-async def test_a_page_is_merged_into_one_of_another_type_that_is_named(rest: Rest) -> None:
+async def test_a_page_is_merged_into_a_page_of_another_type(rest: Rest) -> None:
     await rest.page("ATX", content="Hot.")
     await rest.page("Austin", "entity", content="A city.")
     merged = await rest.post("/pages/atx/merge", {"into": "austin", "into_type": "entity"})
@@ -92,7 +92,7 @@ async def test_a_page_is_transferred_to_another_wiki_once(rest: Rest, wiki: Wiki
     await check(other)
 
 
-async def test_a_page_at_a_version_says_what_it_was_called_then(rest: Rest) -> None:
+async def test_an_earlier_version_has_the_title_and_slug_of_that_time(rest: Rest) -> None:
     await rest.page("Austin", content="Hot.", tags=["us"])
     await rest.post("/pages/austin/rename", {"title": "Austin, Texas", "slug": "austin-texas"})
     then = (await rest.get("/pages/austin?version=1")).json()
@@ -103,7 +103,7 @@ async def test_a_page_at_a_version_says_what_it_was_called_then(rest: Rest) -> N
     assert (now["slug"], now["aliases"]) == ("austin-texas", ["austin", "austin texas"])
 
 
-async def test_an_alias_that_is_gone_breaks_the_links_that_said_it(rest: Rest) -> None:
+async def test_removing_an_alias_breaks_the_links_that_use_it(rest: Rest) -> None:
     await rest.page("Austin")
     await rest.ask("PATCH", "/pages/austin", json={"aliases": ["ATX"]})
     linking = await rest.page("Trip", content="To [[ATX]].")

@@ -17,7 +17,7 @@ def rest(service: Service, token: str) -> Rest:
     return Rest(service.http, token)
 
 
-async def test_the_longest_titles_can_be_passed_by_cursor(rest: Rest) -> None:
+async def test_lists_of_pages_with_the_longest_titles_can_be_paged(rest: Rest) -> None:
     for n in range(3):
         await rest.page("🦆" * 499 + str(n), slug=f"d-{n}")
     seen, cursor = [], None
@@ -28,7 +28,7 @@ async def test_the_longest_titles_can_be_passed_by_cursor(rest: Rest) -> None:
     assert seen == ["d-0", "d-1", "d-2"]
 
 
-async def test_a_page_is_made_and_read_as_it_was_made(rest: Rest, wiki: Wiki) -> None:
+async def test_a_created_page_is_read_back_unchanged(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Austin")
     given = {
         "title": "Zilker Park",
@@ -73,7 +73,7 @@ async def test_a_created_page_can_be_edited_with_the_etag_of_the_response(rest: 
     assert (answer.json()["version"], answer.json()["content"]) == (2, "One.\n\n## More\n\nThree.")
 
 
-async def test_a_related_page_must_be_there_and_be_one(rest: Rest, wiki: Wiki) -> None:
+async def test_a_related_page_must_exist_and_be_unambiguous(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Austin")
     await rest.page("Austin", "entity")
     for related, field in (
@@ -97,7 +97,7 @@ async def test_a_slug_that_is_taken_is_a_conflict(rest: Rest) -> None:
     assert (answer.status_code, problem["code"], problem["field"]) == (409, "SLUG_TAKEN", "slug")
 
 
-async def test_a_slug_that_types_share_wants_the_type(rest: Rest) -> None:
+async def test_a_slug_shared_by_two_types_needs_the_type(rest: Rest) -> None:
     await rest.page("Austin")
     await rest.page("Austin", "entity")
     for answer in (
@@ -123,7 +123,7 @@ async def test_a_former_slug_finds_its_page(rest: Rest, wiki: Wiki) -> None:
     assert edited.json()["content"] == "Word."
 
 
-async def test_an_archived_page_is_out_of_sight_until_it_is_brought_back(rest: Rest, wiki: Wiki) -> None:
+async def test_an_archived_page_is_not_found_until_it_is_unarchived(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Austin")
     assert (await rest.ask("DELETE", "/pages/austin")).json()["status"] == "archived"
     assert refused(await rest.get("/pages/austin")) == (404, "NOT_FOUND")
@@ -137,7 +137,7 @@ async def test_an_archived_page_is_out_of_sight_until_it_is_brought_back(rest: R
     await check(wiki)
 
 
-async def test_versions_of_an_archived_page_are_compared_only_when_they_are_asked_for(rest: Rest) -> None:
+async def test_archived_versions_are_compared_only_with_include_archived(rest: Rest) -> None:
     await rest.page("Austin")
     await rest.ask("PUT", "/pages/austin", json={"title": "Austin", "content": "Other."})
     await rest.ask("DELETE", "/pages/austin")
@@ -146,7 +146,7 @@ async def test_versions_of_an_archived_page_are_compared_only_when_they_are_aske
     assert (await rest.get(f"{path}&include_archived=true")).status_code == 200
 
 
-async def test_slugs_and_tags_are_found_however_their_letters_are_put_together(rest: Rest) -> None:
+async def test_slugs_and_tags_match_in_any_unicode_normalization(rest: Rest) -> None:
     """A file system or a keyboard may send a letter and its mark where a page has both as one."""
     whole, apart = "\u0439\u043e\u0433\u0430", "\u0438\u0306\u043e\u0433\u0430"
     await rest.page(whole, tags=[apart])
@@ -158,7 +158,7 @@ async def test_slugs_and_tags_are_found_however_their_letters_are_put_together(r
         assert [page["slug"] for page in found["items"]] == [whole]
 
 
-async def test_pages_are_listed_by_what_they_are_and_in_pieces(rest: Rest) -> None:
+async def test_pages_are_filtered_by_type_and_tag_and_paged(rest: Rest) -> None:
     for n in range(3):
         await rest.page(f"Topic {n}", tags=["odd"] if n % 2 else ["even", "more"])
     await rest.page("Someone", "entity", tags=["even"])
@@ -224,7 +224,9 @@ async def test_an_edit_that_does_not_find_its_text_returns_the_closest_text(rest
     assert both.json()["content"].endswith("Once. Once.")
 
 
-async def test_another_wiki_answers_like_a_missing_one(rest: Rest, service: Service, wiki: Wiki, dsn: str) -> None:
+async def test_a_page_of_another_wiki_answers_like_a_missing_page(
+    rest: Rest, service: Service, wiki: Wiki, dsn: str
+) -> None:
     """A reader of one owner meets the wiki of another, and a stranger that of another tenant."""
     await rest.page("Austin", content="Secret.")
     source = (await rest.post("/sources", {"kind": "document", "ref": "a", "content": "Secret."})).json()["id"]
@@ -260,7 +262,9 @@ def without_id(answer: httpx.Response) -> tuple[int, dict[str, object]]:
     return answer.status_code, {name: value for name, value in answer.json().items() if name != "request_id"}
 
 
-async def test_a_credential_works_in_another_wiki_that_it_may_use(service: Service, rest: Rest, wiki: Wiki) -> None:
+async def test_the_owner_header_selects_another_wiki_of_the_credential(
+    service: Service, rest: Rest, wiki: Wiki
+) -> None:
     other = await wiki.neighbour()
     there = {"x-cairn-owner": str(other.scope.owner_id)}
     made = await rest.post("/pages", {"title": "Austin", "type": "topic", "content": ""}, headers=there)
@@ -270,7 +274,7 @@ async def test_a_credential_works_in_another_wiki_that_it_may_use(service: Servi
     assert (await rest.get("/pages/austin", headers=there)).json()["id"] == made.json()["id"]
 
 
-async def test_a_reader_may_read_and_not_write(rest: Rest, service: Service, wiki: Wiki) -> None:
+async def test_readers_can_read_and_cannot_write(rest: Rest, service: Service, wiki: Wiki) -> None:
     await rest.page("Austin")
     reader = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
     assert (await reader.get("/pages/austin")).status_code == 200
@@ -283,7 +287,7 @@ async def test_a_reader_may_read_and_not_write(rest: Rest, service: Service, wik
         assert refused(answer) == (403, "FORBIDDEN")
 
 
-async def test_a_patch_changes_what_it_names_and_nothing_else(rest: Rest, wiki: Wiki) -> None:
+async def test_a_patch_changes_only_the_fields_that_it_names(rest: Rest, wiki: Wiki) -> None:
     for title in ("Barton", "Zilker"):
         await rest.page(title)
     made = await rest.page("Austin", content="See [[Zilker]].", tags=["old"], related=["barton"])
@@ -327,7 +331,7 @@ async def test_a_patch_that_is_refused_changes_nothing(rest: Rest, wiki: Wiki) -
     assert refused(await rest.ask("PATCH", "/pages/nobody", json={"summary": "x"})) == (404, "NOT_FOUND")
 
 
-async def test_a_patch_builds_on_the_version_that_its_client_has_seen(rest: Rest) -> None:
+async def test_a_patch_of_a_stale_version_is_refused(rest: Rest) -> None:
     await rest.page("Austin")
     tag = (await rest.get("/pages/austin")).headers["etag"]
     key = {"if-match": tag, "idempotency-key": "p-1"}
@@ -340,13 +344,13 @@ async def test_a_patch_builds_on_the_version_that_its_client_has_seen(rest: Rest
     assert (refused(told), told.json()["current_version"]) == ((409, "CONFLICT"), 2)
 
 
-async def test_readers_patch_nothing(rest: Rest, service: Service, wiki: Wiki) -> None:
+async def test_readers_cannot_patch(rest: Rest, service: Service, wiki: Wiki) -> None:
     await rest.page("Austin")
     reader = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
     assert refused(await reader.ask("PATCH", "/pages/austin", json={"summary": "x"})) == (403, "FORBIDDEN")
 
 
-async def test_lists_and_searches_narrow_to_what_changed_since(rest: Rest, wiki: Wiki) -> None:
+async def test_updated_since_filters_lists_and_searches(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Old", content="Brisket.")
     await wiki.look.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
     await rest.page("New", content="Brisket.")
@@ -375,7 +379,7 @@ async def test_lists_and_searches_narrow_to_what_changed_since(rest: Rest, wiki:
         ("/sources/01a20000-0000-7000-8000-000000000000?x", "x", None),
     ],
 )
-async def test_an_unknown_parameter_is_refused_with_those_that_there_are(
+async def test_an_unknown_query_parameter_is_refused_with_the_known_ones(
     rest: Rest, path: str, field: str, known: str | None
 ) -> None:
     answer = await rest.get(path)
@@ -386,7 +390,7 @@ async def test_an_unknown_parameter_is_refused_with_those_that_there_are(
     assert (known or "This path has none.") in answer.json()["detail"]
 
 
-async def test_an_unknown_parameter_of_a_write_leaves_nothing_written(rest: Rest, wiki: Wiki) -> None:
+async def test_a_write_with_an_unknown_query_parameter_writes_nothing(rest: Rest, wiki: Wiki) -> None:
     answer = await rest.post("/pages?draft=true", {"title": "Austin", "type": "topic", "content": "x"})
     assert refused(answer) == (422, "BAD_USER_INPUT")
     assert await wiki.rows("pages") == []

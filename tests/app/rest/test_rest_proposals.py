@@ -25,7 +25,7 @@ async def set_policy(wiki: Wiki, policy: Policy) -> None:
     await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
 
 
-async def test_a_write_under_review_is_refused_and_waits_as_a_proposal(rest: Rest, wiki: Wiki) -> None:
+async def test_a_write_under_review_becomes_an_open_proposal(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Ledger", content="It runs on Postgres.")
     await set_policy(wiki, Policy.REVIEW)
     edit = {"old_text": "Postgres", "new_text": "MySQL"}
@@ -43,7 +43,7 @@ async def test_a_write_under_review_is_refused_and_waits_as_a_proposal(rest: Res
     assert (await rest.post("/pages/ledger/supersede", superseding)).json()["proposal_id"]
 
 
-async def test_proposals_are_made_and_decided(rest: Rest, wiki: Wiki) -> None:
+async def test_proposals_are_created_accepted_and_withdrawn(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Ledger", content="It runs on Postgres.")
     why = {"why": "The team moved.", "evidence": ["document:minutes"], "significance": "high"}
     assert (await rest.post("/proposals", why)).status_code == 422
@@ -61,7 +61,7 @@ async def test_proposals_are_made_and_decided(rest: Rest, wiki: Wiki) -> None:
     assert (await rest.get(f"/proposals/{UUID(int=1)}")).status_code == 404
 
 
-async def test_an_agent_is_told_what_became_of_its_writes_and_why(service: Service, token: str, wiki: Wiki) -> None:
+async def test_an_agent_reads_why_its_proposal_was_declined(service: Service, token: str, wiki: Wiki) -> None:
     async with agent(service, token) as mara:
         await mara.call("wiki_create", title="Ledger", type="topic", content="It runs on Postgres.")
         await set_policy(wiki, Policy.REVIEW)

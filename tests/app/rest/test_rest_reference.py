@@ -46,7 +46,7 @@ def operation_ids() -> list[str]:
     return [one["operationId"] for methods in contract()["paths"].values() for one in methods.values()]
 
 
-def test_operation_ids_are_names_that_follow_from_no_function_and_no_path() -> None:
+def test_operation_ids_are_set_explicitly_and_unique() -> None:
     ids = operation_ids()
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch("[a-z]+([A-Z][a-z]+)*", one) for one in ids)
@@ -54,7 +54,7 @@ def test_operation_ids_are_names_that_follow_from_no_function_and_no_path() -> N
     assert all(given), "an id that is made by the framework changes with the function's name"
 
 
-async def test_the_reference_shows_every_operation_and_shape_to_everybody(service: Service) -> None:
+async def test_the_reference_shows_all_operations_and_schemas_without_a_credential(service: Service) -> None:
     answer = await service.http.get(f"{PATH}/docs")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     page = read(answer.text)
@@ -69,7 +69,7 @@ async def test_the_reference_shows_every_operation_and_shape_to_everybody(servic
     assert [link for link in page.links if not link.startswith("#")] == [f"{PATH}/openapi.json"]
 
 
-async def test_the_reference_loads_and_runs_nothing(service: Service) -> None:
+async def test_the_reference_loads_no_resource_and_runs_no_script(service: Service) -> None:
     answer = await service.http.get(f"{PATH}/docs")
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
@@ -78,7 +78,7 @@ async def test_the_reference_loads_and_runs_nothing(service: Service) -> None:
     assert read(answer.text).loaded == []
 
 
-def test_texts_of_the_contract_are_shown_without_markup() -> None:
+def test_markup_in_texts_of_the_contract_is_escaped() -> None:
     hostile = "<script>alert(1)</script> `<b>`"
     html = reference({
         "info": {"title": hostile, "description": hostile},

@@ -34,7 +34,7 @@ async def guest(request: pytest.FixtureRequest, service: Service, wiki: Wiki) ->
     return service.http, {"Authorization": f"Bearer {key.key}", "X-Cairn-Owner": str(wiki.scope.owner_id)}
 
 
-async def test_no_api_shows_a_secret(guest: Any, service: Service, token: str, wiki: Wiki) -> None:
+async def test_rest_and_exports_show_no_secret_to_a_guest(guest: Any, service: Service, token: str, wiki: Wiki) -> None:
     secret = {"sensitivity": "secret"}
     for title, body, metadata in (("Zanzibar", "The quux salary.", secret), ("Open", PARTLY, {})):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata=metadata))
@@ -60,7 +60,7 @@ async def test_no_api_shows_a_secret(guest: Any, service: Service, token: str, w
     assert any("Seen by all." in text for text in files.values())
 
 
-async def test_a_hidden_section_cannot_be_written_either(guest: Any, wiki: Wiki) -> None:
+async def test_a_guest_cannot_change_pages_with_secrets(guest: Any, wiki: Wiki) -> None:
     http, headers = guest
     ids = [
         (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata=metadata))).page_id
@@ -83,7 +83,7 @@ async def test_a_hidden_section_cannot_be_written_either(guest: Any, wiki: Wiki)
     assert [await wiki.page(page_id) for page_id in ids] == before
 
 
-async def test_a_wiki_may_raise_its_ceilings(guest: Any, wiki: Wiki) -> None:
+async def test_a_raised_ceiling_shows_secrets_to_a_guest(guest: Any, wiki: Wiki) -> None:
     http, headers = guest
     secret = PageDraft("topic", "Zanzibar", body="Quux.", metadata={"sensitivity": "secret"})
     await create_page(wiki.database, wiki.scope, secret)

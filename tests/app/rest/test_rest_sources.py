@@ -17,7 +17,7 @@ def rest(service: Service, token: str) -> Rest:
     return Rest(service.http, token)
 
 
-async def test_what_is_retained_asks_for_a_compile_where_the_tenant_has_that_on(rest: Rest, wiki: Wiki) -> None:
+async def test_a_new_source_queues_a_compile_if_the_tenant_enables_compiling(rest: Rest, wiki: Wiki) -> None:
     await wiki.look.execute("""UPDATE tenants SET settings = '{"compiling": false}'""")
     assert (await rest.post("/sources", NOTE)).status_code == 201
     assert not await wiki.rows("compile_jobs")
@@ -28,7 +28,7 @@ async def test_what_is_retained_asks_for_a_compile_where_the_tenant_has_that_on(
     assert [job["trigger"] for job in await wiki.rows("compile_jobs")] == ["retain"]
 
 
-async def test_an_array_is_retained_each_by_itself(rest: Rest, wiki: Wiki) -> None:
+async def test_sources_of_an_array_are_retained_independently(rest: Rest, wiki: Wiki) -> None:
     given = [NOTE, NOTE, NOTE | {"ref": "b", "content": " "}, NOTE | {"ref": "c"}]
     answer = await rest.post("/sources", given)
     assert answer.status_code == 201
@@ -46,7 +46,7 @@ async def test_an_array_is_retained_each_by_itself(rest: Rest, wiki: Wiki) -> No
     assert (await rest.post("/sources", NOTE | {"kind": "gossip"})).json()["field"] == "kind"
 
 
-async def test_a_source_is_forgotten_and_not_kept_again(rest: Rest, service: Service, wiki: Wiki) -> None:
+async def test_a_forgotten_source_cannot_be_retained_again(rest: Rest, service: Service, wiki: Wiki) -> None:
     headers = {"idempotency-key": "k-1"}
     source_id = (await rest.post("/sources", NOTE, headers=headers)).json()["id"]
     await compile_all(wiki)
@@ -68,7 +68,7 @@ async def test_a_source_is_forgotten_and_not_kept_again(rest: Rest, service: Ser
     assert refused(await rest.ask("DELETE", "/sources/01900000-0000-7000-8000-000000000000")) == (404, "NOT_FOUND")
 
 
-async def test_a_page_is_built_again(rest: Rest, wiki: Wiki) -> None:
+async def test_rebuilding_a_page_queues_a_job(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Austin")
     answer = await rest.post("/pages/austin/rebuild")
     assert answer.status_code == 202
@@ -77,13 +77,13 @@ async def test_a_page_is_built_again(rest: Rest, wiki: Wiki) -> None:
     assert refused(await rest.post("/pages/nowhere/rebuild")) == (404, "NOT_FOUND")
 
 
-async def test_what_is_wrong_with_a_value_is_said_in_our_words_alone(rest: Rest) -> None:
+async def test_the_message_for_an_invalid_date_shows_the_expected_format(rest: Rest) -> None:
     answer = await rest.post("/sources", NOTE | {"captured_at": "tomorrow"})
     assert refused(answer) == (422, "BAD_USER_INPUT")
     assert answer.json()["detail"] == "captured_at: must be a text like 2026-11-20T10:00:00Z."
 
 
-async def test_a_found_passage_names_the_newer_one_that_supersedes_it(rest: Rest) -> None:
+async def test_a_found_passage_names_the_newer_passage_that_supersedes_it(rest: Rest) -> None:
     for ref, text in (("old", "Falcon Mill has moved to Graz."), ("new", "Falcon Mill has moved from Graz to Linz.")):
         assert (await rest.post("/sources", NOTE | {"ref": ref, "content": text})).status_code == 201
     newer, older = (await rest.get("/search/sources?q=where+has+Falcon+Mill+moved")).json()["items"]

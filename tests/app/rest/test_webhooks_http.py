@@ -57,7 +57,7 @@ async def delivered(service: Service, token: str, webhook_id: str, number: int) 
             await asyncio.sleep(0.1)
 
 
-async def test_an_admin_makes_a_webhook_which_a_serving_worker_serves(service: Service, token: str, wiki: Wiki) -> None:
+async def test_a_webhook_of_an_admin_is_delivered_by_the_worker(service: Service, token: str, wiki: Wiki) -> None:
     with receiving() as receiver:
         made = await do(service, token, CREATE, url=receiver.url, kinds=["created"], types=["topic"])
         receiver.secret = made["secret"]
@@ -89,7 +89,9 @@ DECLINE = """mutation($input: DeclineWikiProposalInput!) { declineWikiProposal(i
     proposal { id } userErrors { code field } } }"""
 
 
-async def test_a_webhook_hears_of_proposals_and_both_doors_tell_so(service: Service, token: str, wiki: Wiki) -> None:
+async def test_proposal_events_are_delivered_and_listed_by_graphql_and_rest(
+    service: Service, token: str, wiki: Wiki
+) -> None:
     """A client that knows the kinds of changes alone sees one: created, or updated."""
     kinds = ["proposal.created", "proposal.declined"]
     operator, tenant = Operator(service), str(wiki.scope.tenant_id)
@@ -155,7 +157,7 @@ async def test_each_error_names_its_field(service: Service, token: str, given: d
 
 
 @pytest.mark.parametrize("role", [Role.READER, Role.MEMBER, Role.SERVICE])
-async def test_webhooks_are_for_admins(service: Service, token: str, wiki: Wiki, role: Role) -> None:
+async def test_only_admins_manage_webhooks(service: Service, token: str, wiki: Wiki, role: Role) -> None:
     id = (await do(service, token, CREATE, url=URL))["webhook"]["id"]
     other = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, role)
     asked = [
@@ -185,7 +187,7 @@ async def test_a_webhook_of_another_tenant_is_unknown(service: Service, token: s
     assert (await service.ask(LIST, token))["data"]["webhooks"]["nodes"] == []
 
 
-async def test_an_answer_with_a_secret_is_not_stored(service: Service, token: str) -> None:
+async def test_creating_a_webhook_refuses_an_idempotency_key(service: Service, token: str) -> None:
     headers = {"authorization": f"Bearer {token}", "idempotency-key": "once"}
     sent = {"query": CREATE, "variables": {"input": {"url": URL}}}
     answer = (await service.http.post("/graphql", headers=headers, json=sent)).json()
