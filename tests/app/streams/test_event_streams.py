@@ -15,7 +15,7 @@ EVENTS = "text/event-stream"
 INITIAL = WIKI_CHANGED.replace("Changed", "Changed(initial: true)")
 
 
-async def test_changes_come_as_events(service: Service, wiki: Wiki, token: str) -> None:
+async def test_page_changes_are_sent_as_events(service: Service, wiki: Wiki, token: str) -> None:
     page = str((await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))).page_id)
     followed = PAGE_CHANGED.replace("(pageId", "(initial: true, pageId")
     async with open_events(service, token, followed, page=page) as stream:
@@ -26,7 +26,7 @@ async def test_changes_come_as_events(service: Service, wiki: Wiki, token: str) 
         assert await stream.event() == shown
 
 
-async def test_a_query_is_one_event_and_the_end(service: Service, token: str) -> None:
+async def test_a_query_sends_one_event_and_complete(service: Service, token: str) -> None:
     async with open_events(service, token, "{ viewer { role } }") as stream:
         kind, answer = await stream.next()
         assert (kind, answer["data"]) == ("next", {"viewer": {"role": "ADMIN"}})
@@ -59,7 +59,7 @@ async def test_a_caller_without_permission_gets_an_error_status(service: Service
     assert (await service.http.post("/graphql", content="{}", headers=headers)).status_code == 415
 
 
-async def test_a_subscription_is_not_answered_at_once(service: Service, token: str) -> None:
+async def test_a_subscription_without_a_stream_is_refused(service: Service, token: str) -> None:
     """Clients that accept JSON, prefer JSON to events, or refuse events, are told how to connect."""
     for accept in (
         "application/json",
@@ -77,7 +77,7 @@ async def test_a_subscription_is_not_answered_at_once(service: Service, token: s
     assert got.json()["errors"][0]["extensions"]["code"] == "STREAM_REQUIRED"
 
 
-async def test_a_stream_lives_no_longer_than_its_token(service: Service, wiki: Wiki) -> None:
+async def test_a_stream_ends_when_its_token_expires(service: Service, wiki: Wiki) -> None:
     short = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, ttl=2)
     async with open_events(service, short, INITIAL) as stream:
         assert (await stream.event())["kind"] == "RESYNC"
@@ -87,7 +87,7 @@ async def test_a_stream_lives_no_longer_than_its_token(service: Service, wiki: W
         assert await stream.next() == ("complete", None)
 
 
-async def test_the_streams_of_a_credential_are_bounded(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
+async def test_the_number_of_streams_per_credential_is_limited(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path, max_streams=1) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         async with open_events(service, token, INITIAL) as stream:
@@ -98,7 +98,7 @@ async def test_the_streams_of_a_credential_are_bounded(dsn: str, wiki: Wiki, tmp
         assert refused == {"code": "THROTTLED", "retryAfter": 1}
 
 
-async def test_a_client_that_disconnects_leaves_nothing_behind(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
+async def test_the_stream_of_a_disconnected_client_no_longer_counts(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path, max_streams=1) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         for _ in range(3):

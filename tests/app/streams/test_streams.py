@@ -84,7 +84,7 @@ async def test_clients_that_may_have_missed_events_are_told_to_resync(service: S
         assert (await socket.event())["kind"] == "CREATED"
 
 
-async def test_a_client_that_does_not_read_delays_no_other_and_gets_the_last_state(
+async def test_a_slow_client_delays_no_other_client_and_gets_the_last_state(
     service: Service, wiki: Wiki, token: str
 ) -> None:
     page = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="x" * 500_000))).page_id

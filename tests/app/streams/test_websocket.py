@@ -28,7 +28,7 @@ async def create(wiki: Wiki, title: str = "Austin", **more: Any) -> str:
 # -- what is told
 
 
-async def test_a_change_comes_with_the_page_as_it_is_and_all_that_hangs_on_it(
+async def test_an_event_contains_the_current_page_and_its_nested_fields(
     service: Service, wiki: Wiki, token: str
 ) -> None:
     page, other = await create(wiki), await create(wiki, "Texas", body="Of [[Austin]].")
@@ -46,7 +46,9 @@ async def test_a_change_comes_with_the_page_as_it_is_and_all_that_hangs_on_it(
         await socket.silence()
 
 
-async def test_a_wiki_is_followed_whole_and_a_deleted_page_to_its_end(service: Service, wiki: Wiki, token: str) -> None:
+async def test_deleting_a_page_completes_its_subscription_and_not_that_of_the_wiki(
+    service: Service, wiki: Wiki, token: str
+) -> None:
     page = await create(wiki)
     async with initialised(service, token) as socket:
         await socket.subscribe(PAGE_CHANGED, "page", page=page)
@@ -73,7 +75,7 @@ async def test_a_write_that_is_rolled_back_sends_no_event(service: Service, wiki
         assert (await socket.event())["kind"] == "CREATED"
 
 
-async def test_queries_and_mutations_go_the_same_way(service: Service, token: str) -> None:
+async def test_queries_and_mutations_are_answered_over_the_websocket(service: Service, token: str) -> None:
     create = 'mutation { createWikiPage(input: {type: TOPIC, title: "A"}) { page { version } } }'
     async with initialised(service, token) as socket:
         for query, data in (("{ viewer { role } }", {"viewer": {"role": "ADMIN"}}),
@@ -98,7 +100,7 @@ REFUSED = {
 }
 
 
-async def test_an_operation_that_cannot_begin_ends_with_an_error(service: Service, token: str) -> None:
+async def test_an_invalid_operation_is_answered_with_an_error(service: Service, token: str) -> None:
     async with initialised(service, token) as socket:
         for query, code in REFUSED.items():
             await socket.say(type="subscribe", id="1", payload={"query": query})
@@ -108,7 +110,7 @@ async def test_an_operation_that_cannot_begin_ends_with_an_error(service: Servic
         await socket.silence()
 
 
-async def test_an_event_that_costs_too_much_is_an_error_and_the_next_one_is_sent(
+async def test_an_event_over_the_cost_limit_is_an_error_and_the_stream_continues(
     service: Service, wiki: Wiki, token: str
 ) -> None:
     below = "children(limit: 100) { children(limit: 100) { children { id } } }"
@@ -120,7 +122,7 @@ async def test_an_event_that_costs_too_much_is_an_error_and_the_next_one_is_sent
         assert (await socket.hear())["type"] == "next"
 
 
-async def test_compile_jobs_are_for_admins(service: Service, wiki: Wiki) -> None:
+async def test_only_admins_subscribe_to_compile_jobs(service: Service, wiki: Wiki) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
     async with initialised(service, token) as socket:
         await socket.say(type="subscribe", id="1", payload={"query": "subscription { wikiCompileJobChanged { at } }"})
@@ -130,7 +132,7 @@ async def test_compile_jobs_are_for_admins(service: Service, wiki: Wiki) -> None
 # -- to whom
 
 
-async def test_a_withdrawn_grant_ends_the_stream_and_tells_nothing(service: Service, wiki: Wiki) -> None:
+async def test_a_revoked_grant_ends_the_stream_without_revealing_the_page(service: Service, wiki: Wiki) -> None:
     friend = await wiki.neighbour(Role.MEMBER)
     tenant, owner, guest = wiki.scope.tenant_id, wiki.scope.owner_id, friend.scope.owner_id
     await grant(wiki.database, tenant, owner_id=owner, grantee_id=guest, role=Grant.READER)
@@ -166,14 +168,14 @@ async def test_another_tenant_gets_no_event_and_cannot_detect_a_page(service: Se
     await close_wiki(stranger)
 
 
-async def test_a_connection_lives_no_longer_than_its_token(service: Service, wiki: Wiki) -> None:
+async def test_a_connection_is_closed_when_its_token_expires(service: Service, wiki: Wiki) -> None:
     short = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, ttl=2)
     async with initialised(service, short) as socket:
         await socket.subscribe(WIKI_CHANGED)
         assert await socket.closed() == (4403, "The token has expired.")
 
 
-async def test_a_key_that_was_revoked_ends_its_connection(
+async def test_revoking_an_api_key_closes_its_connection(
     service: Service, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("resolvers.auth.credentials.TTL", 0.2)
@@ -185,7 +187,7 @@ async def test_a_key_that_was_revoked_ends_its_connection(
         assert await socket.closed() == (4403, "The API key has been revoked.")
 
 
-async def test_a_wiki_that_one_works_in_may_be_taken_back(service: Service, wiki: Wiki) -> None:
+async def test_a_revoked_grant_ends_queries_over_an_open_connection(service: Service, wiki: Wiki) -> None:
     friend = await wiki.neighbour(Role.MEMBER)
     tenant, owner, guest = wiki.scope.tenant_id, wiki.scope.owner_id, friend.scope.owner_id
     await grant(wiki.database, tenant, owner_id=owner, grantee_id=guest, role=Grant.READER)
@@ -211,7 +213,7 @@ ORIGINS = {
 }
 
 
-async def test_pages_of_other_sites_are_refused(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
+async def test_connections_from_other_origins_are_refused(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path, cors_origins="https://app.example.org,https://b.example.org") as service:
         for origin, is_let_in in ORIGINS.items():
             with nullcontext() if is_let_in else pytest.raises(InvalidStatus, match="403"):
@@ -222,13 +224,13 @@ async def test_pages_of_other_sites_are_refused(dsn: str, wiki: Wiki, tmp_path: 
 # -- the protocol
 
 
-async def test_the_header_serves_where_there_is_one(service: Service, token: str) -> None:
+async def test_the_authorization_header_authenticates_a_connection(service: Service, token: str) -> None:
     async with open_socket(service, authorization=f"Bearer {token}") as socket:
         await socket.initialise()
 
 
 @pytest.mark.parametrize("protocol", ["graphql-ws", None])
-async def test_another_protocol_is_not_spoken(service: Service, protocol: str | None) -> None:
+async def test_an_unsupported_subprotocol_is_refused(service: Service, protocol: str | None) -> None:
     async with open_socket(service, protocol) as socket:
         assert (await socket.closed())[0] == 4406
 
@@ -277,7 +279,7 @@ async def test_a_connection_is_initialised_once_and_in_time(
         assert await socket.closed() == (4408, "Connection initialisation timeout")
 
 
-async def test_an_id_is_taken_until_its_operation_is_over(service: Service, wiki: Wiki, token: str) -> None:
+async def test_an_operation_id_can_be_reused_after_its_operation_ends(service: Service, wiki: Wiki, token: str) -> None:
     async with initialised(service, token) as socket:
         await socket.say(type="complete", id="never was")
         await socket.subscribe(WIKI_CHANGED)
@@ -290,7 +292,7 @@ async def test_an_id_is_taken_until_its_operation_is_over(service: Service, wiki
         assert await socket.closed() == (4409, "Subscriber for 1 already exists")
 
 
-async def test_a_ping_is_answered_with_what_it_carried(service: Service) -> None:
+async def test_a_ping_is_answered_with_its_payload(service: Service) -> None:
     async with open_socket(service) as socket:
         await socket.say(type="ping", payload={"n": 1})
         assert await socket.hear() == {"type": "pong", "payload": {"n": 1}}
