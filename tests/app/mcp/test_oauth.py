@@ -54,7 +54,7 @@ async def test_the_client_of_the_sdk_connects_without_a_token(service: Service, 
     assert (revision["author_kind"], revision["author_id"]) == ("agent", "Test program for O")
 
 
-async def test_a_person_may_let_a_program_read_alone(service: Service, wiki: Wiki) -> None:
+async def test_a_person_can_limit_a_program_to_reading(service: Service, wiki: Wiki) -> None:
     kept = Kept()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     async with signed_in(service, token) as browser, connected(service, browser, kept, access="read") as agent:
@@ -75,7 +75,7 @@ async def test_a_reader_cannot_let_a_program_write(service: Service, wiki: Wiki)
     assert kept.tokens.scope == "wiki:read"
 
 
-async def test_a_person_may_refuse(service: Service, wiki: Wiki) -> None:
+async def test_a_person_can_deny_access_to_a_program(service: Service, wiki: Wiki) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     async with signed_in(service, token) as browser:
         with pytest.raises(BaseExceptionGroup) as failed:
@@ -85,7 +85,7 @@ async def test_a_person_may_refuse(service: Service, wiki: Wiki) -> None:
         assert "No program is connected." in (await browser.get("/programs", follow_redirects=True)).text
 
 
-async def test_a_token_for_the_tools_holds_nowhere_else(service: Service, wiki: Wiki) -> None:
+async def test_a_token_for_mcp_is_refused_by_graphql_and_rest(service: Service, wiki: Wiki) -> None:
     kept = await tokens_of(service, wiki)
     assert kept.tokens is not None
     token = kept.tokens.access_token
@@ -99,9 +99,7 @@ async def test_a_token_for_the_tools_holds_nowhere_else(service: Service, wiki: 
     assert rest.status_code == 401
 
 
-async def test_a_refresh_token_is_replaced_each_time_and_one_that_comes_again_ends_all(
-    service: Service, wiki: Wiki
-) -> None:
+async def test_a_reused_refresh_token_revokes_its_replacement(service: Service, wiki: Wiki) -> None:
     kept = await tokens_of(service, wiki)
     assert kept.tokens is not None
     first = kept.tokens.refresh_token
@@ -137,9 +135,7 @@ DISCONNECT = """mutation($input: DisconnectWikiProgramInput!) { disconnectWikiPr
     disconnectedId userErrors { code } } }"""
 
 
-async def test_an_owner_lists_and_disconnects_programs_by_the_api_and_others_do_not(
-    service: Service, wiki: Wiki
-) -> None:
+async def test_only_the_owner_lists_and_disconnects_programs_over_graphql(service: Service, wiki: Wiki) -> None:
     kept = await tokens_of(service, wiki)
     own = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     (program,) = (await service.ask(PROGRAMS, own))["data"]["wikiConnectedPrograms"]["nodes"]
@@ -168,7 +164,7 @@ async def test_a_program_ends_its_own_authorization(service: Service, wiki: Wiki
     assert (await refreshed(service, kept, kept.tokens.refresh_token)).json()["error"] == "invalid_grant"
 
 
-async def test_a_code_is_redeemed_once_by_its_own_client_with_its_own_proof(service: Service, wiki: Wiki) -> None:
+async def test_a_code_is_redeemed_once_by_its_client_with_its_verifier(service: Service, wiki: Wiki) -> None:
     ours, other = await registered(service), await registered(service)
     async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
         code = await code_for(service, browser, ours)
@@ -187,7 +183,7 @@ async def test_a_code_is_redeemed_once_by_its_own_client_with_its_own_proof(serv
     "uri",
     ["http://evil.example/cb", "javascript:alert(1)", "data:text/html,x", "https://ok.example/#part", "file:///etc/x"],
 )
-async def test_codes_are_sent_to_safe_addresses_alone(service: Service, uri: str) -> None:
+async def test_unsafe_redirect_uris_are_refused(service: Service, uri: str) -> None:
     answer = await service.http.post("/register", json={"redirect_uris": [uri], "client_name": "x"})
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_redirect_uri")
 
@@ -200,7 +196,7 @@ async def test_codes_are_sent_to_safe_addresses_alone(service: Service, uri: str
         lambda asked: asked | {"client_id": asked["client_id"][:-2] + "xx"},
     ],
 )
-async def test_a_changed_request_is_answered_here_and_not_where_it_leads(
+async def test_a_tampered_authorization_request_is_not_redirected(
     service: Service, changed: Callable[[dict[str, str]], dict[str, str]]
 ) -> None:
     asked = changed(request_of(await registered(service)))
@@ -209,14 +205,14 @@ async def test_a_changed_request_is_answered_here_and_not_where_it_leads(
     assert "location" not in answer.headers
 
 
-async def test_tokens_for_another_service_are_refused_to_the_program(service: Service) -> None:
+async def test_a_request_for_another_resource_is_an_invalid_target(service: Service) -> None:
     asked = request_of(await registered(service)) | {"resource": "https://other.example/mcp"}
     answer = await service.http.get("/authorize", params=asked)
     assert answer.status_code == 302
     assert answer.headers["location"].startswith(f"{CALLBACK}?error=invalid_target")
 
 
-async def test_a_request_that_was_not_signed_here_is_refused(service: Service, wiki: Wiki) -> None:
+async def test_a_consent_request_without_a_valid_signature_is_refused(service: Service, wiki: Wiki) -> None:
     forged = jwt.encode({"client": "x"}, SECRET, algorithm="HS256")
     async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
         for given in ("", "nonsense", forged):
@@ -227,19 +223,19 @@ async def test_a_request_that_was_not_signed_here_is_refused(service: Service, w
         assert stranger.status_code == 403
 
 
-async def test_a_person_who_is_not_signed_in_signs_in_and_returns(service: Service) -> None:
+async def test_a_person_who_is_not_signed_in_is_redirected_to_sign_in(service: Service) -> None:
     asked = await service.http.get("/authorize", params=request_of(await registered(service)))
     answer = await service.http.get(asked.headers["location"])
     assert answer.status_code == 303
     assert answer.headers["location"].startswith("/sign-in?next=%2Fconnect%3Frequest%3D")
 
 
-async def test_bodies_before_a_credential_are_small(service: Service) -> None:
+async def test_large_registration_bodies_are_refused(service: Service) -> None:
     many = {"redirect_uris": [CALLBACK] * 10_000, "client_name": "x"}
     assert (await service.http.post("/register", json=many)).status_code == 413
 
 
-async def test_a_401_of_the_tools_names_the_metadata(service: Service) -> None:
+async def test_a_401_of_mcp_names_the_resource_metadata(service: Service) -> None:
     answer = await service.http.post("/mcp", json={})
     assert answer.status_code == 401
     url = f"{service.url}/.well-known/oauth-protected-resource/mcp"
@@ -252,7 +248,7 @@ async def test_a_401_of_the_tools_names_the_metadata(service: Service) -> None:
     assert server["code_challenge_methods_supported"] == ["S256"]
 
 
-async def test_without_the_setting_there_is_none_of_it(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_without_the_oauth_setting_its_endpoints_are_not_found(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path) as service:
         for path in ("/.well-known/oauth-protected-resource/mcp", "/authorize"):
             assert (await service.http.get(path)).status_code == 404
@@ -262,7 +258,7 @@ async def test_without_the_setting_there_is_none_of_it(dsn: str, tmp_path: Path,
             assert (await browser.get("/connect", params={"request": "x"})).status_code == 404
 
 
-async def test_scopes_of_another_issuer_take_rights_away(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_scopes_of_another_issuer_limit_the_role(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path) as service:
         claims = {"tenant": str(wiki.scope.tenant_id), "owner": str(wiki.scope.owner_id), "exp": 4_000_000_000}
         expected = {

@@ -33,7 +33,7 @@ def listed() -> list[dict[str, Any]]:
     return [tool.definition().model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
 
 
-def test_the_listed_tools_are_those_that_were_agreed() -> None:
+def test_the_list_of_tools_equals_the_committed_list() -> None:
     """To accept a change, delete the file, run this test, and commit the file that it writes."""
     text = json.dumps(listed(), indent=1, ensure_ascii=False) + "\n"
     if not LISTED.exists():
@@ -41,12 +41,12 @@ def test_the_listed_tools_are_those_that_were_agreed() -> None:
     assert text == LISTED.read_text(encoding="utf-8")
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_tool_name_exists() -> None:
     assert {tool.name for tool in TOOLS} >= NAMES
     assert BY_NAME.keys() >= OLDER
 
 
-def test_the_list_costs_a_prompt_no_more_than_was_agreed() -> None:
+def test_the_list_of_tools_stays_below_its_token_limit() -> None:
     def tokens(tools: Sequence[Tool], *, with_output: bool = False) -> int:
         shown = [tool.definition(with_output=with_output) for tool in tools]
         listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in shown]
@@ -67,7 +67,7 @@ def test_no_argument_names_a_tenant_or_an_owner() -> None:
     assert not {name for name in arguments - roles if "tenant" in name or "owner" in name}
 
 
-def test_schemas_are_valid_and_say_what_arguments_are_for() -> None:
+def test_tool_schemas_are_valid_and_describe_every_argument() -> None:
     for one in listed():
         for kind in ("inputSchema", "outputSchema"):
             try:
@@ -80,7 +80,7 @@ def test_schemas_are_valid_and_say_what_arguments_are_for() -> None:
         assert undescribed <= {"title"}, one["name"]
 
 
-def test_the_command_line_lists_them_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_lists_the_same_tools(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tools", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == listed()
     assert main(["tools"]) == 0

@@ -39,7 +39,7 @@ async def test_a_request_is_answered_with_json_that_must_not_be_cached(service: 
     assert not any("outputSchema" in tool for tool in tools)
 
 
-async def test_a_request_without_a_valid_credential_is_refused_as_such(service: Service) -> None:
+async def test_a_request_without_a_valid_credential_is_unauthorized(service: Service) -> None:
     for shown in (None, "nonsense"):
         response = await post(service, shown)
         assert response.status_code == 401
@@ -48,7 +48,7 @@ async def test_a_request_without_a_valid_credential_is_refused_as_such(service: 
         assert response.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
 
 
-async def test_an_owner_that_may_not_be_read_is_refused(service: Service, token: str) -> None:
+async def test_an_inaccessible_owner_is_forbidden(service: Service, token: str) -> None:
     response = await post(service, token, **{"x-cairn-owner": "00000000-0000-0000-0000-000000000000"})
     assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
 
@@ -62,14 +62,14 @@ async def test_there_are_no_streams_and_no_sessions(service: Service, token: str
     assert "mcp-session-id" not in (await post(service, token)).headers
 
 
-async def test_pages_of_other_origins_and_other_names_of_this_machine_are_refused(service: Service, token: str) -> None:
+async def test_other_origins_and_host_names_are_refused(service: Service, token: str) -> None:
     assert (await post(service, token, origin="https://evil.example")).status_code == 403
     assert (await post(service, token, origin=service.url)).status_code == 200
     assert (await post(service, token, host="evil.example")).status_code == 400
     assert (await post(service, token, host="localhost:8000")).status_code == 200
 
 
-async def test_allowed_hosts_hold_here_as_everywhere(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_the_setting_allowed_hosts_applies_to_mcp(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, allowed_hosts=["wiki.example.org"]) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         assert (await post(service, token, host="wiki.example.org")).status_code == 200
@@ -77,7 +77,9 @@ async def test_allowed_hosts_hold_here_as_everywhere(dsn: str, tmp_path: Path, w
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff", b'{"jsonrpc":"2.0","id":1}'])
-async def test_a_malformed_request_is_refused_and_nothing_breaks(service: Service, token: str, body: bytes) -> None:
+async def test_a_malformed_request_is_refused_and_the_next_is_answered(
+    service: Service, token: str, body: bytes
+) -> None:
     headers = {**ACCEPT, "authorization": f"Bearer {token}", "content-type": "application/json"}
     for version in ({}, {"mcp-protocol-version": "2026-07-28"}):
         response = await service.http.post("/mcp", content=body, headers=headers | version)
@@ -85,7 +87,7 @@ async def test_a_malformed_request_is_refused_and_nothing_breaks(service: Servic
     assert (await post(service, token)).status_code == 200
 
 
-async def test_a_message_of_very_many_values_is_refused_before_it_is_read(service: Service, token: str) -> None:
+async def test_a_message_with_too_many_values_is_refused(service: Service, token: str) -> None:
     many: list[Any] = [
         LIST | {"params": {"x": [0] * 200_000}},
         [LIST] * 20_000,
@@ -105,7 +107,7 @@ def nested(levels: int) -> Any:
     return inner
 
 
-async def test_a_body_has_a_limit_and_a_rate_holds(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_body_size_and_request_rate_are_limited(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     limits = {"max_body": 2000, "credential_rate": 1, "credential_burst": 300}
     async with serving(dsn, tmp_path, **limits) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
@@ -118,7 +120,7 @@ async def test_a_body_has_a_limit_and_a_rate_holds(dsn: str, tmp_path: Path, wik
             assert error["retryAfter"] > 0
 
 
-async def test_what_clients_may_send_does_not_limit_what_tools_ask(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_limits_on_client_documents_do_not_apply_to_tools(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     tight = {"max_tokens": 1, "max_depth": 1, "max_fields": 1, "max_aliases": 0, "max_variables": 1}
     async with serving(dsn, tmp_path, introspection="nobody", **tight) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
@@ -169,7 +171,7 @@ async def test_in_an_outage_a_client_gets_a_503_and_its_session_continues(
         assert (await caller.call("wiki_list"))["total"] == 0
 
 
-async def test_in_an_outage_a_client_that_would_end_its_session_gets_an_error_of_the_tool(
+async def test_in_an_outage_a_legacy_client_gets_a_tool_error(
     server_dsn: str, dsn: str, service: Service, token: str
 ) -> None:
     seen = list[tuple[int, str | None]]()

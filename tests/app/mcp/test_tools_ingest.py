@@ -16,7 +16,7 @@ async def test_a_file_is_ingested_and_instructions_to_agents_are_fenced(mara: Ag
     assert (again["created"], again["source_id"]) == (False, done["source_id"])
 
 
-async def test_an_agent_is_told_to_ask_for_the_category(mara: Agent, wiki: Wiki) -> None:
+async def test_an_ingest_without_a_category_asks_for_the_category(mara: Agent, wiki: Wiki) -> None:
     answer = await mara.client.call_tool("wiki_ingest", {"content": "Old."})
     assert answer.is_error
     assert "category: Say which category" in answer.content[0].text

@@ -28,7 +28,7 @@ async def kiln(mara: Agent) -> str:
     return str((await mara.call("wiki_create", title="Kiln", type="topic", content="Hot."))["page"])
 
 
-async def test_a_repeated_call_is_done_once_and_answered_alike(mara: Agent, kiln: str, wiki: Wiki) -> None:
+async def test_a_repeated_call_with_a_key_is_executed_once(mara: Agent, kiln: str, wiki: Wiki) -> None:
     asked = {"page": kiln, "text": "Fired at dawn."}
     first, again = [await keyed(mara, "wiki_append", "k-1", **asked) for _ in range(2)]
     assert not first.is_error
@@ -42,13 +42,13 @@ async def test_a_repeated_call_is_done_once_and_answered_alike(mara: Agent, kiln
     assert other.meta["cairn/error"]["code"] == "IDEMPOTENCY_KEY_REUSED"
 
 
-async def test_without_a_key_a_repeat_is_meant(mara: Agent, kiln: str, wiki: Wiki) -> None:
+async def test_a_repeated_call_without_a_key_is_executed_again(mara: Agent, kiln: str, wiki: Wiki) -> None:
     for _ in range(2):
         await mara.call("wiki_append", page=kiln, text="Once more.")
     assert (await body(wiki)).count("Once more.") == 2
 
 
-async def test_equal_calls_at_the_same_time_are_done_once(mara: Agent, kiln: str, wiki: Wiki) -> None:
+async def test_concurrent_calls_with_the_same_key_are_executed_once(mara: Agent, kiln: str, wiki: Wiki) -> None:
     calls = [keyed(mara, "wiki_append", "k-2", page=kiln, text="Together.") for _ in range(5)]
     answers = await asyncio.gather(*calls)
     assert (await body(wiki)).count("Together.") == 1
@@ -56,7 +56,7 @@ async def test_equal_calls_at_the_same_time_are_done_once(mara: Agent, kiln: str
     assert codes <= {"IDEMPOTENCY_IN_PROGRESS"}
 
 
-async def test_a_call_that_failed_is_tried_again(mara: Agent, kiln: str, wiki: Wiki) -> None:
+async def test_a_failed_call_with_a_key_can_be_retried(mara: Agent, kiln: str, wiki: Wiki) -> None:
     asked = {"page": kiln, "old_text": "Cold.", "new_text": "Colder."}
     failed = await keyed(mara, "wiki_edit", "k-3", **asked)
     assert failed.meta["cairn/error"]["code"] == "EDIT_FAILED"
@@ -66,7 +66,7 @@ async def test_a_call_that_failed_is_tried_again(mara: Agent, kiln: str, wiki: W
     assert (await body(wiki)).count("Colder.") == 1
 
 
-async def test_tools_of_several_steps_are_done_once_too(mara: Agent, kiln: str, wiki: Wiki) -> None:
+async def test_a_tool_of_several_steps_is_executed_once_per_key(mara: Agent, kiln: str, wiki: Wiki) -> None:
     asked = {"content": "It cracked.", "page": kiln, "section": "overview"}
     first, again = [await keyed(mara, "wiki_remember", "k-4", **asked) for _ in range(2)]
     assert first.structured_content["created"] is True
@@ -75,12 +75,12 @@ async def test_tools_of_several_steps_are_done_once_too(mara: Agent, kiln: str, 
 
 
 @pytest.mark.parametrize("key", ["é", "a b", "x" * 256, 7, ["k"]])
-async def test_a_key_that_is_none_is_refused(mara: Agent, kiln: str, key: Any) -> None:
+async def test_an_invalid_idempotency_key_is_refused(mara: Agent, kiln: str, key: Any) -> None:
     refused = await keyed(mara, "wiki_append", key, page=kiln, text="Never.")
     assert refused.meta["cairn/error"]["code"] == "BAD_USER_INPUT"
 
 
-async def test_a_call_whose_answer_was_lost_can_be_sent_again(
+async def test_a_call_whose_answer_was_lost_can_be_retried_with_its_key(
     service: Service, token: str, mara: Agent, kiln: str, wiki: Wiki
 ) -> None:
     """Clients that hang up at any moment of a call and send it once more."""

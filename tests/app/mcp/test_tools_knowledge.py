@@ -33,7 +33,7 @@ async def test_an_entry_is_written_found_listed_and_deleted(mara: Agent, wiki: W
     assert (await mara.call("wiki_read", page="reference/discord-setup"))["content"] == "Back."
 
 
-async def test_writing_a_knowledge_entry_keeps_other_parts_of_the_page(mara: Agent, wiki: Wiki) -> None:
+async def test_writing_a_knowledge_entry_keeps_other_metadata_of_the_page(mara: Agent, wiki: Wiki) -> None:
     await mara.call("knowledge_write", topic="ports", content="8000.")
     await wiki.look.execute("""UPDATE pages SET metadata = '{"room": 12}'""")
     (entry,) = (await mara.call("knowledge_list"))["entries"]
@@ -42,7 +42,7 @@ async def test_writing_a_knowledge_entry_keeps_other_parts_of_the_page(mara: Age
     assert (await wiki.row("pages"))["metadata"] == {"room": 12, "knowledgeSource": "user"}
 
 
-async def test_search_gives_five_entries_in_their_budget(mara: Agent) -> None:
+async def test_a_knowledge_search_returns_five_entries_within_max_chars(mara: Agent) -> None:
     for n in range(7):
         await mara.call("knowledge_write", topic=f"spring {n}", content="Springs are cold. " * 50)
     assert len((await mara.call("knowledge_search", query="springs"))["entries"]) == 5
@@ -55,7 +55,7 @@ async def test_search_gives_five_entries_in_their_budget(mara: Agent) -> None:
     assert 1200 < len(text) <= 1300
 
 
-async def test_an_empty_list_says_how_it_is_filled(mara: Agent) -> None:
+async def test_an_empty_knowledge_list_names_the_tool_that_fills_it(mara: Agent) -> None:
     text = await mara.text("knowledge_list")
     assert "no knowledge entries" in text.lower()
     assert "knowledge_write" in text
@@ -78,7 +78,7 @@ async def test_topics_are_listed_by_name_whatever_their_case(mara: Agent) -> Non
 
 
 @pytest.mark.parametrize("query", ["", " ", '""', "(", "?!", "the", "the of", "*", "\0"])
-async def test_a_search_for_nothing_finds_nothing(mara: Agent, query: str) -> None:
+async def test_a_search_without_search_terms_finds_nothing(mara: Agent, query: str) -> None:
     await mara.call("knowledge_write", topic="discord_setup", content="The bot of the house.", tags=["discord"])
     await mara.call("knowledge_write", topic="prices", content="Ten.")
     assert (await mara.call("knowledge_search", query=query))["entries"] == []
@@ -147,7 +147,9 @@ def seeds(tmp_path: Path) -> Path:
     return folder
 
 
-async def test_a_service_plants_its_seeds_before_it_answers(dsn: str, tmp_path: Path, seeds: Path, wiki: Wiki) -> None:
+async def test_a_service_loads_its_seed_files_before_it_serves(
+    dsn: str, tmp_path: Path, seeds: Path, wiki: Wiki
+) -> None:
     where = {"seed_tenant": str(wiki.scope.tenant_id), "seed_owner": str(wiki.scope.owner_id)}
     for _ in range(2):
         async with serving(dsn, tmp_path, seed_dir=seeds, **where) as service:
@@ -163,7 +165,7 @@ async def test_a_service_plants_its_seeds_before_it_answers(dsn: str, tmp_path: 
         assert (await service.http.get("/healthz")).status_code == 200
 
 
-async def test_a_seed_writes_over_nothing_and_brings_nothing_back(mara: Agent, wiki: Wiki, seeds: Path) -> None:
+async def test_seed_files_neither_overwrite_nor_restore_entries(mara: Agent, wiki: Wiki, seeds: Path) -> None:
     await mara.call("knowledge_write", topic="ports", content="9000.")
     done = await load_seed_files(wiki.database, wiki.scope, seeds)
     assert (done.made, done.known, [file for file, _ in done.refused]) == (
@@ -178,7 +180,7 @@ async def test_a_seed_writes_over_nothing_and_brings_nothing_back(mara: Agent, w
     assert await load_seed_files(wiki.database, wiki.scope, seeds / "nowhere") == ([], 0, [])
 
 
-async def test_a_command_plants_seeds_and_reports_each_result(
+async def test_a_command_loads_seed_files_and_reports_each_result(
     dsn: str, tmp_path: Path, seeds: Path, wiki: Wiki
 ) -> None:
     where = ("--tenant", str(wiki.scope.tenant_id), "--owner", str(wiki.scope.owner_id), "--json")

@@ -21,7 +21,7 @@ from tests.app.service import Service, serving
 from tests.wiki import Wiki, check
 
 
-async def test_a_page_is_read_with_what_it_links_to_and_what_its_sections_cite(
+async def test_a_page_is_read_with_its_links_and_citations_in_one_statement(
     statements: list[str], service: Service, token: str
 ) -> None:
     async with agent(service, token) as mara:
@@ -64,7 +64,7 @@ async def test_a_page_is_found_by_its_title_and_by_its_aliases(mara: Agent) -> N
     )
 
 
-async def test_a_name_that_no_page_has_brings_those_that_are_like_it(mara: Agent) -> None:
+async def test_an_unknown_page_name_is_refused_with_similar_names(mara: Agent) -> None:
     await mara.call("wiki_create", title="Barton Springs", type="entity", content="Cold water.")
     for name in ("barton", "bartn springs", "cold water", "topic/barton-springs"):
         error, text = await mara.refused("wiki_read", page=name)
@@ -74,7 +74,7 @@ async def test_a_name_that_no_page_has_brings_those_that_are_like_it(mara: Agent
     assert "Find pages with wiki_search or wiki_list." in text
 
 
-async def test_a_title_that_exists_is_no_second_page(mara: Agent, wiki: Wiki) -> None:
+async def test_a_page_with_an_existing_title_is_refused(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_create", title="Kiln", type="entity", content="Hot.", aliases=["The Oven"])
     for title in ("Kiln", "  KILN ", "The oven"):
         error, text = await mara.refused("wiki_create", title=title, type="entity", content="Hot again.")
@@ -141,7 +141,7 @@ async def test_versions_are_appended_to_read_compared_and_restored(mara: Agent, 
     await check(wiki)
 
 
-async def test_a_long_difference_is_truncated_and_marked_so(mara: Agent) -> None:
+async def test_a_long_difference_is_truncated_and_marked_as_cut(mara: Agent) -> None:
     await mara.call("wiki_create", title="Long", type="topic", content="One.")
     await mara.call("wiki_append", page="long", text="\n".join(f"Line {n}." for n in range(500)))
     for most in (200, 1_000):
@@ -184,7 +184,9 @@ USUAL = {"X-MCP-Toolsets": ""}
 """What a client is listed that asks for nothing."""
 
 
-async def test_the_older_names_are_listed_only_where_an_operator_wants_it(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_older_tool_names_are_listed_only_if_the_operator_enables_them(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
     async with serving(dsn, tmp_path, tools_older_names=True) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         async with agent(service, token, **USUAL) as one:
@@ -235,7 +237,7 @@ async def test_a_read_begins_with_superseded_claims(mara: Agent) -> None:
     assert "kind:ref" in str(refused)
 
 
-async def test_a_page_is_merged_into_another_about_the_same_thing(mara: Agent) -> None:
+async def test_a_page_is_merged_into_another_page(mara: Agent) -> None:
     for type, title in (("topic", "Austin"), ("entity", "ATX")):
         await mara.call("wiki_create", title=title, type=type, content=f"{title} is hot.")
     asked = {"page": "entity/atx", "into": "topic/austin"}

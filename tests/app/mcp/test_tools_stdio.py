@@ -6,9 +6,7 @@ from tests.app.clients.agents import local_agent
 from tests.wiki import Wiki
 
 
-async def test_a_client_that_starts_the_server_works_in_the_wiki_that_it_names(
-    dsn: str, tmp_path: Path, wiki: Wiki
-) -> None:
+async def test_a_stdio_server_works_in_the_wiki_named_by_its_arguments(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     where = ("--tenant", str(wiki.scope.tenant_id), "--owner", str(wiki.scope.owner_id))
     async with local_agent(dsn, tmp_path, *where) as writer:
         made = await writer.call("wiki_create", title="Austin", type="topic", content="A city.")
