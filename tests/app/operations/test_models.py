@@ -90,7 +90,7 @@ def test_a_wiki_is_compiled_by_a_provider_and_priced(
     assert "Momofuku is a restaurant." not in system["content"], "what sources say is no instruction"
 
 
-def test_a_key_that_is_refused_is_said_and_not_shown(
+def test_a_refused_provider_key_is_reported_and_not_shown(
     acme: Cairn, provider: type[Provider], notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key-2")
@@ -110,7 +110,7 @@ def test_a_key_that_is_refused_is_said_and_not_shown(
         ({"model": "mistral:mistral-large-latest"}, "pip install 'cairn-wiki[models]'"),
     ],
 )
-def test_a_model_that_cannot_be_had_is_said_at_the_start(
+def test_an_unavailable_model_is_reported_at_startup(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], message: str
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -138,6 +138,6 @@ def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("price", ["openai:x", "openai:x=1", "=1/2", "openai:x=1/-2"])
-def test_a_price_that_is_none_is_refused(price: str) -> None:
+def test_an_invalid_model_price_is_refused(price: str) -> None:
     with pytest.raises(ValidationError):
         Settings(model_prices=[price])

@@ -72,7 +72,7 @@ async def test_a_client_that_renames_a_hub_sees_the_progress(
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_a_repeated_rename_is_one_transaction_and_the_rest_follows(rest: Rest, wiki: Wiki) -> None:
+async def test_a_repeated_rename_returns_its_first_answer_after_the_rewrite(rest: Rest, wiki: Wiki) -> None:
     await hub(wiki)
     key = {"idempotency-key": "once"}
     first = await rest.post("/pages/austin/rename", {"title": "Austin, Texas"}, headers=key)

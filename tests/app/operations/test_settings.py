@@ -38,7 +38,7 @@ def test_every_setting_is_documented_as_it_is() -> None:
     assert documented() == list(expected())
 
 
-def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_settings_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CAIRN_PORT", "9000")
     monkeypatch.setenv("CAIRN_DATA_DIR", str(tmp_path))
     assert (Settings().port, Settings().data_dir) == (9000, tmp_path)
@@ -64,7 +64,7 @@ def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         ("ALLOWED_HOSTS", "https://wiki.example.org"),
     ],
 )
-def test_a_wrong_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_an_invalid_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"CAIRN_{name}", value)
     with pytest.raises(ValidationError):
         Settings()
@@ -92,15 +92,13 @@ def test_a_wrong_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, 
         ("CORS_ORIGINS", "app.example.org"),
     ],
 )
-def test_a_setting_that_would_do_nothing_or_undo_a_bound_is_refused(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str
-) -> None:
+def test_an_ineffective_or_unbounded_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"CAIRN_{name}", value)
     with pytest.raises(ValidationError):
         Settings()
 
 
-def test_addresses_are_taken_as_they_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hosts_and_origins_are_normalized(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAIRN_ALLOWED_HOSTS", "Wiki.Example.org, *.Internal.example.org, [::1]")
     monkeypatch.setenv("CAIRN_CORS_ORIGINS", "https://app.example.org,http://localhost:3000,http://[::1]:3000")
     monkeypatch.setenv("CAIRN_FORWARDED_ALLOW_IPS", "10.0.0.0/8, ::1")
@@ -109,7 +107,7 @@ def test_addresses_are_taken_as_they_are_compared(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)
-def test_an_empty_variable_is_as_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A composition of containers passes on what nobody has set as the empty text."""
     monkeypatch.setenv(f"CAIRN_{name.upper()}", "")
     assert getattr(Settings(), name) == Settings.model_fields[name].get_default(call_default_factory=True)
@@ -120,12 +118,12 @@ def test_origins_are_in_small_letters_as_browsers_send_them(monkeypatch: pytest.
     assert Settings().cors_origins == ["https://app.example.org"]
 
 
-def test_the_hour_of_the_sweep_may_say_that_it_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sweep_time_may_end_with_z(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAIRN_SWEEP_AT", "03:30Z")
     assert Settings().sweep_at == time(3, 30)
 
 
-def test_a_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
+def test_a_secret_is_created_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "token-secret"
     with ThreadPoolExecutor(8) as pool:
         secrets = set(pool.map(load_or_create_secret, [path] * 8))
@@ -135,7 +133,7 @@ def test_a_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> N
     assert [entry.name for entry in path.parent.iterdir()] == ["token-secret"]
 
 
-def test_tokens_are_signed_here_unless_keys_come_from_elsewhere(tmp_path: Path) -> None:
+def test_no_signing_secret_is_created_if_a_jwks_url_is_set(tmp_path: Path) -> None:
     assert signing_secret(Settings(data_dir=tmp_path)) == (tmp_path / "token-secret").read_text()
     assert signing_secret(Settings(data_dir=tmp_path, jwks_url="https://keys.example.org/jwks")) is None
     given = Settings.model_validate(

@@ -25,9 +25,7 @@ def pair(made_server: Path) -> Iterator[Pair]:
         yield servers
 
 
-async def test_a_service_that_knows_both_servers_loses_nothing_that_it_has_acknowledged(
-    pair: Pair, tmp_path: Path
-) -> None:
+async def test_a_failover_loses_no_acknowledged_write(pair: Pair, tmp_path: Path) -> None:
     both = pair.sockets()
     wiki = await open_wiki(pair.dsn(both[0]))
     await close_wiki(wiki)
@@ -67,7 +65,7 @@ async def test_a_service_that_knows_both_servers_loses_nothing_that_it_has_ackno
     assert set(acknowledged) <= stored
 
 
-async def test_a_service_of_a_standby_serves_reads_and_says_that_it_takes_no_writes(pair: Pair, tmp_path: Path) -> None:
+async def test_a_service_of_a_standby_serves_reads_and_refuses_writes(pair: Pair, tmp_path: Path) -> None:
     first, second = pair.sockets()
     wiki = await open_wiki(pair.dsn(first))
     await close_wiki(wiki)

@@ -82,7 +82,7 @@ async def test_a_read_only_server_is_reported_everywhere(
     assert "hunter2" not in json.dumps(record)
 
 
-async def test_a_command_says_why_on_stderr_alone(dsn: str, tmp_path: Path) -> None:
+async def test_a_command_reports_a_read_only_server_on_stderr_only(dsn: str, tmp_path: Path) -> None:
     operator = await asyncpg.connect(dsn)
     name = await operator.fetchval("SELECT current_database()")
     await operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
@@ -176,7 +176,7 @@ async def refuse_and_heal(service: Service, token: str, hang: Callable[[], None]
     assert await reason(service) is None
 
 
-async def test_a_server_that_hangs_is_answered_fast_after_the_first_waits(
+async def test_requests_fail_fast_while_the_database_server_hangs(
     folder: Path, tmp_path: Path, made_server: Path, impatient: None
 ) -> None:
     copy_server(made_server, folder)
@@ -205,7 +205,7 @@ async def test_a_server_that_hangs_is_answered_fast_after_the_first_waits(
         await asyncio.to_thread(server.stop)
 
 
-async def test_a_network_that_holds_packets_back_is_answered_fast_after_the_first_waits(
+async def test_requests_fail_fast_while_the_network_holds_packets_back(
     dsn: str, tmp_path: Path, wiki: Wiki, impatient: None
 ) -> None:
     """Connections stay open and new ones are accepted, but nothing comes through."""

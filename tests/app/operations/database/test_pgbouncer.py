@@ -106,7 +106,7 @@ def wait_for(port: int) -> None:
         time.sleep(0.05)
 
 
-async def test_everything_works_without_prepared_statements(pooled: str, wiki: Wiki, tmp_path: Path) -> None:
+async def test_concurrent_requests_work_without_prepared_statements(pooled: str, wiki: Wiki, tmp_path: Path) -> None:
     """Many requests at once on few connections, reads and writes and the plans of slow operations among them."""
     async with serving(pooled, tmp_path, statement_cache=0, slow_operation=0.000001, metrics="local") as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
@@ -125,7 +125,9 @@ async def test_everything_works_without_prepared_statements(pooled: str, wiki: W
         assert "cairn_jobs" in (await service.http.get("/metrics")).text
 
 
-async def test_the_statement_timeout_is_the_roles_there(pooled: str, wiki: Wiki, tmp_path: Path, dsn: str) -> None:
+async def test_the_statement_timeout_of_the_role_applies_through_pgbouncer(
+    pooled: str, wiki: Wiki, tmp_path: Path, dsn: str
+) -> None:
     """PgBouncer drops the parameters that a session starts with, so that the operator sets them for the role."""
     role = await wiki.look.fetchval("SELECT current_user")
     name = await wiki.look.fetchval("SELECT current_database()")
@@ -143,19 +145,17 @@ async def test_the_statement_timeout_is_the_roles_there(pooled: str, wiki: Wiki,
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
 
 
-async def test_for_a_pooler_that_refuses_session_settings_the_error_says_what_to_ignore(
-    dsn: str, unused_port: int
-) -> None:
+async def test_the_error_for_refused_session_settings_names_those_to_ignore(dsn: str, unused_port: int) -> None:
     with running(dsn, unused_port, ignoring="") as pooled, pytest.raises(PoolerUnfit, match=IGNORING):
         await Database(pooled, statement_cache=0).open()
 
 
-async def test_statements_that_a_pooler_forgets_are_found_before_anybody_asks(pooled: str) -> None:
+async def test_prepared_statements_through_a_transaction_pooler_are_refused(pooled: str) -> None:
     with pytest.raises(PoolerUnfit, match="CAIRN_STATEMENT_CACHE=0"):
         await Database(pooled).open()
 
 
-async def test_a_pooler_that_gives_each_session_its_own_connection_keeps_statements(dsn: str, unused_port: int) -> None:
+async def test_prepared_statements_through_a_session_pooler_are_accepted(dsn: str, unused_port: int) -> None:
     with running(dsn, unused_port, mode="session") as pooled:
         database = Database(pooled, size=1)
         await database.open()
@@ -163,7 +163,7 @@ async def test_a_pooler_that_gives_each_session_its_own_connection_keeps_stateme
         await database.close()
 
 
-async def test_the_doctor_names_each_setting_that_is_missing(dsn: str, unused_port: int, wiki: Wiki) -> None:
+async def test_the_doctor_names_each_missing_setting_of_the_pooler(dsn: str, unused_port: int, wiki: Wiki) -> None:
     """Without a pooler, none is mentioned."""
     given = {"statement_cache": 0, "statement_timeout": 7.0}
     assert await check_pooler(Settings(**given), dsn) == []  # type: ignore[arg-type]

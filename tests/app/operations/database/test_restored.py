@@ -116,7 +116,9 @@ async def test_a_cursor_of_an_older_release_still_works(service: Service, token:
     assert walked["data"]["wikiChanges"]["nodes"] == [{"position": 1}]
 
 
-async def test_the_operator_can_say_that_a_backup_was_restored(service: Service, token: str, wiki: Wiki) -> None:
+async def test_an_operator_can_expire_cursors_after_restoring_a_backup(
+    service: Service, token: str, wiki: Wiki
+) -> None:
     """A server cannot detect by itself that its volume was restored."""
 
     await Rest(service.http, token).page("Kiln")

@@ -145,7 +145,7 @@ async def test_the_api_answers_through_pgbouncer_beside_a_replica(
         await close_wiki(wiki)
 
 
-async def test_every_statement_has_a_time_limit_there(pair: Pair, settings: dict[str, Any]) -> None:
+async def test_statements_through_pgbouncer_have_a_timeout(pair: Pair, settings: dict[str, Any]) -> None:
     connection = await asyncpg.connect(settings["database_url"], statement_cache_size=0)
     assert await connection.fetchval("SHOW statement_timeout") == "10s"
     await connection.close()

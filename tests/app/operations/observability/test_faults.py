@@ -42,7 +42,7 @@ def codes(response: httpx.Response) -> set[str]:
         ("GET", "/graphiql/assets/../../settings.py", 404, "NOT_FOUND"),
     ],
 )
-async def test_an_unknown_path_is_refused_in_the_common_form(
+async def test_unknown_paths_and_methods_get_the_common_error_form(
     service: Service, method: str, path: str, status: int, code: str
 ) -> None:
     response = await service.http.request(method, path)
@@ -125,7 +125,7 @@ async def test_a_fault_of_any_other_route_is_answered_and_logged_once(app: Starl
     assert "hunter2" not in json.dumps(response.json())
 
 
-async def test_half_an_answer_is_not_made_to_look_whole(app: Starlette) -> None:
+async def test_a_response_that_fails_midway_is_not_completed(app: Starlette) -> None:
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://x") as http:
         with pytest.raises(RuntimeError):
             await http.get("/fails-late")

@@ -58,7 +58,7 @@ def test_a_traceback_shows_no_values(capsys: pytest.CaptureFixture[str]) -> None
     assert password not in json.dumps(record)
 
 
-def test_debug_is_not_shown_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_debug_records_are_not_written_at_level_info(capsys: pytest.CaptureFixture[str]) -> None:
     configured().debug("detail")
     assert lines(capsys) == []
 
@@ -66,7 +66,7 @@ def test_debug_is_not_shown_unless_asked_for(capsys: pytest.CaptureFixture[str])
 SECRET = "query($s: String!) { mobileWikiSearch(query: $s) { score } }"
 
 
-async def test_a_request_is_one_line_without_its_values(
+async def test_a_request_writes_one_log_line_without_its_values(
     service: Service, token: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     response = await service.post(SECRET, token, {"s": "hunter2"}, **{"x-request-id": "mine-1"})
@@ -103,14 +103,14 @@ async def test_the_log_line_of_a_request_names_caller_and_client(
 
 
 @pytest.mark.parametrize(("level", "count"), [("debug", 1), ("info", 1), ("warning", 0), ("error", 0)])
-async def test_the_line_is_written_where_its_level_is_shown(
+async def test_the_request_line_is_written_only_up_to_level_info(
     capsys: pytest.CaptureFixture[str], level: Any, count: int
 ) -> None:
     writer(Settings(log_level=level))(RequestTrace("mine-2"), "GET", "/", 200, 0.5)
     assert [line["request_id"] for line in lines(capsys)] == ["mine-2"] * count
 
 
-async def test_for_people_the_line_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_console_format_writes_text(capsys: pytest.CaptureFixture[str]) -> None:
     settings = Settings(log_format="console")
     configure(settings)
     REQUEST_TRACE.set(RequestTrace("mine-3"))
@@ -140,5 +140,5 @@ def test_ids_of_requests_differ_and_sort_by_time(monkeypatch: pytest.MonkeyPatch
     ("given", "taken"),
     [("abc-1", True), ("a" * 64, True), ("a" * 65, False), ("", False), ("a b", False), ("é", False), ("a\n", False)],
 )
-def test_a_clients_own_id_is_taken_when_it_can_stand_in_a_log(given: str, taken: bool) -> None:
+def test_a_request_id_of_a_client_is_used_if_it_is_loggable(given: str, taken: bool) -> None:
     assert (loggable_id(given) == given) is taken

@@ -48,7 +48,7 @@ async def counting(dsn: str, tmp_path: Path) -> Any:
         yield service
 
 
-async def test_requests_and_operations_are_counted_by_how_they_ended(counting: Service, wiki: Wiki) -> None:
+async def test_requests_and_operations_are_counted_by_outcome(counting: Service, wiki: Wiki) -> None:
     token = counting.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     await counting.ask("query Mine { wikiPages(first: 1) { nodes { id } } }", token)
     await counting.ask("query Mine { wikiPages(first: 1) { nodes { id } } }", token)
@@ -83,9 +83,7 @@ async def test_requests_that_wait_for_a_connection_are_counted(counting: Service
     assert 0 < found[WAITS] < 41 <= found["cairn_sql_seconds_count",]
 
 
-async def test_nothing_that_a_client_names_but_its_program_and_its_operation_becomes_a_label(
-    counting: Service, wiki: Wiki
-) -> None:
+async def test_paths_methods_and_values_of_clients_do_not_become_labels(counting: Service, wiki: Wiki) -> None:
     token = counting.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     await counting.http.get("/hunter2")
     await counting.http.request("HUNTER2", "/graphql")
@@ -142,12 +140,12 @@ async def test_metrics_are_refused_unless_the_operator_enables_them(service: Ser
 
 
 @pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip", "via"])
-async def test_local_is_not_who_comes_through_a_proxy(counting: Service, header: str) -> None:
+async def test_local_metrics_are_refused_through_a_proxy(counting: Service, header: str) -> None:
     response = await counting.http.get("/metrics", headers={header: "127.0.0.1"})
     assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
 
 
-async def test_a_token_is_asked_for(dsn: str, tmp_path: Path) -> None:
+async def test_metrics_require_the_configured_token(dsn: str, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path, metrics="token", metrics_token=TOKEN) as service:
         for shown in ({}, {"authorization": "Bearer no"}, {"authorization": "Bearer é".encode()}):
             assert (await service.http.get("/metrics", headers=shown)).status_code == 401  # type: ignore[arg-type]
@@ -156,15 +154,13 @@ async def test_a_token_is_asked_for(dsn: str, tmp_path: Path) -> None:
         assert samples(response.text)["cairn_processes",] == 1
 
 
-def test_a_token_that_is_not_there_or_short_is_refused_at_the_start() -> None:
+def test_a_missing_or_short_metrics_token_is_refused_at_startup() -> None:
     for token in (None, "short"):
         with pytest.raises(ValidationError):
             Settings.model_validate({"metrics": "token", "metrics_token": token})
 
 
-def test_counts_of_processes_are_added_and_those_of_dead_ones_stay(
-    tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_counts_of_running_and_dead_processes_are_added(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     count = """if True:
         from pathlib import Path
         from app.observability import metrics
@@ -191,7 +187,7 @@ def test_counts_of_processes_are_added_and_those_of_dead_ones_stay(
 
 
 @pytest.mark.parametrize("in_a_file", [True, False])
-def test_more_series_than_there_is_room_for_harm_no_other(tmp_path: Path, in_a_file: bool) -> None:
+def test_series_beyond_the_capacity_do_not_change_existing_series(tmp_path: Path, in_a_file: bool) -> None:
     numbers = Numbers(tmp_path if in_a_file else None)
     numbers.add(metrics.ERRORS, "FIRST")
     for number in range(PLACES):
@@ -244,7 +240,7 @@ def test_the_number_of_counted_clients_is_bounded() -> None:
     assert len({*many, *others}) <= MAX_CALLERS + 1
 
 
-async def test_calls_are_counted_by_who_asked(counting: Service, wiki: Wiki) -> None:
+async def test_calls_are_counted_by_client_operation_and_tenant(counting: Service, wiki: Wiki) -> None:
     token = counting.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     for _ in range(2):
         await counting.post("query Titles { viewer { role } }", token, **{"user-agent": "curl/8"})

@@ -92,7 +92,9 @@ def inside(inner: ReadableSpan, outer: ReadableSpan) -> bool:
     return times[0] - 100_000 <= times[1] <= times[2] <= times[3] + 100_000
 
 
-async def test_errors_are_marked_where_they_are(traced: Service, exported: InMemorySpanExporter, wiki: Wiki) -> None:
+async def test_an_error_is_marked_on_the_span_of_its_operation(
+    traced: Service, exported: InMemorySpanExporter, wiki: Wiki
+) -> None:
     token = traced.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     await traced.post("{ nothing }", token)
     await traced.http.get("/hunter2", headers={"traceparent": "not one"})
@@ -153,7 +155,7 @@ def metrics(reader: InMemoryMetricReader) -> Iterator[Any]:
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}, set()),
     ],
 )
-def test_the_standard_variables_say_what_is_sent(
+def test_the_standard_variables_enable_traces_and_metrics(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], wanted: set[str]
 ) -> None:
     for name, value in variables.items():
@@ -161,14 +163,14 @@ def test_the_standard_variables_say_what_is_sent(
     assert telemetry_wanted() == wanted
 
 
-def test_missing_libraries_are_reported_and_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_telemetry_libraries_are_reported_without_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http", None)
     with structlog.testing.capture_logs() as records:
         assert telemetry(frozenset({"traces"}), None).observers == []
     assert "cairn-wiki[telemetry]" in records[0]["event"]
 
 
-async def test_a_collector_that_does_not_answer_holds_up_no_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unresponsive_collector_does_not_delay_the_shutdown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.observability.telemetry.FLUSH_TIMEOUT", 0.05)
     never, sent = threading.Event(), threading.Event()
 
@@ -187,7 +189,7 @@ async def test_a_collector_that_does_not_answer_holds_up_no_stop(monkeypatch: py
     never.set()
 
 
-def test_the_service_has_a_name_that_the_operator_can_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_operator_can_change_the_service_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resource.__wrapped__().attributes["service.name"] == "cairn"
     monkeypatch.setenv("OTEL_SERVICE_NAME", "wiki")
     assert resource.__wrapped__().attributes["service.name"] == "wiki"

@@ -45,7 +45,7 @@ def test_a_stack_that_changed_is_reported_as_far_as_it_can_be_followed() -> None
     assert next(format_frames(sys._getframe())).endswith("it_can_be_followed")
 
 
-async def test_waiting_holds_nothing() -> None:
+async def test_waiting_is_not_reported_as_a_hold() -> None:
     holds: list[Hold] = []
     clock = LoopTime()
     watchdog = Watchdog(THRESHOLD, holds.append, clock)
@@ -64,7 +64,7 @@ def test_a_record_names_the_time_and_the_frames() -> None:
     assert logs == [{"event": "event loop held", "log_level": "warning", **told}]
 
 
-async def test_a_threshold_of_nothing_watches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_threshold_of_zero_starts_no_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.observability.event_loop_watchdog.Watchdog", None)
     with watch_loop(0):
         pass
@@ -85,7 +85,7 @@ async def test_a_service_logs_the_code_that_held_the_loop(
     assert told[0].seconds >= 0.2
 
 
-async def test_the_tests_fail_where_the_product_holds_the_loop() -> None:
+async def test_tests_fail_if_the_product_holds_the_loop() -> None:
     async def hold() -> None:
         with nothing_of_ours_holds_the_loop():
             fold_letters("é" * 1_500_000)

@@ -23,7 +23,7 @@ from tests.standby import Pair
 from tests.wiki import Wiki
 
 
-async def test_a_read_that_brings_its_position_sees_the_write_though_the_replica_is_behind(
+async def test_a_read_with_a_position_sees_the_write_while_the_replica_lags(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
     async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
@@ -49,7 +49,7 @@ async def test_a_read_that_brings_its_position_sees_the_write_though_the_replica
                 caught_up = reading.by
 
 
-async def test_a_read_waits_for_a_replica_that_is_a_moment_behind(
+async def test_a_read_with_a_position_waits_for_the_replica(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
     """The read waits without queries of its own, and sends one statement to the replica."""
@@ -66,7 +66,7 @@ async def test_a_read_waits_for_a_replica_that_is_a_moment_behind(
         assert (waiting.by, waiting.fallbacks) == ({"replica-1": 1}, {})
 
 
-async def test_a_forged_position_is_answered_by_the_primary_at_once_and_a_malformed_one_is_refused(
+async def test_forged_positions_go_to_the_primary_and_malformed_ones_are_refused(
     pair: Pair, wiki: Wiki, tmp_path: Path
 ) -> None:
     async with replicated(pair, tmp_path, read_wait=10) as service:
@@ -88,7 +88,7 @@ async def test_a_forged_position_is_answered_by_the_primary_at_once_and_a_malfor
             assert (await service.http.post("/graphql", json=brought, headers=authorized)).status_code == 400
 
 
-async def test_a_repeated_write_has_a_position_and_a_refused_one_has_none(
+async def test_a_replayed_write_has_a_position_and_a_refused_write_has_none(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
     async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
@@ -105,7 +105,7 @@ async def test_a_repeated_write_has_a_position_and_a_refused_one_has_none(
         assert (HEADER in refused.headers, "position" in refused.json()["extensions"]) == (False, False)
 
 
-async def test_a_browser_keeps_what_it_has_written_in_a_cookie(
+async def test_a_cookie_holds_the_position_of_the_last_write_of_a_browser(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
     async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
@@ -127,7 +127,7 @@ async def test_a_browser_keeps_what_it_has_written_in_a_cookie(
             assert "Birch" in (await browser.get(written.headers["location"])).text
 
 
-async def test_every_transport_sees_what_it_has_written(
+async def test_rest_clients_and_agents_see_their_own_writes(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
     """An agent brings no position: the primary answers it, unless it does."""
@@ -155,7 +155,7 @@ async def test_every_transport_sees_what_it_has_written(
         assert set(brought.by) == {"replica-1"}
 
 
-async def test_events_and_writes_of_a_stream_say_their_position(
+async def test_events_and_writes_of_a_websocket_have_a_position(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
     """Whoever hears of a change, and reads again elsewhere, sees it. What a stream shows the primary has read."""

@@ -72,7 +72,7 @@ async def seen_by_all(service: Service, token: str, position: str) -> None:
     raise AssertionError(f"the replicas do not have the position {position}")
 
 
-async def test_reads_are_spread_also_where_they_come_one_after_the_other(service: Service, wiki: Wiki) -> None:
+async def test_sequential_and_concurrent_reads_are_spread_over_the_replicas(service: Service, wiki: Wiki) -> None:
     token = token_of(service, wiki)
     await seen_by_all(service, token, await make(service, token, "Ash"))
     async with Answered(service) as alone:
@@ -107,7 +107,7 @@ async def test_a_read_goes_to_the_replica_that_has_its_position(
 
 
 @pytest.mark.parametrize("max_lag", [1])
-async def test_a_replica_that_is_too_far_behind_leaves_its_reads_to_the_other(
+async def test_reads_of_a_lagging_replica_go_to_the_other_replica(
     service: Service, wiki: Wiki, late: asyncpg.Connection
 ) -> None:
     token = token_of(service, wiki)
@@ -124,7 +124,7 @@ async def test_a_replica_that_is_too_far_behind_leaves_its_reads_to_the_other(
     await seen_by_all(service, token, position)
 
 
-async def test_no_client_notices_that_one_replica_and_then_both_are_killed(
+async def test_no_client_notices_that_both_replicas_are_killed(
     service: Service, wiki: Wiki, standbys: tuple[EmbeddedServer, EmbeddedServer]
 ) -> None:
     token = token_of(service, wiki)

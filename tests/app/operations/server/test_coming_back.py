@@ -66,7 +66,7 @@ async def answers(service: Serving) -> bool:
             return False
 
 
-async def test_a_worker_that_dies_in_an_outage_comes_back_and_the_others_serve_on(folder: Path, used_dir: Path) -> None:
+async def test_a_worker_killed_in_an_outage_is_replaced_and_the_service_recovers(folder: Path, used_dir: Path) -> None:
     server = EmbeddedServer(used_dir)
     dsn = await asyncio.to_thread(server.start)
     try:
@@ -89,7 +89,7 @@ async def test_a_worker_that_dies_in_an_outage_comes_back_and_the_others_serve_o
         await asyncio.to_thread(server.stop)
 
 
-async def test_workers_that_can_never_start_end_the_service_with_a_failure(dsn: str, folder: Path) -> None:
+async def test_a_service_whose_workers_cannot_start_exits_with_a_failure(dsn: str, folder: Path) -> None:
     connection = await asyncpg.connect(dsn)
     settings = {"CAIRN_DATABASE_URL": dsn, "CAIRN_JWT_SECRET": SECRET, "CAIRN_DOCUMENTS": "only"}
     process = await asyncio.create_subprocess_exec(
@@ -123,7 +123,7 @@ async def test_an_embedded_server_that_dies_is_started_again_by_the_running_serv
     assert not server.running()
 
 
-async def test_workers_end_with_a_parent_that_is_killed(dsn: str, folder: Path) -> None:
+async def test_workers_end_when_their_parent_process_is_killed(dsn: str, folder: Path) -> None:
     async with served(dsn, folder, workers=2) as service:
         workers = children(service)
         assert len(workers) == 2
@@ -132,7 +132,7 @@ async def test_workers_end_with_a_parent_that_is_killed(dsn: str, folder: Path) 
         assert not await answers(service)
 
 
-async def test_the_metrics_of_a_killed_service_are_removed_by_the_next_one_and_those_in_use_are_kept(
+async def test_metrics_folders_of_killed_services_are_removed_unless_in_use(
     dsn: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = folder / "temporary"
@@ -161,7 +161,7 @@ async def test_the_metrics_of_a_killed_service_are_removed_by_the_next_one_and_t
     assert foreign.exists()
 
 
-async def test_a_worker_waits_for_postgres_and_tells_its_health_and_what_it_did(folder: Path, used_dir: Path) -> None:
+async def test_a_worker_waits_for_postgres_and_reports_health_and_metrics(folder: Path, used_dir: Path) -> None:
     server = EmbeddedServer(used_dir)
     dsn = await asyncio.to_thread(server.start)
     try:

@@ -16,7 +16,7 @@ READ = "{ wikiPages(first: 5) { nodes { title } } }"
 CROWD = 300
 
 
-async def test_a_borrower_with_many_waits_behind_itself_alone() -> None:
+async def test_a_borrower_with_many_requests_does_not_delay_other_borrowers() -> None:
     queue, order = FairQueue(2), list[str]()
     free = asyncio.Event()
 
@@ -35,7 +35,7 @@ async def test_a_borrower_with_many_waits_behind_itself_alone() -> None:
     assert (queue.taken, queue.waiters, queue.held, queue.waiting) == (0, 0, {}, {})
 
 
-async def test_one_tenant_leaves_a_quarter_of_the_pool_to_the_others() -> None:
+async def test_a_tenant_leaves_a_quarter_of_the_pool_to_other_tenants() -> None:
     queue = FairQueue(8)
     for _ in range(6):
         await queue.acquire("heavy")
@@ -46,7 +46,7 @@ async def test_one_tenant_leaves_a_quarter_of_the_pool_to_the_others() -> None:
     await asyncio.wait_for(seventh, 1)
 
 
-async def test_one_tenant_fills_at_most_half_of_the_queue() -> None:
+async def test_a_tenant_fills_at_most_half_of_the_queue() -> None:
     queue = FairQueue(1, max_waiting=4)
     await queue.acquire("heavy")
     waiting = [asyncio.create_task(queue.acquire("heavy")) for _ in range(2)]
@@ -64,7 +64,7 @@ async def test_one_tenant_fills_at_most_half_of_the_queue() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-async def test_no_turn_is_lost_in_a_storm_of_cancellations(seed: int) -> None:
+async def test_cancelled_waiters_lose_no_slot_of_the_queue(seed: int) -> None:
     chance, queue, at_once = random.Random(seed), FairQueue(4), Counter[str]()
 
     async def work(borrower: str) -> None:
@@ -86,7 +86,7 @@ async def test_no_turn_is_lost_in_a_storm_of_cancellations(seed: int) -> None:
     assert (queue.taken, queue.waiters, queue.held, queue.waiting) == (0, 0, {}, {})
 
 
-async def test_a_request_passes_the_crowd_of_another_tenant(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+async def test_a_request_overtakes_the_queued_requests_of_another_tenant(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     light = await open_wiki(dsn)
     async with (
         serving(dsn, tmp_path, pool_size=2) as service,

@@ -101,7 +101,7 @@ def never_collecting_by_itself() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-async def test_one_pass_of_the_loop_begins_a_bounded_number_of_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_pass_of_the_loop_begins_a_limited_number_of_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     app = Slow()
     async with serving(app, monkeypatch) as server:
         with ExitStack() as opened:
@@ -117,7 +117,7 @@ async def test_one_pass_of_the_loop_begins_a_bounded_number_of_requests(monkeypa
                 await answers(one, 1)
 
 
-async def test_requests_behind_a_waiting_one_are_read_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pipelined_requests_of_a_crowd_are_all_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     app = Slow()
     app.may_answer.set()
     async with serving(app, monkeypatch) as server:
@@ -132,7 +132,7 @@ async def test_requests_behind_a_waiting_one_are_read_after_it(monkeypatch: pyte
             assert len(app.began) == 3 * CROWD
 
 
-async def test_a_client_that_leaves_before_its_request_begins_blocks_no_other(
+async def test_a_client_that_leaves_early_blocks_no_other_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = Slow()
@@ -147,7 +147,7 @@ async def test_a_client_that_leaves_before_its_request_begins_blocks_no_other(
             await answers(crowd[-1], 1)
 
 
-async def test_the_collector_looks_at_what_a_request_made_once_and_not_again_while_it_waits(
+async def test_objects_of_waiting_requests_leave_the_young_generations(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = Slow()
@@ -163,7 +163,7 @@ async def test_the_collector_looks_at_what_a_request_made_once_and_not_again_whi
             assert len(waiting) <= 2 * COLLECT_AFTER
 
 
-async def test_a_full_garbage_collection_runs_once_a_minute_and_less_under_load() -> None:
+async def test_a_full_garbage_collection_is_postponed_under_load() -> None:
     looked: list[int] = []
 
     def note(phase: str, about: dict[str, int]) -> None:

@@ -30,5 +30,5 @@ def resident_after(choice: str) -> float:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="as Linux counts memory")
-def test_large_blocks_are_given_back() -> None:
+def test_freed_large_blocks_are_returned_to_the_system() -> None:
     assert resident_after("set") < 150

@@ -37,7 +37,7 @@ echo = Starlette(routes=[Route("/", told_of)])
         ("*", "192.0.2.1", {"client": "203.0.113.7", "scheme": "https"}),
     ],
 )
-async def test_only_proxies_that_are_set_are_believed(
+async def test_forwarded_headers_are_trusted_only_from_configured_proxies(
     monkeypatch: pytest.MonkeyPatch, believed: str | None, client: str, told: dict[str, Any]
 ) -> None:
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # uvicorn's own, which is not a setting of ours
@@ -79,19 +79,19 @@ async def test_objects_that_exist_at_the_start_are_exempt_from_garbage_collectio
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7", "[::1]"])
-def test_an_address_of_another_machine_is_distinguished_from_one_in_use(host: str) -> None:
+def test_an_address_of_another_machine_is_reported_as_a_bad_setting(host: str) -> None:
     with pytest.raises(NoSuchAddress, match="CAIRN_HOST") as refused:
         bind(host, 0)
     assert refused.value.code == "BAD_SETTING"
 
 
 @pytest.mark.parametrize(("host", "shown"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]"), ("::1", "[::1]")])
-def test_the_url_is_one_that_a_browser_here_can_open(host: str, shown: str) -> None:
+def test_the_local_url_has_an_address_that_a_browser_can_open(host: str, shown: str) -> None:
     with bind(host, 0) as listening:
         assert local_url(host, listening) == f"http://{shown}:{listening.getsockname()[1]}"
 
 
-async def test_an_ipv4_proxy_is_believed_at_a_socket_of_both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_ipv4_proxy_is_trusted_on_a_dual_stack_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DRAINING, "is_on", False)
     for believed, client in ((None, "127.0.0.1"), ("127.0.0.0/8", "203.0.113.7")):
         server = uvicorn.Server(config_of(echo, Settings(forwarded_allow_ips=believed)))

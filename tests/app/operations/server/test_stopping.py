@@ -82,9 +82,7 @@ def listens(pid: int, service: Serving) -> bool:
     return False
 
 
-async def test_a_stopping_service_reports_it_serves_on_for_the_delay_and_loses_no_request(
-    dsn: str, tmp_path: Path, token: str
-) -> None:
+async def test_a_stopping_service_is_not_ready_and_loses_no_request(dsn: str, tmp_path: Path, token: str) -> None:
     """This holds for clients that reuse a connection, for clients that open a new one, and for its load balancer."""
     async with (
         served(dsn, tmp_path, drain_delay="1") as service,
@@ -106,9 +104,7 @@ async def test_a_stopping_service_reports_it_serves_on_for_the_delay_and_loses_n
     assert clients.outcomes.keys() == {"whole", "refused"}
 
 
-async def test_several_processes_add_up_stand_in_for_each_other_and_lose_no_request(
-    dsn: str, tmp_path: Path, token: str
-) -> None:
+async def test_workers_add_up_metrics_are_replaced_and_lose_no_request(dsn: str, tmp_path: Path, token: str) -> None:
     async with (
         served(dsn, tmp_path, workers=2, metrics="local", log_level="info") as service,
         asking(service, token) as http,
@@ -141,7 +137,7 @@ async def test_several_processes_add_up_stand_in_for_each_other_and_lose_no_requ
 
 
 @pytest.mark.parametrize("moments", [0.0, 0.5])
-async def test_stopped_while_a_worker_is_replaced_the_service_starts_no_other(
+async def test_stopping_while_a_worker_is_replaced_starts_no_further_worker(
     dsn: str, tmp_path: Path, moments: float
 ) -> None:
     """The new one is not asked for its health for half a minute, nor is another made, who would have no socket."""
@@ -159,7 +155,7 @@ async def test_stopped_while_a_worker_is_replaced_the_service_starts_no_other(
 
 
 @pytest.mark.parametrize(("timeout", "frees"), [("30", True), ("0.3", False)])
-async def test_requests_in_flight_are_waited_for_up_to_a_limit(
+async def test_requests_in_flight_are_awaited_up_to_the_drain_timeout(
     dsn: str, tmp_path: Path, token: str, wiki: Wiki, timeout: str, frees: bool
 ) -> None:
     async with served(dsn, tmp_path, drain_timeout=timeout) as service, asking(service, token) as http:

@@ -39,7 +39,7 @@ async def test_a_request_that_offers_another_protocol_keeps_its_body(service: Se
         assert await role(client) == "ADMIN"
 
 
-async def test_the_head_and_the_body_may_come_in_any_pieces(service: Service, token: str) -> None:
+async def test_an_upgrade_offer_may_arrive_in_pieces(service: Service, token: str) -> None:
     request = asked(token, OFFERS["Java"])
     async with connected(service) as client:
         for start in range(0, len(request), 7):
@@ -47,7 +47,7 @@ async def test_the_head_and_the_body_may_come_in_any_pieces(service: Service, to
         assert await role(client) == "ADMIN"
 
 
-async def test_a_body_in_chunks_is_kept_too(service: Service, token: str) -> None:
+async def test_a_chunked_body_of_an_upgrade_offer_is_read(service: Service, token: str) -> None:
     head, _, body = asked(token, OFFERS["curl"]).partition(b"\r\n\r\n")
     head = head.rpartition(b"\r\n")[0] + b"\r\nTransfer-Encoding: chunked\r\n\r\n"
     async with connected(service) as client:
@@ -61,7 +61,7 @@ async def test_several_upgrade_offers_are_answered_in_order(service: Service, to
         assert {await role(client) for _ in range(100)} == {"ADMIN"}
 
 
-async def test_an_offer_has_no_body_to_lose_in_a_read(service: Service) -> None:
+async def test_an_upgrade_offer_without_a_body_is_answered(service: Service) -> None:
     async with connected(service) as client:
         await client.say(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + OFFERS["curl"] + b"\r\n")
         assert (await client.answer())[2] == b'{"status":"ok"}'
