@@ -18,7 +18,7 @@ HISTORY = """query ($tenant: ID!, $owner: ID!) {
 VIEWER = "{ viewer { actorKind actorName } }"
 
 
-async def test_every_api_names_who_wrote(statements: list[str], service: Service, wiki: Wiki) -> None:
+async def test_every_api_names_the_author_of_a_version(statements: list[str], service: Service, wiki: Wiki) -> None:
     tenant_id = wiki.scope.tenant_id
     scout = await create_owner(wiki.database, tenant_id, OwnerKind.AGENT, "scout", "Scout the agent")
     key = await create_api_key(wiki.database, tenant_id, "nightly import", Role.MEMBER, [scout.id])
@@ -61,7 +61,7 @@ async def test_every_api_names_who_wrote(statements: list[str], service: Service
     assert len([sql for sql in statements if "revisions" in sql]) == 1, "names cost no statement of their own"
 
 
-async def test_an_owner_of_another_tenant_gives_its_name_to_no_author(service: Service, wiki: Wiki, dsn: str) -> None:
+async def test_an_author_is_not_named_after_an_owner_of_another_tenant(service: Service, wiki: Wiki, dsn: str) -> None:
     other: Any = await wiki.look.fetchrow(
         "INSERT INTO tenants (tenant_id, slug, name) VALUES (gen_random_uuid(), 'far', 'Far') RETURNING tenant_id"
     )

@@ -65,7 +65,7 @@ async def mutated(service: Service, token: str, mutation: str, **given: Any) -> 
     return done
 
 
-async def test_graphql_writes_the_fields_and_reads_them(service: Service, token: str, rest: Rest, wiki: Wiki) -> None:
+async def test_graphql_writes_and_reads_page_fields(service: Service, token: str, rest: Rest, wiki: Wiki) -> None:
     made = await mutated(service, token, "createWikiPage", type="TOPIC", title="Plan", bodyMd="A plan.", **GIVEN)
     tenant = str(wiki.scope.tenant_id)
     assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 1, **TOLD}
@@ -92,7 +92,7 @@ async def test_an_invalid_value_of_a_page_field_is_refused(
     assert (await wiki.row("pages", slug="plan"))["version"] == 1
 
 
-async def test_rest_writes_the_fields_and_reads_them(rest: Rest, wiki: Wiki) -> None:
+async def test_rest_writes_and_reads_page_fields(rest: Rest, wiki: Wiki) -> None:
     given = {
         "sensitivity": "confidential", "stated_confidence": "low", "expires_at": "2027-03-02T10:00:00Z",
         "owner_role": "backend", "supersedes": ["old"],
@@ -111,7 +111,7 @@ async def test_rest_writes_the_fields_and_reads_them(rest: Rest, wiki: Wiki) -> 
     assert (refused.status_code, refused.json()["field"]) == (422, "supersedes.0")
 
 
-async def test_tools_write_the_fields_and_read_them(service: Service, token: str, rest: Rest) -> None:
+async def test_tools_write_and_read_page_fields(service: Service, token: str, rest: Rest) -> None:
     async with agent(service, token) as mara:
         await mara.call("wiki_create", title="Plan", type="topic", content="A plan.", sensitivity="confidential")
         given = {"expires_at": "2027-03-02", "owner_role": "architect", "contradicts": ["Topic/other"]}
@@ -131,7 +131,7 @@ async def test_tools_write_the_fields_and_read_them(service: Service, token: str
     assert fault["field"] == "sensitivity"
 
 
-async def test_files_say_the_fields_as_they_came_and_as_they_were_written(
+async def test_page_fields_are_imported_from_and_exported_to_frontmatter(
     service: Service, token: str, rest: Rest, wiki: Wiki
 ) -> None:
     text = (
@@ -184,7 +184,7 @@ async def test_a_trajectory_becomes_as_sensitive_as_its_page(wiki: Wiki) -> None
     assert (await wiki.row("pages", slug="store-trajectory"))["metadata"]["sensitivity"] == "secret"
 
 
-async def test_metadata_that_says_no_sensitivity_leaves_it_as_it_is(
+async def test_metadata_without_a_sensitivity_keeps_that_of_the_page(
     service: Service, token: str, rest: Rest, wiki: Wiki
 ) -> None:
     """Whoever replaces the metadata of a page has not said that everybody may read it now."""
@@ -208,7 +208,7 @@ async def test_metadata_that_says_no_sensitivity_leaves_it_as_it_is(
     assert await level() == {}
 
 
-async def test_an_earlier_version_comes_again_as_sensitive_as_the_page_is(wiki: Wiki) -> None:
+async def test_a_restored_version_has_the_higher_sensitivity_of_both(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Plan", metadata={"a": 1}))).page_id
     await update_page(wiki.database, wiki.scope, page_id, fields={"sensitivity": "secret"}, title="Other")
     await restore_state(wiki.database, wiki.scope, page_id, 1)

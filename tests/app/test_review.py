@@ -43,7 +43,9 @@ async def review(service: Service, token: str, role: str) -> None:
     assert done["data"]["updateWikiSettings"]["userErrors"] == []
 
 
-async def test_propose_conflict_amend_accept(service: Service, ada: Rest, ben: Rest, wiki: Wiki) -> None:
+async def test_a_conflicting_proposal_is_amended_and_accepted(
+    service: Service, ada: Rest, ben: Rest, wiki: Wiki
+) -> None:
     await ben.page("Ledger", content=TEXT)
     await review(service, ben.token, "MEMBER")
 

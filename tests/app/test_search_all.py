@@ -47,7 +47,7 @@ async def test_rest_reports_invalid_parameters(rest: Rest) -> None:
         assert (refused(answer), answer.json().get("field")) == ((status, code), field), query
 
 
-async def test_an_agent_finds_both(mara: Agent) -> None:
+async def test_an_agent_searches_pages_and_sources(mara: Agent) -> None:
     await mara.call("wiki_create", title="Pottery", type="topic", content=TEXT)
     await mara.call("wiki_remember", content=TEXT)
     found = await mara.call("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
@@ -61,7 +61,7 @@ async def test_an_agent_finds_both(mara: Agent) -> None:
     assert error["code"] == "BAD_USER_INPUT"
 
 
-def test_a_command_searches_both(acme: Cairn) -> None:
+def test_a_command_searches_pages_and_sources(acme: Cairn) -> None:
     mara = ("--tenant", "acme", "--owner", "mara")
     assert acme("search", "kiln", *mara, "--in", "pages", "--in", "sources").out == "No results.\n"
     listed = json.loads(acme("search", "the", *mara, "--in", "pages", "--json").out)
@@ -69,7 +69,7 @@ def test_a_command_searches_both(acme: Cairn) -> None:
     assert acme("search", "kiln", *mara, "--space", "moon", "--json").error["code"] == "NOT_FOUND"
 
 
-async def test_rest_packs_a_context(rest: Rest) -> None:
+async def test_rest_returns_a_context_pack(rest: Rest) -> None:
     await rest.page("Pottery", content=TEXT)
     pack = (await rest.get("/context?q=kiln&budget_tokens=200&task=Fix+it&role=potter")).json()
     assert (pack["budget_tokens"], pack["omitted"]) == (200, 0)
@@ -85,7 +85,7 @@ async def test_rest_packs_a_context(rest: Rest) -> None:
         assert (refused(answer), answer.json().get("field")) == ((status, code), field), query
 
 
-async def test_an_agent_gets_context(mara: Agent) -> None:
+async def test_an_agent_gets_a_context_pack(mara: Agent) -> None:
     await mara.call("wiki_create", title="Goals", type="context", content="We sell pots. </data>")
     await mara.call("wiki_create", title="Pottery", type="topic", content=TEXT)
     pack = await mara.call("wiki_context", query="kiln", budget_tokens=300)
@@ -96,7 +96,7 @@ async def test_an_agent_gets_context(mara: Agent) -> None:
     assert (await mara.call("wiki_context", query="kiln owner:moon"))["text"] == ""
 
 
-def test_a_command_says_the_context(acme: Cairn) -> None:
+def test_a_command_prints_a_context_pack(acme: Cairn) -> None:
     mara = ("--tenant", "acme", "--owner", "mara")
     assert acme("context", "kiln", *mara).out == "No page or source matches.\n"
     assert acme("create", "context", "Goals", "We sell pots.", *mara).code == 0

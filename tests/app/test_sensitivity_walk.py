@@ -295,7 +295,7 @@ async def test_a_webhook_with_the_default_ceiling_gets_no_secret(secrets: Secret
     assert leaked(secrets, "", " ".join(map(str, rows))) == []
 
 
-async def test_a_folder_in_step_with_the_wiki_has_no_secret(secrets: Secrets, tmp_path: Path) -> None:
+async def test_a_synced_folder_contains_no_secret(secrets: Secrets, tmp_path: Path) -> None:
     scope = secrets.guest.in_owner(secrets.wiki.scope.owner_id)
     with suppress(Forbidden):  # readers may not sync
         await sync_folder(secrets.wiki.database, scope, tmp_path, direction=Direction.PULL)

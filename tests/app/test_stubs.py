@@ -75,7 +75,7 @@ async def test_rest_makes_a_stub_with_its_source_or_nothing(
     assert (again.status_code, again.json()["code"]) == (409, "PAGE_EXISTS")
 
 
-async def test_an_agent_makes_a_stub_of_what_it_just_kept(mara: Agent, wiki: Wiki) -> None:
+async def test_an_agent_creates_a_stub_from_a_remembered_source(mara: Agent, wiki: Wiki) -> None:
     kept = await mara.call("wiki_remember", content="Roast 5 kg.")
     error, _ = await mara.refused("wiki_stub", type="concept", **WHOLE | {"how_to_apply": ""})
     assert error["field"] == "howToApply"
@@ -87,7 +87,7 @@ async def test_an_agent_makes_a_stub_of_what_it_just_kept(mara: Agent, wiki: Wik
     assert error["code"] == "PAGE_EXISTS"
 
 
-async def test_under_review_a_stub_waits_whole(service: Service, token: str, wiki: Wiki, source: str) -> None:
+async def test_a_stub_under_review_becomes_one_proposal(service: Service, token: str, wiki: Wiki, source: str) -> None:
     rules = orjson.dumps(checked_rules([PolicyRule(WriterRole.ADMIN, Policy.REVIEW)])).decode()
     await wiki.look.execute("UPDATE owners SET write_policy = $1", rules)
     waiting = await Rest(service.http, token).post("/stubs", {"type": "concept"} | WHOLE | {"source": source})

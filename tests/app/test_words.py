@@ -73,13 +73,13 @@ def messages_of_settings() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("door", [messages_of_rest, messages_of_tools, messages_of_settings])
-def test_errors_use_the_words_of_the_api(door: Any) -> None:
+def test_error_messages_contain_no_words_of_python(door: Any) -> None:
     messages = set(door())
     assert len(messages) > 10
     assert [message for message in messages if PYTHON.search(message)] == []
 
 
-def test_every_message_can_be_made_or_falls_back() -> None:
+def test_validation_messages_are_translated_or_shortened() -> None:
     assert argument_problem({"type": "int_type", "msg": "Input should be a valid integer"}) == MESSAGES["int_type"]
     assert (
         argument_problem({"type": "greater_than", "msg": "Input should be greater than 3"}) == "must be greater than 3"
@@ -99,7 +99,7 @@ def test_every_message_can_be_made_or_falls_back() -> None:
         ("{ wikiPages(filter: null, orderBy: null) { nodes { id } } }", {}),
     ],
 )
-async def test_graphql_shows_values_as_json(wiki: Wiki, query: str, values: dict[str, Any]) -> None:
+async def test_graphql_errors_show_values_as_json(wiki: Wiki, query: str, values: dict[str, Any]) -> None:
     answer = await ask(make_engine(), Recorder(wiki.database, wiki.scope, 10**6), query, **values)
     assert answer["errors"]
     for error in answer["errors"]:
@@ -107,6 +107,6 @@ async def test_graphql_shows_values_as_json(wiki: Wiki, query: str, values: dict
 
 
 @given(st.text(alphabet="None True'\"\\ False", max_size=60))
-def test_text_of_the_client_stays_as_it_is(text: str) -> None:
+def test_quoted_text_of_a_client_is_unchanged_in_messages(text: str) -> None:
     message = GraphQLError(f"Expected {text!r} and None.").message
     assert in_json_words(message) == f"Expected {text!r} and null."
