@@ -1,4 +1,4 @@
-"""/api/admin: only operators create tenants, owners, keys and tokens, and no secret is stored."""
+"""Tests /api/admin: only operators create tenants, owners, keys and tokens, and no secret is stored."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from db.scope import Role
 from resolvers.auth.api_keys import create_api_key, list_api_keys
 from resolvers.tenants.tenants import find_tenant
 from tests.app.clients.rest_client import exactly, refused
-from tests.app.rest.test_onboarding import VIEWER, everywhere
+from tests.app.rest.test_onboarding import VIEWER, all_rows_as_text
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
@@ -35,13 +35,13 @@ TOKEN = "the operators' token of the tests, xx".replace(" ", "-")
 
 @cache
 def contract() -> dict[str, Any]:
-    """Return the contract as it is committed: making it would hold the event loop of the tests that ask."""
+    """Return the committed contract: building it would block the event loop of the tests that use it."""
     document: dict[str, Any] = json.loads((ROOT / "schema" / "admin-openapi.json").read_text())
     return document
 
 
 class Operator:
-    """Asks as an operator, and holds every answer against the contract."""
+    """A client of /api/admin that compares every response with the contract."""
 
     def __init__(self, service: Service, token: str | None = TOKEN) -> None:
         self.service, self.token = service, token
@@ -54,12 +54,12 @@ class Operator:
             for known, methods in contract()["paths"].items()
             if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", known), path.partition("?")[0])
         )
-        said = operation["responses"][str(answer.status_code)]
+        documented = operation["responses"][str(answer.status_code)]
         if answer.status_code >= 400:
             assert answer.headers["content-type"] == "application/problem+json"
             TypeAdapter(Problem).validate_json(answer.content)
         elif answer.status_code != 204:
-            shape = said["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            shape = documented["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
             exactly(getattr(admin_models, shape, None) or getattr(admin_webhooks, shape), answer.json())
         if method != "GET":
             assert answer.status_code >= 400 or answer.headers["cache-control"] == "no-store"
@@ -112,10 +112,10 @@ async def test_an_operator_issues_and_revokes_a_key_for_a_new_owner(operator: Op
 
 
 async def test_a_token_has_the_given_owner_role_and_lifetime(operator: Operator) -> None:
-    made = await operator.make("/tenants/acme/tokens", owner="ada", role="reader", ttl=900)
-    assert (made["role"], made["expires_in"]) == ("reader", 900)
+    issued = await operator.make("/tenants/acme/tokens", owner="ada", role="reader", ttl=900)
+    assert (issued["role"], issued["expires_in"]) == ("reader", 900)
     viewer = "{ viewer { role actorKind owner { slug } tenant { slug } } }"
-    assert (await operator.service.ask(viewer, made["token"]))["data"]["viewer"] == {
+    assert (await operator.service.ask(viewer, issued["token"]))["data"]["viewer"] == {
         "role": "READER", "actorKind": "AGENT", "owner": {"slug": "ada"}, "tenant": {"slug": "acme"},
     }  # fmt: skip
     for ttl in (0, 86_401, "900", 1.5):
@@ -289,10 +289,10 @@ async def test_no_secret_is_in_a_table_or_a_log(
     logged = [json.loads(line) for line in output.err.splitlines() if line.startswith("{")]
     calls = [record["path"] for record in logged if record["event"] == "request"]
     assert calls[-2:] == [f"{PATH}/tenants/{{tenant}}/keys", f"{PATH}/tenants/{{tenant}}/tokens"]
-    kept = await everywhere(wiki)
+    rows = await all_rows_as_text(wiki)
     for secret in (key.removeprefix("cairn_"), token.rpartition(".")[2], TOKEN):
         assert secret not in output.err + output.out
-        assert secret not in kept
+        assert secret not in rows
 
 
 async def test_the_example_of_the_documentation_runs(service: Service, wiki: Wiki) -> None:
@@ -306,5 +306,5 @@ async def test_the_example_of_the_documentation_runs(service: Service, wiki: Wik
     assert (tenant["name"], owner["slug"], token["expires_in"]) == ("Acme Ltd", "mara", 900)
     assert (await service.ask("{ viewer { role } }", key["key"]))["data"]["viewer"] == {"role": "SERVICE"}
     assert (await service.ask("{ viewer { role } }", token["token"]))["data"]["viewer"] == {"role": "MEMBER"}
-    (kept,) = await list_api_keys(wiki.database, (await find_tenant(wiki.database, "acme")).id)
-    assert kept.name == "sync"
+    (stored_key,) = await list_api_keys(wiki.database, (await find_tenant(wiki.database, "acme")).id)
+    assert stored_key.name == "sync"

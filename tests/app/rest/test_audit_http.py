@@ -1,4 +1,4 @@
-"""The audit log and the bounds of API keys, as admins of a tenant use them over GraphQL and REST."""
+"""Tests the audit log, and the scopes, networks and rotation of API keys, over GraphQL and REST."""
 
 from typing import Any
 from uuid import uuid4
@@ -8,7 +8,7 @@ import pytest
 from db.scope import Role
 from resolvers.auth.owners import OwnerKind, create_owner
 from tests.app.clients.rest_client import Rest, refused
-from tests.app.rest.test_onboarding import KEY, codes, do, faults
+from tests.app.rest.test_onboarding import KEY, error_codes, mutate, user_errors
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -34,8 +34,8 @@ async def events(service: Service, token: str, **given: Any) -> list[dict[str, A
 async def test_only_admins_read_who_created_and_rotated_a_key(
     service: Service, token: str, wiki: Wiki, owner: str
 ) -> None:
-    issued = await do(service, token, KEY, name="nightly", role="MEMBER", owners=[owner])
-    rotated = await do(service, token, ROTATE, id=issued["apiKey"]["id"])
+    issued = await mutate(service, token, KEY, name="nightly", role="MEMBER", owners=[owner])
+    rotated = await mutate(service, token, ROTATE, id=issued["apiKey"]["id"])
     newest, oldest = await events(service, token, action="api_key")
     assert (newest["action"], oldest["action"]) == ("api_key.rotated", "api_key.created")
     assert newest["subject"] == oldest["subject"] == issued["apiKey"]["id"]
@@ -47,13 +47,13 @@ async def test_only_admins_read_who_created_and_rotated_a_key(
         assert secret not in str([newest, oldest])
     for role in (Role.READER, Role.MEMBER, Role.SERVICE):
         other = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, role)
-        assert await codes(service, other, EVENTS) == ["FORBIDDEN"]
+        assert await error_codes(service, other, EVENTS) == ["FORBIDDEN"]
     assert await events(service, service.token(uuid4(), uuid4(), Role.ADMIN)) == []
 
 
 async def test_the_audit_log_is_paged_newest_first(service: Service, token: str, owner: str) -> None:
     for name in "abc":
-        await do(service, token, KEY, name=name, role="READER", owners=[owner])
+        await mutate(service, token, KEY, name=name, role="READER", owners=[owner])
     page = (await service.ask(EVENTS, token, action="api_key.created", first=2))["data"]["auditEvents"]
     assert [event["detail"]["name"] for event in page["nodes"]] == ["c", "b"]
     rest = await events(service, token, action="api_key.created", first=2, after=page["pageInfo"]["endCursor"])
@@ -61,7 +61,7 @@ async def test_the_audit_log_is_paged_newest_first(service: Service, token: str,
 
 
 async def test_rest_lists_and_filters_audit_events(service: Service, token: str, wiki: Wiki, owner: str) -> None:
-    await do(service, token, KEY, name="nightly", role="READER", owners=[owner])
+    await mutate(service, token, KEY, name="nightly", role="READER", owners=[owner])
     rest = Rest(service.http, token)
     answer = await rest.get("/audit-events?action=api_key&outcome=done")
     assert answer.status_code == 200, answer.text
@@ -74,31 +74,33 @@ async def test_rest_lists_and_filters_audit_events(service: Service, token: str,
 
 
 async def test_networks_and_scopes_restrict_an_api_key(service: Service, token: str, owner: str) -> None:
-    elsewhere = await do(service, token, KEY, name="office", role="READER", owners=[owner], networks=["203.0.113.0/24"])
+    elsewhere = await mutate(
+        service, token, KEY, name="office", role="READER", owners=[owner], networks=["203.0.113.0/24"]
+    )
     answer = await service.post("{ viewer { role } }", elsewhere["key"])
     assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
-    here = await do(
+    here = await mutate(
         service, token, KEY, name="here", role="ADMIN", owners=[owner], scopes=["wiki:read"], networks=["127.0.0.1"]
     )
     assert (await service.ask("{ viewer { role } }", here["key"]))["data"]["viewer"]["role"] == "READER"
-    assert await codes(service, here["key"], EVENTS) == ["FORBIDDEN"]
-    assert await codes(
+    assert await error_codes(service, here["key"], EVENTS) == ["FORBIDDEN"]
+    assert await error_codes(
         service, here["key"], KEY, input={"name": "more", "role": "READER", "owners": [owner]}
     ) == ["FORBIDDEN"]  # fmt: skip
-    assert await faults(service, token, KEY, name="x", owners=[owner]) == [("BAD_USER_INPUT", ["role"])]
+    assert await user_errors(service, token, KEY, name="x", owners=[owner]) == [("BAD_USER_INPUT", ["role"])]
 
 
 async def test_both_secrets_of_a_rotated_key_are_accepted_until_the_overlap_ends(
     service: Service, token: str, owner: str
 ) -> None:
-    issued = await do(service, token, KEY, name="nightly", role="MEMBER", owners=[owner])
-    rotated = await do(service, token, ROTATE, id=issued["apiKey"]["id"])
+    issued = await mutate(service, token, KEY, name="nightly", role="MEMBER", owners=[owner])
+    rotated = await mutate(service, token, ROTATE, id=issued["apiKey"]["id"])
     assert rotated["apiKey"]["formerUntil"] is not None
     for key in (issued["key"], rotated["key"]):
         assert (await service.post("{ viewer { role } }", key)).status_code == 200
-    await do(service, token, ROTATE, id=issued["apiKey"]["id"], overlapSeconds=0)
+    await mutate(service, token, ROTATE, id=issued["apiKey"]["id"], overlapSeconds=0)
     for key in (issued["key"], rotated["key"]):
         assert (await service.post("{ viewer { role } }", key)).status_code == 401
-    assert await faults(service, token, ROTATE, id=issued["apiKey"]["id"], overlapSeconds=-1) == [
+    assert await user_errors(service, token, ROTATE, id=issued["apiKey"]["id"], overlapSeconds=-1) == [
         ("BAD_USER_INPUT", ["overlapSeconds"])
     ]  # fmt: skip

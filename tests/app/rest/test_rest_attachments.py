@@ -1,4 +1,4 @@
-"""Attachments over REST: the bytes of the files that a text embeds."""
+"""Tests that the files that a page embeds are downloaded over REST."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -16,9 +16,6 @@ VAULT: dict[str, str | bytes] = {
 }  # fmt: skip
 
 
-ASKED = (("path=map.png", TOP), ("path=map.png&beside=Trips/Austin.md", NEAR), ("path=Trips/map.png", NEAR))
-
-
 @pytest.fixture
 def rest(service: Service, token: str) -> Rest:
     return Rest(service.http, token)
@@ -26,18 +23,18 @@ def rest(service: Service, token: str) -> Rest:
 
 async def test_an_attachment_is_found_by_its_path_as_the_page_writes_it(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, VAULT)
-    for asked, data in (
+    for query, data in (
         ("path=map.png", TOP),
         ("path=map.png&beside=Trips/Austin.md", NEAR),
         ("path=Trips/map.png", NEAR),
     ):
-        answer = await rest.get(f"/attachment?{asked}")
+        answer = await rest.get(f"/attachment?{query}")
         assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, data, "image/png")
         assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''map.png"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "sandbox" in answer.headers["content-security-policy"]
-    kept = await wiki.row("attachments", path="map.png")
-    assert bytes(kept["hash"]) == sha256(TOP).digest()
+    row = await wiki.row("attachments", path="map.png")
+    assert bytes(row["hash"]) == sha256(TOP).digest()
 
 
 async def test_an_unknown_attachment_is_not_found(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:

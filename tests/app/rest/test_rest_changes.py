@@ -1,4 +1,4 @@
-"""A copy of a wiki that is kept up to date over REST."""
+"""Tests the change feed that keeps a copy of a wiki up to date over REST."""
 
 import pytest
 
@@ -15,20 +15,20 @@ def rest(service: Service, token: str) -> Rest:
 
 
 async def test_a_client_that_resumes_gets_the_changes_since_its_cursor(rest: Rest, wiki: Wiki) -> None:
-    made = [await rest.page(title) for title in "ABC"]
-    first = (await rest.get("/changes?limit=2")).json()
-    assert [item["page"]["slug"] for item in first["items"]] == ["a", "b"]
-    rest_of_it = (await rest.get("/changes", params={"cursor": first["next"]})).json()
-    assert ([item["page"]["slug"] for item in rest_of_it["items"]], rest_of_it["next"]) == (["c"], None)
-    resume = {"cursor": rest_of_it["resume"]}
+    pages = [await rest.page(title) for title in "ABC"]
+    first_page = (await rest.get("/changes?limit=2")).json()
+    assert [item["page"]["slug"] for item in first_page["items"]] == ["a", "b"]
+    second_page = (await rest.get("/changes", params={"cursor": first_page["next"]})).json()
+    assert ([item["page"]["slug"] for item in second_page["items"]], second_page["next"]) == (["c"], None)
+    resume = {"cursor": second_page["resume"]}
     assert (await rest.get("/changes", params=resume)).json() == {
         "items": [],
         "next": None,
         "resume": resume["cursor"],
     }
     await rest.ask("DELETE", "/pages/a")
-    await delete_page(wiki.database, wiki.acting(Role.ADMIN).scope, made[1]["id"])
+    await delete_page(wiki.database, wiki.acting(Role.ADMIN).scope, pages[1]["id"])
     since = (await rest.get("/changes", params=resume)).json()["items"]
-    told = [(item["page_id"], item["state"], item["page"] and item["page"]["status"]) for item in since]
-    assert told == [(made[0]["id"], "archived", "archived"), (made[1]["id"], "deleted", None)]
+    changes = [(item["page_id"], item["state"], item["page"] and item["page"]["status"]) for item in since]
+    assert changes == [(pages[0]["id"], "archived", "archived"), (pages[1]["id"], "deleted", None)]
     assert refused(await rest.get("/changes?cursor=x")) == (422, "BAD_USER_INPUT")

@@ -1,4 +1,4 @@
-"""REST: superseded claims, contradictions, and a wiki at a glance."""
+"""Tests superseded claims, contradictions, the map, the activity and the diary over REST."""
 
 from datetime import UTC, datetime
 
@@ -19,8 +19,12 @@ def rest(service: Service, token: str) -> Rest:
 async def test_a_superseded_claim_is_read_with_its_page(rest: Rest, service: Service, wiki: Wiki) -> None:
     await rest.page("Ledger", content="It runs on Postgres.")
     given = {"fact": "on Postgres", "replacement": "on MySQL", "superseded_on": "2026-03-02T00:00:00Z"}
-    done = await rest.post("/pages/ledger/supersede", given | {"expected_version": 1})
-    assert (done.status_code, done.json()["content"], done.json()["version"]) == (200, "It runs on MySQL.", 2)
+    superseded = await rest.post("/pages/ledger/supersede", given | {"expected_version": 1})
+    assert (superseded.status_code, superseded.json()["content"], superseded.json()["version"]) == (
+        200,
+        "It runs on MySQL.",
+        2,
+    )
     (claim,) = (await rest.get("/pages/ledger")).json()["superseded"]
     assert claim["text"] == 'Used to say "on Postgres" until 2026-03-02; now says "on MySQL".'
     assert (claim["fact"], claim["section"]) == ("on Postgres", "overview")
@@ -37,23 +41,31 @@ async def test_a_superseded_claim_is_read_with_its_page(rest: Rest, service: Ser
 async def test_contradictions_are_listed_and_resolved(rest: Rest, service: Service, wiki: Wiki) -> None:
     await rest.page("Ledger", content="On Postgres.\n\n## Later\n\nOn MySQL.")
     (page,) = await wiki.rows("pages")
-    older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())
-    made = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
-    (one,) = (await rest.get("/contradictions?status=open")).json()["items"]
-    assert (one["id"], one["older_claim"], one["suggestion"]) == (str(made.id), "On Postgres.", "keep_newer")
-    assert one["page"]["slug"] == "ledger"
-    where = f"/contradictions/{made.id}/resolve"
-    assert (await rest.post(where, {"resolution": "coin", "reason": "So."})).status_code == 422
-    assert (await rest.post(where, {"resolution": "keep_older", "reason": " "})).json()["field"] == "reason"
-    done = await rest.post(where, {"resolution": "keep_older", "reason": "I looked."})
-    assert (done.status_code, done.json()["status"], done.json()["resolution"]) == (200, "resolved", "keep_older")
+    older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in MONTHS.items())
+    contradiction = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
+    (listed,) = (await rest.get("/contradictions?status=open")).json()["items"]
+    assert (listed["id"], listed["older_claim"], listed["suggestion"]) == (
+        str(contradiction.id),
+        "On Postgres.",
+        "keep_newer",
+    )
+    assert listed["page"]["slug"] == "ledger"
+    path = f"/contradictions/{contradiction.id}/resolve"
+    assert (await rest.post(path, {"resolution": "coin", "reason": "So."})).status_code == 422
+    assert (await rest.post(path, {"resolution": "keep_older", "reason": " "})).json()["field"] == "reason"
+    resolved = await rest.post(path, {"resolution": "keep_older", "reason": "I looked."})
+    assert (resolved.status_code, resolved.json()["status"], resolved.json()["resolution"]) == (
+        200,
+        "resolved",
+        "keep_older",
+    )
     assert "MySQL" not in (await rest.get("/pages/ledger")).json()["content"]
     assert (await rest.get("/contradictions?status=open")).json()["items"] == []
     missing = await rest.post(f"/contradictions/{page['id']}/resolve", {"resolution": "keep_older", "reason": "So."})
     assert missing.status_code == 404
 
 
-OF_MONTHS = {"On Postgres.": 1, "On MySQL.": 3}
+MONTHS = {"On Postgres.": 1, "On MySQL.": 3}
 
 
 async def test_the_map_and_the_activity_are_paged_markdown(rest: Rest) -> None:

@@ -1,4 +1,4 @@
-"""REST over HTTP: conditional requests, repetitions, errors, malicious requests, and the contract."""
+"""Tests REST over HTTP: conditional requests, idempotency keys, errors, timeouts, limits and the contract."""
 
 import asyncio
 import io
@@ -30,7 +30,7 @@ def rest(service: Service, token: str) -> Rest:
 
 
 def test_the_committed_contract_is_current() -> None:
-    """`make schema` writes it anew."""
+    """Run `make schema` to update the committed contract."""
     assert contract() == make_application().openapi()
 
 
@@ -41,8 +41,8 @@ async def test_the_contract_is_served_without_a_credential(service: Service) -> 
 
 
 async def test_a_client_that_has_the_page_gets_not_modified(rest: Rest, wiki: Wiki) -> None:
-    made = await rest.post("/pages", PAGE)
-    tag = made.headers["etag"]
+    created = await rest.post("/pages", PAGE)
+    tag = created.headers["etag"]
     known = await rest.get("/pages/austin", headers={"if-none-match": f'"x", W/{tag}'})
     assert (known.status_code, known.content, known.headers["etag"]) == (304, b"", tag)
     await rest.post("/pages", {"title": "Zilker", "type": "topic", "content": "[[Austin]]"})
@@ -110,8 +110,8 @@ async def test_a_failed_request_with_an_idempotency_key_can_be_retried(rest: Res
     assert refused(missing) == (422, "BAD_USER_INPUT")
     assert await wiki.rows("pages") == []
     await rest.page("B")
-    made = await rest.post("/pages", PAGE | {"related": ["b"]}, headers=key)
-    assert (made.status_code, made.json()["related"]) == (201, ["b"])
+    created = await rest.post("/pages", PAGE | {"related": ["b"]}, headers=key)
+    assert (created.status_code, created.json()["related"]) == (201, ["b"])
 
 
 async def test_equal_sources_are_stored_once_listed_and_read(rest: Rest, wiki: Wiki) -> None:
@@ -126,8 +126,8 @@ async def test_equal_sources_are_stored_once_listed_and_read(rest: Rest, wiki: W
     assert (second.status_code, second.json()["version"]) == (201, 2)
     listed = (await rest.get("/sources?kind=document&limit=1")).json()
     assert [source["version"] for source in listed["items"]] == [2]
-    rest_of_it = (await rest.get(f"/sources?kind=document&limit=1&cursor={listed['next']}")).json()
-    assert [source["version"] for source in rest_of_it["items"]] == [1]
+    next_page = (await rest.get(f"/sources?kind=document&limit=1&cursor={listed['next']}")).json()
+    assert [source["version"] for source in next_page["items"]] == [1]
     assert (await rest.get("/sources?kind=url")).json() == {"items": [], "next": None}
     page = (await rest.page("Austin"))["id"]
     assert refused(await rest.get(f"/sources/{page}")) == (404, "NOT_FOUND")
@@ -154,7 +154,10 @@ async def test_a_search_without_results_offers_mentioned_names_without_a_page(
     statements.clear()
     found = (await rest.get("/search?q=who+is+chef+joao")).json()
     assert sum("FROM mentions" in sql for sql in statements) == 1
-    assert (found["items"], [(one["name"], one["evidence"]) for one in found["held_names"]]) == ([], [("Chef João", 1)])
+    assert (found["items"], [(mention["name"], mention["evidence"]) for mention in found["held_names"]]) == (
+        [],
+        [("Chef João", 1)],
+    )
     assert found["held_names"][0]["missing"] == "2 more sources that say something of it"
     statements.clear()
     assert (await rest.get("/search?q=tavern")).json()["held_names"] == []
@@ -170,7 +173,7 @@ async def test_the_wiki_is_exported_as_a_zip(rest: Rest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "most"),
+    ("path", "statement_count"),
     [
         ("/pages/austin?type=topic", 1),
         ("/pages/austin", 2),
@@ -180,17 +183,17 @@ async def test_the_wiki_is_exported_as_a_zip(rest: Rest) -> None:
     ],
 )
 async def test_a_read_takes_one_statement_and_one_more_to_find_its_page(
-    statements: list[str], rest: Rest, path: str, most: int
+    statements: list[str], rest: Rest, path: str, statement_count: int
 ) -> None:
     await rest.page("Austin")
     await rest.get(path)
     statements.clear()
     assert (await rest.get(path)).status_code == 200
-    assert len(statements) == most
+    assert len(statements) == statement_count
 
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
-REFUSALS: list[tuple[int, str, str, str, dict[str, Any]]] = [
+ERRORS: list[tuple[int, str, str, str, dict[str, Any]]] = [
     (400, "BAD_REQUEST", "POST", "/pages", {"content": b"{"}),
     (400, "BAD_REQUEST", "POST", "/pages", {"content": DEEP}),
     (400, "BAD_REQUEST", "POST", "/pages", {"content": b'{"title": "\\ud800"}'}),
@@ -236,7 +239,7 @@ REFUSALS: list[tuple[int, str, str, str, dict[str, Any]]] = [
 
 
 async def test_each_error_has_its_status_and_code(rest: Rest) -> None:
-    for status, code, method, path, given in REFUSALS:
+    for status, code, method, path, given in ERRORS:
         headers = {"content-type": "application/json"} | given.get("headers", {})
         answer = await rest.ask(method, path, **given | {"headers": headers})
         assert refused(answer) == (status, code), (path, answer.text)

@@ -1,4 +1,4 @@
-"""Importing notes over REST, and which notes are refused."""
+"""Tests the import and export of notes over REST: reports, limits and refused uploads."""
 
 import asyncio
 import io
@@ -29,18 +29,18 @@ def rest(service: Service, token: str) -> Rest:
 
 def zipped(notes: Mapping[str, str]) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, text in notes.items():
-            made.writestr(path, text)
+            archive.writestr(path, text)
     return file.getvalue()
 
 
 async def test_a_zip_is_imported_as_pages_and_importing_it_again_changes_nothing(rest: Rest, wiki: Wiki) -> None:
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
-    said = answer.json()
+    report = answer.json()
     assert answer.status_code == 200
-    assert (said["created"], said["links"], said["broken_links"]) == (2, 1, 0)
-    assert [(one["path"], one["code"]) for one in said["errors"]] == [("../out.md", "BAD_USER_INPUT")]
+    assert (report["created"], report["links"], report["broken_links"]) == (2, 1, 0)
+    assert [(error["path"], error["code"]) for error in report["errors"]] == [("../out.md", "BAD_USER_INPUT")]
     assert (await rest.get("/pages/b")).json()["tags"] == ["x"]
     again = (await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)).json()
     assert (again["created"], again["changed"], again["unchanged"]) == (0, 0, 2)
@@ -51,8 +51,8 @@ async def test_importing_an_export_into_its_own_wiki_creates_no_page(rest: Rest)
     await rest.page("Austin", content="Hot. [[Bats]]", tags=["us"])
     exported = (await rest.get("/export.zip")).content
     await rest.ask("DELETE", "/pages/austin")
-    said = (await rest.ask("POST", "/import", content=exported, headers=ZIP)).json()
-    assert (said["created"], said["failed"]) == (0, 0)
+    report = (await rest.ask("POST", "/import", content=exported, headers=ZIP)).json()
+    assert (report["created"], report["failed"]) == (0, 0)
     assert (await rest.get("/export.zip")).status_code == 200
 
 
@@ -79,8 +79,8 @@ async def test_an_export_that_lacks_a_page_reports_it_and_contains_the_others(
 async def test_json_lines_are_imported(rest: Rest) -> None:
     lines = b'{"title": "Austin", "body": "Hot."}\n{"title": 7}\n'
     for kind in ("application/jsonl", "application/x-ndjson; charset=utf-8"):
-        said = (await rest.ask("POST", "/import", content=lines, headers={"content-type": kind})).json()
-        assert (said["created"] + said["unchanged"], said["failed"]) == (1, 1)
+        report = (await rest.ask("POST", "/import", content=lines, headers={"content-type": kind})).json()
+        assert (report["created"] + report["unchanged"], report["failed"]) == (1, 1)
 
 
 async def test_a_file_that_is_not_a_zip_is_refused(rest: Rest) -> None:
@@ -146,13 +146,11 @@ async def test_slow_uploads_do_not_block_imports_of_other_tenants(
 
 
 HOSTILE = {
-    "no zip": b"PK no",
-    "cut": zipped({"a.md": "A."})[:-30],
-    "a bomb": zipped({"bomb.md": "x" * 10_000_000, "good.md": "Good."}),
-    "a path that leads out": zipped(
-        {"../../out.md": "Out.", ".cairn/history/../../out.jsonl": "{}", "good.md": "Good."}
-    ),
-    "another kind of packing": zipped({"a.md": "A." * 50}).replace(
+    "not a zip": b"PK no",
+    "truncated": zipped({"a.md": "A."})[:-30],
+    "zip bomb": zipped({"bomb.md": "x" * 10_000_000, "good.md": "Good."}),
+    "path traversal": zipped({"../../out.md": "Out.", ".cairn/history/../../out.jsonl": "{}", "good.md": "Good."}),
+    "unknown compression method": zipped({"a.md": "A." * 50}).replace(
         b"\x14\x00\x00\x00\x08\x00", b"\x14\x00\x00\x00\x63\x00"
     ),
 }
@@ -170,23 +168,25 @@ async def test_a_malicious_zip_is_reported_and_harms_nothing(rest: Rest, wiki: W
 
 async def test_an_export_contains_page_history_on_request(rest: Rest) -> None:
     await rest.page("Austin", content="Hot.")
-    plain, told = [
-        zipfile.ZipFile(io.BytesIO((await rest.get(f"/export.zip{asked}")).content)).namelist()
-        for asked in ("", "?history=true")
+    without_history, with_history = [
+        zipfile.ZipFile(io.BytesIO((await rest.get(f"/export.zip{query}")).content)).namelist()
+        for query in ("", "?history=true")
     ]
-    assert [name for name in told if name not in plain] == [name for name in told if name.startswith(".cairn/history/")]
-    assert len(told) == len(plain) + 1
+    assert [name for name in with_history if name not in without_history] == [
+        name for name in with_history if name.startswith(".cairn/history/")
+    ]
+    assert len(with_history) == len(without_history) + 1
 
 
 async def test_an_import_reports_its_format_skipped_files_and_warnings(rest: Rest) -> None:
     page = "A page 0123456789abcdef0123456789abcdef"
-    sent = zipped({f"{page}.md": "# A page\n\nText.", f"{page}/oven.png": "PNG", "Tasks.csv": "Name\n"})
-    said = (await rest.ask("POST", "/import", content=sent, headers=ZIP)).json()
-    assert (said["format"], said["left_out"], said["attachments"]) == ("notion", {".csv": 1}, 1)
+    archive = zipped({f"{page}.md": "# A page\n\nText.", f"{page}/oven.png": "PNG", "Tasks.csv": "Name\n"})
+    report = (await rest.ask("POST", "/import", content=archive, headers=ZIP)).json()
+    assert (report["format"], report["left_out"], report["attachments"]) == ("notion", {".csv": 1}, 1)
     assert (await rest.get("/pages/a-page")).json()["title"] == "A page"
-    lost = zipped({"A.md": "---\nparent: Nowhere\n---\nA."})
-    said = (await rest.ask("POST", "/import?format=obsidian", content=lost, headers=ZIP)).json()
-    assert (said["format"], said["errors"]) == ("obsidian", [])
-    assert [(one["path"], one["code"]) for one in said["warnings"]] == [("A.md", "BROKEN_RELATION")]
-    answer = await rest.ask("POST", "/import?format=roam", content=lost, headers=ZIP)
+    broken = zipped({"A.md": "---\nparent: Nowhere\n---\nA."})
+    report = (await rest.ask("POST", "/import?format=obsidian", content=broken, headers=ZIP)).json()
+    assert (report["format"], report["errors"]) == ("obsidian", [])
+    assert [(warning["path"], warning["code"]) for warning in report["warnings"]] == [("A.md", "BROKEN_RELATION")]
+    answer = await rest.ask("POST", "/import?format=roam", content=broken, headers=ZIP)
     assert answer.status_code == 422

@@ -1,4 +1,4 @@
-"""Files over REST, GraphQL and MCP: ingested, and read back byte for byte."""
+"""Tests that files are ingested over REST and GraphQL, and downloaded byte for byte."""
 
 from base64 import b64encode
 from typing import Any
@@ -27,13 +27,13 @@ async def upload(rest: Rest, data: bytes, media_type: str = "text/html", **query
 
 
 async def test_an_ingested_file_is_returned_unchanged_as_a_download(rest: Rest) -> None:
-    made = await upload(rest, PAGE, category="reference", address=ADDRESS)
-    assert made.status_code == 201
-    said = made.json()
-    source = said["source"]
+    created = await upload(rest, PAGE, category="reference", address=ADDRESS)
+    assert created.status_code == 201
+    body = created.json()
+    source = body["source"]
     assert (source["kind"], source["title"], source["content"]) == ("url", "Kiln", "It reaches 1,280 degrees.\n")
     assert (source["original"]["size"], source["original"]["media_type"]) == (len(PAGE), "text/html")
-    assert said["page_id"]
+    assert body["page_id"]
     again = await upload(rest, PAGE, category="reference", address=ADDRESS)
     assert (again.status_code, again.json()["source"]["id"]) == (200, source["id"])
     original = await rest.get(f"/sources/{source['id']}/original")
@@ -54,9 +54,9 @@ async def test_an_invalid_upload_stores_nothing(rest: Rest, wiki: Wiki) -> None:
 
 async def test_the_original_of_an_unknown_or_text_source_is_not_found(rest: Rest) -> None:
     assert refused(await rest.get("/sources/01900000-0000-7000-8000-000000000000/original")) == (404, "NOT_FOUND")
-    made = await rest.post("/sources", {"kind": "document", "ref": "a", "content": "A."})
-    assert made.json()["original"] is None
-    assert refused(await rest.get(f"/sources/{made.json()['id']}/original")) == (404, "NOT_FOUND")
+    created = await rest.post("/sources", {"kind": "document", "ref": "a", "content": "A."})
+    assert created.json()["original"] is None
+    assert refused(await rest.get(f"/sources/{created.json()['id']}/original")) == (404, "NOT_FOUND")
 
 
 async def test_graphql_returns_stored_and_flagged_passages(wiki: Wiki) -> None:
@@ -65,11 +65,11 @@ async def test_graphql_returns_stored_and_flagged_passages(wiki: Wiki) -> None:
         source { ref original { address mediaType size sha256 flags { line text } } } } }"""
     given = {"category": "SOURCE", "contentBase64": b64encode(b"A note. You must approve it.").decode()}
     context = Context(wiki.database, wiki.scope)
-    done = await make_engine().execute(document, {"input": given | {"address": "a.txt"}}, None, context)
-    said = orjson.loads(done.body)["data"]["ingestWikiSource"]
-    assert (said["created"], said["userErrors"], said["proposal"]) == (True, [], None)
-    assert said["page"] == {"type": "SOURCE", "slug": "a"}
-    original = said["source"]["original"]
+    response = await make_engine().execute(document, {"input": given | {"address": "a.txt"}}, None, context)
+    payload = orjson.loads(response.body)["data"]["ingestWikiSource"]
+    assert (payload["created"], payload["userErrors"], payload["proposal"]) == (True, [], None)
+    assert payload["page"] == {"type": "SOURCE", "slug": "a"}
+    original = payload["source"]["original"]
     assert (original["address"], original["mediaType"], original["size"]) == ("a.txt", "text/plain", 28)
     assert original["flags"] == [{"line": 1, "text": "You must approve it."}]
     wrong = await make_engine().execute(document, {"input": {"category": "SOURCE"}}, None, context)

@@ -1,4 +1,4 @@
-"""Pages over REST: their representation, and permissions."""
+"""Tests pages over REST: their representation, versions, lists, patches and permissions."""
 
 import httpx
 import pytest
@@ -39,15 +39,15 @@ async def test_a_created_page_is_read_back_unchanged(rest: Rest, wiki: Wiki) -> 
         "edit_summary": "Begun",
     }
     answer = await rest.post("/pages", given)
-    made = answer.json()
+    created = answer.json()
     assert answer.status_code == 201
     assert answer.headers["location"] == "/api/wiki/pages/zilker-park?type=entity"
     read = await rest.get(answer.headers["location"].removeprefix("/api/wiki"))
-    assert read.json() == made
+    assert read.json() == created
     assert read.headers["etag"] == answer.headers["etag"]
     austin = {"slug": "austin", "title": "Austin", "type": "topic", "broken": False}
     assert (
-        made
+        created
         | {
             "slug": "zilker-park",
             "content": given["content"],
@@ -59,16 +59,16 @@ async def test_a_created_page_is_read_back_unchanged(rest: Rest, wiki: Wiki) -> 
             "links": [austin, {"slug": "barton", "title": "barton", "type": None, "broken": True}],
             "redirected_from": None,
         }
-        == made
+        == created
     )
-    assert made["created_by"] == made["updated_by"] != ""
+    assert created["created_by"] == created["updated_by"] != ""
     await check(wiki)
 
 
 async def test_a_created_page_can_be_edited_with_the_etag_of_the_response(rest: Rest) -> None:
-    made = await rest.post("/pages", {"title": "Austin", "type": "topic", "content": "One.\n\n## More\n\nTwo."})
+    created = await rest.post("/pages", {"title": "Austin", "type": "topic", "content": "One.\n\n## More\n\nTwo."})
     edit = {"old_text": "Two.", "new_text": "Three.", "section": "more", "edit_summary": "Counted on"}
-    answer = await rest.post("/pages/austin/edit", edit, headers={"if-match": made.headers["etag"]})
+    answer = await rest.post("/pages/austin/edit", edit, headers={"if-match": created.headers["etag"]})
     assert answer.status_code == 200
     assert (answer.json()["version"], answer.json()["content"]) == (2, "One.\n\n## More\n\nThree.")
 
@@ -84,9 +84,9 @@ async def test_a_related_page_must_exist_and_be_unambiguous(rest: Rest, wiki: Wi
         answer = await rest.post("/pages", {"title": "Me", "type": "topic", "content": "", "related": related})
         assert (*refused(answer), answer.json()["field"]) == (422, "BAD_USER_INPUT", field)
     assert await wiki.look.fetchval("SELECT count(*) FROM pages") == 2
-    made = await rest.page("Me", related=["entity/austin", "topic/austin"])
-    assert made["related"] == ["austin", "austin"]
-    assert {link["type"] for link in made["links"]} == {"entity", "topic"}
+    created = await rest.page("Me", related=["entity/austin", "topic/austin"])
+    assert created["related"] == ["austin", "austin"]
+    assert {link["type"] for link in created["links"]} == {"entity", "topic"}
     await check(wiki)
 
 
@@ -147,7 +147,7 @@ async def test_archived_versions_are_compared_only_with_include_archived(rest: R
 
 
 async def test_slugs_and_tags_match_in_any_unicode_normalization(rest: Rest) -> None:
-    """A file system or a keyboard may send a letter and its mark where a page has both as one."""
+    """A client may send a letter and its mark as two characters where the page stores a single one."""
     whole, apart = "\u0439\u043e\u0433\u0430", "\u0438\u0306\u043e\u0433\u0430"
     await rest.page(whole, tags=[apart])
     for slug in (whole, apart):
@@ -227,7 +227,7 @@ async def test_an_edit_that_does_not_find_its_text_returns_the_closest_text(rest
 async def test_a_page_of_another_wiki_answers_like_a_missing_page(
     rest: Rest, service: Service, wiki: Wiki, dsn: str
 ) -> None:
-    """A reader of one owner meets the wiki of another, and a stranger that of another tenant."""
+    """The callers are a member of another owner in the tenant, and a member of another tenant."""
     await rest.page("Austin", content="Secret.")
     source = (await rest.post("/sources", {"kind": "document", "ref": "a", "content": "Secret."})).json()["id"]
     other, stranger = await wiki.neighbour(Role.MEMBER), await open_wiki(dsn)
@@ -267,11 +267,11 @@ async def test_the_owner_header_selects_another_wiki_of_the_credential(
 ) -> None:
     other = await wiki.neighbour()
     there = {"x-cairn-owner": str(other.scope.owner_id)}
-    made = await rest.post("/pages", {"title": "Austin", "type": "topic", "content": ""}, headers=there)
-    assert made.status_code == 201
+    created = await rest.post("/pages", {"title": "Austin", "type": "topic", "content": ""}, headers=there)
+    assert created.status_code == 201
     assert len(await other.rows("pages")) == 1
     assert refused(await rest.get("/pages/austin")) == (404, "NOT_FOUND")
-    assert (await rest.get("/pages/austin", headers=there)).json()["id"] == made.json()["id"]
+    assert (await rest.get("/pages/austin", headers=there)).json()["id"] == created.json()["id"]
 
 
 async def test_readers_can_read_and_cannot_write(rest: Rest, service: Service, wiki: Wiki) -> None:
@@ -290,10 +290,10 @@ async def test_readers_can_read_and_cannot_write(rest: Rest, service: Service, w
 async def test_a_patch_changes_only_the_fields_that_it_names(rest: Rest, wiki: Wiki) -> None:
     for title in ("Barton", "Zilker"):
         await rest.page(title)
-    made = await rest.page("Austin", content="See [[Zilker]].", tags=["old"], related=["barton"])
+    created = await rest.page("Austin", content="See [[Zilker]].", tags=["old"], related=["barton"])
     changed = await rest.ask("PATCH", "/pages/austin", json={"summary": "A city.", "edit_summary": "Said what it is"})
     assert changed.status_code == 200
-    assert changed.json() == made | {
+    assert changed.json() == created | {
         "summary": "A city.",
         "version": 2,
         "updated_at": changed.json()["updated_at"],
@@ -314,7 +314,7 @@ async def test_a_patch_changes_only_the_fields_that_it_names(rest: Rest, wiki: W
 
 
 async def test_a_patch_that_is_refused_changes_nothing(rest: Rest, wiki: Wiki) -> None:
-    made = await rest.page("Austin")
+    page = await rest.page("Austin")
     for body, field in (
         ({"related": ["nobody"], "summary": "x", "aliases": ["ATX"]}, "related.0"),
         ({"related": ["austin"]}, "related.0"),
@@ -327,7 +327,7 @@ async def test_a_patch_that_is_refused_changes_nothing(rest: Rest, wiki: Wiki) -
         answer = await rest.ask("PATCH", "/pages/austin", json=body)
         assert refused(answer) == (422, "BAD_USER_INPUT"), body
         assert answer.json()["field"] == field
-    assert (await rest.get("/pages/austin")).json() == made
+    assert (await rest.get("/pages/austin")).json() == page
     assert refused(await rest.ask("PATCH", "/pages/nobody", json={"summary": "x"})) == (404, "NOT_FOUND")
 
 
@@ -340,8 +340,8 @@ async def test_a_patch_of_a_stale_version_is_refused(rest: Rest) -> None:
     assert (first.status_code, again.content, again.headers["idempotency-replayed"]) == (200, first.content, "true")
     stale = await rest.ask("PATCH", "/pages/austin", json={"summary": "B."}, headers={"if-match": tag})
     assert refused(stale) == (412, "PRECONDITION_FAILED")
-    told = await rest.ask("PATCH", "/pages/austin", json={"summary": "B.", "expected_version": 1})
-    assert (refused(told), told.json()["current_version"]) == ((409, "CONFLICT"), 2)
+    conflict = await rest.ask("PATCH", "/pages/austin", json={"summary": "B.", "expected_version": 1})
+    assert (refused(conflict), conflict.json()["current_version"]) == ((409, "CONFLICT"), 2)
 
 
 async def test_readers_cannot_patch(rest: Rest, service: Service, wiki: Wiki) -> None:

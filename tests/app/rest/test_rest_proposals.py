@@ -1,4 +1,4 @@
-"""REST, tools and commands: writes under review, and the fate of their proposals."""
+"""Tests writes under review, and the decisions on their proposals, over REST and by agents."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -31,13 +31,13 @@ async def test_a_write_under_review_becomes_an_open_proposal(rest: Rest, wiki: W
     edit = {"old_text": "Postgres", "new_text": "MySQL"}
     key = {"Idempotency-Key": "once"}
     for _ in range(2):
-        held = await rest.post("/pages/ledger/edit", edit, headers=key)
-        assert (held.status_code, held.json()["code"]) == (409, "REVIEW_REQUIRED")
+        refusal = await rest.post("/pages/ledger/edit", edit, headers=key)
+        assert (refusal.status_code, refusal.json()["code"]) == (409, "REVIEW_REQUIRED")
         (row,) = await wiki.rows("proposals")
-        assert held.json()["proposal_id"] == str(row["id"])
-    (one,) = (await rest.get("/proposals?status=open")).json()["items"]
-    assert (one["id"], one["page"]["slug"], one["operation"]) == (str(row["id"]), "ledger", "edit_page")
-    assert "[-Postgres-]" in one["word_diff"]
+        assert refusal.json()["proposal_id"] == str(row["id"])
+    (proposal,) = (await rest.get("/proposals?status=open")).json()["items"]
+    assert (proposal["id"], proposal["page"]["slug"], proposal["operation"]) == (str(row["id"]), "ledger", "edit_page")
+    assert "[-Postgres-]" in proposal["word_diff"]
     assert (await rest.get("/pages/ledger")).json()["content"] == "It runs on Postgres."
     superseding = {"fact": "on Postgres", "replacement": "on MySQL"}
     assert (await rest.post("/pages/ledger/supersede", superseding)).json()["proposal_id"]
@@ -48,16 +48,20 @@ async def test_proposals_are_created_accepted_and_withdrawn(rest: Rest, wiki: Wi
     why = {"why": "The team moved.", "evidence": ["document:minutes"], "significance": "high"}
     assert (await rest.post("/proposals", why)).status_code == 422
     edit = {"slug": "ledger", "old_text": "Postgres", "new_text": "MySQL"}
-    made = await rest.post("/proposals", why | {"edit": edit})
-    assert (made.status_code, made.json()["evidence"]) == (201, ["document:minutes"])
-    where = f"/proposals/{made.json()['id']}"
-    done = await rest.post(f"{where}/accept", {"content": "It runs on MariaDB.", "reason": "To be exact."})
-    assert (done.status_code, done.json()["status"], done.json()["accepted_version"]) == (200, "accepted", 2)
+    created = await rest.post("/proposals", why | {"edit": edit})
+    assert (created.status_code, created.json()["evidence"]) == (201, ["document:minutes"])
+    path = f"/proposals/{created.json()['id']}"
+    accepted = await rest.post(f"{path}/accept", {"content": "It runs on MariaDB.", "reason": "To be exact."})
+    assert (accepted.status_code, accepted.json()["status"], accepted.json()["accepted_version"]) == (
+        200,
+        "accepted",
+        2,
+    )
     assert (await rest.get("/pages/ledger")).json()["content"] == "It runs on MariaDB."
-    assert (await rest.post(f"{where}/decline", {"reason": "Late."})).status_code == 409
+    assert (await rest.post(f"{path}/decline", {"reason": "Late."})).status_code == 409
     archive = (await rest.post("/proposals", why | {"archive": "ledger"})).json()["id"]
-    gone = await rest.post(f"/proposals/{archive}/withdraw", {})
-    assert gone.json()["status"] == "withdrawn"
+    withdrawn = await rest.post(f"/proposals/{archive}/withdraw", {})
+    assert withdrawn.json()["status"] == "withdrawn"
     assert (await rest.get(f"/proposals/{UUID(int=1)}")).status_code == 404
 
 
@@ -68,8 +72,8 @@ async def test_an_agent_reads_why_its_proposal_was_declined(service: Service, to
         _, text = await mara.refused("wiki_edit", page="ledger", old_text="Postgres", new_text="MySQL")
         assert "wiki_proposals" in text
         (row,) = await wiki.rows("proposals")
-        other = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))
-        await decline_proposal(wiki.database, other, row["id"], "It is Postgres still.")
-        told = await mara.call("wiki_proposals", status="declined")
-        assert [one["reason"] for one in told["proposals"]] == ["It is Postgres still."]
+        reviewer = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))
+        await decline_proposal(wiki.database, reviewer, row["id"], "It is Postgres still.")
+        listed = await mara.call("wiki_proposals", status="declined")
+        assert [proposal["reason"] for proposal in listed["proposals"]] == ["It is Postgres still."]
         assert "It is Postgres still." in await mara.text("wiki_proposals")

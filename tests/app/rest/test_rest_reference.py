@@ -1,4 +1,4 @@
-"""The page that shows the REST contract to people."""
+"""Tests the HTML page that documents the REST contract."""
 
 import asyncio
 import re
@@ -15,8 +15,8 @@ from tests.app.clients.rest_client import contract
 from tests.app.service import Service
 
 
-class Reading(HTMLParser):
-    """Ids, links, and what would make a browser ask somebody for something."""
+class PageParser(HTMLParser):
+    """Collects the ids, links and text of a page, and its elements that load or run something."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,28 +36,28 @@ class Reading(HTMLParser):
         self.text += data
 
 
-def read(html: str) -> Reading:
-    reading = Reading()
-    reading.feed(html)
-    return reading
+def parse(html: str) -> PageParser:
+    parser = PageParser()
+    parser.feed(html)
+    return parser
 
 
 def operation_ids() -> list[str]:
-    return [one["operationId"] for methods in contract()["paths"].values() for one in methods.values()]
+    return [operation["operationId"] for methods in contract()["paths"].values() for operation in methods.values()]
 
 
 def test_operation_ids_are_set_explicitly_and_unique() -> None:
     ids = operation_ids()
     assert len(set(ids)) == len(ids)
-    assert all(re.fullmatch("[a-z]+([A-Z][a-z]+)*", one) for one in ids)
+    assert all(re.fullmatch("[a-z]+([A-Z][a-z]+)*", operation_id) for operation_id in ids)
     given = [route.operation_id for route in make_application().routes if getattr(route, "include_in_schema", False)]
-    assert all(given), "an id that is made by the framework changes with the function's name"
+    assert all(given), "an id made by the framework would change with the function's name"
 
 
 async def test_the_reference_shows_all_operations_and_schemas_without_a_credential(service: Service) -> None:
     answer = await service.http.get(f"{PATH}/docs")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    page = read(answer.text)
+    page = parse(answer.text)
     assert len(page.ids) == len(set(page.ids))
     assert {*operation_ids()} <= {*page.ids}
     assert {f"schema-{name}" for name in contract()["components"]["schemas"]} <= {*page.ids}
@@ -75,7 +75,7 @@ async def test_the_reference_loads_no_resource_and_runs_no_script(service: Servi
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy
     assert "http" not in policy
-    assert read(answer.text).loaded == []
+    assert parse(answer.text).loaded == []
 
 
 def test_markup_in_texts_of_the_contract_is_escaped() -> None:
@@ -90,13 +90,13 @@ def test_markup_in_texts_of_the_contract_is_escaped() -> None:
             "responses": {"200": {"description": hostile}},
         }}},
     })  # fmt: skip
-    assert read(html).loaded == []
+    assert parse(html).loaded == []
     assert not re.search("<(script|b|i|u)>", html)
 
 
 @pytest.mark.skipif(EXECUTABLE is None, reason="needs a Chromium")
 async def test_a_browser_shows_the_reference_in_its_own_style(service: Service, tmp_path: Path) -> None:
-    def look() -> None:
+    def check_page() -> None:
         with tab() as browser:
             browser.open(f"{service.url}{PATH}/docs#createPage")
             browser.wait_for("document.querySelector('#createPage') !== null")
@@ -104,4 +104,4 @@ async def test_a_browser_shows_the_reference_in_its_own_style(service: Service, 
             assert [url for url in browser.requested() if not url.startswith(service.url)] == []
             assert browser.complaints() == []
 
-    await asyncio.to_thread(look)
+    await asyncio.to_thread(check_page)

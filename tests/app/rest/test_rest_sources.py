@@ -1,4 +1,4 @@
-"""Evidence over REST: one source, an array of sources, and forgetting."""
+"""Tests sources over REST: retaining one or several, forgetting, rebuilding and searching."""
 
 import pytest
 
@@ -23,7 +23,7 @@ async def test_a_new_source_queues_a_compile_if_the_tenant_enables_compiling(res
     assert not await wiki.rows("compile_jobs")
     await wiki.look.execute("UPDATE tenants SET settings = '{}'")
     assert (await rest.post("/sources", NOTE)).status_code == 200
-    assert not await wiki.rows("compile_jobs"), "it was there already"
+    assert not await wiki.rows("compile_jobs"), "the source existed already"
     await rest.post("/sources", NOTE | {"ref": "b"})
     assert [job["trigger"] for job in await wiki.rows("compile_jobs")] == ["retain"]
 
@@ -33,7 +33,7 @@ async def test_sources_of_an_array_are_retained_independently(rest: Rest, wiki: 
     answer = await rest.post("/sources", given)
     assert answer.status_code == 201
     done = answer.json()
-    assert [(one["position"], one["created"], one["code"]) for one in done["items"]] == [
+    assert [(item["position"], item["created"], item["code"]) for item in done["items"]] == [
         (0, True, None), (1, False, None), (2, False, "BAD_USER_INPUT"), (3, True, None),
     ]  # fmt: skip
     assert done["job_id"] == str((await wiki.row("compile_jobs"))["id"])

@@ -1,4 +1,4 @@
-"""Webhooks over GraphQL and /api/admin: for admins, without leaking secrets, and delivered by the service."""
+"""Tests webhooks over GraphQL and /api/admin: permissions, secrets, errors, and deliveries by the service."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -40,7 +40,8 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
         yield service
 
 
-async def do(service: Service, token: str, document: str, **given: Any) -> dict[str, Any]:
+async def mutate(service: Service, token: str, document: str, **given: Any) -> dict[str, Any]:
+    """Return the payload of a mutation that has no user errors."""
     answer = await service.ask(document, token, input=given)
     assert "errors" not in answer, answer
     (payload,) = answer["data"].values()
@@ -49,6 +50,7 @@ async def do(service: Service, token: str, document: str, **given: Any) -> dict[
 
 
 async def delivered(service: Service, token: str, webhook_id: str, number: int) -> list[dict[str, Any]]:
+    """Wait until the webhook has that number of successful deliveries, and return them."""
     async with asyncio.timeout(60):
         while True:
             answer = await service.ask(DELIVERIES, token, id=webhook_id, status="DELIVERED")
@@ -59,9 +61,9 @@ async def delivered(service: Service, token: str, webhook_id: str, number: int) 
 
 async def test_a_webhook_of_an_admin_is_delivered_by_the_worker(service: Service, token: str, wiki: Wiki) -> None:
     with receiving() as receiver:
-        made = await do(service, token, CREATE, url=receiver.url, kinds=["created"], types=["topic"])
-        receiver.secret = made["secret"]
-        webhook = made["webhook"]
+        created = await mutate(service, token, CREATE, url=receiver.url, kinds=["created"], types=["topic"])
+        receiver.secret = created["secret"]
+        webhook = created["webhook"]
         assert (webhook["url"], webhook["kinds"], webhook["types"]) == (receiver.url, ["created"], ["topic"])
         assert (webhook["ceiling"], webhook["state"], webhook["owners"]) == ("INTERNAL", "ACTIVE", [])
         page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))).page_id
@@ -70,8 +72,8 @@ async def test_a_webhook_of_an_admin_is_delivered_by_the_worker(service: Service
         assert (delivery["kind"], delivery["pageType"], delivery["slug"]) == ("CREATED", "TOPIC", "austin")
         assert (delivery["event"], delivery["proposalId"]) == ("page.created", None)
         assert (delivery["pageId"], delivery["attempts"], delivery["responseStatus"]) == (str(page_id), 1, 204)
-        assert [(one["id"], one["is_signed"]) for one in receiver.heard] == [(delivery["id"], True)]
-        again = await do(service, token, REDELIVER, id=webhook["id"], deliveryId=delivery["id"])
+        assert [(received["id"], received["is_signed"]) for received in receiver.heard] == [(delivery["id"], True)]
+        again = await mutate(service, token, REDELIVER, id=webhook["id"], deliveryId=delivery["id"])
         assert again == {"redelivered": 1}
         await delivered(service, token, webhook["id"], 1)
         async with asyncio.timeout(60):
@@ -80,7 +82,7 @@ async def test_a_webhook_of_an_admin_is_delivered_by_the_worker(service: Service
         assert receiver.heard[1]["id"] == delivery["id"]
     listed = (await service.ask(LIST, token))["data"]["webhooks"]
     assert listed == {"totalCount": 1, "nodes": [webhook]}
-    assert made["secret"] not in str(listed)
+    assert created["secret"] not in str(listed)
 
 
 PROPOSE = """mutation($input: ProposeWikiChangeInput!) { proposeWikiChange(input: $input) {
@@ -92,30 +94,30 @@ DECLINE = """mutation($input: DeclineWikiProposalInput!) { declineWikiProposal(i
 async def test_proposal_events_are_delivered_and_listed_by_graphql_and_rest(
     service: Service, token: str, wiki: Wiki
 ) -> None:
-    """A client that knows the kinds of changes alone sees one: created, or updated."""
+    """The field `kind`, which older clients read, stays created or updated."""
     kinds = ["proposal.created", "proposal.declined"]
     operator, tenant = Operator(service), str(wiki.scope.tenant_id)
     with receiving() as receiver:
-        made = await do(service, token, CREATE, url=receiver.url, kinds=kinds)
-        receiver.secret, id = made["secret"], made["webhook"]["id"]
-        assert made["webhook"]["kinds"] == kinds
+        issued = await mutate(service, token, CREATE, url=receiver.url, kinds=kinds)
+        receiver.secret, id = issued["secret"], issued["webhook"]["id"]
+        assert issued["webhook"]["kinds"] == kinds
         page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="Hot."))).page_id
         edit = {"pageId": str(page_id), "oldText": "Hot.", "newText": "Cold."}
-        proposal = (await do(service, token, PROPOSE, why="It snowed.", edit=edit))["proposal"]["id"]
-        await do(service, token, DECLINE, proposalId=proposal, reason="It did not.")
+        proposal = (await mutate(service, token, PROPOSE, why="It snowed.", edit=edit))["proposal"]["id"]
+        await mutate(service, token, DECLINE, proposalId=proposal, reason="It did not.")
         declined, created = await delivered(service, token, id, 2)
-        assert [(one["event"], one["kind"]) for one in (created, declined)] == [
+        assert [(delivery["event"], delivery["kind"]) for delivery in (created, declined)] == [
             ("proposal.created", "CREATED"),
             ("proposal.declined", "UPDATED"),
         ]
-        assert {one["proposalId"] for one in (created, declined)} == {proposal}
+        assert {delivery["proposalId"] for delivery in (created, declined)} == {proposal}
         assert (created["pageId"], created["pageType"], created["slug"]) == (str(page_id), "TOPIC", "austin")
         assert [body["type"] for body in receiver.bodies()] == kinds
     path = f"/tenants/{tenant}/webhooks"
     (listed,) = (await operator.get(path))["items"]
     assert listed["kinds"] == kinds
     shown = (await operator.get(f"{path}/{id}/deliveries"))["items"]
-    assert [(one["event"], one["kind"], one["proposal_id"]) for one in shown] == [
+    assert [(delivery["event"], delivery["kind"], delivery["proposal_id"]) for delivery in shown] == [
         ("proposal.declined", "updated", proposal),
         ("proposal.created", "created", proposal),
     ]
@@ -125,19 +127,19 @@ async def test_proposal_events_are_delivered_and_listed_by_graphql_and_rest(
 
 async def test_a_webhook_is_changed_rotated_and_deleted(service: Service, token: str, wiki: Wiki) -> None:
     slug = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
-    made = await do(service, token, CREATE, url=URL, owners=[slug], ceiling="SECRET")
-    id = made["webhook"]["id"]
-    assert made["webhook"]["owners"] == [{"slug": slug}]
-    changed = (await do(service, token, UPDATE, id=id, owners=[], enabled=False))["webhook"]
+    created = await mutate(service, token, CREATE, url=URL, owners=[slug], ceiling="SECRET")
+    id = created["webhook"]["id"]
+    assert created["webhook"]["owners"] == [{"slug": slug}]
+    changed = (await mutate(service, token, UPDATE, id=id, owners=[], enabled=False))["webhook"]
     assert (changed["owners"], changed["state"], changed["ceiling"]) == ([], "DISABLED", "SECRET")
     answer = await service.ask(REDELIVER, token, input={"id": id})
     assert answer["data"]["redeliverWebhook"]["userErrors"] == [{"code": "BAD_USER_INPUT", "field": ["id"]}]
-    changed = (await do(service, token, UPDATE, id=id, enabled=True, url=URL + "/2"))["webhook"]
+    changed = (await mutate(service, token, UPDATE, id=id, enabled=True, url=URL + "/2"))["webhook"]
     assert (changed["state"], changed["url"]) == ("ACTIVE", URL + "/2")
-    rotated = await do(service, token, ROTATE, id=id, overlapSeconds=60)
-    assert rotated["secret"] not in (None, made["secret"])
+    rotated = await mutate(service, token, ROTATE, id=id, overlapSeconds=60)
+    assert rotated["secret"] not in (None, created["secret"])
     assert rotated["webhook"]["formerUntil"] is not None
-    assert await do(service, token, DELETE, id=id) == {"deletedId": id}
+    assert await mutate(service, token, DELETE, id=id) == {"deletedId": id}
     assert (await service.ask(LIST, token))["data"]["webhooks"]["nodes"] == []
 
 
@@ -158,9 +160,9 @@ async def test_each_error_names_its_field(service: Service, token: str, given: d
 
 @pytest.mark.parametrize("role", [Role.READER, Role.MEMBER, Role.SERVICE])
 async def test_only_admins_manage_webhooks(service: Service, token: str, wiki: Wiki, role: Role) -> None:
-    id = (await do(service, token, CREATE, url=URL))["webhook"]["id"]
+    id = (await mutate(service, token, CREATE, url=URL))["webhook"]["id"]
     other = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, role)
-    asked = [
+    operations = [
         (CREATE, {"input": {"url": URL}}),
         (UPDATE, {"input": {"id": id, "enabled": False}}),
         (ROTATE, {"input": {"id": id}}),
@@ -169,7 +171,7 @@ async def test_only_admins_manage_webhooks(service: Service, token: str, wiki: W
         (LIST, {}),
         (DELIVERIES, {"id": id}),
     ]
-    for document, given in asked:
+    for document, given in operations:
         answer = await service.ask(document, other, **given)
         assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN"]
         assert not any((answer["data"] or {}).values())
@@ -208,7 +210,7 @@ async def test_operators_administer_webhooks_over_rest(service: Service, wiki: W
         async with asyncio.timeout(60):
             while not (await operator.get(f"{path}/deliveries?status=delivered"))["items"]:
                 await asyncio.sleep(0.1)
-        assert [one["is_signed"] for one in receiver.heard] == [True]
+        assert [received["is_signed"] for received in receiver.heard] == [True]
         again = await operator.ask("POST", f"{path}/redeliver", json={})
         assert again.json() == {"redelivered": 0}
     rotated = await operator.ask("POST", f"{path}/rotate", json={"overlap_seconds": 0})
