@@ -1,4 +1,4 @@
-"""GraphQL over server-sent events."""
+"""Tests GraphQL over server-sent events."""
 
 from pathlib import Path
 
@@ -33,8 +33,8 @@ async def test_a_query_sends_one_event_and_complete(service: Service, token: str
         assert await stream.next() == ("complete", None)
     headers = {"accept": EVENTS, "authorization": f"Bearer {token}"}
     got = await service.http.get("/graphql", params={"query": "{ viewer { role } }"}, headers=headers)
-    *_, told, end = got.text.split("event: ")
-    assert '"ADMIN"' in told
+    *_, event, end = got.text.split("event: ")
+    assert '"ADMIN"' in event
     assert end == "complete\ndata: \n\n"
 
 
@@ -60,7 +60,7 @@ async def test_a_caller_without_permission_gets_an_error_status(service: Service
 
 
 async def test_a_subscription_without_a_stream_is_refused(service: Service, token: str) -> None:
-    """Clients that accept JSON, prefer JSON to events, or refuse events, are told how to connect."""
+    """A client that accepts JSON only, prefers JSON or refuses events is told how to connect."""
     for accept in (
         "application/json",
         "application/graphql-response+json, application/json, text/event-stream",
@@ -110,4 +110,4 @@ async def test_the_stream_of_a_disconnected_client_no_longer_counts(dsn: str, wi
                             await stream.event()
                             break
                 else:
-                    raise AssertionError("the stream that was left still counts")
+                    raise AssertionError("the stream of the disconnected client still counts")

@@ -1,4 +1,4 @@
-"""Streams of a whole service: several processes, a lost database connection, slow clients, and shutdown."""
+"""Tests streams of a whole service: two processes, a lost database connection, slow clients and shutdown."""
 
 import asyncio
 import signal
@@ -123,5 +123,5 @@ async def test_a_service_that_stops_ends_its_streams_and_does_not_wait_for_them(
                 process.process.send_signal(signal.SIGTERM)
                 with pytest.raises(AssertionError, match="the stream ended"):  # and is not complete
                     await stream.next()
-                assert [(await one.closed())[0] for one in (socket, idle)] == [1001, 1001]
+                assert [(await connection.closed())[0] for connection in (socket, idle)] == [1001, 1001]
         assert await asyncio.to_thread(process.process.wait, SOON) == 0

@@ -1,4 +1,4 @@
-"""GraphQL over a WebSocket: events, permissions, and the protocol."""
+"""Tests GraphQL over a WebSocket: events, permissions, the protocol and limits."""
 
 import asyncio
 from contextlib import nullcontext
@@ -25,7 +25,7 @@ async def create(wiki: Wiki, title: str = "Austin", **more: Any) -> str:
     return str((await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))).page_id)
 
 
-# -- what is told
+# -- events
 
 
 async def test_an_event_contains_the_current_page_and_its_nested_fields(
@@ -37,8 +37,8 @@ async def test_an_event_contains_the_current_page_and_its_nested_fields(
         await socket.subscribe(PAGE_CHANGED, "flat", page=page)
         await socket.subscribe(nested, "deep", page=page)
         await update_page(wiki.database, wiki.scope, page, body="Hot.")
-        heard = [await socket.hear(), await socket.hear()]
-        answers = {message["id"]: message["payload"]["data"]["wikiPageChanged"] for message in heard}
+        messages = [await socket.hear(), await socket.hear()]
+        answers = {message["id"]: message["payload"]["data"]["wikiPageChanged"] for message in messages}
         assert answers["flat"] == {"kind": "UPDATED", "pageId": page, "version": 2, "page": {"title": "Austin"}}
         backlinks = {"totalCount": 1, "nodes": [{"title": "Texas"}]}
         assert answers["deep"]["page"] == {"title": "Austin", "excerpt": "Hot.", "backlinks": backlinks}
@@ -56,10 +56,10 @@ async def test_deleting_a_page_completes_its_subscription_and_not_that_of_the_wi
         await add_source(wiki.database, wiki.scope, SourceDraft("document", "d", "Said."))
         assert (await socket.event()) == {"kind": "EVIDENCE", "pageId": None, "version": None, "page": None}
         await delete_page(wiki.database, wiki.scope, page)
-        heard = [await socket.hear() for _ in range(3)]
-        of = {id: [message["type"] for message in heard if message["id"] == id] for id in ("page", "wiki")}
-        assert of == {"page": ["next", "complete"], "wiki": ["next"]}
-        event = heard[0]["payload"]["data"].popitem()[1]
+        messages = [await socket.hear() for _ in range(3)]
+        types_by_id = {id: [message["type"] for message in messages if message["id"] == id] for id in ("page", "wiki")}
+        assert types_by_id == {"page": ["next", "complete"], "wiki": ["next"]}
+        event = messages[0]["payload"]["data"].popitem()[1]
         assert (event["kind"], event["pageId"], event["page"]) == ("DELETED", page, None)
 
 
@@ -129,7 +129,7 @@ async def test_only_admins_subscribe_to_compile_jobs(service: Service, wiki: Wik
         assert (await socket.hear())["payload"][0]["extensions"]["code"] == "FORBIDDEN"
 
 
-# -- to whom
+# -- permissions
 
 
 async def test_a_revoked_grant_ends_the_stream_without_revealing_the_page(service: Service, wiki: Wiki) -> None:
@@ -235,7 +235,7 @@ async def test_an_unsupported_subprotocol_is_refused(service: Service, protocol:
         assert (await socket.closed())[0] == 4406
 
 
-NO_MESSAGES = [
+MALFORMED_MESSAGES = [
         "", "no JSON", "[]", "null", '"ping"', "{}", '{"type": 1}', '{"type": "start"}', '{"type": "connection_ack"}',
         '{"type": "next", "id": "1", "payload": {}}', '{"type": "subscribe", "payload": {"query": "{ a }"}}',
         '{"type": "subscribe", "id": "", "payload": {"query": "{ a }"}}', '{"type": "subscribe", "id": "1"}',
@@ -248,7 +248,7 @@ NO_MESSAGES = [
 
 
 async def test_a_malformed_message_ends_the_connection(service: Service, token: str) -> None:
-    for text in NO_MESSAGES:
+    for text in MALFORMED_MESSAGES:
         async with initialised(service, token) as socket:
             await socket.connection.send(text)
             assert (await socket.closed())[0] == 4400, text
