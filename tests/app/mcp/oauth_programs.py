@@ -1,4 +1,4 @@
-"""Programs that are authorised with OAuth, the person in the browser, and the requests between them."""
+"""Authorises programs with OAuth for the tests: registration, consent in a browser, codes and tokens."""
 
 import re
 from base64 import urlsafe_b64encode
@@ -26,8 +26,8 @@ VERIFIER = "v" * 64
 REQUEST = re.compile(r'name="request" value="([^"]+)"')
 
 
-class Kept:
-    """The tokens and registration that a program stores between its runs."""
+class TokenStorage:
+    """Stores the tokens and the registration of a program."""
 
     def __init__(self) -> None:
         self.tokens: OAuthToken | None = None
@@ -46,37 +46,37 @@ class Kept:
         self.client = client_info
 
 
-async def answered(browser: httpx.AsyncClient, url: str, decision: str = "allow", access: str = "write") -> str:
-    """Answer the consent page, and return the address in the program to which the browser is redirected."""
-    asked = await browser.get(url)
-    assert asked.status_code == 302, asked.text
-    page = await browser.get(asked.headers["location"])
+async def answer_consent(browser: httpx.AsyncClient, url: str, decision: str = "allow", access: str = "write") -> str:
+    """Answer the consent page, and return the address of the program to which the browser is redirected."""
+    redirect = await browser.get(url)
+    assert redirect.status_code == 302, redirect.text
+    page = await browser.get(redirect.headers["location"])
     assert page.status_code == 200, page.text
     assert "Test program" in page.text
     assert "form-action 'self' http://127.0.0.1:3030" in page.headers["content-security-policy"]
     (request,) = REQUEST.findall(page.text)
-    given = {"request": request, "decision": decision, "access": access}
-    sent = await browser.post("/connect", data=given, headers=SAME)
-    assert sent.status_code == 303, sent.text
-    return str(sent.headers["location"])
+    form = {"request": request, "decision": decision, "access": access}
+    answer = await browser.post("/connect", data=form, headers=SAME)
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
 
 
 @asynccontextmanager
 async def connected(
-    service: Service, browser: httpx.AsyncClient, kept: Kept, decision: str = "allow", access: str = "write"
+    service: Service, browser: httpx.AsyncClient, storage: TokenStorage, decision: str = "allow", access: str = "write"
 ) -> AsyncIterator[Agent]:
-    """Connect an agent whose program knows only the address of the tools."""
-    came: list[str] = []
+    """Connect an agent that authorises itself and knows only the address of the MCP endpoint."""
+    callbacks: list[str] = []
 
-    async def shown(url: str) -> None:
-        came.append(await answered(browser, url, decision, access))
+    async def open_consent_page(url: str) -> None:
+        callbacks.append(await answer_consent(browser, url, decision, access))
 
-    async def taken() -> AuthorizationCodeResult:
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(came[-1]).query).items()}
-        return AuthorizationCodeResult(code=asked.get("code", ""), state=asked.get("state"), iss=asked.get("iss"))
+    async def read_callback() -> AuthorizationCodeResult:
+        query = {name: values[0] for name, values in parse_qs(urlsplit(callbacks[-1]).query).items()}
+        return AuthorizationCodeResult(code=query.get("code", ""), state=query.get("state"), iss=query.get("iss"))
 
-    about = OAuthClientMetadata(redirect_uris=[AnyUrl(CALLBACK)], client_name="Test program")
-    auth = OAuthClientProvider(f"{service.url}/mcp", about, kept, shown, taken)
+    metadata = OAuthClientMetadata(redirect_uris=[AnyUrl(CALLBACK)], client_name="Test program")
+    auth = OAuthClientProvider(f"{service.url}/mcp", metadata, storage, open_consent_page, read_callback)
     async with (
         httpx2.AsyncClient(auth=auth, timeout=30, verify=PLAIN) as http,
         Client(streamable_http_client(f"{service.url}/mcp", http_client=http)) as client,
@@ -84,19 +84,19 @@ async def connected(
         yield Agent(client)
 
 
-async def registered(service: Service) -> dict[str, Any]:
-    about = {"redirect_uris": [CALLBACK], "client_name": "Test program"}
-    answer = await service.http.post("/register", json=about)
+async def register(service: Service) -> dict[str, Any]:
+    metadata = {"redirect_uris": [CALLBACK], "client_name": "Test program"}
+    answer = await service.http.post("/register", json=metadata)
     assert answer.status_code == 201, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    client: dict[str, Any] = answer.json()
+    return client
 
 
 def credentials(client: dict[str, Any]) -> dict[str, str]:
     return {"client_id": client["client_id"], "client_secret": client["client_secret"]}
 
 
-def request_of(client: dict[str, Any]) -> dict[str, str]:
+def authorization_request(client: dict[str, Any]) -> dict[str, str]:
     return {
         "response_type": "code", "client_id": client["client_id"], "redirect_uri": CALLBACK, "state": "s",
         "code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256", "scope": "wiki:read wiki:write",
@@ -107,31 +107,31 @@ def challenge_of(verifier: str) -> str:
     return urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
 
 
-async def code_for(service: Service, browser: httpx.AsyncClient, client: dict[str, Any]) -> str:
-    url = str(httpx.URL(f"{service.url}/authorize", params=request_of(client)))
-    return parse_qs(urlsplit(await answered(browser, url)).query)["code"][0]
+async def new_code(service: Service, browser: httpx.AsyncClient, client: dict[str, Any]) -> str:
+    url = str(httpx.URL(f"{service.url}/authorize", params=authorization_request(client)))
+    return parse_qs(urlsplit(await answer_consent(browser, url)).query)["code"][0]
 
 
-async def redeemed(service: Service, client: dict[str, Any], code: str, verifier: str = VERIFIER) -> httpx.Response:
+async def redeem_code(service: Service, client: dict[str, Any], code: str, verifier: str = VERIFIER) -> httpx.Response:
     sent = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK, "code_verifier": verifier}
     return await service.http.post("/token", data=sent | credentials(client))
 
 
-async def tokens_of(service: Service, wiki: Wiki) -> Kept:
+async def authorize_program(service: Service, wiki: Wiki) -> TokenStorage:
     """Return the tokens of a program that was authorised to read and write."""
-    kept = Kept()
+    storage = TokenStorage()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-    async with signed_in(service, token) as browser, connected(service, browser, kept) as agent:
+    async with signed_in(service, token) as browser, connected(service, browser, storage) as agent:
         await agent.call("wiki_list")
-    return kept
+    return storage
 
 
-def secret_of(kept: Kept) -> dict[str, str]:
-    assert kept.client is not None
-    assert kept.client.client_secret is not None
-    return {"client_id": kept.client.client_id, "client_secret": kept.client.client_secret}
+def stored_credentials(storage: TokenStorage) -> dict[str, str]:
+    assert storage.client is not None
+    assert storage.client.client_secret is not None
+    return {"client_id": storage.client.client_id, "client_secret": storage.client.client_secret}
 
 
-async def refreshed(service: Service, kept: Kept, token: str | None) -> httpx.Response:
-    sent = {"grant_type": "refresh_token", "refresh_token": token or ""} | secret_of(kept)
+async def refresh(service: Service, storage: TokenStorage, token: str | None) -> httpx.Response:
+    sent = {"grant_type": "refresh_token", "refresh_token": token or ""} | stored_credentials(storage)
     return await service.http.post("/token", data=sent)

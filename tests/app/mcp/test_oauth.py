@@ -1,4 +1,4 @@
-"""Programs that are authorised by OAuth: the SDK's own client, a person in the reader, and refusals."""
+"""Tests the authorisation of programs with OAuth: the client of the SDK, the consent page, tokens and refusals."""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -18,16 +18,16 @@ from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.mcp.oauth_programs import (
     CALLBACK,
     VERIFIER,
-    Kept,
-    code_for,
+    TokenStorage,
+    authorization_request,
+    authorize_program,
     connected,
     credentials,
-    redeemed,
-    refreshed,
-    registered,
-    request_of,
-    secret_of,
-    tokens_of,
+    new_code,
+    redeem_code,
+    refresh,
+    register,
+    stored_credentials,
 )
 from tests.app.service import PLAIN, SECRET, Service, serving
 from tests.wiki import Wiki
@@ -40,10 +40,10 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
 
 
 async def test_the_client_of_the_sdk_connects_without_a_token(service: Service, wiki: Wiki) -> None:
-    kept = Kept()
+    storage = TokenStorage()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     async with signed_in(service, token) as browser:
-        async with connected(service, browser, kept) as agent:
+        async with connected(service, browser, storage) as agent:
             assert (await agent.call("wiki_create", title="Kilns", type="topic", content="Hot."))[
                 "page"
             ] == "topic/kilns"
@@ -55,40 +55,40 @@ async def test_the_client_of_the_sdk_connects_without_a_token(service: Service, 
 
 
 async def test_a_person_can_limit_a_program_to_reading(service: Service, wiki: Wiki) -> None:
-    kept = Kept()
+    storage = TokenStorage()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-    async with signed_in(service, token) as browser, connected(service, browser, kept, access="read") as agent:
+    async with signed_in(service, token) as browser, connected(service, browser, storage, access="read") as agent:
         error, _ = await agent.refused("wiki_create", title="Kilns", type="topic", content="Hot.")
         assert error["code"] == "FORBIDDEN"
         assert "wiki_create" not in {tool.name for tool in (await agent.client.list_tools()).tools}
-    assert kept.tokens is not None
-    assert kept.tokens.scope == "wiki:read"
+    assert storage.tokens is not None
+    assert storage.tokens.scope == "wiki:read"
 
 
 async def test_a_reader_cannot_let_a_program_write(service: Service, wiki: Wiki) -> None:
-    kept = Kept()
+    storage = TokenStorage()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
-    async with signed_in(service, token) as browser, connected(service, browser, kept, access="write") as agent:
+    async with signed_in(service, token) as browser, connected(service, browser, storage, access="write") as agent:
         error, _ = await agent.refused("wiki_create", title="Kilns", type="topic", content="Hot.")
         assert error["code"] == "FORBIDDEN"
-    assert kept.tokens is not None
-    assert kept.tokens.scope == "wiki:read"
+    assert storage.tokens is not None
+    assert storage.tokens.scope == "wiki:read"
 
 
 async def test_a_person_can_deny_access_to_a_program(service: Service, wiki: Wiki) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     async with signed_in(service, token) as browser:
         with pytest.raises(BaseExceptionGroup) as failed:
-            async with connected(service, browser, Kept(), decision="deny"):
+            async with connected(service, browser, TokenStorage(), decision="deny"):
                 pass
         assert failed.group_contains(OAuthFlowError)
         assert "No program is connected." in (await browser.get("/programs", follow_redirects=True)).text
 
 
 async def test_a_token_for_mcp_is_refused_by_graphql_and_rest(service: Service, wiki: Wiki) -> None:
-    kept = await tokens_of(service, wiki)
-    assert kept.tokens is not None
-    token = kept.tokens.access_token
+    storage = await authorize_program(service, wiki)
+    assert storage.tokens is not None
+    token = storage.tokens.access_token
     claims = jwt.decode(token, SECRET, algorithms=["HS256"], audience=f"{service.url}/mcp")
     assert (claims["role"], claims["actor_kind"]) == ("member", "agent")
     assert claims["exp"] - claims["iat"] == 900
@@ -100,23 +100,23 @@ async def test_a_token_for_mcp_is_refused_by_graphql_and_rest(service: Service, 
 
 
 async def test_a_reused_refresh_token_revokes_its_replacement(service: Service, wiki: Wiki) -> None:
-    kept = await tokens_of(service, wiki)
-    assert kept.tokens is not None
-    first = kept.tokens.refresh_token
-    answer = await refreshed(service, kept, first)
+    storage = await authorize_program(service, wiki)
+    assert storage.tokens is not None
+    first = storage.tokens.refresh_token
+    answer = await refresh(service, storage, first)
     assert answer.status_code == 200, answer.text
     second = answer.json()["refresh_token"]
     assert second != first
     assert answer.json()["scope"] == "wiki:read wiki:write"
-    assert (await refreshed(service, kept, first)).json()["error"] == "invalid_grant"
-    assert (await refreshed(service, kept, second)).json()["error"] == "invalid_grant", (
-        "somebody has stolen one of them"
+    assert (await refresh(service, storage, first)).json()["error"] == "invalid_grant"
+    assert (await refresh(service, storage, second)).json()["error"] == "invalid_grant", (
+        "a reused token may have been stolen"
     )
 
 
 async def test_a_program_that_is_disconnected_gets_no_more_tokens(service: Service, wiki: Wiki) -> None:
-    kept = await tokens_of(service, wiki)
-    assert kept.tokens is not None
+    storage = await authorize_program(service, wiki)
+    assert storage.tokens is not None
     async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
         page = await browser.get("/programs", follow_redirects=True)
         (program,) = re.findall(r'name="program" value="([^"]+)"', page.text)
@@ -126,7 +126,7 @@ async def test_a_program_that_is_disconnected_gets_no_more_tokens(service: Servi
         assert (await browser.post(path, data={"program": program}, headers=SAME)).status_code == 303
         assert (await browser.post(path, data={"program": program}, headers=SAME)).status_code == 404
         assert "No program is connected." in (await browser.get(path)).text
-    assert (await refreshed(service, kept, kept.tokens.refresh_token)).json()["error"] == "invalid_grant"
+    assert (await refresh(service, storage, storage.tokens.refresh_token)).json()["error"] == "invalid_grant"
 
 
 PROGRAMS = """query($owner: String) { wikiConnectedPrograms(owner: $owner) {
@@ -136,7 +136,7 @@ DISCONNECT = """mutation($input: DisconnectWikiProgramInput!) { disconnectWikiPr
 
 
 async def test_only_the_owner_lists_and_disconnects_programs_over_graphql(service: Service, wiki: Wiki) -> None:
-    kept = await tokens_of(service, wiki)
+    storage = await authorize_program(service, wiki)
     own = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     (program,) = (await service.ask(PROGRAMS, own))["data"]["wikiConnectedPrograms"]["nodes"]
     assert (program["name"], program["redirectUri"], program["role"]) == ("Test program", CALLBACK, "MEMBER")
@@ -152,31 +152,31 @@ async def test_only_the_owner_lists_and_disconnects_programs_over_graphql(servic
     done = (await service.ask(DISCONNECT, own, input={"id": program["id"]}))["data"]["disconnectWikiProgram"]
     assert done == {"disconnectedId": program["id"], "userErrors": []}
     assert (await service.ask(PROGRAMS, own))["data"]["wikiConnectedPrograms"]["nodes"] == []
-    assert kept.tokens is not None
-    assert (await refreshed(service, kept, kept.tokens.refresh_token)).status_code == 400
+    assert storage.tokens is not None
+    assert (await refresh(service, storage, storage.tokens.refresh_token)).status_code == 400
 
 
 async def test_a_program_ends_its_own_authorization(service: Service, wiki: Wiki) -> None:
-    kept = await tokens_of(service, wiki)
-    assert kept.tokens is not None
-    sent = {"token": kept.tokens.refresh_token, "token_type_hint": "refresh_token"} | secret_of(kept)
+    storage = await authorize_program(service, wiki)
+    assert storage.tokens is not None
+    sent = {"token": storage.tokens.refresh_token, "token_type_hint": "refresh_token"} | stored_credentials(storage)
     assert (await service.http.post("/revoke", data=sent)).status_code == 200
-    assert (await refreshed(service, kept, kept.tokens.refresh_token)).json()["error"] == "invalid_grant"
+    assert (await refresh(service, storage, storage.tokens.refresh_token)).json()["error"] == "invalid_grant"
 
 
 async def test_a_code_is_redeemed_once_by_its_client_with_its_verifier(service: Service, wiki: Wiki) -> None:
-    ours, other = await registered(service), await registered(service)
+    ours, other = await register(service), await register(service)
     async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
-        code = await code_for(service, browser, ours)
+        code = await new_code(service, browser, ours)
         for client, verifier in ((other, VERIFIER), (ours, "x" * 50)):
-            refused = await redeemed(service, client, code, verifier)
+            refused = await redeem_code(service, client, code, verifier)
             assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
-        good = await redeemed(service, ours, code)
+        good = await redeem_code(service, ours, code)
         assert good.status_code == 200, good.text
-        assert (await redeemed(service, ours, code)).json()["error"] == "invalid_grant"
-        refresh = {"grant_type": "refresh_token", "refresh_token": good.json()["refresh_token"]}
-        answer = await service.http.post("/token", data=refresh | credentials(ours))
-        assert answer.json()["error"] == "invalid_grant", "a code that came twice was stolen"
+        assert (await redeem_code(service, ours, code)).json()["error"] == "invalid_grant"
+        form = {"grant_type": "refresh_token", "refresh_token": good.json()["refresh_token"]}
+        answer = await service.http.post("/token", data=form | credentials(ours))
+        assert answer.json()["error"] == "invalid_grant", "a code that is redeemed twice may have been stolen"
 
 
 @pytest.mark.parametrize(
@@ -191,23 +191,23 @@ async def test_unsafe_redirect_uris_are_refused(service: Service, uri: str) -> N
 @pytest.mark.parametrize(
     "changed",
     [
-        lambda asked: asked | {"redirect_uri": "https://evil.example/cb"},
-        lambda asked: asked | {"client_id": "nobody"},
-        lambda asked: asked | {"client_id": asked["client_id"][:-2] + "xx"},
+        lambda request: request | {"redirect_uri": "https://evil.example/cb"},
+        lambda request: request | {"client_id": "nobody"},
+        lambda request: request | {"client_id": request["client_id"][:-2] + "xx"},
     ],
 )
 async def test_a_tampered_authorization_request_is_not_redirected(
     service: Service, changed: Callable[[dict[str, str]], dict[str, str]]
 ) -> None:
-    asked = changed(request_of(await registered(service)))
-    answer = await service.http.get("/authorize", params=asked)
+    request = changed(authorization_request(await register(service)))
+    answer = await service.http.get("/authorize", params=request)
     assert answer.status_code == 400
     assert "location" not in answer.headers
 
 
 async def test_a_request_for_another_resource_is_an_invalid_target(service: Service) -> None:
-    asked = request_of(await registered(service)) | {"resource": "https://other.example/mcp"}
-    answer = await service.http.get("/authorize", params=asked)
+    request = authorization_request(await register(service)) | {"resource": "https://other.example/mcp"}
+    answer = await service.http.get("/authorize", params=request)
     assert answer.status_code == 302
     assert answer.headers["location"].startswith(f"{CALLBACK}?error=invalid_target")
 
@@ -224,8 +224,8 @@ async def test_a_consent_request_without_a_valid_signature_is_refused(service: S
 
 
 async def test_a_person_who_is_not_signed_in_is_redirected_to_sign_in(service: Service) -> None:
-    asked = await service.http.get("/authorize", params=request_of(await registered(service)))
-    answer = await service.http.get(asked.headers["location"])
+    redirect = await service.http.get("/authorize", params=authorization_request(await register(service)))
+    answer = await service.http.get(redirect.headers["location"])
     assert answer.status_code == 303
     assert answer.headers["location"].startswith("/sign-in?next=%2Fconnect%3Frequest%3D")
 
@@ -244,7 +244,7 @@ async def test_a_401_of_mcp_names_the_resource_metadata(service: Service) -> Non
     assert metadata["resource"] == f"{service.url}/mcp"
     assert metadata["scopes_supported"] == ["wiki:read", "wiki:write"]
     server = (await service.http.get("/.well-known/oauth-authorization-server")).json()
-    assert [one.rstrip("/") for one in metadata["authorization_servers"]] == [server["issuer"].rstrip("/")]
+    assert [issuer.rstrip("/") for issuer in metadata["authorization_servers"]] == [server["issuer"].rstrip("/")]
     assert server["code_challenge_methods_supported"] == ["S256"]
 
 

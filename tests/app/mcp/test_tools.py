@@ -1,4 +1,4 @@
-"""Tools for agents over HTTP: their effects, their errors, and the size of their results."""
+"""Tests the effects, the errors and the result sizes of the tools over HTTP."""
 
 import re
 from typing import Any
@@ -21,10 +21,10 @@ BODY = "A city on a river.\n\n## Notes\n\nBarton Springs is cold. See [[barton-s
 
 
 async def test_a_page_is_written_found_read_and_changed(mara: Agent, wiki: Wiki) -> None:
-    made = await mara.call(
+    created = await mara.call(
         "wiki_create", title="Austin", type="topic", content=BODY, tags=["city"], related=["entity/river", "texas"]
     )
-    assert made == {"page": "topic/austin", "version": 1, "changed": True}
+    assert created == {"page": "topic/austin", "version": 1, "changed": True}
     found = await mara.call("wiki_search", query="cold springs")
     assert [hit["page"] for hit in found["results"]] == ["topic/austin"]
     page = await mara.call("wiki_read", page="austin")
@@ -37,7 +37,10 @@ async def test_a_page_is_written_found_read_and_changed(mara: Agent, wiki: Wiki)
     assert (edited["version"], edited["changed"]) == (2, True)
     assert edited["matched_by"] != "exact"
     history = await mara.call("wiki_history", page="topic/austin")
-    assert [(one["version"], one["edit_summary"]) for one in history["versions"]] == [(2, "All year"), (1, None)]
+    assert [(version["version"], version["edit_summary"]) for version in history["versions"]] == [
+        (2, "All year"),
+        (1, None),
+    ]
     assert set(await wiki.targets((await wiki.row("pages"))["id"])) >= {"barton-springs", "texas"}
     await check(wiki)
 
@@ -56,9 +59,9 @@ async def test_backlinks_and_the_link_graph_are_read(mara: Agent) -> None:
 
 async def test_a_remembered_source_is_stored_once_and_cited(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_create", title="Austin", type="topic", content="A city.\n\n## Notes\n\nCold.")
-    said = {"content": "The water is cold.", "page": "austin", "section": "notes"}
-    first = await mara.call("wiki_remember", **said)
-    again = await mara.call("wiki_remember", **said)
+    source = {"content": "The water is cold.", "page": "austin", "section": "notes"}
+    first = await mara.call("wiki_remember", **source)
+    again = await mara.call("wiki_remember", **source)
     assert (first["created"], again["created"]) == (True, False)
     assert first["source_id"] == again["source_id"]
     assert first["cited_by"] == "topic/austin#notes"
@@ -140,16 +143,16 @@ async def test_the_parts_of_a_long_page_add_up_to_its_text(mara: Agent) -> None:
 
 
 async def test_no_result_is_longer_than_max_chars(mara: Agent) -> None:
-    """The limit holds even if everything around the text has its maximum length; parts together give the whole text."""
+    """The limit holds for titles, summaries and tags of maximum length, and the parts add up to the whole text."""
     tags = [f"{n} {'tag ' * 20}" for n in range(20)]
     for n in range(12):
-        about = {
+        fields = {
             "title": f"{n} {'🦆' * 490}",
             "summary": f"Ducks {n}. " * 150,
             "tags": tags,
             "slug": f"duck-{'d' * 100}-{n}",
         }
-        await mara.call("wiki_create", type="reference", content="Ducks fly. [[lake]]\n" * 60, **about)
+        await mara.call("wiki_create", type="reference", content="Ducks fly. [[lake]]\n" * 60, **fields)
     lake = "\n".join(f"Ducks swim on lake {n}." for n in range(50))
     await mara.call("wiki_create", title="Lake", type="topic", content=lake, summary="Ducks. " * 250, tags=tags)
     page = f"reference/duck-{'d' * 100}-1"
@@ -299,7 +302,7 @@ async def test_another_tenant_sees_nothing(dsn: str, service: Service, mara: Age
         for tool in ("wiki_read", "wiki_history", "wiki_backlinks"):
             assert (await stranger.refused(tool, page="topic/austin"))[0]["code"] == "NOT_FOUND"
         assert (await stranger.refused("knowledge_delete", topic="secret"))[0]["code"] == "NOT_FOUND"
-        assert [one.uri for one in (await stranger.client.list_resources()).resources] == [
+        assert [resource.uri for resource in (await stranger.client.list_resources()).resources] == [
             "cairn://hot",
             "cairn://lint",
         ]
@@ -320,9 +323,13 @@ async def test_resources_are_listed_in_parts_and_read(mara: Agent, wiki: Wiki) -
     drafts = [PageDraft(type="topic", title=f"Page {n:03}", body=f"Text {n}.") for n in range(101)]
     await upsert_pages(wiki.database, wiki.scope, [await prepare_draft(draft) for draft in drafts])
     first = await mara.client.list_resources()
-    assert [one.uri for one in first.resources[:3]] == ["cairn://hot", "cairn://lint", "cairn://page/topic/page-000"]
+    assert [resource.uri for resource in first.resources[:3]] == [
+        "cairn://hot",
+        "cairn://lint",
+        "cairn://page/topic/page-000",
+    ]
     rest = await mara.client.list_resources(cursor=first.next_cursor)
-    assert [one.uri for one in rest.resources] == ["cairn://page/topic/page-100"]
+    assert [resource.uri for resource in rest.resources] == ["cairn://page/topic/page-100"]
     assert rest.next_cursor is None
     (template,) = (await mara.client.list_resource_templates()).resource_templates
     assert template.uri_template == "cairn://page/{type}/{slug}"
@@ -345,7 +352,7 @@ async def test_an_unavailable_resource_is_a_protocol_error(mara: Agent, monkeypa
         await mara.client.list_resources(cursor="zz")
     assert refused.value.error.code == INVALID_PARAMS
     await mara.call("wiki_create", title="Austin", type="topic", content=BODY)
-    monkeypatch.setattr(resources, "PAGE", None)  # a fault of ours, of whatever kind
+    monkeypatch.setattr(resources, "PAGE", None)  # any fault of the server
     with pytest.raises(MCPError) as refused:
         await mara.client.list_resources()
     assert refused.value.error.code == INTERNAL_ERROR

@@ -1,4 +1,4 @@
-"""The list of tools: names and schemas that agents rely on."""
+"""Tests the names, schemas and size of the list of tools."""
 
 import json
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ WRITING = {
     "wiki_merge",
 }  # fmt: skip
 TOKENS = 3_000
-"""Of all that a client puts into a prompt before the first question: a tokenizer makes one of some four characters."""
+"""The limit for the listed tools, which a client puts into each prompt: a token is about four characters."""
 
 
 def listed() -> list[dict[str, Any]]:
@@ -54,30 +54,34 @@ def test_the_list_of_tools_stays_below_its_token_limit() -> None:
 
     assert tokens(visible_tools()) < TOKENS
     assert tokens(visible_tools(may_write=False)) < TOKENS // 2
-    assert tokens(visible_tools(("all",)), with_output=True) > 3 * TOKENS, "which is why most are left out"
+    assert tokens(visible_tools(("all",)), with_output=True) > 3 * TOKENS, (
+        "so most tools and all output schemas are left out of the usual list"
+    )
 
 
 def test_hints_say_which_tools_write() -> None:
-    assert {one["name"] for one in listed() if not one["annotations"]["readOnlyHint"]} == WRITING
+    assert {tool["name"] for tool in listed() if not tool["annotations"]["readOnlyHint"]} == WRITING
 
 
 def test_no_argument_names_a_tenant_or_an_owner() -> None:
-    arguments = {name for one in listed() for name in one["inputSchema"]["properties"]}
-    roles = {"owner_role"}  # who looks after a page, which says nothing of whose wiki it lies in
+    arguments = {name for tool in listed() for name in tool["inputSchema"]["properties"]}
+    roles = {"owner_role"}  # the role that looks after a page, not the owner of a wiki
     assert not {name for name in arguments - roles if "tenant" in name or "owner" in name}
 
 
 def test_tool_schemas_are_valid_and_describe_every_argument() -> None:
-    for one in listed():
+    for tool in listed():
         for kind in ("inputSchema", "outputSchema"):
             try:
-                Draft202012Validator.check_schema(one[kind])
+                Draft202012Validator.check_schema(tool[kind])
             except SchemaError as error:
-                pytest.fail(f"{one['name']}: {error.message}")
+                pytest.fail(f"{tool['name']}: {error.message}")
         undescribed = {
-            name for name, about in one["inputSchema"]["properties"].items() if "description" not in json.dumps(about)
+            name
+            for name, property_schema in tool["inputSchema"]["properties"].items()
+            if "description" not in json.dumps(property_schema)
         }
-        assert undescribed <= {"title"}, one["name"]
+        assert undescribed <= {"title"}, tool["name"]
 
 
 def test_the_command_line_lists_the_same_tools(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""POST /mcp as HTTP: authentication, and malformed requests."""
+"""Tests POST /mcp over HTTP: authentication, malformed requests, limits and outages."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -99,9 +99,9 @@ async def test_a_message_with_too_many_values_is_refused(service: Service, token
     assert (await post(service, token, LIST | {"params": {"cursor": "x" * 200_000}})).status_code != 413
 
 
-def nested(levels: int) -> Any:
-    """Wider than deep: JSON is not read below a thousand levels."""
-    inner: Any = ["x" * levels]
+def nested(length: int) -> Any:
+    """Return a text of that length in a hundred nested lists: JSON parsers refuse more than a thousand levels."""
+    inner: Any = ["x" * length]
     for _ in range(100):
         inner = [inner]
     return inner
@@ -132,7 +132,7 @@ async def test_limits_on_client_documents_do_not_apply_to_tools(dsn: str, tmp_pa
 
 @asynccontextmanager
 async def outage(server_dsn: str, dsn: str) -> AsyncIterator[None]:
-    """A server that refuses to connect to this database, and has ended its connections."""
+    """Refuse new connections to the database and end the existing ones while the block runs."""
     name = urlsplit(dsn).path.strip("/")
     operator = await asyncpg.connect(server_dsn)
     await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")

@@ -1,4 +1,4 @@
-"""wiki_ingest is not listed to every agent, but may be called by all that may write."""
+"""Tests the tool wiki_ingest: created pages, flagged instructions, and a missing category."""
 
 from tests.app.clients.agents import Agent
 from tests.wiki import Wiki

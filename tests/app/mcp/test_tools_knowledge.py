@@ -1,4 +1,4 @@
-"""Knowledge entries by tools and from files, and the hot index, which is a view of pages."""
+"""Tests knowledge entries, which are written by tools or loaded from seed files, and the hot index."""
 
 import asyncio
 import json
@@ -15,10 +15,10 @@ from tests.wiki import Wiki, check
 
 
 async def test_an_entry_is_written_found_listed_and_deleted(mara: Agent, wiki: Wiki) -> None:
-    made = await mara.call(
+    created = await mara.call(
         "knowledge_write", topic="discord_setup", content="## Bot\n\n1. Create it.", tags="discord, bot"
     )
-    assert made == {"topic": "discord_setup", "page": "reference/discord-setup", "version": 1, "created": True}
+    assert created == {"topic": "discord_setup", "page": "reference/discord-setup", "version": 1, "created": True}
     (entry,) = (await mara.call("knowledge_search", query="discord"))["entries"]
     assert (entry["content"], entry["tags"], entry["source"]) == ("## Bot\n\n1. Create it.", ["discord", "bot"], "user")
     again = await mara.call("knowledge_write", topic="Discord setup", content="Another way.")
@@ -96,7 +96,9 @@ async def test_tags_are_searched_by_their_words(mara: Agent, wiki: Wiki) -> None
         "discor",
         "tag:discord-setup",
     ):
-        assert [one["topic"] for one in (await mara.call("knowledge_search", query=query))["entries"]] == ["bot guide"]
+        assert [entry["topic"] for entry in (await mara.call("knowledge_search", query=query))["entries"]] == [
+            "bot guide"
+        ]
     assert [hit["page"] for hit in (await mara.call("wiki_search", query="money"))["results"]] == ["reference/prices"]
     await mara.call("knowledge_write", topic="prices", content="Ten.", tags=["costs"])
     assert (await mara.call("knowledge_search", query="money"))["entries"] == []
@@ -114,7 +116,10 @@ async def test_the_hot_index_follows_tool_calls_and_reads(
         await mara.call("wiki_search", query="nothing")
     await mara.call("wiki_read", page="topic/austin")
     entries = (await mara.call("wiki_hot_index"))["entries"]
-    assert [(one["page"], one["score"]) for one in entries] == [("reference/how-to-search", 3), ("topic/austin", 1)]
+    assert [(entry["page"], entry["score"]) for entry in entries] == [
+        ("reference/how-to-search", 3),
+        ("topic/austin", 1),
+    ]
     assert "- reference/how-to-search [Search]" in await mara.text("wiki_hot_index")
     answer = await service.ask("{ wikiHotIndex { score page { slug } } }", token)
     assert answer["data"]["wikiHotIndex"][1] == {"score": 1, "page": {"slug": "austin"}}
@@ -150,12 +155,12 @@ def seeds(tmp_path: Path) -> Path:
 async def test_a_service_loads_its_seed_files_before_it_serves(
     dsn: str, tmp_path: Path, seeds: Path, wiki: Wiki
 ) -> None:
-    where = {"seed_tenant": str(wiki.scope.tenant_id), "seed_owner": str(wiki.scope.owner_id)}
+    target = {"seed_tenant": str(wiki.scope.tenant_id), "seed_owner": str(wiki.scope.owner_id)}
     for _ in range(2):
-        async with serving(dsn, tmp_path, seed_dir=seeds, **where) as service:
+        async with serving(dsn, tmp_path, seed_dir=seeds, **target) as service:
             token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-            async with agent(service, token) as one:
-                entries = (await one.call("knowledge_list"))["entries"]
+            async with agent(service, token) as caller:
+                entries = (await caller.call("knowledge_list"))["entries"]
     assert [(entry["topic"], entry["tags"], entry["source"]) for entry in entries] == [
         ("claude_models", ["ai", "models"], "seed"),
         ("ports", [], "seed"),
@@ -167,8 +172,8 @@ async def test_a_service_loads_its_seed_files_before_it_serves(
 
 async def test_seed_files_neither_overwrite_nor_restore_entries(mara: Agent, wiki: Wiki, seeds: Path) -> None:
     await mara.call("knowledge_write", topic="ports", content="9000.")
-    done = await load_seed_files(wiki.database, wiki.scope, seeds)
-    assert (done.made, done.known, [file for file, _ in done.refused]) == (
+    report = await load_seed_files(wiki.database, wiki.scope, seeds)
+    assert (report.made, report.known, [file for file, _ in report.refused]) == (
         ["claude_models"],
         1,
         ["empty.md", "latin.md"],
@@ -183,12 +188,12 @@ async def test_seed_files_neither_overwrite_nor_restore_entries(mara: Agent, wik
 async def test_a_command_loads_seed_files_and_reports_each_result(
     dsn: str, tmp_path: Path, seeds: Path, wiki: Wiki
 ) -> None:
-    where = ("--tenant", str(wiki.scope.tenant_id), "--owner", str(wiki.scope.owner_id), "--json")
+    arguments = ("--tenant", str(wiki.scope.tenant_id), "--owner", str(wiki.scope.owner_id), "--json")
     environ = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn}
-    seeded = await asyncio.to_thread(ran, ["knowledge", "seed", str(seeds), *where], environ)
-    done = json.loads(seeded.out)
-    assert (seeded.code, done["made"], done["known"]) == (1, ["claude_models", "ports"], 0)
-    assert [one["file"] for one in done["refused"]] == ["empty.md", "latin.md"]
+    seeded = await asyncio.to_thread(ran, ["knowledge", "seed", str(seeds), *arguments], environ)
+    report = json.loads(seeded.out)
+    assert (seeded.code, report["made"], report["known"]) == (1, ["claude_models", "ports"], 0)
+    assert [refusal["file"] for refusal in report["refused"]] == ["empty.md", "latin.md"]
 
 
 def test_a_seed_directory_needs_a_wiki(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Page tools: results of reads, names of pages, refused writes, versions, and which agent sees which tool."""
+"""Tests the page tools: reads, page names, refused writes, versions, and the tools listed to each client."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,27 +26,27 @@ async def test_a_page_is_read_with_its_links_and_citations_in_one_statement(
 ) -> None:
     async with agent(service, token) as mara:
         text = "A city.\n\n## Notes\n\nSee [[barton-springs]] and [[Zilker Park]].\n\n## More\n\nWords."
-        about = {"type": "topic", "aliases": ["ATX", "Capital of Texas"], "tags": ["city"]}
-        await mara.call("wiki_create", title="Austin", content=text, **about)
+        fields = {"type": "topic", "aliases": ["ATX", "Capital of Texas"], "tags": ["city"]}
+        await mara.call("wiki_create", title="Austin", content=text, **fields)
         await mara.call("wiki_create", title="Barton Springs", type="entity", content="In [[austin]].")
         for section, ref in (("notes", "m1"), ("notes", "m2"), ("overview", "m3")):
             await mara.call("wiki_remember", content=ref, ref=ref, page="austin", section=section)
         statements.clear()
         page = await mara.call("wiki_read", page="austin")
         read = [sql for sql in statements if "tool_calls" not in sql]
-        told = await mara.text("wiki_read", page="austin")
+        output = await mara.text("wiki_read", page="austin")
     assert len(read) == 1, read
     assert page["links"] == ["entity/barton-springs"]
     assert page["broken_links"] == ["zilker-park"]
     assert page["linked_from"] == ["entity/barton-springs"]
     assert page["aliases"] == ["atx", "austin", "capital of texas"]
-    cites = {one["section"]: sorted(one["cites"]) for one in page["sections"]}
+    cites = {section["section"]: sorted(section["cites"]) for section in page["sections"]}
     assert cites == {"overview": ["memory_unit:m3"], "notes": ["memory_unit:m1", "memory_unit:m2"], "more": []}
     for line in (
         "aliases: atx, austin, capital of texas", "links to: entity/barton-springs", "broken links: zilker-park",
         "overview (cites memory_unit:m3)",
     ):  # fmt: skip
-        assert line in told
+        assert line in output
 
 
 async def test_a_page_is_found_by_its_title_and_by_its_aliases(mara: Agent) -> None:
@@ -60,7 +60,7 @@ async def test_a_page_is_found_by_its_title_and_by_its_aliases(mara: Agent) -> N
     assert edited["page"] == "entity/cafe-mocha"
     await mara.call("wiki_create", title="The Corner Bar", type="topic", content="Bars.")
     assert (await mara.call("wiki_read", page="The Corner Bar"))["page"] == "topic/the-corner-bar", (
-        "a title is stronger"
+        "a title takes precedence over an alias"
     )
 
 
@@ -153,35 +153,41 @@ async def test_a_long_difference_is_truncated_and_marked_as_cut(mara: Agent) -> 
 
 
 async def test_the_metadata_of_a_source_is_stored_with_it(mara: Agent, wiki: Wiki) -> None:
-    about = {"place": "Barton Springs", "city": "Austin", "person": ["Mara", "Marco"], "project": "Swim", "tags": ["a"]}
-    await mara.call("wiki_remember", content="Cold.", metadata=about)
-    assert (await wiki.row("sources"))["metadata"] == about
+    metadata = {
+        "place": "Barton Springs",
+        "city": "Austin",
+        "person": ["Mara", "Marco"],
+        "project": "Swim",
+        "tags": ["a"],
+    }
+    await mara.call("wiki_remember", content="Cold.", metadata=metadata)
+    assert (await wiki.row("sources"))["metadata"] == metadata
     error, _ = await mara.refused("wiki_remember", content="Cold again.", metadata={"x": "y" * 100_000})
     assert error["field"] == "metadata"
 
 
 async def test_a_reader_is_not_shown_tools_that_write(service: Service, wiki: Wiki, token: str) -> None:
-    async def shown(token: str, **headers: str) -> set[str]:
-        async with agent(service, token, **headers) as one:
-            return {tool.name for tool in (await one.client.list_tools()).tools}
+    async def listed_tools(token: str, **headers: str) -> set[str]:
+        async with agent(service, token, **headers) as caller:
+            return {tool.name for tool in (await caller.client.list_tools()).tools}
 
     tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
     everything = {tool.name for tool in TOOLSETS["all"]}
     reading = {tool.name for tool in TOOLSETS["all"] if not tool.writes}
-    assert await shown(token) == everything
-    assert await shown(service.token(tenant_id, owner_id, Role.READER)) == reading
+    assert await listed_tools(token) == everything
+    assert await listed_tools(service.token(tenant_id, owner_id, Role.READER)) == reading
     other = await wiki.neighbour(Role.MEMBER)
     theirs = service.token(tenant_id, other.scope.owner_id)
     for role, names in ((Grant.READER, reading), (Grant.MEMBER, everything)):
         await grant(wiki.database, tenant_id, owner_id=owner_id, grantee_id=other.scope.owner_id, role=role)
-        assert await shown(theirs, **{"x-cairn-owner": str(owner_id)}) == names
+        assert await listed_tools(theirs, **{"x-cairn-owner": str(owner_id)}) == names
     async with agent(service, service.token(tenant_id, owner_id, Role.READER)) as reader:
         error, _ = await reader.refused("wiki_create", title="T", type="topic", content="x")
         assert error["code"] == "FORBIDDEN"
 
 
 USUAL = {"X-MCP-Toolsets": ""}
-"""What a client is listed that asks for nothing."""
+"""The header of a client that requests no toolset."""
 
 
 async def test_older_tool_names_are_listed_only_if_the_operator_enables_them(
@@ -189,22 +195,22 @@ async def test_older_tool_names_are_listed_only_if_the_operator_enables_them(
 ) -> None:
     async with serving(dsn, tmp_path, tools_older_names=True) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        async with agent(service, token, **USUAL) as one:
-            names = [tool.name for tool in (await one.client.list_tools()).tools]
+        async with agent(service, token, **USUAL) as caller:
+            names = [tool.name for tool in (await caller.client.list_tools()).tools]
     assert names[-2:] == ["search_wiki", "read_wiki_page"]
 
 
 async def test_a_client_is_listed_the_toolsets_that_it_asks_for(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
-    async def shown(service: Service, **headers: str) -> list[str]:
-        async with agent(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id), **headers) as one:
-            assert (await one.call("wiki_graph"))["pages"] == [], "a tool that is not listed is answered all the same"
-            return [tool.name for tool in (await one.client.list_tools()).tools]
+    async def listed_tools(service: Service, **headers: str) -> list[str]:
+        async with agent(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id), **headers) as caller:
+            assert (await caller.call("wiki_graph"))["pages"] == [], "a tool that is not listed can be called"
+            return [tool.name for tool in (await caller.client.list_tools()).tools]
 
     async with serving(dsn, tmp_path, toolsets=["knowledge"]) as service:
-        assert await shown(service, **USUAL) == [tool.name for tool in TOOLSETS["knowledge"]]
-        asked = await shown(service, **{"X-MCP-Toolsets": "links, History"})
-        assert set(asked) == {tool.name for name in ("links", "history") for tool in TOOLSETS[name]}
-        assert set(await shown(service, **{"X-MCP-Toolsets": "all"})) == {tool.name for tool in TOOLSETS["all"]}
+        assert await listed_tools(service, **USUAL) == [tool.name for tool in TOOLSETS["knowledge"]]
+        requested = await listed_tools(service, **{"X-MCP-Toolsets": "links, History"})
+        assert set(requested) == {tool.name for name in ("links", "history") for tool in TOOLSETS[name]}
+        assert set(await listed_tools(service, **{"X-MCP-Toolsets": "all"})) == {tool.name for tool in TOOLSETS["all"]}
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         headers = {"Authorization": f"Bearer {token}", "X-MCP-Toolsets": "magic"}
         answer = await service.http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers)
@@ -217,17 +223,17 @@ def test_the_setting_knows_every_toolset() -> None:
 
 async def test_a_read_begins_with_superseded_claims(mara: Agent) -> None:
     await mara.call("wiki_create", title="Ledger", type="project", content="The ledger runs on Postgres.")
-    done = await mara.call(
+    result = await mara.call(
         "wiki_supersede", page="ledger", fact="runs on Postgres", replacement='runs on "MySQL"',
         superseded_on="2026-03-02",
     )  # fmt: skip
-    assert (done["page"], done["version"], done["changed"]) == ("project/ledger", 2, True)
+    assert (result["page"], result["version"], result["changed"]) == ("project/ledger", 2, True)
     line = 'Used to say "runs on Postgres" until 2026-03-02; now says "runs on \'MySQL\'".'
     read = await mara.call("wiki_read", page="ledger")
     assert (read["superseded"], read["superseded_count"]) == ([line], 1)
-    told = (await mara.text("wiki_read", page="ledger")).splitlines()
-    assert told[2].startswith("<data ")
-    assert told[3] == line, "what pages said is data too"
+    lines = (await mara.text("wiki_read", page="ledger")).splitlines()
+    assert lines[2].startswith("<data ")
+    assert lines[3] == line, "superseded claims are inside the data marks"
     for n in range(7):
         await mara.call("wiki_supersede", page="ledger", fact=f"Version {n}", replacement=f"{n + 1}", rewrite=False)
     read = await mara.call("wiki_read", page="ledger")
@@ -240,11 +246,11 @@ async def test_a_read_begins_with_superseded_claims(mara: Agent) -> None:
 async def test_a_page_is_merged_into_another_page(mara: Agent) -> None:
     for type, title in (("topic", "Austin"), ("entity", "ATX")):
         await mara.call("wiki_create", title=title, type=type, content=f"{title} is hot.")
-    asked = {"page": "entity/atx", "into": "topic/austin"}
-    assert "CONFLICT" in str(await mara.refused("wiki_merge", **asked, expected_version=7))
-    done = await mara.call("wiki_merge", **asked, expected_version=1, idempotency_key="merge-1")
-    assert done == {"page": "topic/austin", "version": 2, "changed": True}
-    assert await mara.call("wiki_merge", **asked, expected_version=1, idempotency_key="merge-1") == done
+    merge = {"page": "entity/atx", "into": "topic/austin"}
+    assert "CONFLICT" in str(await mara.refused("wiki_merge", **merge, expected_version=7))
+    result = await mara.call("wiki_merge", **merge, expected_version=1, idempotency_key="merge-1")
+    assert result == {"page": "topic/austin", "version": 2, "changed": True}
+    assert await mara.call("wiki_merge", **merge, expected_version=1, idempotency_key="merge-1") == result
     read = await mara.call("wiki_read", page="ATX")
     assert read["page"] == "topic/austin"
     assert all(f"{title} is hot." in read["content"] for title in ("Austin", "ATX"))
@@ -255,15 +261,15 @@ async def test_a_page_is_merged_into_another_page(mara: Agent) -> None:
 async def test_a_read_shows_open_contradictions(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_create", title="Ledger", type="project", content="On Postgres.\n\n## Later\n\nOn MySQL.")
     (page,) = await wiki.rows("pages")
-    older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())
-    made = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
-    line = f'Undecided ({made.id}): "On Postgres." (2026-01-02) or "On MySQL." (2026-03-02).'
+    older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in MONTHS.items())
+    contradiction = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
+    line = f'Undecided ({contradiction.id}): "On Postgres." (2026-01-02) or "On MySQL." (2026-03-02).'
     assert (await mara.call("wiki_read", page="ledger"))["contradictions"] == [line]
     assert line in await mara.text("wiki_read", page="ledger")
-    await resolve_contradiction(wiki.database, wiki.scope, made.id, Resolution.KEEP_NEWER, "I looked.")
+    await resolve_contradiction(wiki.database, wiki.scope, contradiction.id, Resolution.KEEP_NEWER, "I looked.")
     read = await mara.call("wiki_read", page="ledger")
     assert (read["contradictions"], read["superseded_count"]) == ([], 1)
     assert "Postgres" not in read["content"]
 
 
-OF_MONTHS = {"On Postgres.": 1, "On MySQL.": 3}
+MONTHS = {"On Postgres.": 1, "On MySQL.": 3}

@@ -1,4 +1,4 @@
-"""`cairn mcp`: the tools over stdio, in their own process."""
+"""Tests `cairn mcp`: the tools over stdio, in their own process."""
 
 from pathlib import Path
 
@@ -7,15 +7,15 @@ from tests.wiki import Wiki
 
 
 async def test_a_stdio_server_works_in_the_wiki_named_by_its_arguments(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
-    where = ("--tenant", str(wiki.scope.tenant_id), "--owner", str(wiki.scope.owner_id))
-    async with local_agent(dsn, tmp_path, *where) as writer:
-        made = await writer.call("wiki_create", title="Austin", type="topic", content="A city.")
-        assert made["page"] == "topic/austin"
+    arguments = ("--tenant", str(wiki.scope.tenant_id), "--owner", str(wiki.scope.owner_id))
+    async with local_agent(dsn, tmp_path, *arguments) as writer:
+        created = await writer.call("wiki_create", title="Austin", type="topic", content="A city.")
+        assert created["page"] == "topic/austin"
         assert (await writer.client.list_prompts()).prompts[0].name == "wiki-writing"
         assert (await writer.client.list_resources()).resources[2].uri == "cairn://page/topic/austin"
     revision = await wiki.row("revisions")
     assert (revision["author_kind"], revision["author_id"]) == ("agent", "cairn mcp")
-    async with local_agent(dsn, tmp_path, *where, "--role", "reader") as reader:
+    async with local_agent(dsn, tmp_path, *arguments, "--role", "reader") as reader:
         assert (await reader.call("wiki_read", page="austin"))["content"] == "A city."
         assert (await reader.refused("wiki_remember", content="x"))[0]["code"] == "FORBIDDEN"
         assert "wiki_create" not in {tool.name for tool in (await reader.client.list_tools()).tools}
