@@ -1,4 +1,4 @@
-"""The author of a version: its kind and name, in every API."""
+"""Tests the kind and the name of the author of a version in every API."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ async def test_every_api_names_the_author_of_a_version(statements: list[str], se
         ),
         token(Actor(ActorKind.USER, str(stranger.scope.owner_id))): ("USER", "O"),
     }  # fmt: skip
-    wanted: list[tuple[str, str]] = []
+    expected: list[tuple[str, str]] = []
     for n, (credential, author) in enumerate(writers.items()):
         rest = Rest(service.http, credential)
         if n == 0:
@@ -44,21 +44,21 @@ async def test_every_api_names_the_author_of_a_version(statements: list[str], se
         else:
             edited = await rest.post("/pages/kiln/edit", {"old_text": "Fires", "new_text": f"{n} Fires"})
             assert edited.status_code == 200, edited.text
-        wanted.insert(0, author)
+        expected.insert(0, author)
         viewer = (await service.ask(VIEWER, credential))["data"]["viewer"]
         assert (viewer["actorKind"], viewer["actorName"]) == author
     credential = next(iter(writers))
-    where = {"tenant": str(tenant_id), "owner": str(scout.id)}
-    nodes = (await service.ask(HISTORY, token(None), **where))["data"]["wikiPage"]["revisions"]["nodes"]
-    assert [(node["authorKind"], node["authorName"]) for node in nodes] == wanted
+    variables = {"tenant": str(tenant_id), "owner": str(scout.id)}
+    nodes = (await service.ask(HISTORY, token(None), **variables))["data"]["wikiPage"]["revisions"]["nodes"]
+    assert [(node["authorKind"], node["authorName"]) for node in nodes] == expected
     items = (await Rest(service.http, credential).get("/pages/kiln/history")).json()["items"]
-    assert [(item["author_type"].upper(), item["author_name"]) for item in items] == wanted
-    async with agent(service, credential) as one:
-        versions = (await one.call("wiki_history", page="kiln"))["versions"]
-    assert [version["author"] for version in versions] == [f"{kind.lower()} {name}" for kind, name in wanted]
+    assert [(item["author_type"].upper(), item["author_name"]) for item in items] == expected
+    async with agent(service, credential) as caller:
+        versions = (await caller.call("wiki_history", page="kiln"))["versions"]
+    assert [version["author"] for version in versions] == [f"{kind.lower()} {name}" for kind, name in expected]
     statements.clear()
-    await service.ask(HISTORY, token(None), **where)
-    assert len([sql for sql in statements if "revisions" in sql]) == 1, "names cost no statement of their own"
+    await service.ask(HISTORY, token(None), **variables)
+    assert len([sql for sql in statements if "revisions" in sql]) == 1, "author names need no further statement"
 
 
 async def test_an_author_is_not_named_after_an_owner_of_another_tenant(service: Service, wiki: Wiki, dsn: str) -> None:

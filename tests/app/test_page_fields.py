@@ -1,4 +1,4 @@
-"""Page fields that frontmatter also has are written and read by GraphQL, REST, tools and files alike."""
+"""Tests that GraphQL, REST, tools and files write and read the page fields that frontmatter also has."""
 
 import io
 import zipfile
@@ -25,16 +25,16 @@ GIVEN = {
     "sensitivity": "SECRET", "statedConfidence": "HIGH", "expiresAt": "2027-03-02T00:00:00Z", "ownerRole": "architect",
     "supersedes": ["old"], "contradicts": ["topic/other"], "related": ["near"],
 }  # fmt: skip
-TOLD = {
+EXPECTED = {
     "sensitivity": "SECRET", "statedConfidence": "HIGH", "expiresAt": "2027-03-02T00:00:00.000000Z",
     "ownerRole": "architect", "supersedes": [{"slug": "old"}], "contradicts": [{"slug": "other"}],
     "related": [{"slug": "near"}],
 }  # fmt: skip
-KEPT = {
+STORED = {
     "sensitivity": "secret", "confidence": "high", "expires_at": "2027-03-02", "owner": "architect",
     "supersedes": ["old"], "contradicts": ["topic/other"],
 }  # fmt: skip
-NOTHING = {
+UNSET = {
     "sensitivity": "INTERNAL", "statedConfidence": None, "expiresAt": None, "ownerRole": None, "supersedes": [],
     "contradicts": [], "related": [],
 }  # fmt: skip
@@ -56,25 +56,25 @@ async def graphql(service: Service, token: str, query: str, **variables: Any) ->
     return answer["data"]
 
 
-async def mutated(service: Service, token: str, mutation: str, **given: Any) -> dict[str, Any]:
+async def mutate(service: Service, token: str, mutation: str, **given: Any) -> dict[str, Any]:
     kind = mutation[0].upper() + mutation[1:] + "Input"
     text = (
         f"mutation ($i: {kind}!) {{ done: {mutation}(input: $i) {{ page {{ id }} userErrors {{ field message }} }} }}"
     )
-    done: dict[str, Any] = (await graphql(service, token, text, i=given))["done"]
-    return done
+    payload: dict[str, Any] = (await graphql(service, token, text, i=given))["done"]
+    return payload
 
 
 async def test_graphql_writes_and_reads_page_fields(service: Service, token: str, rest: Rest, wiki: Wiki) -> None:
-    made = await mutated(service, token, "createWikiPage", type="TOPIC", title="Plan", bodyMd="A plan.", **GIVEN)
+    created = await mutate(service, token, "createWikiPage", type="TOPIC", title="Plan", bodyMd="A plan.", **GIVEN)
     tenant = str(wiki.scope.tenant_id)
-    assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 1, **TOLD}
-    assert (await wiki.row("pages", slug="plan"))["metadata"] == KEPT
+    assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 1, **EXPECTED}
+    assert (await wiki.row("pages", slug="plan"))["metadata"] == STORED
     cleared = {name: [] if isinstance(value, list) else None for name, value in GIVEN.items()}
-    await mutated(service, token, "updateWikiPage", pageId=made["page"]["id"], **cleared)
-    assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 2, **NOTHING}
-    await mutated(service, token, "upsertWikiPage", type="TOPIC", title="Plan", ownerRole="copywriter")
-    await mutated(service, token, "updateWikiPage", pageId=made["page"]["id"], sensitivity="PUBLIC")
+    await mutate(service, token, "updateWikiPage", pageId=created["page"]["id"], **cleared)
+    assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 2, **UNSET}
+    await mutate(service, token, "upsertWikiPage", type="TOPIC", title="Plan", ownerRole="copywriter")
+    await mutate(service, token, "updateWikiPage", pageId=created["page"]["id"], sensitivity="PUBLIC")
     assert (await wiki.row("pages", slug="plan"))["metadata"] == {"owner": "copywriter", "sensitivity": "public"}
 
 
@@ -85,10 +85,10 @@ async def test_graphql_writes_and_reads_page_fields(service: Service, token: str
 async def test_an_invalid_value_of_a_page_field_is_refused(
     service: Service, token: str, rest: Rest, wiki: Wiki, field: str, value: Any
 ) -> None:
-    made = await mutated(service, token, "createWikiPage", type="TOPIC", title="Plan")
-    done = await mutated(service, token, "updateWikiPage", pageId=made["page"]["id"], **{field: value})
-    assert done["page"] is None
-    assert done["userErrors"][0]["field"] == [field] + (["0"] if isinstance(value, list) else [])
+    created = await mutate(service, token, "createWikiPage", type="TOPIC", title="Plan")
+    payload = await mutate(service, token, "updateWikiPage", pageId=created["page"]["id"], **{field: value})
+    assert payload["page"] is None
+    assert payload["userErrors"][0]["field"] == [field] + (["0"] if isinstance(value, list) else [])
     assert (await wiki.row("pages", slug="plan"))["version"] == 1
 
 
@@ -97,16 +97,16 @@ async def test_rest_writes_and_reads_page_fields(rest: Rest, wiki: Wiki) -> None
         "sensitivity": "confidential", "stated_confidence": "low", "expires_at": "2027-03-02T10:00:00Z",
         "owner_role": "backend", "supersedes": ["old"],
     }  # fmt: skip
-    made = await rest.page("Plan", **given)
+    created = await rest.page("Plan", **given)
     names = {"slug": "old", "title": "Old", "type": "topic"}
-    told = given | {"expires_at": "2027-03-02T10:00:00.000000Z", "supersedes": [names]}
-    assert made | told == made
-    assert (made["confidence"], made["contradicts"]) == ("low", [])
+    expected = given | {"expires_at": "2027-03-02T10:00:00.000000Z", "supersedes": [names]}
+    assert created | expected == created
+    assert (created["confidence"], created["contradicts"]) == ("low", [])
     changes = {"owner_role": None, "contradicts": ["other"], "supersedes": []}
     changed = (await rest.ask("PATCH", "/pages/plan", json=changes)).json()
     assert (changed["owner_role"], changed["supersedes"]) == (None, [])
-    assert [one["slug"] for one in changed["contradicts"]] == ["other"]
-    assert changed["sensitivity"] == "confidential", "what is left out stays"
+    assert [page["slug"] for page in changed["contradicts"]] == ["other"]
+    assert changed["sensitivity"] == "confidential", "a field that the request omits is unchanged"
     refused = await rest.ask("PATCH", "/pages/plan", json={"supersedes": ["nobody"]})
     assert (refused.status_code, refused.json()["field"]) == (422, "supersedes.0")
 
@@ -116,19 +116,19 @@ async def test_tools_write_and_read_page_fields(service: Service, token: str, re
         await mara.call("wiki_create", title="Plan", type="topic", content="A plan.", sensitivity="confidential")
         given = {"expires_at": "2027-03-02", "owner_role": "architect", "contradicts": ["Topic/other"]}
         await mara.call("wiki_update", page="plan", stated_confidence="high", supersedes=["[[old]]"], **given)
-        page, told = await mara.call("wiki_read", page="plan"), await mara.text("wiki_read", page="plan")
+        page, text = await mara.call("wiki_read", page="plan"), await mara.text("wiki_read", page="plan")
         await mara.call("wiki_update", page="plan", owner_role="", expires_at="")
         after = await mara.call("wiki_read", page="plan")
-        fault, _ = await mara.refused("wiki_update", page="plan", sensitivity="hush")
+        error, _ = await mara.refused("wiki_update", page="plan", sensitivity="hush")
     assert page["expires_at"] == "2027-03-02T00:00:00.000000Z"
     assert page == page | {
         "sensitivity": "confidential", "stated_confidence": "high", "owner_role": "architect",
         "supersedes": ["topic/old"], "contradicts": ["topic/other"],
     }  # fmt: skip
     for line in ("sensitivity: confidential", "owner: architect", "contradicts: topic/other", "supersedes: topic/old"):
-        assert line in told
+        assert line in text
     assert (after["owner_role"], after["expires_at"]) == (None, None)
-    assert fault["field"] == "sensitivity"
+    assert error["field"] == "sensitivity"
 
 
 async def test_page_fields_are_imported_from_and_exported_to_frontmatter(
@@ -145,7 +145,7 @@ async def test_page_fields_are_imported_from_and_exported_to_frontmatter(
     answer = await rest.ask("POST", "/import", content=packed.getvalue(), headers={"content-type": "application/zip"})
     assert answer.status_code == 200, answer.text
     tenant = str(wiki.scope.tenant_id)
-    assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 1, **TOLD}
+    assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 1, **EXPECTED}
     await create_page(
         wiki.database, wiki.scope, PageDraft("topic", "Newer", fields={"owner_role": "qa", "contradicts": ["plan"]})
     )
@@ -159,7 +159,7 @@ async def test_page_fields_are_imported_from_and_exported_to_frontmatter(
 
 
 async def test_no_caller_marks_a_page_above_its_own_ceiling(service: Service, wiki: Wiki, rest: Rest) -> None:
-    """A member by grant reads up to confidential: so far a page may be raised, and lowered again."""
+    """A member by grant reads up to confidential, so it may raise a page to confidential and lower it again."""
     tenant_id = wiki.scope.tenant_id
     guest = await create_owner(wiki.database, tenant_id, OwnerKind.USER, "guest", "Guest")
     await grant(wiki.database, tenant_id, owner_id=wiki.scope.owner_id, grantee_id=guest.id, role=Grant.MEMBER)
@@ -187,25 +187,25 @@ async def test_a_trajectory_becomes_as_sensitive_as_its_page(wiki: Wiki) -> None
 async def test_metadata_without_a_sensitivity_keeps_that_of_the_page(
     service: Service, token: str, rest: Rest, wiki: Wiki
 ) -> None:
-    """Whoever replaces the metadata of a page has not said that everybody may read it now."""
-    made = await mutated(service, token, "createWikiPage", type="TOPIC", title="Plan", sensitivity="SECRET")
-    own = {"pageId": made["page"]["id"]}
+    """Metadata without the key `sensitivity` keeps the sensitivity, and with the key null clears it."""
+    created = await mutate(service, token, "createWikiPage", type="TOPIC", title="Plan", sensitivity="SECRET")
+    own = {"pageId": created["page"]["id"]}
 
-    async def level() -> Any:
+    async def stored_metadata() -> Any:
         return (await wiki.row("pages", slug="plan"))["metadata"]
 
     for metadata in ({"a": 1}, None, {}):
-        await mutated(service, token, "updateWikiPage", **own, metadata=metadata)
-        assert await level() == {**(metadata or {}), "sensitivity": "secret"}
-    await mutated(service, token, "upsertWikiPage", type="TOPIC", title="Plan", metadata={"a": 2})
-    assert await level() == {"a": 2, "sensitivity": "secret"}
-    await mutated(service, token, "updateWikiPage", **own, metadata={"sensitivity": "confidential"})
-    assert await level() == {"sensitivity": "confidential"}
-    await mutated(service, token, "updateWikiPage", **own, metadata={"sensitivity": None, "b": 1})
-    assert await level() == {"b": 1}, "it was said"
-    await mutated(service, token, "updateWikiPage", **own, metadata={}, sensitivity="SECRET")
-    await mutated(service, token, "updateWikiPage", **own, metadata={}, sensitivity=None)
-    assert await level() == {}
+        await mutate(service, token, "updateWikiPage", **own, metadata=metadata)
+        assert await stored_metadata() == {**(metadata or {}), "sensitivity": "secret"}
+    await mutate(service, token, "upsertWikiPage", type="TOPIC", title="Plan", metadata={"a": 2})
+    assert await stored_metadata() == {"a": 2, "sensitivity": "secret"}
+    await mutate(service, token, "updateWikiPage", **own, metadata={"sensitivity": "confidential"})
+    assert await stored_metadata() == {"sensitivity": "confidential"}
+    await mutate(service, token, "updateWikiPage", **own, metadata={"sensitivity": None, "b": 1})
+    assert await stored_metadata() == {"b": 1}, "an explicit null clears the sensitivity"
+    await mutate(service, token, "updateWikiPage", **own, metadata={}, sensitivity="SECRET")
+    await mutate(service, token, "updateWikiPage", **own, metadata={}, sensitivity=None)
+    assert await stored_metadata() == {}
 
 
 async def test_a_restored_version_has_the_higher_sensitivity_of_both(wiki: Wiki) -> None:

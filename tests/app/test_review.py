@@ -1,4 +1,4 @@
-"""A whole review over HTTP with two credentials: one proposes, the other decides."""
+"""Tests a whole review over HTTP: an author proposes a change, and a reviewer decides on it."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ TEXT = "## Database\n\nIt runs on Postgres.\n\n## People\n\nMara looks after it.
 
 @pytest.fixture
 def ada(service: Service, wiki: Wiki) -> Rest:
-    """An agent that may write in the wiki, under review."""
+    """Return the client of an agent whose writes need a review."""
     return Rest(
         service.http,
         service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER, actor=Actor(ActorKind.AGENT, "ada")),
@@ -31,7 +31,7 @@ def ada(service: Service, wiki: Wiki) -> Rest:
 
 @pytest.fixture
 def ben(service: Service, wiki: Wiki) -> Rest:
-    """An admin, who decides."""
+    """Return the client of an admin who decides on proposals."""
     return Rest(
         service.http,
         service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN, actor=Actor(ActorKind.USER, "ben")),
@@ -39,8 +39,8 @@ def ben(service: Service, wiki: Wiki) -> Rest:
 
 
 async def review(service: Service, token: str, role: str) -> None:
-    done = await service.ask(POLICY, token, rules=[{"role": role, "policy": "REVIEW"}])
-    assert done["data"]["updateWikiSettings"]["userErrors"] == []
+    answer = await service.ask(POLICY, token, rules=[{"role": role, "policy": "REVIEW"}])
+    assert answer["data"]["updateWikiSettings"]["userErrors"] == []
 
 
 async def test_a_conflicting_proposal_is_amended_and_accepted(
@@ -49,49 +49,55 @@ async def test_a_conflicting_proposal_is_amended_and_accepted(
     await ben.page("Ledger", content=TEXT)
     await review(service, ben.token, "MEMBER")
 
-    # Proposed: nothing of it is to be read, or to be found.
-    held = await ada.post("/pages/ledger/edit", {"old_text": "Postgres", "new_text": "Oracle", "edit_summary": "Moved"})
-    assert (held.status_code, held.json()["code"]) == (409, "REVIEW_REQUIRED")
-    where = f"/proposals/{held.json()['proposal_id']}"
+    # Proposed: the change is neither on the page nor found by a search.
+    refusal = await ada.post(
+        "/pages/ledger/edit", {"old_text": "Postgres", "new_text": "Oracle", "edit_summary": "Moved"}
+    )
+    assert (refusal.status_code, refusal.json()["code"]) == (409, "REVIEW_REQUIRED")
+    path = f"/proposals/{refusal.json()['proposal_id']}"
     assert (await ada.get("/pages/ledger")).json()["version"] == 1
     assert (await ben.get("/search?q=Oracle")).json()["items"] == []
-    waiting = (await ben.get(where)).json()
+    waiting = (await ben.get(path)).json()
     assert (waiting["why"], waiting["conflicts"], waiting["status"]) == ("Moved", [], "open")
     assert "[-Postgres.-]" in waiting["word_diff"] or "[-Postgres-]" in waiting["word_diff"]
-    assert (await ada.post(f"{where}/accept", {})).status_code == 403, "its author decides nothing"
+    assert (await ada.post(f"{path}/accept", {})).status_code == 403, "authors cannot accept their own proposals"
 
-    # The page changes meanwhile, first in another section and then in the same.
+    # The page changes meanwhile: first in another section, then in the same section.
     await ben.post("/pages/ledger/edit", {"old_text": "Mara looks", "new_text": "Mara and Ben look"})
-    assert (await ben.get(where)).json()["conflicts"] == []
+    assert (await ben.get(path)).json()["conflicts"] == []
     await ben.post("/pages/ledger/edit", {"old_text": "on Postgres.", "new_text": "on Postgres 18."})
-    assert (await ben.get(where)).json()["conflicts"] != []
-    refused = await ben.post(f"{where}/accept", {})
+    assert (await ben.get(path)).json()["conflicts"] != []
+    refused = await ben.post(f"{path}/accept", {})
     assert (refused.status_code, refused.json()["code"]) == (409, "CONFLICT")
     assert (await ben.get("/pages/ledger")).json()["version"] == 3, "nothing was written"
 
-    # Amended and accepted: the words of the reviewer, in the name of both.
+    # Amended and accepted: the version has the text of the reviewer and names author and reviewer.
     words = TEXT.replace("Postgres", "Oracle 23").replace("Mara looks", "Mara and Ben look")
-    done = await ben.post(f"{where}/accept", {"content": words, "content_version": 3, "reason": "With its version."})
-    assert (done.status_code, done.json()["status"], done.json()["accepted_version"]) == (200, "accepted", 4)
+    accepted = await ben.post(f"{path}/accept", {"content": words, "content_version": 3, "reason": "With its version."})
+    assert (accepted.status_code, accepted.json()["status"], accepted.json()["accepted_version"]) == (
+        200,
+        "accepted",
+        4,
+    )
     page = (await ada.get("/pages/ledger")).json()
     assert (page["version"], page["content"]) == (4, words)
-    assert [one["slug"] for one in (await ada.get("/search?q=Oracle")).json()["items"]] == ["ledger"]
+    assert [hit["slug"] for hit in (await ada.get("/search?q=Oracle")).json()["items"]] == ["ledger"]
     found = (await service.ask(HISTORY, ben.token, t=str(wiki.scope.tenant_id)))["data"]["wikiPage"]
-    newest, before, *_ = found["revisions"]["nodes"]
+    newest, previous, *_ = found["revisions"]["nodes"]
     both = {"authorId": "ada", "deciderId": "ben", "status": "ACCEPTED"}
     assert (newest["version"], newest["authorId"], newest["proposal"]) == (4, "ada", both)
-    assert before["proposal"] is None
-    again = await ben.post(f"{where}/decline", {"reason": "Too late."})
+    assert previous["proposal"] is None
+    again = await ben.post(f"{path}/decline", {"reason": "Too late."})
     assert (again.status_code, again.json()["code"]) == (409, "CONFLICT")
 
-    # Its author is told, and why.
-    async with agent(service, ada.token) as told:
-        (fate,) = (await told.call("wiki_proposals"))["proposals"]
-        assert (fate["status"], fate["reason"]) == ("accepted", "With its version.")
+    # The author reads the decision and its reason.
+    async with agent(service, ada.token) as author:
+        (decided,) = (await author.call("wiki_proposals"))["proposals"]
+        assert (decided["status"], decided["reason"]) == ("accepted", "With its version.")
 
 
 async def test_a_compile_that_proposes_waits_for_the_reviewer(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
-    """The policy reviews what the compiler writes, and the admin asks it to propose: there are no pages until then."""
+    """No page exists until the admin accepts a proposal of the compiler."""
     async with serving(dsn, tmp_path, worker=True) as service:
         tenant = str(wiki.scope.tenant_id)
         ben = Rest(
@@ -107,10 +113,10 @@ async def test_a_compile_that_proposes_waits_for_the_reviewer(dsn: str, tmp_path
         assert (await service.ask(COMPILE, ben.token, t=tenant))["data"]["compileWikiNow"]["id"]
         waiting = await proposals(ben)
         assert (await ben.get("/pages")).json()["items"] == []
-        one = next(one for one in waiting if one["title"] == "Ana Ruiz")
-        assert (one["operation"], one["base_version"]) == ("write_cited", None)
-        done = await ben.post(f"/proposals/{one['id']}/accept", {"reason": "She does."})
-        assert (done.status_code, done.json()["status"]) == (200, "accepted")
+        proposal = next(proposal for proposal in waiting if proposal["title"] == "Ana Ruiz")
+        assert (proposal["operation"], proposal["base_version"]) == ("write_cited", None)
+        accepted = await ben.post(f"/proposals/{proposal['id']}/accept", {"reason": "She does."})
+        assert (accepted.status_code, accepted.json()["status"]) == (200, "accepted")
         page = (await ben.get("/pages/ana-ruiz")).json()
         assert "Porto" in page["content"]
         (revision,) = await wiki.rows("revisions", page_id=(await wiki.row("pages"))["id"])
@@ -119,7 +125,7 @@ async def test_a_compile_that_proposes_waits_for_the_reviewer(dsn: str, tmp_path
 
 
 async def proposals(rest: Rest) -> list[dict[str, Any]]:
-    """The open ones, as soon as there are some."""
+    """Wait until there are open proposals, and return them."""
     for _ in range(600):
         if found := (await rest.get("/proposals?status=open")).json()["items"]:
             return list(found)

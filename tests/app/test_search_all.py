@@ -1,4 +1,4 @@
-"""Search over pages and evidence, and context packs, over REST, the tools of agents and the command line."""
+"""Tests searches of pages and sources, and context packs, over REST, by tools and on the command line."""
 
 import json
 
@@ -20,7 +20,9 @@ def rest(service: Service, token: str) -> Rest:
 async def test_rest_searches_pages_and_sources_in_one_list(rest: Rest) -> None:
     await rest.page("Pottery", content=TEXT)
     await rest.post("/sources", {"kind": "daily_note", "ref": "a", "content": TEXT})
-    assert "raw_score" not in (await rest.get("/search?q=kiln")).json()["items"][0], "as ever without in"
+    assert "raw_score" not in (await rest.get("/search?q=kiln")).json()["items"][0], (
+        "without `in` the result has the older form"
+    )
     found = (await rest.get("/search?q=kiln+frost&in=pages,sources")).json()
     passage, page = found["items"]
     assert (passage["page"], passage["passage"]["text"], passage["passage"]["source"]["ref"]) == (None, TEXT, "a")

@@ -1,4 +1,4 @@
-"""A caller whose ceiling is below secret gets no word and no id of a secret in any API.
+"""Tests that a caller whose ceiling is below secret gets no word and no id of a secret in any API.
 
 The paths, tools and pages are taken from the contract, the catalogue of tools and the table of routes, so that new ones
 are included. GraphQL is covered by tests/schema/access/test_sensitivity.py.
@@ -58,16 +58,16 @@ TOUCHED = ("revisions", "proposals", "superseded_claims", "contradictions", "sha
 
 @dataclass
 class Secrets:
-    """A wiki with secrets, somebody who may read the rest of it, and what must not be told."""
+    """A wiki with secrets, a guest who may read the rest of it, and the words and ids that must not leak."""
 
     wiki: Wiki
     guest: Scope
     never: set[str]
-    """Words and ids of secrets, in small letters."""
+    """Words and ids of secrets in lower case."""
     slugs: list[str]
-    """Of all pages, and some that they once had."""
+    """The current and the former slugs of all pages."""
     ids: list[str]
-    """Of rows of any kind."""
+    """Ids of rows of various tables."""
     role: Grant
 
 
@@ -80,10 +80,10 @@ async def secrets(request: pytest.FixtureRequest, wiki: Wiki) -> Secrets:
         return (await create_page(*here, PageDraft("topic", title, body=body, **more))).page_id
 
     near, whole = await page("Near", "Near the salary."), await page("Open", PARTLY)
-    told = {"fields": SECRET, "tags": [f"{CANARY}tag"], "summary": f"The {CANARY}summary."}
+    secret_fields = {"fields": SECRET, "tags": [f"{CANARY}tag"], "summary": f"The {CANARY}summary."}
     text = f"## Pay\n\nThe quux salary is {CANARY}. See [[near]]."
-    hidden = await page(f"{CANARY}bar", text, aliases=[f"{CANARY}alias"], **told)
-    others = [await page(f"{CANARY}{n}", f"The quux salary {n}.", **told) for n in range(4)]
+    hidden = await page(f"{CANARY}bar", text, aliases=[f"{CANARY}alias"], **secret_fields)
+    others = [await page(f"{CANARY}{n}", f"The quux salary {n}.", **secret_fields) for n in range(4)]
     source = await add_source(
         *here,
         SourceDraft("document", f"{CANARY}-ref", f"A {CANARY} salary.", f"{CANARY} source", metadata=dict(SECRET)),
@@ -112,7 +112,7 @@ async def secrets(request: pytest.FixtureRequest, wiki: Wiki) -> Secrets:
     await report_lint(*here, "request")
     rows = [row for table in TOUCHED for row in await wiki.rows(table) if row["page_id"] in {hidden, *others}]
     marked = [row for row in await wiki.rows("sections") if "sensitivity" in row["heading"]]
-    gone = {str(row["id"]) for row in (*rows, *marked)} | {str(one) for one in (hidden, *others, source.source_id)}
+    never = {str(row["id"]) for row in (*rows, *marked)} | {str(id) for id in (hidden, *others, source.source_id)}
     owner = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "guest", "Guest")
     await grant(
         wiki.database, wiki.scope.tenant_id, owner_id=wiki.scope.owner_id, grantee_id=owner.id, role=request.param
@@ -122,21 +122,21 @@ async def secrets(request: pytest.FixtureRequest, wiki: Wiki) -> Secrets:
         row["slug"] for row in await wiki.rows("old_slugs", "1")
     ]
     return Secrets(
-        wiki, guest, gone | {CANARY}, slugs, [*gone, str(near), str(whole), str(plain.source_id)], request.param
+        wiki, guest, never | {CANARY}, slugs, [*never, str(near), str(whole), str(plain.source_id)], request.param
     )
 
 
-def leaked(secrets: Secrets, asked: str, answer: str) -> list[str]:
+def leaked(secrets: Secrets, request: str, answer: str) -> list[str]:
     """Return the secret words in a response that were not in its request."""
-    asked, answer = asked.lower(), re.sub(r"[?&]q=zan\b", "", answer.lower())
-    return [one for one in secrets.never if one in answer and one not in asked]
+    request, answer = request.lower(), re.sub(r"[?&]q=zan\b", "", answer.lower())
+    return [word for word in secrets.never if word in answer and word not in request]
 
 
 # -- REST
 
 
 def rest_paths(secrets: Secrets) -> Iterator[str]:
-    """Each path that is read, with each page, row and question."""
+    """Yield each GET path of the contract with each slug, id and query."""
     values = {
         "slug": secrets.slugs, "id": secrets.ids, "q": QUERIES, "from": ["1"], "to": ["2"], "path": ["a.png"],
         "include_archived": ["true"], "status": ["archived", "open", "declined"], "in": ["pages,sources"],
@@ -146,18 +146,22 @@ def rest_paths(secrets: Secrets) -> Iterator[str]:
         if "get" not in operations or path.endswith(".zip"):
             continue
         given = operations["get"].get("parameters", [])
-        named = [one["name"] for one in given if one.get("in") == "path"]
-        needed = [one["name"] for one in given if one.get("in") == "query" and one.get("required")]
-        free = [one["name"] for one in given if one.get("in") == "query" and not one.get("required")]
-        for chosen in itertools.product(*(values[name] for name in named)):
-            place = path.format(**dict(zip(named, (quote(one, safe="") for one in chosen), strict=True)))
-            for asked in itertools.product(*(values[name] for name in needed)):
-                query = [f"{name}={quote(one)}" for name, one in zip(needed, asked, strict=True)]
+        named = [parameter["name"] for parameter in given if parameter.get("in") == "path"]
+        needed = [
+            parameter["name"] for parameter in given if parameter.get("in") == "query" and parameter.get("required")
+        ]
+        free = [
+            parameter["name"] for parameter in given if parameter.get("in") == "query" and not parameter.get("required")
+        ]
+        for path_values in itertools.product(*(values[name] for name in named)):
+            place = path.format(**dict(zip(named, (quote(value, safe="") for value in path_values), strict=True)))
+            for query_values in itertools.product(*(values[name] for name in needed)):
+                query = [f"{name}={quote(value)}" for name, value in zip(needed, query_values, strict=True)]
                 yield f"{place}?{'&'.join(query)}"
                 yield from (
-                    f"{place}?{'&'.join([*query, f'{name}={quote(one)}'])}"
+                    f"{place}?{'&'.join([*query, f'{name}={quote(value)}'])}"
                     for name in free
-                    for one in values.get(name, ())
+                    for value in values.get(name, ())
                 )
 
 
@@ -167,16 +171,16 @@ async def test_rest_shows_no_secret(service: Service, token: str, secrets: Secre
         "authorization": f"Bearer {service.token(secrets.guest.tenant_id, secrets.guest.owner_id, Role.MEMBER)}",
         "x-cairn-owner": str(secrets.wiki.scope.owner_id),
     }
-    paths, told, shown = list(rest_paths(secrets)), 0, 0
+    paths, owner_leaks, successes = list(rest_paths(secrets)), 0, 0
     assert len(paths) > 150
     for path in paths:
         answer = await service.http.get(PATH + path, headers=guest)
         assert answer.status_code < 500, (path, answer.text)
         assert leaked(secrets, path, answer.text + str(answer.headers)) == [], (path, answer.text)
-        shown += answer.status_code == 200
-        told += bool(leaked(secrets, path, (await service.http.get(PATH + path, headers=own)).text))
-    assert shown > 40
-    assert told > 40, "its own people see it"
+        successes += answer.status_code == 200
+        owner_leaks += bool(leaked(secrets, path, (await service.http.get(PATH + path, headers=own)).text))
+    assert successes > 40
+    assert owner_leaks > 40, "the owner sees the secrets"
     export = await service.http.get(f"{PATH}/export.zip?history=true", headers=guest)
     archive = zipfile.ZipFile(io.BytesIO(export.content))
     for name in archive.namelist():
@@ -187,7 +191,7 @@ async def test_rest_shows_no_secret(service: Service, token: str, secrets: Secre
 
 
 def calls(secrets: Secrets) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each tool with each page, row and question: those that write are refused, or say nothing of what is there."""
+    """Yield each tool with arguments for each page, id and query."""
     pages = [*secrets.slugs, *(f"topic/{slug}" for slug in secrets.slugs)]
     values: dict[str, list[Any]] = {
         "query": list(QUERIES), "page": pages, "id": secrets.ids, "topic": secrets.slugs, "question_id": secrets.ids,
@@ -198,10 +202,12 @@ def calls(secrets: Secrets) -> Iterator[tuple[str, dict[str, Any]]]:
         "version": 1, "from_version": 1, "to_version": 2, "content": "Words.", "title": "Near", "type": "topic",
         "question": "Which?", "why": "So.", "decision": "This.", "sensitivity": None,
     }  # fmt: skip
-    for name, tool in sorted(BY_NAME.items(), key=lambda one: one[1].writes):  # whoever writes a word may read it then
+    for name, tool in sorted(
+        BY_NAME.items(), key=lambda item: item[1].writes
+    ):  # reading tools first: written words may be read
         schema = tool.definition(with_output=False).input_schema
         required = schema.get("required", [])
-        base = {one: fixed[one] for one in required if one in fixed}
+        base = {name: fixed[name] for name in required if name in fixed}
         if set(required) <= base.keys():
             yield name, base
         for varied in values.keys() & schema["properties"].keys():
@@ -212,31 +218,35 @@ def calls(secrets: Secrets) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 async def test_tools_show_no_secret(service: Service, token: str, secrets: Secrets) -> None:
-    """Those that only read, and those that write to what may not be read.
+    """Calls the tools that read, and the tools that write with an argument that names a secret.
 
-    Tools work in the wiki of their credential and search the others that it may read; so a reader of the wiki itself
-    is asked, whose ceiling is the same.
+    Tools work in the wiki of their credential and only search other wikis. The reader case therefore uses a reader of
+    the wiki itself, who has the same ceiling.
     """
     is_reader = secrets.role is Grant.READER
     theirs = (secrets.wiki.scope.owner_id, Role.READER) if is_reader else (secrets.guest.owner_id, Role.MEMBER)
-    told = answered = asked = 0
+    owner_leaks = succeeded = sent = 0
     async with (
         agent(service, service.token(secrets.guest.tenant_id, *theirs)) as guest,
         agent(service, token) as own,
     ):
-        for one in await resources(guest):
-            assert leaked(secrets, "", one) == []
-        assert any(leaked(secrets, "", one) for one in await resources(own))
+        for resource in await resources(guest):
+            assert leaked(secrets, "", resource) == []
+        assert any(leaked(secrets, "", resource) for resource in await resources(own))
         for name, given in calls(secrets):
             writes = BY_NAME[name].writes
-            if writes and not any(CANARY in str(one) or one in secrets.never for one in given.values()):
+            if writes and not any(CANARY in str(value) or value in secrets.never for value in given.values()):
                 continue
             text, is_error = await answer_of(guest, name, given)
             assert leaked(secrets, f"{name} {given}", text) == [], (name, given, text)
-            asked, answered = asked + 1, answered + (not is_error)
+            sent, succeeded = sent + 1, succeeded + (not is_error)
             if not writes:
-                told += bool(leaked(secrets, f"{name} {given}", (await answer_of(own, name, given))[0]))
-    assert (asked > 100, answered > (30 if is_reader else 10), told > 20) == (True, True, True), (asked, answered, told)
+                owner_leaks += bool(leaked(secrets, f"{name} {given}", (await answer_of(own, name, given))[0]))
+    assert (sent > 100, succeeded > (30 if is_reader else 10), owner_leaks > 20) == (True, True, True), (
+        sent,
+        succeeded,
+        owner_leaks,
+    )
 
 
 async def answer_of(caller: Agent, name: str, given: dict[str, Any]) -> tuple[str, bool]:
@@ -245,13 +255,13 @@ async def answer_of(caller: Agent, name: str, given: dict[str, Any]) -> tuple[st
 
 
 async def resources(caller: Agent) -> list[str]:
-    """The list of them, and what each says, or why it says nothing."""
+    """Return the list of resources, and the text of each resource or the error of reading it."""
     listed = await caller.client.list_resources()
     found = [str(listed)]
-    for one in listed.resources:
+    for resource in listed.resources:
         try:
-            found.append(str(await caller.client.read_resource(one.uri)))
-        except MCPError as error:  # lint is for those who may write
+            found.append(str(await caller.client.read_resource(resource.uri)))
+        except MCPError as error:  # readers may not read the lint resource
             found.append(str(error))
     return found
 
@@ -275,18 +285,18 @@ async def test_the_reader_shows_no_secret(
     service: Service, person: httpx.AsyncClient, secrets: Secrets, owner: str
 ) -> None:
     theirs = service.token(secrets.guest.tenant_id, secrets.guest.owner_id, Role.MEMBER)
-    told = shown = 0
+    owner_leaks = successes = 0
     async with signed_in(service, theirs) as guest:
         for path in web_paths(secrets, owner):
             answer = await guest.get(path)
             assert answer.status_code < 500, (path, answer.text)
             assert leaked(secrets, path, answer.text + answer.headers.get("location", "")) == [], (path, answer.text)
-            shown += answer.status_code == 200
-            told += bool(leaked(secrets, path, (await person.get(path)).text))
-    assert (shown > 30, told > 30) == (True, True), (shown, told)
+            successes += answer.status_code == 200
+            owner_leaks += bool(leaked(secrets, path, (await person.get(path)).text))
+    assert (successes > 30, owner_leaks > 30) == (True, True), (successes, owner_leaks)
 
 
-# -- what is sent, and what is copied
+# -- webhooks and synced folders
 
 
 async def test_a_webhook_with_the_default_ceiling_gets_no_secret(secrets: Secrets) -> None:

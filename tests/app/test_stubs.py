@@ -1,4 +1,4 @@
-"""Stubs in every API: the sections of a type, one source, and the required fields of a concept."""
+"""Tests stubs in every API: the sections of a type, the source, and the required fields of a concept."""
 
 from typing import Any
 
@@ -51,10 +51,10 @@ async def test_graphql_makes_a_stub_with_its_source_or_nothing(
     lost = await service.http.post("/graphql", json=sent, headers={"authorization": f"Bearer {token}"})
     assert lost.json()["errors"][0]["extensions"]["code"] == "NOT_FOUND"
     assert await wiki.rows("pages") == []
-    made = await graphql(service, token, **given, source="daily_note/day-0")
-    assert (made["created"], made["page"]["isStub"]) == (True, True)
-    assert made["page"]["bodyMd"].startswith(BODY)
-    assert [one["ref"] for one in made["page"]["sources"]["nodes"]] == ["day-0"]
+    created = await graphql(service, token, **given, source="daily_note/day-0")
+    assert (created["created"], created["page"]["isStub"]) == (True, True)
+    assert created["page"]["bodyMd"].startswith(BODY)
+    assert [node["ref"] for node in created["page"]["sources"]["nodes"]] == ["day-0"]
     again = await graphql(service, token, **given)
     assert (again["page"], again["userErrors"][0]["code"]) == (None, "PAGE_EXISTS")
 
@@ -67,22 +67,22 @@ async def test_rest_makes_a_stub_with_its_source_or_nothing(
     assert (refused.status_code, refused.json()["field"]) == (422, "why")
     assert (await rest.post("/stubs", {"type": "concept"} | WHOLE | {"source": "daily_note/x"})).status_code == 404
     assert await wiki.rows("pages") == []
-    made = await rest.post("/stubs", {"type": "concept"} | WHOLE | {"source": source})
-    assert made.status_code == 201, made.text
-    assert made.json()["content"].startswith(BODY)
+    created = await rest.post("/stubs", {"type": "concept"} | WHOLE | {"source": source})
+    assert created.status_code == 201, created.text
+    assert created.json()["content"].startswith(BODY)
     assert [str(row["source_id"]) for row in await wiki.rows("section_sources")] == [source]
     again = await rest.post("/stubs", {"type": "concept"} | WHOLE)
     assert (again.status_code, again.json()["code"]) == (409, "PAGE_EXISTS")
 
 
 async def test_an_agent_creates_a_stub_from_a_remembered_source(mara: Agent, wiki: Wiki) -> None:
-    kept = await mara.call("wiki_remember", content="Roast 5 kg.")
+    source = await mara.call("wiki_remember", content="Roast 5 kg.")
     error, _ = await mara.refused("wiki_stub", type="concept", **WHOLE | {"how_to_apply": ""})
     assert error["field"] == "howToApply"
-    made = await mara.call("wiki_stub", type="concept", source=kept["source_id"], **WHOLE)
-    assert made == {"page": "concept/small-batches", "version": 1, "changed": True}
+    created = await mara.call("wiki_stub", type="concept", source=source["source_id"], **WHOLE)
+    assert created == {"page": "concept/small-batches", "version": 1, "changed": True}
     assert (await wiki.row("pages"))["body_md"].startswith(BODY)
-    assert [str(row["source_id"]) for row in await wiki.rows("section_sources")] == [kept["source_id"]]
+    assert [str(row["source_id"]) for row in await wiki.rows("section_sources")] == [source["source_id"]]
     error, _ = await mara.refused("wiki_stub", type="concept", **WHOLE)
     assert error["code"] == "PAGE_EXISTS"
 
@@ -102,11 +102,11 @@ async def test_a_stub_under_review_becomes_one_proposal(service: Service, token:
 
 
 async def test_a_concept_page_without_its_sections_is_created_and_found_by_lint(service: Service, token: str) -> None:
-    """Clients of the released contract make concepts without these sections: lint names them."""
+    """Clients of the released contract create concepts without these sections, so lint reports them."""
     rest = Rest(service.http, token)
-    made = await rest.post("/pages", {"type": "concept", "title": "Rest", "content": "## Why\n\nGas."})
-    assert made.status_code == 201
+    created = await rest.post("/pages", {"type": "concept", "title": "Rest", "content": "## Why\n\nGas."})
+    assert created.status_code == 201
     assert (await rest.post("/pages", {"type": "topic", "title": "Kiln", "content": "x"})).status_code == 201
-    found = {one["name"]: one for one in (await rest.get("/lint")).json()["checks"]}["concept_reasons"]
+    found = {check["name"]: check for check in (await rest.get("/lint")).json()["checks"]}["concept_reasons"]
     assert (found["total"], found["findings"][0]["detail"]) == (1, "how to apply")
     assert found["findings"][0]["fix"] == "cairn append concept/rest TEXT --section how_to_apply"

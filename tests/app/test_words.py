@@ -1,4 +1,4 @@
-"""No error message of any API uses words of Python or pydantic: clients that send JSON read JSON's words."""
+"""Tests that no error message of an API uses words of Python or pydantic instead of words of JSON."""
 
 import re
 from collections.abc import Iterator
@@ -41,18 +41,7 @@ def messages_of_rest() -> Iterator[str]:
         adapter: TypeAdapter[Any] = TypeAdapter(model)
         for wrong in WRONG:
             yield from shown(adapter.validate_python, wrong)
-            for name in (
-                "kind",
-                "ref",
-                "content",
-                "captured_at",
-                "title",
-                "type",
-                "tags",
-                "aliases",
-                "metadata",
-                "other",
-            ):
+            for name in FIELDS:
                 yield from shown(adapter.validate_python, {name: wrong})
 
 
@@ -72,9 +61,9 @@ def messages_of_settings() -> Iterator[str]:
             yield from shown(Settings.model_validate, {name: wrong})
 
 
-@pytest.mark.parametrize("door", [messages_of_rest, messages_of_tools, messages_of_settings])
-def test_error_messages_contain_no_words_of_python(door: Any) -> None:
-    messages = set(door())
+@pytest.mark.parametrize("messages_of", [messages_of_rest, messages_of_tools, messages_of_settings])
+def test_error_messages_contain_no_words_of_python(messages_of: Any) -> None:
+    messages = set(messages_of())
     assert len(messages) > 10
     assert [message for message in messages if PYTHON.search(message)] == []
 
