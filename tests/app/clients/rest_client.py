@@ -71,8 +71,11 @@ def check(method: str, path: str, answer: httpx.Response) -> None:
         assert answer.json()["request_id"] == answer.headers["x-request-id"]
     elif answer.headers.get("content-type") == "application/json":
         assert operation is not None
-        said = operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"]
-        forms = [shapes()[one["$ref"].rpartition("/")[2]] for one in said.get("anyOf", [said])]
+        response_schema = operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"]
+        forms = [
+            shapes()[reference["$ref"].rpartition("/")[2]]
+            for reference in response_schema.get("anyOf", [response_schema])
+        ]
         exactly(next(form for form in forms if form.model_fields.keys() == answer.json().keys()), answer.json())
 
 
@@ -82,12 +85,15 @@ def operations(method: str) -> list[tuple[str, dict[str, Any]]]:
     return [(path, operation) for path, operation in known.items() if operation]
 
 
-def exactly(model: Any, said: dict[str, Any]) -> None:
-    TypeAdapter(model).validate_python(said)
-    assert said.keys() == model.model_fields.keys()
+def exactly(model: Any, body: dict[str, Any]) -> None:
+    TypeAdapter(model).validate_python(body)
+    assert body.keys() == model.model_fields.keys()
     for name, field in model.model_fields.items():
-        inner = next((one for one in getattr(field.annotation, "__args__", ()) if hasattr(one, "model_fields")), None)
-        for item in said[name] if isinstance(said[name], list) else ():
+        inner = next(
+            (argument for argument in getattr(field.annotation, "__args__", ()) if hasattr(argument, "model_fields")),
+            None,
+        )
+        for item in body[name] if isinstance(body[name], list) else ():
             if inner:
                 exactly(inner, item)
 

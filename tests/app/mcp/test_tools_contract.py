@@ -59,7 +59,7 @@ def test_the_list_of_tools_stays_below_its_token_limit() -> None:
     )
 
 
-def test_hints_say_which_tools_write() -> None:
+def test_only_writing_tools_lack_the_read_only_hint() -> None:
     assert {tool["name"] for tool in listed() if not tool["annotations"]["readOnlyHint"]} == WRITING
 
 

@@ -24,7 +24,7 @@ async def test_an_entry_is_written_found_listed_and_deleted(mara: Agent, wiki: W
     again = await mara.call("knowledge_write", topic="Discord setup", content="Another way.")
     assert (again["topic"], again["version"], again["created"]) == ("discord_setup", 2, False)
     (known,) = (await mara.call("knowledge_list"))["entries"]
-    assert known["tags"] == ["discord", "bot"], "tags that are not given stay"
+    assert known["tags"] == ["discord", "bot"], "a write without tags keeps the tags"
     await mara.call("knowledge_delete", topic="discord_setup")
     assert (await mara.call("knowledge_list"))["entries"] == []
     error, text = await mara.refused("knowledge_delete", topic="discord_setup")

@@ -1,4 +1,4 @@
-"""An import that is killed at any moment and started again has the same result as an undisturbed one."""
+"""Tests that an import that is killed and started again has the same result as an undisturbed import."""
 
 import asyncio
 import os
@@ -25,8 +25,8 @@ FORMS = ("folder", "wiki.zip", "wiki.jsonl", *(("folder", "wiki.zip") if is_nigh
 WRITES = ("pages", "sources", "links", "section_sources", "mentions", "revisions")
 
 
-async def a_wiki(wiki: Wiki) -> None:
-    """Pages with sources, names, links to each other and a past."""
+async def fill_wiki(wiki: Wiki) -> None:
+    """Create pages with sources, aliases, links and earlier versions, and mentions."""
     here, before = (wiki.database, wiki.scope), None
     for n in range(PAGES):
         body = f"## Notes\n\nOf {n}, after [[Page {n - 1}]]."
@@ -43,24 +43,24 @@ async def a_wiki(wiki: Wiki) -> None:
 
 
 async def test_a_killed_import_continues_where_it_stopped(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
-    await a_wiki(wiki)
+    await fill_wiki(wiki)
     for form in sorted(set(FORMS)):
         await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
     copy, seeded = await wiki.neighbour(), Random(11)
     command = ["import", "--tenant", str(copy.scope.tenant_id), "--owner", str(copy.scope.owner_id), "--json"]
     settings, log, killed = {"PATH": os.environ["PATH"], "CAIRN_DATABASE_URL": dsn}, tmp_path / "log", 0
     for form in FORMS:
-        begun = begin([*command, str(tmp_path / form)], settings, log)
-        wanted = await rows(copy) + seeded.randrange(1, 120)
+        process = begin([*command, str(tmp_path / form)], settings, log)
+        threshold = await rows(copy) + seeded.randrange(1, 120)
         until = monotonic() + 60
-        while begun.is_alive() and await rows(copy) < wanted and monotonic() < until:
+        while process.is_alive() and await rows(copy) < threshold and monotonic() < until:
             sleep(0.002)
-        killed += end(begun) < 0
+        killed += end(process) < 0
     assert killed >= 2
     ran = await asyncio.to_thread(cairn_here, tmp_path, *command, str(tmp_path / "wiki.zip"), database_url=dsn)
-    said = orjson.loads(ran.out)
-    assert (ran.code, said["errors"]) == (0, [])
-    assert said["created"] + said["changed"] + said["unchanged"] == PAGES
+    report = orjson.loads(ran.out)
+    assert (ran.code, report["errors"]) == (0, [])
+    assert report["created"] + report["changed"] + report["unchanged"] == PAGES
     await check(copy)
     await export_path(copy.database, copy.scope, tmp_path / "again.zip", history=True)
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "wiki.zip").read_bytes()

@@ -1,4 +1,4 @@
-"""Renamed hubs: clients can read the progress of the rewriting, and the service finishes it."""
+"""Tests renames of pages with many links: clients read the progress of the rewriting, and the service finishes it."""
 
 import asyncio
 
@@ -56,9 +56,9 @@ async def test_a_client_that_renames_a_hub_sees_the_progress(
     service: Service, token: str, rest: Rest, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page_id = await hub(wiki)
-    asked = {"query": RENAME, "variables": {"input": {"pageId": page_id, "title": "Austin, Texas"}}}
+    rename = {"query": RENAME, "variables": {"input": {"pageId": page_id, "title": "Austin, Texas"}}}
     bearer = {"authorization": f"Bearer {token}"}
-    done = (await service.http.post("/graphql", json=asked, headers=bearer)).json()["data"]["renameWikiPage"]
+    done = (await service.http.post("/graphql", json=rename, headers=bearer)).json()["data"]["renameWikiPage"]
     assert done == {"pagesRewritten": 2, "pagesLeft": 3}
     monkeypatch.setattr(asgi, "REWRITE_INTERVAL", 0.05)
     async with rewriting_links(wiki.database), within("there were pages to rewrite"):

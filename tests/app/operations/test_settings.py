@@ -1,4 +1,4 @@
-"""Settings: each is documented, and invalid ones are refused before anything starts."""
+"""Tests that settings are documented, read from the environment, and refused if they are invalid."""
 
 import os
 import stat
@@ -33,7 +33,7 @@ def expected() -> Iterator[str]:
         yield f"- `CAIRN_{name.upper()}`{f' ({default})' if default else ''}: {field.description}{values}"
 
 
-def test_every_setting_is_documented_as_it_is() -> None:
+def test_the_documentation_of_the_settings_is_current() -> None:
     """To update the page, put the expected lines under the headings of docs/reference/settings.md."""
     assert documented() == list(expected())
 
@@ -108,12 +108,12 @@ def test_hosts_and_origins_are_normalized(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """A composition of containers passes on what nobody has set as the empty text."""
+    """Docker Compose passes a variable that is not set as the empty text."""
     monkeypatch.setenv(f"CAIRN_{name.upper()}", "")
     assert getattr(Settings(), name) == Settings.model_fields[name].get_default(call_default_factory=True)
 
 
-def test_origins_are_in_small_letters_as_browsers_send_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_origins_are_stored_in_lower_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAIRN_CORS_ORIGINS", "HTTPS://App.Example.org")
     assert Settings().cors_origins == ["https://app.example.org"]
 

@@ -56,7 +56,7 @@ async def test_importing_an_export_into_its_own_wiki_creates_no_page(rest: Rest)
     assert (await rest.get("/export.zip")).status_code == 200
 
 
-async def test_an_export_that_lacks_a_page_reports_it_and_contains_the_others(
+async def test_an_export_reports_an_unwritable_page_and_contains_the_rest(
     rest: Rest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(note: Note) -> str:

@@ -1,4 +1,4 @@
-"""Names of pages over REST: merged pages, names in earlier versions, and removed aliases."""
+"""Tests merges, transfers, earlier names and removed aliases of pages over REST."""
 
 import pytest
 

@@ -307,7 +307,7 @@ async def test_a_patch_changes_only_the_fields_that_it_names(rest: Rest, wiki: W
     assert [link["slug"] for link in page["links"]] == ["zilker"]
     bare = (await rest.ask("PATCH", "/pages/austin", json={"tags": [], "aliases": [], "related": []})).json()
     assert (bare["tags"], bare["aliases"], bare["related"]) == ([], ["austin texas"], [])
-    assert [link["slug"] for link in bare["links"]] == ["zilker"], "what the text says stays linked"
+    assert [link["slug"] for link in bare["links"]] == ["zilker"], "links in the text are unchanged"
     again = await rest.ask("PATCH", "/pages/austin", json={"tags": [], "aliases": [], "related": []})
     assert again.json() == bare
     await check(wiki)

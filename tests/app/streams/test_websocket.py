@@ -307,7 +307,7 @@ async def test_operations_connections_and_messages_are_bounded(dsn: str, wiki: W
         async with initialised(service, token) as socket:
             await socket.subscribe(WIKI_CHANGED)
             await socket.say(type="subscribe", id="2", payload={"query": WIKI_CHANGED})
-            while (message := await socket.hear())["id"] != "2":  # the first may be told of what it may have missed
+            while (message := await socket.hear())["id"] != "2":  # the first subscription may get a RESYNC event
                 assert message["type"] == "next"
             assert (message["type"], message["payload"][0]["extensions"]["code"]) == ("error", "LIMIT_EXCEEDED")
             async with open_socket(service) as second:

@@ -1,5 +1,4 @@
-"""A standby is promoted: a service of both servers continues, and one of the standby alone reports that it is
-read-only."""
+"""Tests services whose standby is promoted, and services of a standby, which are read-only until then."""
 
 import asyncio
 import itertools

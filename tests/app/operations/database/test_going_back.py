@@ -1,4 +1,4 @@
-"""An older release works on a database that a newer one has migrated, within the window, and reports it."""
+"""Tests an older release on a database that a newer release has migrated, in and beyond the compatibility window."""
 
 import json
 import shutil
@@ -36,9 +36,9 @@ def upgrade() -> None:
 
 
 class Release:
-    """The program with the revisions in its folder: some may be added to those of this one, or left out.
+    """A release whose migrations are those of this one, with some added or left out.
 
-    `migrations` is found in the working directory, before the one of this release.
+    The program finds the folder `migrations` in its working directory before that of this release.
     """
 
     def __init__(self, folder: Path, dsn: str, *newer: tuple[str, str, str, str], last: str = HEAD) -> None:

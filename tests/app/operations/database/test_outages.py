@@ -1,4 +1,4 @@
-"""Database faults are reported quickly: at /readyz, in the log and in the metrics."""
+"""Tests that faults of the database are reported quickly at /readyz, in the log and in the metrics."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def reuses_connections() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def uncached_readiness(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.http.health.CACHED_FOR", 0.0)
 
 
@@ -50,11 +50,11 @@ def logged() -> Iterator[list[Any]]:
 
 
 async def reason(service: Service) -> str | None:
-    told: dict[str, str] = (await service.http.get("/readyz")).json()
-    return told.get("reason")
+    readiness: dict[str, str] = (await service.http.get("/readyz")).json()
+    return readiness.get("reason")
 
 
-async def test_a_read_only_server_is_reported_everywhere(
+async def test_a_read_only_server_is_reported_in_health_log_and_metrics(
     dsn: str, tmp_path: Path, wiki: Wiki, logged: list[Any]
 ) -> None:
     operator = await asyncpg.connect(dsn)
@@ -88,14 +88,14 @@ async def test_a_command_reports_a_read_only_server_on_stderr_only(dsn: str, tmp
     await operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     command = ["tenants", "create", "acme"]
     settings = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn}
-    plain, told = [await asyncio.to_thread(ran, [*command, *asked], settings) for asked in ([], ["--json"])]
+    plain, as_json = [await asyncio.to_thread(ran, [*command, *options], settings) for options in ([], ["--json"])]
     await operator.execute("SET default_transaction_read_only = off")
     await operator.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     await operator.close()
-    assert (plain.code, plain.out, told.code, told.out) == (1, "", 1, "")
+    assert (plain.code, plain.out, as_json.code, as_json.out) == (1, "", 1, "")
     (line,) = plain.err.splitlines()
     assert "PostgreSQL says: cannot execute INSERT in a read-only transaction" in line
-    assert "PostgreSQL says" in told.error["message"]
+    assert "PostgreSQL says" in as_json.error["message"]
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture
 def small_disk(folder: Path) -> Iterator[Path]:
-    """A file system of its own that is soon full; only root may mount one."""
+    """Mount a file system of 160 MB at a folder, which only root may do, and yield the folder."""
     mounting = ["mount", "-t", "tmpfs", "-o", "size=160m,mode=0755", "none", str(folder)]
     if os.geteuid() != 0 or subprocess.run(mounting, capture_output=True).returncode != 0:
         pytest.skip("no file system can be mounted here")
@@ -116,7 +116,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
         yield folder
 
 
-async def test_a_full_disk_is_reported_everywhere_until_it_has_room(
+async def test_a_full_disk_is_reported_until_space_is_freed(
     small_disk: Path, tmp_path: Path, logged: list[Any]
 ) -> None:
     server = EmbeddedServer(small_disk)
@@ -151,23 +151,23 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.breaker.ANSWER_TIMEOUT", 0.5)
 
 
-async def refuse_and_heal(service: Service, token: str, hang: Callable[[], None], go_on: Callable[[], None]) -> None:
-    """Let what is behind the service hang: requests are refused, fast after the first ones, until it goes on."""
+async def refuse_and_heal(service: Service, token: str, hang: Callable[[], None], resume: Callable[[], None]) -> None:
+    """Check that requests fail fast, after the first ones, while the database hangs, and succeed when it resumes."""
     assert (await service.post(READ, token)).status_code == 200
     hang()
     try:
-        asked = [(READ, {}), (MAKE, {"title": "Ash"}), (MAKE, {"title": "Elm"})] * 8
-        first = await asyncio.gather(*(service.post(text, token, values) for text, values in asked))
-        assert {(answer.status_code, answer.headers.get("retry-after")) for answer in first} == {(503, "1")}
+        requests = [(READ, {}), (MAKE, {"title": "Ash"}), (MAKE, {"title": "Elm"})] * 8
+        first_answers = await asyncio.gather(*(service.post(text, token, values) for text, values in requests))
+        assert {(answer.status_code, answer.headers.get("retry-after")) for answer in first_answers} == {(503, "1")}
         began = time.perf_counter()
-        later = [await service.post(READ, token) for _ in range(20)]
+        later_answers = [await service.post(READ, token) for _ in range(20)]
         took = time.perf_counter() - began
         found = await counted(service)
         assert await reason(service) == "timeout"
     finally:
-        go_on()
-    assert {answer.status_code for answer in later} == {503}
-    assert took < 20, "each of them alone would have waited for five seconds"
+        resume()
+    assert {answer.status_code for answer in later_answers} == {503}
+    assert took < 20, "each request alone would have waited for five seconds"
     assert found["cairn_database_unresponsive",] == 1
     assert found["cairn_database_refusals_total", "timeout"] >= 20
     async with asyncio.timeout(10):
@@ -191,7 +191,7 @@ async def test_requests_fail_fast_while_the_database_server_hangs(
             os.kill(pid, signal.SIGSTOP)
             stopped.append(pid)
 
-    def go_on() -> None:
+    def resume() -> None:
         while stopped:
             os.kill(stopped.pop(), signal.SIGCONT)
 
@@ -199,7 +199,7 @@ async def test_requests_fail_fast_while_the_database_server_hangs(
         wiki = await open_wiki(dsn)
         async with serving(dsn, tmp_path, metrics="local", pool_size=2) as service:
             token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-            await refuse_and_heal(service, token, hang, go_on)
+            await refuse_and_heal(service, token, hang, resume)
         await close_wiki(wiki)
     finally:
         await asyncio.to_thread(server.stop)
@@ -208,7 +208,7 @@ async def test_requests_fail_fast_while_the_database_server_hangs(
 async def test_requests_fail_fast_while_the_network_holds_packets_back(
     dsn: str, tmp_path: Path, wiki: Wiki, impatient: None
 ) -> None:
-    """Connections stay open and new ones are accepted, but nothing comes through."""
+    """The proxy keeps connections open and accepts new ones, but forwards no data."""
     async with (
         Proxy(dsn).open() as proxy,
         serving(proxy.dsn, tmp_path, metrics="local", pool_size=2) as service,
@@ -225,7 +225,7 @@ async def test_a_wiki_locked_by_another_session_is_unavailable_until_the_lock_en
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         async with holder.transaction():
             await holder.execute("SELECT FROM owners WHERE id = $1 FOR UPDATE", wiki.scope.owner_id)
-            assert (await service.post(READ, token)).status_code == 200, "who reads waits for nobody"
+            assert (await service.post(READ, token)).status_code == 200, "reads do not wait for the lock"
             answer = await service.post(MAKE, token, {"title": "Ash"})
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
         answer = await service.post(MAKE, token, {"title": "Ash"})

@@ -1,4 +1,4 @@
-"""The service behind PgBouncer in transaction mode, where each transaction may get another connection."""
+"""Tests the service behind PgBouncer, which in transaction mode may give each transaction another connection."""
 
 import asyncio
 import os
@@ -51,7 +51,7 @@ IGNORING = "ignore_startup_parameters = statement_timeout, jit, plan_cache_mode"
 
 
 def target(dsn: str) -> tuple[str, str | None]:
-    """The database as PgBouncer names it, and the folder of its socket when it has one."""
+    """Return the connection string of the database for PgBouncer, and the folder of its socket if it has one."""
     parts = urlsplit(dsn)
     options = parse_qs(parts.query)
     host = options.get("host", [parts.hostname or "127.0.0.1"])[0]
@@ -61,7 +61,7 @@ def target(dsn: str) -> tuple[str, str | None]:
 
 
 def account(folder: str | None) -> dict[str, Any]:
-    """PgBouncer refuses to run as root, and only the server's own account may use its socket."""
+    """Return the account for PgBouncer, which refuses to run as root: that of the server, as its socket requires."""
     if os.geteuid() != 0:
         return {}
     user = Path(folder).stat().st_uid if folder else pwd.getpwnam("nobody").pw_uid
@@ -107,7 +107,7 @@ def wait_for(port: int) -> None:
 
 
 async def test_concurrent_requests_work_without_prepared_statements(pooled: str, wiki: Wiki, tmp_path: Path) -> None:
-    """Many requests at once on few connections, reads and writes and the plans of slow operations among them."""
+    """The requests are reads, writes and plans of slow operations on three connections."""
     async with serving(pooled, tmp_path, statement_cache=0, slow_operation=0.000001, metrics="local") as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
 
@@ -128,7 +128,7 @@ async def test_concurrent_requests_work_without_prepared_statements(pooled: str,
 async def test_the_statement_timeout_of_the_role_applies_through_pgbouncer(
     pooled: str, wiki: Wiki, tmp_path: Path, dsn: str
 ) -> None:
-    """PgBouncer drops the parameters that a session starts with, so that the operator sets them for the role."""
+    """PgBouncer drops the startup parameters of a session, so the operator sets the timeout for the role."""
     role = await wiki.look.fetchval("SELECT current_user")
     name = await wiki.look.fetchval("SELECT current_database()")
     await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '200ms'")
@@ -164,7 +164,7 @@ async def test_prepared_statements_through_a_session_pooler_are_accepted(dsn: st
 
 
 async def test_the_doctor_names_each_missing_setting_of_the_pooler(dsn: str, unused_port: int, wiki: Wiki) -> None:
-    """Without a pooler, none is mentioned."""
+    """Without a pooler the doctor reports nothing."""
     given = {"statement_cache": 0, "statement_timeout": 7.0}
     assert await check_pooler(Settings(**given), dsn) == []  # type: ignore[arg-type]
     with running(dsn, unused_port, ignoring="") as pooled:
@@ -179,7 +179,7 @@ async def test_the_doctor_names_each_missing_setting_of_the_pooler(dsn: str, unu
         name = await wiki.look.fetchval("SELECT current_database()")
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '7s'")
     try:
-        with running(dsn, unused_port) as pooled, IDLE.left_out():  # those of the one before are lost with it
+        with running(dsn, unused_port) as pooled, IDLE.left_out():  # idle connections ended with the former PgBouncer
             (found,) = await check_pooler(Settings(**given), pooled)  # type: ignore[arg-type]
             assert (found.check, found.state) == ("pooler", "ok"), found.message
     finally:

@@ -1,4 +1,4 @@
-"""Clients that follow the change feed of a wiki while the database is restored from a backup."""
+"""Tests cursors of the change feed after the database was restored from a backup."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ def reuses_connections() -> Iterator[None]:
 
 
 class Backups:
-    """Copies of a database, as of a volume or a dump: made and restored while nobody is connected."""
+    """Copies a database and restores it from the copy, while no client is connected."""
 
     def __init__(self, server_dsn: str, dsn: str) -> None:
         self.server_dsn, self.name, self.backup = server_dsn, urlsplit(dsn).path.strip("/"), new_name()
@@ -56,7 +56,7 @@ def backups(server_dsn: str, dsn: str, cluster: object) -> Iterator[Backups]:
 
 
 def bare(cursor: str) -> str:
-    """The cursor that an older release gave for the same position."""
+    """Return the cursor that an older release issued for the same position."""
     name, position, _ = json.loads(base64.b64decode(cursor))
     return base64.b64encode(json.dumps([name, position]).encode()).decode()
 
@@ -70,8 +70,8 @@ async def follow(service: Service, token: str, after: str | None) -> Any:
 
 
 async def test_a_client_ahead_of_a_restored_backup_must_start_again(dsn: str, backups: Backups, tmp_path: Path) -> None:
-    made = await open_wiki(dsn)
-    tenant, owner = made.scope.tenant_id, made.scope.owner_id
+    wiki = await open_wiki(dsn)
+    tenant, owner = wiki.scope.tenant_id, wiki.scope.owner_id
     async with serving(dsn, tmp_path) as service:
         token = service.token(tenant, owner, Role.ADMIN)
         rest = Rest(service.http, token)
@@ -79,7 +79,7 @@ async def test_a_client_ahead_of_a_restored_backup_must_start_again(dsn: str, ba
         positions, seen = await follow(service, token, None)
         assert positions == [1]
         assert await follow(service, token, seen) == ([], None)
-    await close_wiki(made)
+    await close_wiki(wiki)
     await backups.make()
     async with serving(dsn, tmp_path) as service:
         rest = Rest(service.http, token)

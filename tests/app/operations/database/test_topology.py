@@ -1,4 +1,4 @@
-"""A primary, a replica and PgBouncer, with the settings of that profile of the compose file."""
+"""Tests a primary, a replica and PgBouncer with the settings of the compose file."""
 
 import asyncio
 import os
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not on thi
 
 @contextmanager
 def pooled(primary: Path, port: int) -> Iterator[None]:
-    """PgBouncer with the configuration of the compose file, but for where things are."""
+    """Run PgBouncer with the configuration of the compose file, except for paths, hosts and ports."""
     with tempfile.TemporaryDirectory(prefix="cairn-test-") as name:
         place = Path(name)
         place.chmod(0o755)
@@ -61,7 +61,7 @@ def pooled(primary: Path, port: int) -> Iterator[None]:
 
 @pytest.fixture
 def settings(pair: Pair, unused_port: int) -> Iterator[dict[str, Any]]:
-    """The settings of the service `cairn-pooled`, but for where things are."""
+    """Return the settings of the service `cairn-pooled`, except for hosts and ports, while PgBouncer runs."""
     first, second = (Path(place) for place in pair.sockets())
     given = {name.removeprefix("CAIRN_").lower(): value for name, value in environment().items()}
     places = {
@@ -77,7 +77,7 @@ def settings(pair: Pair, unused_port: int) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 def copied(pair: Pair) -> Iterator[Callable[[], Path]]:
-    """A function that does what the service `replica` does before it starts, and returns the folder of its data."""
+    """Return a function that copies the primary as the service `replica` does, and returns the data folder."""
     primary = pair.sockets()[0]
     (text,) = COMPOSED["services"]["replica"]["command"]
     for known, changed in (
@@ -106,18 +106,18 @@ def environment() -> dict[str, str]:
 
 
 async def calls(service: Service, wiki: Wiki) -> None:
-    """Write and read through every door, many at once."""
+    """Send concurrent writes and reads over GraphQL, and a search over REST."""
     tenant_id, token = str(wiki.scope.tenant_id), service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
 
     async def write(number: int) -> str:
         draft = {"type": "TOPIC", "title": f"Page {number}", "summary": "Pecan pie."}
-        made = (await service.ask(CREATE, token, i=draft))["data"]["createWikiPage"]
-        assert made["userErrors"] == []
-        return str(made["page"]["id"])
+        created = (await service.ask(CREATE, token, i=draft))["data"]["createWikiPage"]
+        assert created["userErrors"] == []
+        return str(created["page"]["id"])
 
     ids = await asyncio.gather(*map(write, range(12)))
     changes = [service.ask(UPDATE, token, i={"pageId": id, "summary": "Pecan tree."}) for id in ids]
-    assert {one["data"]["updateWikiPage"]["page"]["version"] for one in await asyncio.gather(*changes)} == {2}
+    assert {answer["data"]["updateWikiPage"]["page"]["version"] for answer in await asyncio.gather(*changes)} == {2}
     async with asyncio.timeout(30):  # a replica may be behind by a moment
         while len((await service.ask(SEARCH, token, t=tenant_id))["data"]["wikiSearch"]) < 10:
             await asyncio.sleep(0.05)
@@ -126,7 +126,7 @@ async def calls(service: Service, wiki: Wiki) -> None:
         }:  # fmt: skip
             await asyncio.sleep(0.05)
     read = await asyncio.gather(*(service.ask(READ, token) for _ in range(24)))
-    assert [len(one["data"]["wikiPages"]["nodes"]) for one in read] == [12] * 24
+    assert [len(answer["data"]["wikiPages"]["nodes"]) for answer in read] == [12] * 24
     headers = {"authorization": f"Bearer {token}"}
     found = await service.http.get("/api/wiki/search", params={"q": "pecan"}, headers=headers)
     assert (found.status_code, (await service.http.get("/readyz")).json()) == (200, {"status": "ok"}), found.text
@@ -157,7 +157,7 @@ def test_a_replica_copies_the_primary_once(copied: Callable[[], Path]) -> None:
     before = (data / "PG_VERSION").stat().st_ino
     assert copied() == data
     assert (data / "PG_VERSION").stat().st_ino == before
-    assert [one.name for one in data.parent.iterdir()] == [data.name]
+    assert [path.name for path in data.parent.iterdir()] == [data.name]
 
 
 def test_an_interrupted_copy_is_made_again(copied: Callable[[], Path]) -> None:

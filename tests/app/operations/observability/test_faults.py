@@ -1,4 +1,4 @@
-"""Errors outside of operations have the common form, and each server fault is logged once."""
+"""Tests that errors outside of operations have the common form, and that each server fault is logged once."""
 
 import json
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ async def test_a_client_error_is_not_logged_as_a_server_error(
         await service.post(query, token)
     await service.post(VIEWER, "no token")
     await service.http.post("/graphql", content=b"\xff")
-    assert records == [], "but for the line of each request"
+    assert records == [], "apart from the line of each request"
 
 
 async def fails(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The log has one line per request, with an id, and nothing that a client has sent."""
+"""Tests the format, the levels and the request ids of the log, and that it contains no values of clients."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ from tests.wiki import Wiki
 
 
 @pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
+def restored_logging() -> Iterator[None]:
     before = structlog.get_config()
     yield
     structlog.configure(**before)
@@ -71,17 +71,17 @@ async def test_a_request_writes_one_log_line_without_its_values(
 ) -> None:
     response = await service.post(SECRET, token, {"s": "hunter2"}, **{"x-request-id": "mine-1"})
     await service.http.get("/healthz")
-    asked, health = (line for line in lines(capsys) if line["event"] == "request")
+    request, health = (line for line in lines(capsys) if line["event"] == "request")
     assert response.json()["data"] == {"mobileWikiSearch": []}
-    assert list(asked) == [
+    assert list(request) == [
         "method", "path", "status", "ms", "event", "request_id", "level", "timestamp", "pid", "tenant", "credential",
         "client",
     ]  # fmt: skip
     shown = {"method": "POST", "path": "/graphql", "status": 200, "request_id": "mine-1", "level": "info"}
-    assert shown.items() <= asked.items()
-    assert isinstance(asked["ms"], float)
-    assert datetime.fromisoformat(str(asked["timestamp"])).utcoffset() == timedelta(0)
-    assert str(asked["timestamp"]).endswith("Z")
+    assert shown.items() <= request.items()
+    assert isinstance(request["ms"], float)
+    assert datetime.fromisoformat(str(request["timestamp"])).utcoffset() == timedelta(0)
+    assert str(request["timestamp"]).endswith("Z")
     assert health["path"] == "/healthz"
     assert len(str(health["request_id"])) == 32
 
@@ -95,8 +95,8 @@ async def test_the_log_line_of_a_request_names_caller_and_client(
     await service.post("query Titles { viewer { role } }", token, **{"user-agent": "okhttp/4.12 (Android)"})
     await service.post("query Titles { viewer { role } }", "nobody", **{"user-agent": '"'})
     first, second, third = (line for line in lines(capsys) if line["event"] == "request")
-    who = {"tenant": str(wiki.scope.tenant_id), "operation": "Titles", "client": "field-app"}
-    assert who.items() <= first.items()
+    caller = {"tenant": str(wiki.scope.tenant_id), "operation": "Titles", "client": "field-app"}
+    assert caller.items() <= first.items()
     assert str(first["credential"]).startswith(("agent:", "user:"))
     assert second["client"] == "okhttp"
     assert not {"tenant", "credential", "client"} & third.keys()

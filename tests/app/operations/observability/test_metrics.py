@@ -1,4 +1,4 @@
-"""Metrics: what is counted, that counts of processes are added, and who may read them."""
+"""Tests the counts of the metrics, their sums over processes, their labels, and the permission to read them."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ WAITS = ("cairn_pool_wait_seconds_count",)
 
 
 def samples(text: str) -> dict[tuple[str, ...], float]:
-    """The value of every series by its name and its labels' values."""
+    """Return the value of every series by its name and the values of its labels."""
     return {
         (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)
@@ -105,7 +105,7 @@ async def test_the_queue_of_jobs_is_counted_over_all_tenants(counting: Service, 
 
 
 async def test_deliveries_of_webhooks_are_counted_over_all_tenants(counting: Service, wiki: Wiki) -> None:
-    """A receiver that fails is not the operator's concern."""
+    """Deliveries of a failing webhook do not count for the age of the oldest delivery."""
     tenant_id = wiki.scope.tenant_id
     well, failing = [
         (await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/"))).id for _ in range(2)
@@ -116,8 +116,8 @@ async def test_deliveries_of_webhooks_are_counted_over_all_tenants(counting: Ser
                  VALUES ($1, $2, gen_random_uuid(), $3, $4, 'updated', now() - make_interval(hours => $5), $6,
                          CASE WHEN $6 <> 'pending' THEN now() END)"""
     given = [(well, 1, 1, "pending"), (failing, 1, 9, "pending"), (well, 2, 3, "delivered"), (well, 3, 3, "dead")]
-    for one in given:
-        await wiki.look.execute(waiting, tenant_id, wiki.scope.owner_id, *one)
+    for delivery in given:
+        await wiki.look.execute(waiting, tenant_id, wiki.scope.owner_id, *delivery)
     found = await counted(counting)
     assert (found["cairn_webhook_deliveries", "pending"], found["cairn_webhook_deliveries", "dead"]) == (2, 1)
     assert 3600 <= found["cairn_oldest_webhook_delivery_seconds",] < 7200
@@ -205,13 +205,13 @@ def documented() -> Iterator[tuple[str, ...]]:
         yield f"| `{family.name}` | {family.kind} | {labels} | {family.help} |"
 
 
-def test_every_metric_is_documented_as_it_is() -> None:
+def test_the_documentation_of_the_metrics_is_current() -> None:
     rows = "\n".join(["| name | kind | labels | what it tells |", "|---|---|---|---|", *documented()])
     assert rows in DOCUMENT.read_text()
 
 
 async def test_an_error_that_no_client_sees_is_not_counted(counting: Service, token: str) -> None:
-    """Of concurrent requests with one key, all but one wait inside for the result, and get it or are told to retry."""
+    """Concurrent requests with one key wait for the first of them, and get its result or are told to retry."""
     create = 'mutation { createWikiPage(input: {type: TOPIC, title: "T"}) { page { id } } }'
     headers = {"idempotency-key": "same"}
     answers = await asyncio.gather(*(counting.post(create, token, **headers) for _ in range(8)))
@@ -224,20 +224,20 @@ def test_the_number_of_counted_clients_is_bounded() -> None:
     callers = Callers()
     tenant = UUID(int=1)
 
-    def asked(key: str, operation: str) -> Labels:
+    def labels_of(key: str, operation: str) -> Labels:
         trace = RequestTrace("r")
         scope = Scope(tenant, tenant, Role.MEMBER, Actor(ActorKind.SERVICE, key), (tenant,))
         trace.caller, trace.client, trace.tool = scope, "curl", operation
         return callers.labels(trace)
 
-    many = [asked("one", f"operation {number}") for number in range(100)]
-    assert len(set(many)) == MAX_PER_CREDENTIAL + 1
-    assert many[0] == (str(tenant), "service:one", "curl", "operation 0")
-    assert many[-1] == (str(tenant), "service:one", "other", "other")
-    assert asked("one", "operation 0") == many[0]
-    others = {asked(f"key {number}", "x") for number in range(1000)}
-    assert ("other",) * 4 in others
-    assert len({*many, *others}) <= MAX_CALLERS + 1
+    of_one_key = [labels_of("one", f"operation {number}") for number in range(100)]
+    assert len(set(of_one_key)) == MAX_PER_CREDENTIAL + 1
+    assert of_one_key[0] == (str(tenant), "service:one", "curl", "operation 0")
+    assert of_one_key[-1] == (str(tenant), "service:one", "other", "other")
+    assert labels_of("one", "operation 0") == of_one_key[0]
+    of_other_keys = {labels_of(f"key {number}", "x") for number in range(1000)}
+    assert ("other",) * 4 in of_other_keys
+    assert len({*of_one_key, *of_other_keys}) <= MAX_CALLERS + 1
 
 
 async def test_calls_are_counted_by_client_operation_and_tenant(counting: Service, wiki: Wiki) -> None:

@@ -1,4 +1,4 @@
-"""OpenTelemetry: spans and metrics of a request, neither of which has a value that a client sent."""
+"""Tests the OpenTelemetry spans and metrics of a request, which contain no value of a client."""
 
 import json
 import sys
@@ -28,12 +28,12 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 @pytest.fixture
 def exported(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
-    """Traces are wanted, and kept here instead of being sent."""
-    kept = InMemorySpanExporter()
+    """Enable traces, and return an exporter that stores the spans instead of sending them."""
+    exporter = InMemorySpanExporter()
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:9/v1/traces")
-    monkeypatch.setattr("app.observability.otlp.OTLPSpanExporter", lambda: kept)
+    monkeypatch.setattr("app.observability.otlp.OTLPSpanExporter", lambda: exporter)
     monkeypatch.setattr("app.observability.otlp.BatchSpanProcessor", SimpleSpanProcessor)
-    return kept
+    return exporter
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ async def test_requests_and_statements_are_measured(
     async with serving(dsn, tmp_path) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         await service.post(QUERY, token, {"p": "hunter2"})
-        assert (await service.http.get("/metrics")).status_code == 404  # that is another question
+        assert (await service.http.get("/metrics")).status_code == 404  # the setting `metrics` is off
         found = {metric.name: metric.data.data_points for metric in metrics(reader)}
     assert found["http.server.request.duration"][0].attributes["http.route"] == "/graphql"
     assert {"db.system.name": "postgresql", "db.operation.name": "SELECT"} in [
@@ -144,7 +144,7 @@ def metrics(reader: InMemoryMetricReader) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("variables", "wanted"),
+    ("variables", "expected"),
     [
         ({}, set()),
         ({"OTEL_SERVICE_NAME": "x"}, set()),
@@ -156,11 +156,11 @@ def metrics(reader: InMemoryMetricReader) -> Iterator[Any]:
     ],
 )
 def test_the_standard_variables_enable_traces_and_metrics(
-    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], wanted: set[str]
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: set[str]
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert telemetry_wanted() == wanted
+    assert telemetry_wanted() == expected
 
 
 def test_missing_telemetry_libraries_are_reported_without_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,9 +182,9 @@ async def test_an_unresponsive_collector_does_not_delay_the_shutdown(monkeypatch
         def shutdown(self) -> None:
             sent.set()
 
-    made = Telemetry()
-    made.providers = [Hanging(), Answering()]
-    await made.close()
+    configured = Telemetry()
+    configured.providers = [Hanging(), Answering()]
+    await configured.close()
     assert sent.is_set()
     never.set()
 

@@ -1,4 +1,4 @@
-"""The watchdog reports which code holds the event loop."""
+"""Tests that the watchdog reports which code holds the event loop."""
 
 import asyncio
 import sys
@@ -40,7 +40,7 @@ async def test_the_stack_and_the_time_of_a_hold_are_reported() -> None:
 
 
 def test_a_stack_that_changed_is_reported_as_far_as_it_can_be_followed() -> None:
-    """Python has been seen to name False as the caller of a frame whose thread went on."""
+    """The caller of a frame whose thread has continued can be False instead of a frame."""
     assert tuple(format_frames(cast(FrameType, False))) == ()
     assert next(format_frames(sys._getframe())).endswith("it_can_be_followed")
 
@@ -60,8 +60,8 @@ async def test_waiting_is_not_reported_as_a_hold() -> None:
 def test_a_record_names_the_time_and_the_frames() -> None:
     with capture_logs() as logs:
         log_hold(Hold(0.3214, 0.2, ("a.py:1 f", "b.py:2 g")))
-    told = {"ms": 321, "cpu_ms": 200, "frames": ["a.py:1 f", "b.py:2 g"]}
-    assert logs == [{"event": "event loop held", "log_level": "warning", **told}]
+    fields = {"ms": 321, "cpu_ms": 200, "frames": ["a.py:1 f", "b.py:2 g"]}
+    assert logs == [{"event": "event loop held", "log_level": "warning", **fields}]
 
 
 async def test_a_threshold_of_zero_starts_no_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,19 +70,19 @@ async def test_a_threshold_of_zero_starts_no_watchdog(monkeypatch: pytest.Monkey
         pass
 
 
-async def test_a_service_logs_the_code_that_held_the_loop(
+async def test_a_service_reports_a_hold_of_the_event_loop(
     dsn: str, wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[Hold] = []
+    holds: list[Hold] = []
     monkeypatch.setattr(
-        "app.observability.event_loop_watchdog.Watchdog.__init__.__defaults__", (told.append, time.monotonic)
+        "app.observability.event_loop_watchdog.Watchdog.__init__.__defaults__", (holds.append, time.monotonic)
     )
     async with serving(dsn, tmp_path, slow_loop=0.05):
         compute(0.2)
         async with within("no hold of the loop was told"):
-            while not told:
+            while not holds:
                 await asyncio.sleep(0.01)
-    assert told[0].seconds >= 0.2
+    assert holds[0].seconds >= 0.2
 
 
 async def test_tests_fail_if_the_product_holds_the_loop() -> None:

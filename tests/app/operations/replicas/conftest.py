@@ -40,7 +40,7 @@ async def wiki(pair: Pair) -> AsyncIterator[Wiki]:
 
 @pytest.fixture
 async def replica(pair: Pair) -> AsyncIterator[asyncpg.Connection]:
-    """A connection to the replica. When the test ends, the replica replays again what it receives."""
+    """Return a connection to the replica, whose WAL replay is resumed when the test ends."""
     connection = await asyncpg.connect(pair.dsn(pair.sockets()[1]))
     yield connection
     if not connection.is_closed():

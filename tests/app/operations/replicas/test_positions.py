@@ -1,4 +1,4 @@
-"""A client that sends the position of a write reads what was written, over every transport."""
+"""Tests that a client that sends the position of a write reads that write, over every transport."""
 
 import asyncio
 from pathlib import Path
@@ -119,10 +119,10 @@ async def test_a_cookie_holds_the_position_of_the_last_write_of_a_browser(
             form = {"type": "topic", "title": "Birch", "body": "Pecan pie."}
             written = await browser.post(f"/new/{owner}", data=form, headers=SAME)
             assert written.status_code == 303, written.text
-            (kept,) = [line for line in written.headers.get_list("set-cookie") if "-position=" in line]
-            assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(kept.split("; "))
+            (cookie,) = [line for line in written.headers.get_list("set-cookie") if "-position=" in line]
+            assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(cookie.split("; "))
             assert "Birch" in (await browser.get(written.headers["location"])).text
-            name, _, _ = kept.partition("=")
+            name, _, _ = cookie.partition("=")
             browser.cookies.set(name, "no position")
             assert "Birch" in (await browser.get(written.headers["location"])).text
 
@@ -130,7 +130,7 @@ async def test_a_cookie_holds_the_position_of_the_last_write_of_a_browser(
 async def test_rest_clients_and_agents_see_their_own_writes(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
-    """An agent brings no position: the primary answers it, unless it does."""
+    """The primary answers an agent that sends no position."""
     async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
         token = token_of(service, wiki)
         await titles(service, token, await make(service, token, "Ash"))
@@ -144,30 +144,30 @@ async def test_rest_clients_and_agents_see_their_own_writes(
         position = {HEADER: written.headers[HEADER]}
         seen = await service.http.get("/api/wiki/pages/birch", params={"type": "topic"}, headers=authorized | position)
         assert (behind.status_code, seen.status_code) == (404, 200)
-        async with Answered(service) as asked, agent(service, token) as one:
-            assert "Pecan" in await one.text("wiki_read", page="Birch")
-        assert set(asked.by) == {"primary"}
-        async with agent(service, token) as one:
-            await one.text("wiki_create", title="Cedar", type="topic", content="Pecan tart.")
-            assert "tart" in await one.text("wiki_read", page="Cedar")
-        async with Answered(service) as brought, agent(service, token, **{HEADER: "0/1"}) as one:
-            await one.text("wiki_read", page="Ash")
+        async with Answered(service) as reading, agent(service, token) as caller:
+            assert "Pecan" in await caller.text("wiki_read", page="Birch")
+        assert set(reading.by) == {"primary"}
+        async with agent(service, token) as caller:
+            await caller.text("wiki_create", title="Cedar", type="topic", content="Pecan tart.")
+            assert "tart" in await caller.text("wiki_read", page="Cedar")
+        async with Answered(service) as brought, agent(service, token, **{HEADER: "0/1"}) as caller:
+            await caller.text("wiki_read", page="Ash")
         assert set(brought.by) == {"replica-1"}
 
 
 async def test_events_and_writes_of_a_websocket_have_a_position(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
-    """Whoever hears of a change, and reads again elsewhere, sees it. What a stream shows the primary has read."""
+    """A client that reads with the position of an event sees the change of that event."""
     async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
         token = token_of(service, wiki)
         await replica.execute("SELECT pg_wal_replay_pause()")
         async with initialised(service, token) as websocket:
             await websocket.subscribe(FOLLOW, "1")
-            asked = {"query": MAKE, "variables": {"title": "Ash"}}
-            await websocket.say(type="subscribe", id="2", payload=asked)
-            heard = [await websocket.hear() for _ in range(3)]
-        positions = [one["payload"]["extensions"]["position"] for one in heard if one["type"] == "next"]
+            mutation = {"query": MAKE, "variables": {"title": "Ash"}}
+            await websocket.say(type="subscribe", id="2", payload=mutation)
+            messages = [await websocket.hear() for _ in range(3)]
+        positions = [message["payload"]["extensions"]["position"] for message in messages if message["type"] == "next"]
         assert len(positions) == 2
         for position in positions:
             assert await titles(service, token, position) == ["Ash"]

@@ -1,4 +1,4 @@
-"""A replica answers every query as the primary does: no statement of a query needs a server that accepts writes."""
+"""Tests that a replica answers every query as the primary does, without a statement that writes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

@@ -1,4 +1,4 @@
-"""Replicas answer reads: clients see their own writes, and do not notice a replica that is behind, fails or is gone."""
+"""Tests reads on a replica: clients notice neither a lag nor a failure of the replica."""
 
 import asyncio
 import itertools
@@ -70,7 +70,7 @@ async def test_a_replica_that_lags_too_far_serves_no_reads_until_it_catches_up(
 async def test_a_read_that_recovery_cancels_is_answered_by_the_primary(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection
 ) -> None:
-    """Rows that it may see are vacuumed on the primary. The replica serves on: nothing is wrong with it."""
+    """The primary vacuums rows that the read may see. The replica then continues to serve reads."""
     await replica.execute("ALTER SYSTEM SET max_standby_streaming_delay = '10ms'")
     await replica.execute("SELECT pg_reload_conf()")
     primary, standby = map(pair.dsn, pair.sockets())
@@ -116,7 +116,7 @@ async def test_no_client_notices_that_a_replica_is_killed_and_returns(pair: Pair
             before = len(answers)
             async with asyncio.timeout(60):
                 while len(answers) < before + count:
-                    assert not any(one.done() for one in readers), [one for one in readers if one.done()]
+                    assert not any(reader.done() for reader in readers), [reader for reader in readers if reader.done()]
                     await asyncio.sleep(0.02)
 
         readers = [asyncio.create_task(read()) for _ in range(8)]
@@ -130,8 +130,8 @@ async def test_no_client_notices_that_a_replica_is_killed_and_returns(pair: Pair
         async with Answered(service) as back:
             await more(50)
         assert back.by["replica-1"] > 0
-        for one in readers:
-            one.cancel()
+        for reader in readers:
+            reader.cancel()
         await asyncio.gather(*readers, return_exceptions=True)
         assert set(answers) == {200}
 
@@ -139,8 +139,10 @@ async def test_no_client_notices_that_a_replica_is_killed_and_returns(pair: Pair
 async def test_a_service_starts_with_unreachable_and_invalid_replicas(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
     """One replica cannot be reached, and one is the primary itself."""
     primary = pair.dsn(pair.sockets()[0])
-    nobody = "postgresql://postgres@127.0.0.1:1/cairn"
-    async with serving(primary, tmp_path, read_database_urls=f"{nobody}, {primary}", metrics="local") as service:
+    unreachable_dsn = "postgresql://postgres@127.0.0.1:1/cairn"
+    async with serving(
+        primary, tmp_path, read_database_urls=f"{unreachable_dsn}, {primary}", metrics="local"
+    ) as service:
         token = token_of(service, wiki)
         async with Answered(service) as reading:
             await make(service, token, "Ash")
@@ -195,7 +197,7 @@ async def test_the_doctor_checks_each_replica(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
     primary, standby = map(pair.dsn, pair.sockets())
-    nobody = "postgresql://postgres:hunter2@127.0.0.1:1/cairn"
+    unreachable_dsn = "postgresql://postgres:hunter2@127.0.0.1:1/cairn"
 
     async def found(dsns: str) -> list[tuple[State, str]]:
         settings = Settings(
@@ -206,12 +208,12 @@ async def test_the_doctor_checks_each_replica(
         )
         findings = await asyncio.to_thread(lambda: list(examine(settings)))
         assert "hunter2" not in str(findings)
-        return [(one.state, one.message) for one in findings if one.check == "replicas"]
+        return [(finding.state, finding.message) for finding in findings if finding.check == "replicas"]
 
-    well, unreachable, none = await found(f"{standby},{nobody},{primary}")
-    assert (well[0], unreachable[0], none[0]) == (State.OK, State.FAILED, State.FAILED)
+    valid, unreachable, invalid = await found(f"{standby},{unreachable_dsn},{primary}")
+    assert (valid[0], unreachable[0], invalid[0]) == (State.OK, State.FAILED, State.FAILED)
     assert unreachable[1].startswith("replica-2 cannot be reached")
-    assert none[1] == "replica-3 is not a standby of this database and serves no reads."
+    assert invalid[1] == "replica-3 is not a standby of this database and serves no reads."
     await replica.execute("SELECT pg_wal_replay_pause()")
     await wiki.look.execute("UPDATE tenants SET name = 'U' WHERE tenant_id = $1", wiki.scope.tenant_id)
     ((state, message),) = await found(standby)

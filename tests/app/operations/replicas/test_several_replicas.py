@@ -1,4 +1,4 @@
-"""Two replicas share the reads: each takes over reads of the other, and the primary those of both."""
+"""Tests that two replicas share the reads, and that the primary answers them if both fail."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -37,7 +37,7 @@ async def wiki(pair: Pair) -> AsyncIterator[Wiki]:
 
 @pytest.fixture
 async def late(pair: Pair, standbys: tuple[EmbeddedServer, EmbeddedServer]) -> AsyncIterator[asyncpg.Connection]:
-    """A connection to the first standby, which replays what it receives, again at the end."""
+    """Return a connection to the first standby, whose WAL replay is resumed when the test ends."""
     connection = await asyncpg.connect(pair.dsn(standbys[0].postmaster()[4]))
     yield connection
     await connection.execute("SELECT pg_wal_replay_resume()")
@@ -62,11 +62,11 @@ def max_lag() -> float:
 
 
 async def seen_by_all(service: Service, token: str, position: str) -> None:
-    """Wait until both replicas have a position: each is asked for it in turn, and none sends it to the primary."""
+    """Wait until both replicas answer reads with a position, and none of these reads goes to the primary."""
     for _ in range(100):
-        async with Answered(service) as asked:
+        async with Answered(service) as spread:
             await asyncio.gather(*(titles(service, token, position) for _ in range(8)))
-        if set(asked.by) == set(NAMES):
+        if set(spread.by) == set(NAMES):
             return
         await asyncio.sleep(0.1)
     raise AssertionError(f"the replicas do not have the position {position}")
@@ -159,14 +159,14 @@ async def test_no_client_notices_that_both_replicas_are_killed(
         assert set(none_left.by) == {"primary"}
         assert (await service.http.get("/readyz")).status_code == 200
     finally:
-        for one in standbys:
-            await asyncio.to_thread(one.launch)
+        for standby in standbys:
+            await asyncio.to_thread(standby.launch)
     for name in NAMES:
         await until(service, ("cairn_replicas_aside", name), 0)
     async with Answered(service) as back:
         await more(100)
     assert all(back.by[name] for name in NAMES)
-    for one in readers:
-        one.cancel()
+    for reader in readers:
+        reader.cancel()
     await asyncio.gather(*readers, return_exceptions=True)
     assert all(answers)

@@ -1,4 +1,4 @@
-"""Services recover by themselves: workers, their parent process, and the embedded Postgres."""
+"""Tests that services recover when a worker, their parent process or the embedded Postgres ends."""
 
 import asyncio
 import os
@@ -38,20 +38,20 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture
 def used_dir(folder: Path, made_server: Path) -> Path:
-    """A data folder whose server has run before, and is migrated."""
+    """Return a data folder whose server is migrated and has run before."""
     copy_server(made_server, folder / "server")
     return folder / "server"
 
 
-async def until(fact: object, seconds: float = SOON) -> None:
-    assert callable(fact)
+async def until(condition: object, seconds: float = SOON) -> None:
+    assert callable(condition)
     async with asyncio.timeout(seconds):
-        while not fact():
+        while not condition():
             await asyncio.sleep(0.1)
 
 
 def lives(pid: int) -> bool:
-    """Return whether a process runs; one that has ended without being waited for does not."""
+    """Return whether a process runs and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -74,7 +74,7 @@ async def test_a_worker_killed_in_an_outage_is_replaced_and_the_service_recovers
             first, second = children(service)
             await asyncio.to_thread(server.halt)
             os.kill(first, signal.SIGKILL)
-            await asyncio.sleep(4)  # the one that takes its place has failed to start by now
+            await asyncio.sleep(4)  # by now its replacement has failed to start
             assert service.process.poll() is None
             assert lives(second)
             assert not await answers(service)
@@ -97,9 +97,9 @@ async def test_a_service_whose_workers_cannot_start_exits_with_a_failure(dsn: st
         env=environment(folder) | settings | {"CAIRN_DOCUMENTS_DIR": str(folder / "nowhere")},
     )  # fmt: skip
     async with asyncio.timeout(SOON):
-        _, said = await process.communicate()
+        _, stderr = await process.communicate()
     await connection.close()
-    assert process.returncode == 1, said
+    assert process.returncode == 1, stderr
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -135,30 +135,30 @@ async def test_workers_end_when_their_parent_process_is_killed(dsn: str, folder:
 async def test_metrics_folders_of_killed_services_are_removed_unless_in_use(
     dsn: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = folder / "temporary"
-    place.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(place))
-    monkeypatch.setenv("TMPDIR", str(place))
-    foreign = place / "cairn-metrics-of-an-older-version"
-    foreign.mkdir()
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    older = temporary / "cairn-metrics-of-an-older-version"
+    older.mkdir()
 
-    def kept() -> set[Path]:
-        return set(place.glob("cairn-metrics-*")) - {foreign}
+    def metrics_folders() -> set[Path]:
+        return set(temporary.glob("cairn-metrics-*")) - {older}
 
     async with served(dsn, folder, workers=2) as service:
         workers = children(service)
-        (abandoned,) = kept()
+        (abandoned,) = metrics_folders()
         with metrics_folder() as other:
-            assert kept() == {abandoned, Path(other)}, "the service lives"
+            assert metrics_folders() == {abandoned, Path(other)}, "the service lives"
         service.process.kill()
         await until(lambda: not any(map(lives, workers)))
-        assert kept() == {abandoned}
+        assert metrics_folders() == {abandoned}
     with metrics_folder() as other:
-        assert kept() == {Path(other)}
+        assert metrics_folders() == {Path(other)}
         with metrics_folder() as another:
-            assert kept() == {Path(other), Path(another)}
-    assert kept() == set()
-    assert foreign.exists()
+            assert metrics_folders() == {Path(other), Path(another)}
+    assert metrics_folders() == set()
+    assert older.exists()
 
 
 async def test_a_worker_waits_for_postgres_and_reports_health_and_metrics(folder: Path, used_dir: Path) -> None:
@@ -179,8 +179,8 @@ async def test_a_worker_waits_for_postgres_and_reports_health_and_metrics(folder
         )  # fmt: skip
         assert process.stderr is not None
         async with asyncio.timeout(SOON):
-            while not (found := re.search(rb"health at (\S+)/readyz", said := await process.stderr.readline())):
-                assert said
+            while not (found := re.search(rb"health at (\S+)/readyz", line := await process.stderr.readline())):
+                assert line
         async with httpx.AsyncClient(base_url=found[1].decode(), timeout=5) as http:
             assert (await http.get("/healthz")).status_code == 200
             assert (await http.get("/readyz")).json()["reason"] == "database"
@@ -188,13 +188,15 @@ async def test_a_worker_waits_for_postgres_and_reports_health_and_metrics(folder
             async with asyncio.timeout(SOON):
                 while (await http.get("/readyz")).status_code != 200:
                     await asyncio.sleep(0.2)
-                done = ("cairn_job_attempts_total", "ok")
-                while done not in {(name, *labels[:1]) for name, *labels in samples((await http.get("/metrics")).text)}:
+                counted = ("cairn_job_attempts_total", "ok")
+                while counted not in {
+                    (name, *labels[:1]) for name, *labels in samples((await http.get("/metrics")).text)
+                }:
                     await asyncio.sleep(0.2)
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(SOON):
             _, logged = await process.communicate()
         assert process.returncode == 0
-        assert b'"event":"waiting for the database"' in logged or b"waiting for the database" in said
+        assert b'"event":"waiting for the database"' in logged or b"waiting for the database" in line
     finally:
         await asyncio.to_thread(server.stop)

@@ -1,4 +1,4 @@
-"""One tenant does not starve others: a tenant with a thousand requests waits for them, and other tenants do not."""
+"""Tests that a tenant with many requests does not delay the requests of other tenants."""
 
 import asyncio
 import random
@@ -92,26 +92,26 @@ async def test_a_request_overtakes_the_queued_requests_of_another_tenant(dsn: st
         serving(dsn, tmp_path, pool_size=2) as service,
         httpx.AsyncClient(base_url=service.url, timeout=60, limits=httpx.Limits()) as http,
     ):
-        crowding = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        passing = service.token(light.scope.tenant_id, light.scope.owner_id)
-        for token in (crowding, passing):
+        crowd_token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        light_token = service.token(light.scope.tenant_id, light.scope.owner_id)
+        for token in (crowd_token, light_token):
             assert (await service.post(READ, token)).status_code == 200
         await wiki.look.execute("BEGIN; LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
-        done = list[int]()
+        statuses = list[int]()
 
-        async def one(token: str) -> int:
+        async def read(token: str) -> int:
             answer = await http.post("/graphql", json={"query": READ}, headers={"authorization": f"Bearer {token}"})
-            done.append(answer.status_code)
+            statuses.append(answer.status_code)
             return answer.status_code
 
-        crowd = [asyncio.create_task(one(crowding)) for _ in range(CROWD)]
+        crowd = [asyncio.create_task(read(crowd_token)) for _ in range(CROWD)]
         await asyncio.sleep(1)
         assert (await service.http.get("/readyz")).status_code == 200
-        passes = asyncio.create_task(one(passing))
+        light_read = asyncio.create_task(read(light_token))
         await asyncio.sleep(0.5)
         await wiki.look.execute("COMMIT")
-        assert await passes == 200
-        before = len(done)
+        assert await light_read == 200
+        before = len(statuses)
         assert set(await asyncio.gather(*crowd)) == {200}
     await close_wiki(light)
     assert before < CROWD / 4

@@ -1,4 +1,4 @@
-"""A thousand connections that send requests at once are accepted gradually, and all are answered."""
+"""Tests that simultaneous requests of many connections are begun gradually, and when garbage is collected."""
 
 import asyncio
 import gc
@@ -18,11 +18,11 @@ from app.settings import Settings
 from tests.waiting import within
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-CROWD = 5 * REQUESTS_PER_PASS
+CLIENTS = 5 * REQUESTS_PER_PASS
 
 
 class Slow:
-    """An application that notes in which pass of the event loop each request begins, and answers when it may."""
+    """An application that records the pass of the event loop in which each request begins, and answers when told."""
 
     def __init__(self) -> None:
         self.passes, self.began = 0, list[int]()
@@ -63,17 +63,17 @@ async def serving(app: Slow, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[u
 
 
 async def connections(server: uvicorn.Server, number: int, opened: ExitStack) -> list[socket.socket]:
-    """Open connections that the server has accepted."""
+    """Open that number of connections, and return them when the server has accepted them."""
     address = server.servers[0].sockets[0].getsockname()
-    made = []
+    sockets = []
     for _ in range(number):
-        made.append(opened.enter_context(socket.socket()))
-        made[-1].setblocking(False)
-        await asyncio.get_running_loop().sock_connect(made[-1], address)
+        sockets.append(opened.enter_context(socket.socket()))
+        sockets[-1].setblocking(False)
+        await asyncio.get_running_loop().sock_connect(sockets[-1], address)
     async with within("not all were accepted"):
         while len(server.server_state.connections) < number:
             await asyncio.sleep(0.01)
-    return made
+    return sockets
 
 
 async def begun(app: Slow, number: int) -> None:
@@ -92,7 +92,7 @@ async def answers(connection: socket.socket, number: int) -> bytes:
 
 @contextmanager
 def never_collecting_by_itself() -> Iterator[None]:
-    """Disable automatic garbage collection, as in a steady stream in which as many objects end as begin."""
+    """Disable automatic garbage collection, as if as many objects ended as began."""
     before = gc.get_threshold()
     gc.set_threshold(10_000_000)
     try:
@@ -105,16 +105,16 @@ async def test_a_pass_of_the_loop_begins_a_limited_number_of_requests(monkeypatc
     app = Slow()
     async with serving(app, monkeypatch) as server:
         with ExitStack() as opened:
-            crowd = await connections(server, CROWD, opened)
+            clients = await connections(server, CLIENTS, opened)
             app.count_pass()
-            for one in crowd:  # the loop does not run meanwhile: all are ready at once
-                one.send(GET)
-            await begun(app, CROWD)
+            for client in clients:  # the loop does not run meanwhile: all are ready at once
+                client.send(GET)
+            await begun(app, CLIENTS)
             app.handle.cancel()
             assert max(Counter(app.began).values()) <= REQUESTS_PER_PASS
             app.may_answer.set()
-            for one in crowd:
-                await answers(one, 1)
+            for client in clients:
+                await answers(client, 1)
 
 
 async def test_pipelined_requests_of_a_crowd_are_all_answered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,14 +122,14 @@ async def test_pipelined_requests_of_a_crowd_are_all_answered(monkeypatch: pytes
     app.may_answer.set()
     async with serving(app, monkeypatch) as server:
         with ExitStack() as opened:
-            crowd = await connections(server, CROWD, opened)
+            clients = await connections(server, CLIENTS, opened)
             for piece in (GET[:20], GET[20:] + GET, GET):
-                for one in crowd:
-                    one.send(piece)
+                for client in clients:
+                    client.send(piece)
                 await asyncio.sleep(0)
-            for one in crowd:
-                assert (await answers(one, 3)).count(b"HTTP/1.1 204") == 3
-            assert len(app.began) == 3 * CROWD
+            for client in clients:
+                assert (await answers(client, 3)).count(b"HTTP/1.1 204") == 3
+            assert len(app.began) == 3 * CLIENTS
 
 
 async def test_a_client_that_leaves_early_blocks_no_other_client(
@@ -139,12 +139,12 @@ async def test_a_client_that_leaves_early_blocks_no_other_client(
     app.may_answer.set()
     async with serving(app, monkeypatch) as server:
         with ExitStack() as opened:
-            crowd = await connections(server, CROWD, opened)
-            for one in crowd:
-                one.send(GET)
-            for one in crowd[:-1]:
-                one.close()
-            await answers(crowd[-1], 1)
+            clients = await connections(server, CLIENTS, opened)
+            for client in clients:
+                client.send(GET)
+            for client in clients[:-1]:
+                client.close()
+            await answers(clients[-1], 1)
 
 
 async def test_objects_of_waiting_requests_leave_the_young_generations(
@@ -153,22 +153,22 @@ async def test_objects_of_waiting_requests_leave_the_young_generations(
     app = Slow()
     async with serving(app, monkeypatch) as server:
         with ExitStack() as opened, never_collecting_by_itself():
-            crowd = await connections(server, CROWD, opened)
+            clients = await connections(server, CLIENTS, opened)
             gc.collect()
-            for done, one in enumerate(crowd, 1):
-                one.send(GET)
+            for done, client in enumerate(clients, 1):
+                client.send(GET)
                 await begun(app, done)
-            young = [kept for generation in (0, 1) for kept in gc.get_objects(generation)]
-            waiting = [kept for kept in young if isinstance(kept, asyncio.Task)]
+            young = [item for generation in (0, 1) for item in gc.get_objects(generation)]
+            waiting = [item for item in young if isinstance(item, asyncio.Task)]
             assert len(waiting) <= 2 * COLLECT_AFTER
 
 
 async def test_a_full_garbage_collection_is_postponed_under_load() -> None:
-    looked: list[int] = []
+    full_collections: list[int] = []
 
-    def note(phase: str, about: dict[str, int]) -> None:
-        if phase == "start" and about["generation"] == 2:
-            looked.append(1)
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start" and info["generation"] == 2:
+            full_collections.append(1)
 
     requests: list[int] = []
     collection = GarbageCollection(requests)
@@ -178,9 +178,9 @@ async def test_a_full_garbage_collection_is_postponed_under_load() -> None:
             few, many = FEW_REQUESTS, FEW_REQUESTS + 1
             for running, expected in ((few, 1), (many, 0), (few, 1), *[(many, 0)] * MAX_POSTPONED, (many, 1)):
                 requests[:] = range(running)
-                looked.clear()
+                full_collections.clear()
                 collection.collect_if_calm()
                 collection.stop()
-                assert len(looked) == expected
+                assert len(full_collections) == expected
     finally:
         gc.callbacks.remove(note)

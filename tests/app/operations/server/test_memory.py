@@ -1,4 +1,4 @@
-"""Memory of large responses is returned to the operating system."""
+"""Tests that the memory of large responses is returned to the operating system."""
 
 import subprocess
 import sys

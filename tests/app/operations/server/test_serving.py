@@ -1,4 +1,4 @@
-"""The server's configuration: which proxies it trusts, and what it discloses."""
+"""Tests the configuration of the server: trusted proxies, addresses, and garbage collection."""
 
 import asyncio
 import gc
@@ -21,15 +21,15 @@ from tests.waiting import within
 FORWARDED = {"x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https"}
 
 
-async def told_of(request: Request) -> Response:
+async def echo_connection(request: Request) -> Response:
     return JSONResponse({"client": request.client.host if request.client else None, "scheme": request.url.scheme})
 
 
-echo = Starlette(routes=[Route("/", told_of)])
+echo = Starlette(routes=[Route("/", echo_connection)])
 
 
 @pytest.mark.parametrize(
-    ("believed", "client", "told"),
+    ("trusted", "client", "expected"),
     [
         (None, "127.0.0.1", {"client": "127.0.0.1", "scheme": "http"}),
         ("10.0.0.0/8", "10.1.2.3", {"client": "203.0.113.7", "scheme": "https"}),
@@ -38,15 +38,15 @@ echo = Starlette(routes=[Route("/", told_of)])
     ],
 )
 async def test_forwarded_headers_are_trusted_only_from_configured_proxies(
-    monkeypatch: pytest.MonkeyPatch, believed: str | None, client: str, told: dict[str, Any]
+    monkeypatch: pytest.MonkeyPatch, trusted: str | None, client: str, expected: dict[str, Any]
 ) -> None:
-    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # uvicorn's own, which is not a setting of ours
-    config = config_of(echo, Settings(forwarded_allow_ips=believed))
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # a variable of uvicorn that Cairn ignores
+    config = config_of(echo, Settings(forwarded_allow_ips=trusted))
     config.load()
     app: Any = config.loaded_app
     transport = httpx.ASGITransport(app=app, client=(client, 1))
     async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
-        assert (await http.get("/", headers=FORWARDED)).json() == told
+        assert (await http.get("/", headers=FORWARDED)).json() == expected
 
 
 def test_the_server_does_not_disclose_its_software() -> None:
@@ -56,7 +56,7 @@ def test_the_server_does_not_disclose_its_software() -> None:
 async def test_objects_that_exist_at_the_start_are_exempt_from_garbage_collection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(DRAINING, "is_on", False)  # and so it is afterwards
+    monkeypatch.setattr(DRAINING, "is_on", False)  # monkeypatch resets it afterwards
     gc.unfreeze()
     before = gc.get_threshold()
     gc.set_threshold(COLLECT_EVERY)
@@ -69,13 +69,13 @@ async def test_objects_that_exist_at_the_start_are_exempt_from_garbage_collectio
         assert gc.get_freeze_count() > 100_000
         assert len(gc.get_objects()) < 10_000
         assert gc.get_threshold()[0] < 1000
-        assert gc.get_threshold()[2] > 1_000_000, "everything is looked at while few requests run"
+        assert gc.get_threshold()[2] > 1_000_000, "full collections run only while few requests run"
     finally:
         server.should_exit = True
         await running
-        kept = gc.get_threshold()
+        threshold_after = gc.get_threshold()
         gc.set_threshold(*before)
-    assert kept[0] == COLLECT_EVERY
+    assert threshold_after[0] == COLLECT_EVERY
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7", "[::1]"])
@@ -93,8 +93,8 @@ def test_the_local_url_has_an_address_that_a_browser_can_open(host: str, shown: 
 
 async def test_an_ipv4_proxy_is_trusted_on_a_dual_stack_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DRAINING, "is_on", False)
-    for believed, client in ((None, "127.0.0.1"), ("127.0.0.0/8", "203.0.113.7")):
-        server = uvicorn.Server(config_of(echo, Settings(forwarded_allow_ips=believed)))
+    for trusted, client in ((None, "127.0.0.1"), ("127.0.0.0/8", "203.0.113.7")):
+        server = uvicorn.Server(config_of(echo, Settings(forwarded_allow_ips=trusted)))
         listening = bind("::", 0)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         async with within("the server had not started"):

@@ -1,4 +1,4 @@
-"""Services in their own processes: how they stop, and how several on one socket replace each other."""
+"""Tests how services in their own processes stop, and how workers are replaced."""
 
 import asyncio
 import json
@@ -46,13 +46,13 @@ async def stopped(service: Serving) -> tuple[int, list[dict[str, Any]]]:
     return service.process.returncode, [json.loads(line) for line in logged.splitlines()]
 
 
-def asking(service: Serving, token: str) -> httpx.AsyncClient:
-    """Return a client with a new connection for each request, so that every worker gets some."""
+def client_of(service: Serving, token: str) -> httpx.AsyncClient:
+    """Return a client that opens a connection for each request, so that every worker gets some requests."""
     headers = {"authorization": f"Bearer {token}", "connection": "close"}
     return httpx.AsyncClient(base_url=service.url.removesuffix("/graphql"), headers=headers, timeout=30)
 
 
-async def asked(http: httpx.AsyncClient) -> int:
+async def send_query(http: httpx.AsyncClient) -> int:
     """Return 1 if the request is answered successfully."""
     answer = (await http.post("/graphql", json={"query": QUERY})).json()
     return int("errors" not in answer)
@@ -83,23 +83,23 @@ def listens(pid: int, service: Serving) -> bool:
 
 
 async def test_a_stopping_service_is_not_ready_and_loses_no_request(dsn: str, tmp_path: Path, token: str) -> None:
-    """This holds for clients that reuse a connection, for clients that open a new one, and for its load balancer."""
+    """Clients that reuse a connection and clients that open a new one lose no request during the drain delay."""
     async with (
         served(dsn, tmp_path, drain_delay="1") as service,
-        asking(service, token) as http,
-        httpx.AsyncClient() as keeping,
+        client_of(service, token) as http,
+        httpx.AsyncClient() as reusing,
         Clients(service.url, token, QUERY) as clients,
     ):
-        assert (await keeping.post(service.url, json={"query": QUERY}, headers=http.headers)).status_code == 200
+        assert (await reusing.post(service.url, json={"query": QUERY}, headers=http.headers)).status_code == 200
         await clients.until("whole", 50)
         service.process.send_signal(signal.SIGTERM)
         async with within("the service called itself ready"):
-            while (told := await http.get("/readyz")).status_code == 200:
+            while (readiness := await http.get("/readyz")).status_code == 200:
                 await asyncio.sleep(0.01)
-        answer = await keeping.get(f"{http.base_url}/healthz")
+        answer = await reusing.get(f"{http.base_url}/healthz")
         assert await stopped(service) == (0, [])
         await asyncio.wait_for(asyncio.gather(*clients.running), 30)
-    assert (told.status_code, told.json()["reason"]) == (503, "draining")
+    assert (readiness.status_code, readiness.json()["reason"]) == (503, "draining")
     assert (answer.status_code, answer.headers["connection"]) == (200, "close")
     assert clients.outcomes.keys() == {"whole", "refused"}
 
@@ -107,10 +107,10 @@ async def test_a_stopping_service_is_not_ready_and_loses_no_request(dsn: str, tm
 async def test_workers_add_up_metrics_are_replaced_and_lose_no_request(dsn: str, tmp_path: Path, token: str) -> None:
     async with (
         served(dsn, tmp_path, workers=2, metrics="local", log_level="info") as service,
-        asking(service, token) as http,
+        client_of(service, token) as http,
     ):
         workers = children(service)
-        done = sum([await asked(http) for _ in range(40)])
+        done = sum([await send_query(http) for _ in range(40)])
         assert (len(workers), done) == (2, 40)
         text = (await http.get("/metrics")).text
         assert 'cairn_requests_total{path="/graphql",status="200"} 40.0' in text
@@ -119,12 +119,12 @@ async def test_workers_add_up_metrics_are_replaced_and_lose_no_request(dsn: str,
         killed = workers.pop()
         os.kill(killed, signal.SIGKILL)
         while (now := children(service)) & {killed} or len(now) < 2:
-            done += await asked(http)
+            done += await send_query(http)
             await asyncio.sleep(0.1)
         text = (await http.get("/metrics")).text
         assert (
             f'cairn_requests_total{{path="/graphql",status="200"}} {float(done)}' in text
-        )  # nothing it counted is lost
+        )  # the counts of the killed worker are included
 
         async with Clients(service.url, token, QUERY) as clients:
             await clients.until("whole", 20)
@@ -136,18 +136,18 @@ async def test_workers_add_up_metrics_are_replaced_and_lose_no_request(dsn: str,
     assert {record["pid"] for record in records if record["event"] == "request"} >= workers | {killed}
 
 
-@pytest.mark.parametrize("moments", [0.0, 0.5])
+@pytest.mark.parametrize("seconds", [0.0, 0.5])
 async def test_stopping_while_a_worker_is_replaced_starts_no_further_worker(
-    dsn: str, tmp_path: Path, moments: float
+    dsn: str, tmp_path: Path, seconds: float
 ) -> None:
-    """The new one is not asked for its health for half a minute, nor is another made, who would have no socket."""
+    """The supervisor neither waits for the health of the new worker nor starts one that would have no socket."""
     async with served(dsn, tmp_path, workers=2, log_level="info") as service:
         killed = children(service).pop()
         os.kill(killed, signal.SIGKILL)
         async with within("the killed process was not replaced"):
             while (now := children(service)) & {killed} or len(now) < 2:
                 await asyncio.sleep(0.01)
-        await asyncio.sleep(moments)
+        await asyncio.sleep(seconds)
         service.process.send_signal(signal.SIGTERM)
         code, records = await stopped(service)
     died = [record["event"] for record in records if record["event"].endswith("died")]
@@ -158,7 +158,7 @@ async def test_stopping_while_a_worker_is_replaced_starts_no_further_worker(
 async def test_requests_in_flight_are_awaited_up_to_the_drain_timeout(
     dsn: str, tmp_path: Path, token: str, wiki: Wiki, timeout: str, frees: bool
 ) -> None:
-    async with served(dsn, tmp_path, drain_timeout=timeout) as service, asking(service, token) as http:
+    async with served(dsn, tmp_path, drain_timeout=timeout) as service, client_of(service, token) as http:
         async with wiki.look.transaction():
             await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
             answer = asyncio.create_task(http.post("/graphql", json={"query": QUERY}))

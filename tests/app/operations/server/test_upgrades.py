@@ -1,4 +1,4 @@
-"""Clients that offer another protocol get complete HTTP/1.1 responses."""
+"""Tests that requests that offer another protocol get complete HTTP/1.1 responses."""
 
 import json
 from itertools import repeat
@@ -17,8 +17,8 @@ OFFERS = {
 }
 
 
-def asked(token: str, offer: bytes = b"") -> bytes:
-    """A whole request, with its body."""
+def request_bytes(token: str, offer: bytes = b"") -> bytes:
+    """Return the bytes of a request with its body."""
     head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
     return head.encode() + offer + b"Content-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
 
@@ -26,21 +26,21 @@ def asked(token: str, offer: bytes = b"") -> bytes:
 async def role(client: Client) -> str:
     status, _, body = await client.answer()
     assert status == b"HTTP/1.1 200 OK", body
-    told: str = json.loads(body)["data"]["viewer"]["role"]
-    return told
+    viewer_role: str = json.loads(body)["data"]["viewer"]["role"]
+    return viewer_role
 
 
 @pytest.mark.parametrize("offer", OFFERS)
 async def test_a_request_that_offers_another_protocol_keeps_its_body(service: Service, token: str, offer: str) -> None:
     async with connected(service) as client:
-        await client.say(asked(token, OFFERS[offer]))
+        await client.say(request_bytes(token, OFFERS[offer]))
         assert await role(client) == "ADMIN"
-        await client.say(asked(token))
+        await client.say(request_bytes(token))
         assert await role(client) == "ADMIN"
 
 
 async def test_an_upgrade_offer_may_arrive_in_pieces(service: Service, token: str) -> None:
-    request = asked(token, OFFERS["Java"])
+    request = request_bytes(token, OFFERS["Java"])
     async with connected(service) as client:
         for start in range(0, len(request), 7):
             await client.say(request[start : start + 7])
@@ -48,7 +48,7 @@ async def test_an_upgrade_offer_may_arrive_in_pieces(service: Service, token: st
 
 
 async def test_a_chunked_body_of_an_upgrade_offer_is_read(service: Service, token: str) -> None:
-    head, _, body = asked(token, OFFERS["curl"]).partition(b"\r\n\r\n")
+    head, _, body = request_bytes(token, OFFERS["curl"]).partition(b"\r\n\r\n")
     head = head.rpartition(b"\r\n")[0] + b"\r\nTransfer-Encoding: chunked\r\n\r\n"
     async with connected(service) as client:
         await client.say(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
@@ -57,7 +57,7 @@ async def test_a_chunked_body_of_an_upgrade_offer_is_read(service: Service, toke
 
 async def test_several_upgrade_offers_are_answered_in_order(service: Service, token: str) -> None:
     async with connected(service) as client:
-        await client.say(b"".join(repeat(asked(token, OFFERS["curl"]), 100)))
+        await client.say(b"".join(repeat(request_bytes(token, OFFERS["curl"]), 100)))
         assert {await role(client) for _ in range(100)} == {"ADMIN"}
 
 

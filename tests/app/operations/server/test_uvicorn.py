@@ -1,4 +1,4 @@
-"""The undocumented parts of uvicorn that app/server uses: a release that drops one fails here by its name."""
+"""Tests that uvicorn has the undocumented methods and attributes that app/server uses."""
 
 import inspect
 
