@@ -184,7 +184,7 @@ async def test_a_trajectory_becomes_as_sensitive_as_its_page(wiki: Wiki) -> None
     assert (await wiki.row("pages", slug="store-trajectory"))["metadata"]["sensitivity"] == "secret"
 
 
-async def test_metadata_without_a_sensitivity_keeps_that_of_the_page(
+async def test_metadata_without_a_sensitivity_keeps_the_page_sensitivity(
     service: Service, token: str, rest: Rest, wiki: Wiki
 ) -> None:
     """Metadata without the key `sensitivity` keeps the sensitivity, and with the key null clears it."""

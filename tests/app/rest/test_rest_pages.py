@@ -379,7 +379,7 @@ async def test_updated_since_filters_lists_and_searches(rest: Rest, wiki: Wiki) 
         ("/sources/01a20000-0000-7000-8000-000000000000?x", "x", None),
     ],
 )
-async def test_an_unknown_query_parameter_is_refused_with_the_known_ones(
+async def test_an_unknown_query_parameter_is_refused_with_the_known_names(
     rest: Rest, path: str, field: str, known: str | None
 ) -> None:
     answer = await rest.get(path)

@@ -145,7 +145,7 @@ async def test_the_statement_timeout_of_the_role_applies_through_pgbouncer(
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
 
 
-async def test_the_error_for_refused_session_settings_names_those_to_ignore(dsn: str, unused_port: int) -> None:
+async def test_the_error_for_refused_startup_parameters_contains_the_fix(dsn: str, unused_port: int) -> None:
     with running(dsn, unused_port, ignoring="") as pooled, pytest.raises(PoolerUnfit, match=IGNORING):
         await Database(pooled, statement_cache=0).open()
 

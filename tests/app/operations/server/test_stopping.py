@@ -104,7 +104,9 @@ async def test_a_stopping_service_is_not_ready_and_loses_no_request(dsn: str, tm
     assert clients.outcomes.keys() == {"whole", "refused"}
 
 
-async def test_workers_add_up_metrics_are_replaced_and_lose_no_request(dsn: str, tmp_path: Path, token: str) -> None:
+async def test_a_killed_worker_loses_no_metrics_and_a_stop_loses_no_request(
+    dsn: str, tmp_path: Path, token: str
+) -> None:
     async with (
         served(dsn, tmp_path, workers=2, metrics="local", log_level="info") as service,
         client_of(service, token) as http,
