@@ -13,7 +13,7 @@ async def create(wiki: Wiki, title: str, body: str = "", type: str = "topic"):
     return (await create_page(wiki.database, wiki.scope, PageDraft(type, title, body=body))).page_id
 
 
-async def test_an_alias_is_kept_as_written_and_found_normalised(wiki: Wiki) -> None:
+async def test_an_alias_is_stored_as_written_and_in_normalised_form(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin")
     saved = await add_alias(wiki.database, wiki.scope, page_id, name="  Bat   Citý! ")
     row = await wiki.row("aliases", alias="bat city")
@@ -21,7 +21,7 @@ async def test_an_alias_is_kept_as_written_and_found_normalised(wiki: Wiki) -> N
     assert await wiki.actions() == ["page.created", "alias.added"]
 
 
-async def test_the_same_alias_again_is_no_change(wiki: Wiki) -> None:
+async def test_adding_an_existing_alias_changes_nothing(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin")
     assert (await add_alias(wiki.database, wiki.scope, page_id, name="ATX")).changed
     assert not (await add_alias(wiki.database, wiki.scope, page_id, name="atx")).changed
@@ -29,14 +29,14 @@ async def test_the_same_alias_again_is_no_change(wiki: Wiki) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "?!", "a\0", "\udfff", "x" * 501])
-async def test_a_name_by_which_nothing_could_be_found_is_refused(wiki: Wiki, name: str) -> None:
+async def test_an_invalid_alias_is_refused(wiki: Wiki, name: str) -> None:
     page_id = await create(wiki, "Austin")
     with pytest.raises(BadInput) as refused:
         await add_alias(wiki.database, wiki.scope, page_id, name=name)
     assert refused.value.field == "name"
 
 
-async def test_links_follow_an_alias_as_it_comes_and_goes(wiki: Wiki) -> None:
+async def test_links_follow_added_and_removed_aliases(wiki: Wiki) -> None:
     reader = await create(wiki, "Reader", "[[Bat City]]")
     austin = await create(wiki, "Austin")
     assert await wiki.targets(reader) == {"bat-city": None}
@@ -48,7 +48,7 @@ async def test_links_follow_an_alias_as_it_comes_and_goes(wiki: Wiki) -> None:
     assert (await wiki.page(austin))["hubness_score"] == 0
 
 
-async def test_a_title_always_names_its_page_but_a_former_one_may_go(wiki: Wiki) -> None:
+async def test_the_alias_of_a_former_title_can_be_removed_but_not_of_the_title(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin")
     with pytest.raises(BadInput) as refused:
         await remove_alias(wiki.database, wiki.scope, page_id, name="AUSTIN!")
@@ -58,7 +58,7 @@ async def test_a_title_always_names_its_page_but_a_former_one_may_go(wiki: Wiki)
     assert not (await remove_alias(wiki.database, wiki.scope, page_id, name="Austin")).changed
 
 
-async def test_two_pages_may_share_an_alias_and_a_link_means_the_older(wiki: Wiki) -> None:
+async def test_a_link_by_a_shared_alias_resolves_to_the_older_page(wiki: Wiki) -> None:
     first, second = await create(wiki, "Austin"), await create(wiki, "Boston")
     for page_id in (second, first):
         await add_alias(wiki.database, wiki.scope, page_id, name="The City")

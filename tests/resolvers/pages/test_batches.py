@@ -18,22 +18,22 @@ async def create(wiki: Wiki, title: str, **more: object):
 async def test_an_error_of_one_page_does_not_affect_the_others(wiki: Wiki) -> None:
     a, b = await create(wiki, "A"), await create(wiki, "B")
     outcomes = await archive_pages(wiki.database, wiki.scope, [a, new_id(), b, a])
-    assert [one.error and one.error.code for one in outcomes] == [None, "NOT_FOUND", None, None]
-    assert [one.saved and one.saved.changed for one in outcomes] == [True, None, True, False]
+    assert [outcome.error and outcome.error.code for outcome in outcomes] == [None, "NOT_FOUND", None, None]
+    assert [outcome.saved and outcome.saved.changed for outcome in outcomes] == [True, None, True, False]
     assert {row["status"] for row in await wiki.rows("pages")} == {"archived"}
     await unarchive_pages(wiki.database, wiki.scope, [a, b])
     assert {row["status"] for row in await wiki.rows("pages")} == {"active"}
 
 
-async def test_tags_are_put_on_and_taken_off(wiki: Wiki) -> None:
+async def test_tags_are_added_and_removed(wiki: Wiki) -> None:
     a, b = await create(wiki, "A", tags=["old", "kept"]), await create(wiki, "B", tags=[str(n) for n in range(50)])
     outcomes = await tag_pages(wiki.database, wiki.scope, [a, b], add=["new", "kept"], remove=["old"])
-    assert [one.error and one.error.code for one in outcomes] == [None, "BAD_USER_INPUT"]
+    assert [outcome.error and outcome.error.code for outcome in outcomes] == [None, "BAD_USER_INPUT"]
     assert (await wiki.page(a))["tags"] == ["kept", "new"]
     assert (await wiki.page(b))["version"] == 1
 
 
-async def test_a_batch_is_bounded_and_makes_sense(wiki: Wiki) -> None:
+async def test_batches_that_are_too_large_or_contradictory_are_refused(wiki: Wiki) -> None:
     with pytest.raises(BadInput, match="at most 100"):
         await archive_pages(wiki.database, wiki.scope, [new_id() for _ in range(PAGES_MAX + 1)])
     with pytest.raises(BadInput) as refused:
@@ -43,7 +43,7 @@ async def test_a_batch_is_bounded_and_makes_sense(wiki: Wiki) -> None:
         await tag_pages(wiki.database, wiki.scope, [], add=["x"], remove=["x"])
 
 
-async def test_pages_of_others_are_unknown_one_by_one(wiki: Wiki) -> None:
-    mine, other = await create(wiki, "A"), await wiki.neighbour(Role.MEMBER)
-    (outcome,) = await archive_pages(wiki.database, other.scope, [mine])
+async def test_pages_of_other_wikis_are_reported_as_not_found(wiki: Wiki) -> None:
+    page_id, other = await create(wiki, "A"), await wiki.neighbour(Role.MEMBER)
+    (outcome,) = await archive_pages(wiki.database, other.scope, [page_id])
     assert (outcome.saved, outcome.error and outcome.error.code) == (None, "NOT_FOUND")

@@ -46,7 +46,7 @@ SELECT $1, $2, gen_random_uuid(), from_id, to_id, 'reference', '{text}' FROM pai
 
 @pytest.fixture
 async def big(wiki: Wiki):
-    """Twenty thousand pages, each with five links."""
+    """A wiki of twenty thousand pages with five links each."""
     await wiki.look.execute(FILL, wiki.scope.tenant_id, wiki.scope.owner_id, PAGES)
     await wiki.look.execute("ANALYZE")
     yield wiki

@@ -1,4 +1,4 @@
-"""Creating many pages together has the result of creating them one by one, with the statements of one."""
+"""Creating pages together gives the same rows as creating them one by one, in a fixed number of statements."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -44,7 +44,7 @@ async def content(wiki: Wiki) -> dict[str, list[Any]]:
     return found
 
 
-async def ready(drafts: list[PageDraft]) -> list[Prepared]:
+async def prepared(drafts: list[PageDraft]) -> list[Prepared]:
     return [await prepare_draft(draft) for draft in drafts]
 
 
@@ -53,17 +53,17 @@ async def test_pages_created_together_are_as_if_created_one_by_one(wiki: Wiki) -
     for draft in DRAFTS:
         await upsert_page(wiki.database, wiki.scope, draft)
     await count_new_words(wiki.database, wiki.scope)
-    saved = await upsert_pages(other.database, other.scope, await ready(DRAFTS))
+    saved = await upsert_pages(other.database, other.scope, await prepared(DRAFTS))
     await count_new_words(other.database, other.scope)
-    assert all(one.created and one.version == 1 for one in saved)
+    assert all(result.created and result.version == 1 for result in saved)
     assert await content(other) == await content(wiki)
 
 
-async def test_a_page_that_is_there_or_comes_twice_is_brought_up_to_date(wiki: Wiki) -> None:
+async def test_existing_and_repeated_pages_of_a_batch_are_updated(wiki: Wiki) -> None:
     await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="Before."))
     drafts = [PageDraft("topic", "Austin", body="After."), *DRAFTS[1:], PageDraft("topic", "Barbecue", body="Again.")]
-    saved = await upsert_pages(wiki.database, wiki.scope, await ready(drafts))
-    assert [(one.created, one.version) for one in saved] == [(False, 2), *[(True, 1)] * 4, (False, 2)]
+    saved = await upsert_pages(wiki.database, wiki.scope, await prepared(drafts))
+    assert [(result.created, result.version) for result in saved] == [(False, 2), *[(True, 1)] * 4, (False, 2)]
     assert saved[1].page_id == saved[-1].page_id
     await count_new_words(wiki.database, wiki.scope)
 
@@ -75,7 +75,7 @@ async def database(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
 
 
 async def test_ten_new_pages_take_as_many_statements_as_two(database: ListeningDatabase, wiki: Wiki) -> None:
-    taken = []
+    statement_counts = []
     for number, size in enumerate((2, 2, 10)):
         drafts = [
             PageDraft(
@@ -84,7 +84,7 @@ async def test_ten_new_pages_take_as_many_statements_as_two(database: ListeningD
             for n in range(size)
         ]
         before = len(await database.heard())
-        await upsert_pages(database, wiki.scope, await ready(drafts))
-        taken.append(len(await database.heard()) - before)
+        await upsert_pages(database, wiki.scope, await prepared(drafts))
+        statement_counts.append(len(await database.heard()) - before)
     await count_new_words(wiki.database, wiki.scope)
-    assert taken[1] == taken[2]
+    assert statement_counts[1] == statement_counts[2]

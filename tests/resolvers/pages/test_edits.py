@@ -28,16 +28,16 @@ async def body(wiki: Wiki) -> str:
 
 
 async def test_an_edit_changes_the_body_and_makes_a_version(wiki: Wiki, page: PageAddress) -> None:
-    done = await edit_page(wiki.database, wiki.scope, page, old_text="2019", new_text="2018", summary="Right year")
-    assert (done.saved.version, done.saved.changed, done.note) == (2, True, None)
-    assert done.edited
-    assert (done.edited.matched_by, done.edited.lines) == ("exact", (1,))
+    edit = await edit_page(wiki.database, wiki.scope, page, old_text="2019", new_text="2018", summary="Right year")
+    assert (edit.saved.version, edit.saved.changed, edit.note) == (2, True, None)
+    assert edit.edited
+    assert (edit.edited.matched_by, edit.edited.lines) == ("exact", (1,))
     assert await body(wiki) == BODY.replace("2019", "2018")
     assert (await wiki.rows("revisions", "version"))[-1]["edit_summary"] == "Right year"
     assert (await wiki.actions())[-1] == "page.edited"
 
 
-async def test_an_edit_of_a_section_looks_nowhere_else(wiki: Wiki, page: PageAddress) -> None:
+async def test_an_edit_of_a_section_ignores_the_same_text_in_other_sections(wiki: Wiki, page: PageAddress) -> None:
     edit = {"old_text": "- filter", "new_text": "- batch brew"}
     with pytest.raises(EditAmbiguous) as refused:
         await edit_page(wiki.database, wiki.scope, page, **edit)
@@ -46,7 +46,7 @@ async def test_an_edit_of_a_section_looks_nowhere_else(wiki: Wiki, page: PageAdd
     assert await body(wiki) == f"{BODY.removesuffix('filter')}batch brew"
 
 
-async def test_a_heading_can_be_edited_and_its_citations_stay_elsewhere(wiki: Wiki, page: PageAddress) -> None:
+async def test_editing_a_heading_keeps_the_ids_of_other_sections(wiki: Wiki, page: PageAddress) -> None:
     ids = {row["section_slug"]: row["id"] for row in await wiki.rows("sections")}
     await edit_page(wiki.database, wiki.scope, page, old_text="## Menu", new_text="## Drinks")
     after = {row["section_slug"]: row["id"] for row in await wiki.rows("sections")}
@@ -57,9 +57,9 @@ async def test_a_heading_can_be_edited_and_its_citations_stay_elsewhere(wiki: Wi
 async def test_a_failed_edit_writes_nothing_and_shows_the_nearest_text(wiki: Wiki, page: PageAddress) -> None:
     with pytest.raises(EditFailed) as failed:
         await edit_page(wiki.database, wiki.scope, page, old_text="Opened in the year 2020", new_text="x")
-    shown = failed.value.extensions
-    assert shown["passesTried"] == ["exact", "lines", "whitespace", "indentation"]
-    assert (shown["nearest"]["text"], shown["nearest"]["line"]) == ("Opened in 2019.", 1)
+    extensions = failed.value.extensions
+    assert extensions["passesTried"] == ["exact", "lines", "whitespace", "indentation"]
+    assert (extensions["nearest"]["text"], extensions["nearest"]["line"]) == ("Opened in 2019.", 1)
     assert len(await wiki.rows("revisions")) == 1
 
 
@@ -85,13 +85,13 @@ async def test_an_invalid_append_is_refused_with_its_field(wiki: Wiki, page: Pag
         assert refused.value.field == field
 
 
-async def test_an_edit_that_changes_nothing_reports_that(wiki: Wiki, page: PageAddress) -> None:
-    done = await edit_page(wiki.database, wiki.scope, page, old_text="2019", new_text="2019")
-    assert (done.saved.changed, done.saved.version) == (False, 1)
-    assert "nothing was written" in (done.note or "")
+async def test_an_edit_without_a_change_is_reported_as_unchanged(wiki: Wiki, page: PageAddress) -> None:
+    edit = await edit_page(wiki.database, wiki.scope, page, old_text="2019", new_text="2019")
+    assert (edit.saved.changed, edit.saved.version) == (False, 1)
+    assert "nothing was written" in (edit.note or "")
 
 
-async def test_a_page_is_named_by_id_or_by_type_and_slug(wiki: Wiki, page: PageAddress) -> None:
+async def test_a_page_is_addressed_by_id_or_by_type_and_slug(wiki: Wiki, page: PageAddress) -> None:
     await update_page(wiki.database, wiki.scope, page.page_id, slug="harbour")
     for slug in ("harbour", "harbour-coffee"):
         address = PageAddress(type="entity", slug=slug)
@@ -102,7 +102,7 @@ async def test_a_page_is_named_by_id_or_by_type_and_slug(wiki: Wiki, page: PageA
             await append_to_page(wiki.database, wiki.scope, address, text="x")
 
 
-async def test_a_page_elsewhere_is_unknown(wiki: Wiki, page: PageAddress) -> None:
+async def test_edits_from_another_wiki_or_by_readers_are_refused(wiki: Wiki, page: PageAddress) -> None:
     other = await wiki.neighbour(Role.MEMBER)
     here, reader = PageAddress(type="entity", slug="harbour-coffee"), wiki.acting(Role.READER)
     for scope, address in ((other.scope, page), (other.scope, here), (other.scope.in_owner(wiki.scope.owner_id), here)):
@@ -115,7 +115,7 @@ async def test_a_page_elsewhere_is_unknown(wiki: Wiki, page: PageAddress) -> Non
         await edit_page(wiki.database, reader.scope, page, old_text="2019", new_text="x")
 
 
-async def test_text_is_appended_to_the_page_to_a_section_and_as_a_new_one(wiki: Wiki, page: PageAddress) -> None:
+async def test_text_is_appended_to_a_page_a_section_or_a_new_section(wiki: Wiki, page: PageAddress) -> None:
     append = {"text": "- cortado", "section_slug": "menu", "as_paragraph": False}
     await append_to_page(wiki.database, wiki.scope, page, **append)
     await append_to_page(wiki.database, wiki.scope, page, text="Quiet.", section_slug="visits")
@@ -126,10 +126,10 @@ async def test_text_is_appended_to_the_page_to_a_section_and_as_a_new_one(wiki: 
         await append_to_page(wiki.database, wiki.scope, page, text=" \n")
 
 
-async def test_of_many_editors_of_one_version_one_wins_and_nothing_is_lost(
+async def test_concurrent_edits_of_one_version_conflict_and_none_is_lost(
     dsn: str, wiki: Wiki, page: PageAddress
 ) -> None:
-    """Two pools, as of two processes. Who loses reads again and tries again, until all have written."""
+    """Two pools stand for two processes; an editor reads and retries after each conflict until its edit is written."""
     databases = [Database(dsn, size=4) for _ in range(2)]
     for database in databases:
         await database.open()

@@ -15,7 +15,7 @@ async def create(wiki: Wiki, title: str):
     return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title))).page_id
 
 
-async def kinds(wiki: Wiki) -> set[tuple]:
+async def links(wiki: Wiki) -> set[tuple]:
     return {(link["from_page_id"], link["kind"], link["to_page_id"]) for link in await wiki.rows("links")}
 
 
@@ -23,25 +23,25 @@ async def test_a_parent_is_mirrored_by_two_links(wiki: Wiki) -> None:
     texas, austin = await create(wiki, "Texas"), await create(wiki, "Austin")
     saved = await set_parent(wiki.database, wiki.scope, austin, parent_id=texas)
     assert (saved.changed, saved.version) == (True, 1)
-    assert await kinds(wiki) == {(texas, "parent_of", austin), (austin, "child_of", texas)}
+    assert await links(wiki) == {(texas, "parent_of", austin), (austin, "child_of", texas)}
     assert (await wiki.page(texas))["hubness_score"] == 2
     assert not (await set_parent(wiki.database, wiki.scope, austin, parent_id=texas)).changed
     assert (await wiki.actions())[2:] == ["page.moved"]
 
 
-async def test_moving_a_page_takes_the_old_pair_and_leaves_references(wiki: Wiki) -> None:
+async def test_moving_a_page_removes_its_old_parent_links_and_keeps_references(wiki: Wiki) -> None:
     texas, usa, austin = [await create(wiki, title) for title in ("Texas", "USA", "Austin")]
     await link_pages(wiki.database, wiki.scope, austin, texas)
     await set_parent(wiki.database, wiki.scope, austin, parent_id=texas)
     await set_parent(wiki.database, wiki.scope, austin, parent_id=usa)
     reference = (austin, "reference", texas)
-    assert await kinds(wiki) == {(usa, "parent_of", austin), (austin, "child_of", usa), reference}
+    assert await links(wiki) == {(usa, "parent_of", austin), (austin, "child_of", usa), reference}
     await set_parent(wiki.database, wiki.scope, austin, parent_id=None)
-    assert await kinds(wiki) == {reference}
+    assert await links(wiki) == {reference}
     assert [(await wiki.page(page_id))["hubness_score"] for page_id in (texas, usa)] == [1, 0]
 
 
-async def test_only_children_that_can_be_seen_count(wiki: Wiki) -> None:
+async def test_archived_children_do_not_count_in_the_hubness_of_their_parent(wiki: Wiki) -> None:
     texas, austin = await create(wiki, "Texas"), await create(wiki, "Austin")
     await set_parent(wiki.database, wiki.scope, austin, parent_id=texas)
     await archive_page(wiki.database, wiki.scope, austin)

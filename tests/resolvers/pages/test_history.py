@@ -41,8 +41,8 @@ async def test_every_revision_is_read_unchanged_and_takes_little_space(wiki: Wik
     assert all(row["version"] - row["base_version"] < STATES_MAX for row in rows if row["base_version"])
 
 
-async def test_a_state_written_whole_before_is_a_base_like_any(wiki: Wiki) -> None:
-    """All revisions were stored whole before there were differences."""
+async def test_a_revision_stored_whole_is_the_base_of_later_differences(wiki: Wiki) -> None:
+    """Older releases stored every revision whole."""
     text = "A line that stays.\n" * 100
     page_id = await create(wiki, text)
     await update_page(wiki.database, wiki.scope, page_id, title="Austin, Texas")
@@ -50,7 +50,7 @@ async def test_a_state_written_whole_before_is_a_base_like_any(wiki: Wiki) -> No
     assert [row["base_version"] for row in await wiki.rows("revisions", "version")] == [None, 1, 1]
 
 
-async def test_two_states_are_compared_in_either_order(wiki: Wiki) -> None:
+async def test_two_revisions_are_compared_in_either_order(wiki: Wiki) -> None:
     page_id = await create(wiki, "Hot.\n\nBats.")
     await update_page(wiki.database, wiki.scope, page_id, body="Hot.\n\nBats and owls.")
     found = await compare_states(wiki.database, wiki.scope, page_id, 1, 2)
@@ -63,7 +63,7 @@ async def test_two_states_are_compared_in_either_order(wiki: Wiki) -> None:
     assert "-Bats and owls." in back.unified
 
 
-async def test_a_caller_who_may_not_read_the_page_compares_nothing(wiki: Wiki) -> None:
+async def test_comparing_unreadable_pages_or_unknown_versions_is_not_found(wiki: Wiki) -> None:
     page_id, other = await create(wiki, "Hot."), await wiki.neighbour(Role.MEMBER)
     for scope, versions in (
         (other.scope, (1, 1)),
@@ -75,7 +75,7 @@ async def test_a_caller_who_may_not_read_the_page_compares_nothing(wiki: Wiki) -
             await compare_states(wiki.database, scope, page_id, *versions)
 
 
-async def test_restoring_makes_a_new_version_that_says_what_the_old_one_said(wiki: Wiki) -> None:
+async def test_restoring_a_version_creates_a_new_version_with_its_content(wiki: Wiki) -> None:
     page_id = await create(wiki, "Lead.\n\n## Food\n\nTacos.", summary="A city.", tags=["us"], metadata={"a": 1})
     changed = {"title": "Waterloo", "body": "Nothing.", "summary": "", "tags": [], "slug": "waterloo", "metadata": {}}
     await update_page(wiki.database, wiki.scope, page_id, **changed)
@@ -90,14 +90,14 @@ async def test_restoring_makes_a_new_version_that_says_what_the_old_one_said(wik
     assert (again.changed, again.version) == (False, 3)
 
 
-async def test_a_version_that_changed_metadata_alone_can_be_undone(wiki: Wiki) -> None:
+async def test_a_change_of_metadata_alone_can_be_undone(wiki: Wiki) -> None:
     page_id = await create(wiki, "Hot.", metadata={"confidence": "high"})
     await update_page(wiki.database, wiki.scope, page_id, metadata={"confidence": "low"})
     saved = await restore_state(wiki.database, wiki.scope, page_id, 1)
     assert (saved.changed, (await wiki.page(page_id))["metadata"]) == (True, {"confidence": "high"})
 
 
-async def test_a_version_from_before_metadata_was_kept_leaves_it(wiki: Wiki) -> None:
+async def test_restoring_a_version_without_metadata_keeps_the_current_metadata(wiki: Wiki) -> None:
     page_id = await create(wiki, "Hot.", metadata={"a": 1})
     unknown = "slug = NULL, metadata = NULL, aliases = NULL, facts_version = NULL"
     await wiki.look.execute(f"UPDATE revisions SET {unknown} WHERE page_id = $1", page_id)
@@ -118,7 +118,7 @@ async def test_unchanged_fields_of_revisions_are_stored_once(wiki: Wiki) -> None
     assert [row["slug"] for row in rows] == ["austin", *[None] * 5, "austin-texas", None]
 
 
-async def test_a_restore_is_refused_like_any_write(wiki: Wiki) -> None:
+async def test_restoring_an_unknown_version_or_over_a_newer_one_is_refused(wiki: Wiki) -> None:
     page_id = await create(wiki, "Hot.")
     with pytest.raises(NotFound, match="no version 9"):
         await restore_state(wiki.database, wiki.scope, page_id, 9)
@@ -128,7 +128,7 @@ async def test_a_restore_is_refused_like_any_write(wiki: Wiki) -> None:
         await restore_state(wiki.database, wiki.scope, page_id, 1, expected_version=7)
 
 
-async def test_an_edit_of_a_long_page_is_kept_as_what_it_changed(wiki: Wiki) -> None:
+async def test_an_edit_of_a_long_page_is_stored_as_a_difference(wiki: Wiki) -> None:
     page_id = await create(wiki, "".join(f"Line {n} of a long page.\n" for n in range(5_000)))
     await edit_page(wiki.database, wiki.scope, PageAddress(page_id), old_text="Line 2500 ", new_text="Row 2500 ")
     row = (await wiki.rows("revisions", "version"))[-1]

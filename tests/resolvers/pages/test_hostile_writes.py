@@ -29,15 +29,15 @@ LINKS = "- [[a]]\n" * (MEGABYTE // 8)
 
 
 class Uncounted(list[Any]):
-    """Many things, none of which may be looked at."""
+    """A list that fails the test when it is iterated."""
 
     def __iter__(self) -> Iterator[Any]:
-        raise AssertionError("looked at before it was counted")
+        raise AssertionError("iterated before it was counted")
 
 
 @pytest.fixture
-def read_in(monkeypatch: pytest.MonkeyPatch) -> set[int]:
-    """The threads in which long texts were read."""
+def parser_threads(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The ids of the threads in which long texts were parsed."""
     threads: set[int] = set()
 
     def spy(module: Any, name: str) -> None:
@@ -67,27 +67,31 @@ def read_in(monkeypatch: pytest.MonkeyPatch) -> set[int]:
         (PageDraft("topic", "A", sections=Uncounted([SectionDraft("x")] * 1001)), "sections", "1,000"),
     ],
 )
-async def test_lists_are_counted_first(wiki: Wiki, draft: PageDraft, field: str, limit: str) -> None:
+async def test_lists_that_are_too_long_are_refused_before_iteration(
+    wiki: Wiki, draft: PageDraft, field: str, limit: str
+) -> None:
     for write in (create_page, upsert_page):
         with pytest.raises(BadInput, match=limit) as refused:
             await write(wiki.database, wiki.scope, draft)
         assert refused.value.field == field
 
 
-async def test_the_tags_of_an_update_are_counted_first(wiki: Wiki) -> None:
+async def test_too_many_tags_of_an_update_are_refused_before_iteration(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))).page_id
     with pytest.raises(BadInput, match="50"):
         await update_page(wiki.database, wiki.scope, page_id, tags=Uncounted(["t"] * 51))
 
 
-async def test_the_texts_of_many_sections_are_measured_before_one_is_read(wiki: Wiki, read_in: set[int]) -> None:
+async def test_sections_that_are_too_large_together_are_refused_before_parsing(
+    wiki: Wiki, parser_threads: set[int]
+) -> None:
     drafts = [SectionDraft("x" * (MEGABYTE - 1), f"s{n}") for n in range(2)]
     with pytest.raises(BadInput, match="1,000,000") as refused:
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", sections=drafts))
-    assert (refused.value.field, read_in) == ("sections", set())
+    assert (refused.value.field, parser_threads) == ("sections", set())
 
 
-async def test_a_long_text_is_never_read_on_the_loop(wiki: Wiki, read_in: set[int]) -> None:
+async def test_long_texts_are_parsed_outside_the_event_loop(wiki: Wiki, parser_threads: set[int]) -> None:
     here = (wiki.database, wiki.scope)
     body = "## One\n\n" + "x\n" * 30_000 + "\n## Two\n\n[[a]]"
     page_id = (await create_page(*here, PageDraft("topic", "A", body=body))).page_id
@@ -98,11 +102,11 @@ async def test_a_long_text_is_never_read_on_the_loop(wiki: Wiki, read_in: set[in
     await patch_section(*here, page_id, section_slug="two", body="z\n" * 30_000)
     await move_section(*here, page_id, section_slug="two", position=0)
     await remove_section(*here, page_id, section_slug="two")
-    assert read_in
-    assert threading.get_ident() not in read_in
+    assert parser_threads
+    assert threading.get_ident() not in parser_threads
 
 
-async def test_many_long_aliases_are_not_normalised_on_the_loop(wiki: Wiki, monkeypatch) -> None:
+async def test_many_long_aliases_are_normalised_outside_the_event_loop(wiki: Wiki, monkeypatch) -> None:
     threads = set()
 
     def spy(name: str) -> str:
@@ -121,7 +125,7 @@ async def test_many_long_aliases_are_not_normalised_on_the_loop(wiki: Wiki, monk
     assert threading.get_ident() not in threads
 
 
-async def test_a_body_is_read_before_its_wiki_is_locked(wiki: Wiki, monkeypatch) -> None:
+async def test_a_body_is_parsed_before_the_wiki_is_locked(wiki: Wiki, monkeypatch) -> None:
     body = LINKS[: 10 * LONG]  # enough to be read in a thread
     read, inner = threading.Event(), searchable
     monkeypatch.setattr("resolvers.pages.insert.searchable", lambda text: (inner(text), read.set())[0])
@@ -133,8 +137,8 @@ async def test_a_body_is_read_before_its_wiki_is_locked(wiki: Wiki, monkeypatch)
         lambda: upsert_page(*here, PageDraft("topic", "A", body=body)),
         lambda: update_page(*here, page_id, body=body[:-80]),
     ):
-        async with AsyncExitStack() as held:
-            await held.enter_async_context(writing(*here))
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(writing(*here))
             read.clear()
             task = asyncio.create_task(write())
             assert await asyncio.to_thread(read.wait, 60)
@@ -144,10 +148,10 @@ async def test_a_body_is_read_before_its_wiki_is_locked(wiki: Wiki, monkeypatch)
 
 
 async def test_the_event_loop_is_free_while_a_megabyte_of_links_is_written(wiki: Wiki) -> None:
-    """Seconds of the loop's own processor time are the fault; a busy machine is not."""
-    async with heartbeat() as held:
+    """The processor time of the loop is measured, so that a busy machine does not fail the test."""
+    async with heartbeat() as delays:
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body=LINKS))
-    assert held.longest < 0.5
+    assert delays.longest < 0.5
 
 
 async def test_a_page_has_a_thousand_aliases_at_most(wiki: Wiki) -> None:
@@ -171,7 +175,7 @@ async def test_a_page_has_a_thousand_aliases_at_most(wiki: Wiki) -> None:
         {"x": float("nan")}, {"x": float("inf")}, {"x": 2**64}, {1: 2}, {"x": [[[[{}]]]] * 40_000}, {"x": object()},
     ],
 )  # fmt: skip
-async def test_metadata_is_an_object_that_json_can_say(wiki: Wiki, metadata: Any) -> None:
+async def test_metadata_that_is_not_a_json_object_is_refused(wiki: Wiki, metadata: Any) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "B"))).page_id
     here = (wiki.database, wiki.scope)
     for write in (
@@ -189,7 +193,7 @@ def nested(depth: int) -> dict[str, Any]:
     return {"x": nested(depth - 1)} if depth > 1 else {"x": 1}
 
 
-async def test_metadata_is_thirty_two_deep_at_most(wiki: Wiki) -> None:
+async def test_metadata_nested_deeper_than_32_levels_is_refused(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "B", metadata=nested(32)))).page_id
     assert (await wiki.page(page_id))["metadata"] == nested(32)
     for depth in (33, 200, 900):
@@ -221,7 +225,7 @@ async def test_a_text_that_is_too_long_is_not_echoed_to_the_caller(wiki: Wiki) -
         assert len(refused.value.message) < 500
 
 
-async def test_a_question_is_cut_before_it_is_read(wiki: Wiki, monkeypatch) -> None:
+async def test_a_long_search_query_is_truncated_before_parsing(wiki: Wiki, monkeypatch) -> None:
     lengths = []
     monkeypatch.setattr("resolvers.search.ranking_query.words", lambda text: lengths.append(len(text)) or ["x"])
     await search(wiki.database, wiki.scope, SearchRequest("word " * 200_000))

@@ -24,7 +24,7 @@ async def merge(wiki: Wiki, gone, into, **more: object):
     return await merge_pages(wiki.database, wiki.scope, gone, into, **more)
 
 
-async def test_texts_under_the_same_heading_are_put_together(wiki: Wiki) -> None:
+async def test_sections_with_the_same_heading_are_joined(wiki: Wiki) -> None:
     into = await create(
         wiki, "Austin", "Lead.\n\n## Food\n\nTacos.\n\n## Bats\n\nMany.", summary="A city.", tags=["us"]
     )
@@ -45,13 +45,13 @@ async def test_text_that_both_pages_have_is_kept_once(wiki: Wiki) -> None:
     assert (await wiki.page(into))["body_md"] == "Lead.\n\n## Food\n\nTacos.\n\nBrisket."
 
 
-async def test_a_merged_page_is_archived_with_its_history_and_its_names_lead_to_the_other(wiki: Wiki) -> None:
+async def test_a_merged_page_is_archived_and_its_names_resolve_to_the_other(wiki: Wiki) -> None:
     into, gone = await create(wiki, "Austin"), await create(wiki, "Old Austin", "Text.", aliases=["ATX"])
     await update_page(wiki.database, wiki.scope, gone, slug="older")
     linking = await create(wiki, "Linking", "[[Old Austin]] [[ATX]] [x](wiki:old-austin) [y](/wiki/topic/older)")
     await merge(wiki, gone, into)
-    left = await wiki.page(gone)
-    assert (left["status"], left["slug"], left["body_md"]) == ("archived", "older-merged", "Text.")
+    merged = await wiki.page(gone)
+    assert (merged["status"], merged["slug"], merged["body_md"]) == ("archived", "older-merged", "Text.")
     assert [row["version"] for row in await wiki.rows("revisions", "version", page_id=gone)] == [1, 2, 3]
     assert set((await wiki.targets(linking)).values()) == {into}
     assert {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")} == {
@@ -64,26 +64,26 @@ async def test_a_merged_page_is_archived_with_its_history_and_its_names_lead_to_
 
 
 @pytest.mark.parametrize(
-    ("said", "is_told"),
+    ("content", "is_recorded"),
     [("Osprey Components is now called Osprey Gridworks.", True), ("Osprey Components met Osprey Gridworks.", False)],
 )
-async def test_a_rename_that_a_source_tells_is_recorded_as_a_superseded_claim(
-    wiki: Wiki, said: str, is_told: bool
+async def test_a_rename_stated_by_a_source_is_recorded_as_a_superseded_claim(
+    wiki: Wiki, content: str, is_recorded: bool
 ) -> None:
     into = await create(wiki, "Osprey Gridworks", "## Overview\n\nGrids.", "entity")
     gone = await create(wiki, "Osprey Components", "## Overview\n\nValves.", "entity")
-    source_id = await wiki.add_source(content=f"{said}\n")
+    source_id = await wiki.add_source(content=f"{content}\n")
     await cite_source(wiki.database, wiki.scope, page_id=gone, section_slug="overview", source_id=source_id)
     await merge(wiki, gone, into)
     claims = await wiki.rows("superseded_claims")
-    told = [(one["page_id"], one["fact"], one["replacement"], one["overridden_by_id"]) for one in claims]
-    assert told == ([(into, "Osprey Components", "Osprey Gridworks", source_id)] if is_told else [])
-    assert ((await wiki.actions()).count("claim.superseded") == 1) is is_told
+    recorded = [(claim["page_id"], claim["fact"], claim["replacement"], claim["overridden_by_id"]) for claim in claims]
+    assert recorded == ([(into, "Osprey Components", "Osprey Gridworks", source_id)] if is_recorded else [])
+    assert ((await wiki.actions()).count("claim.superseded") == 1) is is_recorded
     source = await wiki.row("sources")
-    assert all(one["superseded_on"] == source["captured_at"] for one in claims)
+    assert all(claim["superseded_on"] == source["captured_at"] for claim in claims)
 
 
-async def test_redirects_lead_straight_there_however_often_pages_are_merged(wiki: Wiki) -> None:
+async def test_redirects_of_repeated_merges_lead_directly_to_the_last_page(wiki: Wiki) -> None:
     a, b, c = [await create(wiki, title) for title in ("A", "B", "C")]
     await merge(wiki, a, b)
     await merge(wiki, b, c)
@@ -95,8 +95,8 @@ async def test_redirects_lead_straight_there_however_often_pages_are_merged(wiki
     assert {found[slug] for slug in ("a", "b", "c")} == {back}
 
 
-async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(wiki: Wiki) -> None:
-    """Its own slug leads to the other page, but for a link without a type that of the entity stands before it."""
+async def test_links_by_a_slug_shared_with_another_type_follow_the_merge(wiki: Wiki) -> None:
+    """The slug redirects to the other page, but without a type it would resolve to the entity first."""
     gone = await create(wiki, "ATX", "I am [[atx]].")
     await create(wiki, "ATX", type="entity")
     into = await create(wiki, "Austin", "Once [[atx]].")
@@ -112,7 +112,7 @@ async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(wiki
     assert (page["body_md"], page["version"]) == ("Once [[austin]].\n\nI am [[austin]].", saved.version)
 
 
-async def test_pages_of_two_types_become_one_that_both_addresses_lead_to(wiki: Wiki) -> None:
+async def test_pages_of_two_types_merge_and_both_addresses_resolve(wiki: Wiki) -> None:
     """The type of the page that stays is kept, and links that name the other type are left as they are written."""
     gone = await create(wiki, "ATX", "I am here.\n\n## Notes\n\nOf the topic.")
     into = await create(wiki, "Austin", "A city.\n\n## Notes\n\nOf the entity.", type="entity")
@@ -134,22 +134,27 @@ async def test_pages_of_two_types_become_one_that_both_addresses_lead_to(wiki: W
     ]
 
 
-async def test_evidence_goes_with_its_text(wiki: Wiki) -> None:
+async def test_a_merge_moves_citations_with_their_sections(wiki: Wiki) -> None:
     into, gone = (
         await create(wiki, "Austin", "## Food\n\nTacos."),
         await create(wiki, "ATX", "## Food\n\nRibs.\n\n## Pop\n\nMany."),
     )
-    one, two = await wiki.add_source(ref="one"), await wiki.add_source(ref="two")
-    for page, section, source in ((into, "food", one), (gone, "food", one), (gone, "food", two), (gone, "pop", two)):
+    first, second = await wiki.add_source(ref="one"), await wiki.add_source(ref="two")
+    for page, section, source in (
+        (into, "food", first),
+        (gone, "food", first),
+        (gone, "food", second),
+        (gone, "pop", second),
+    ):
         await cite_source(wiki.database, wiki.scope, page_id=page, section_slug=section, source_id=source)
     await merge(wiki, gone, into)
     slugs = {row["id"]: row["section_slug"] for row in await wiki.rows("sections", page_id=into)}
     cited = {(slugs[row["section_id"]], row["source_id"]) for row in await wiki.rows("section_sources", page_id=into)}
-    assert cited == {("food", one), ("food", two), ("pop", two)}
+    assert cited == {("food", first), ("food", second), ("pop", second)}
     assert all(row["last_source_at"] for row in await wiki.rows("sections", page_id=into))
 
 
-async def test_children_references_and_mentions_go_along(wiki: Wiki) -> None:
+async def test_a_merge_moves_children_references_and_mentions(wiki: Wiki) -> None:
     into, gone, friend, child = [await create(wiki, title) for title in ("Austin", "ATX", "Friend", "Child")]
     await set_parent(wiki.database, wiki.scope, child, parent_id=gone)
     for pair in ((friend, gone), (gone, friend), (into, gone)):
@@ -174,7 +179,7 @@ async def test_children_references_and_mentions_go_along(wiki: Wiki) -> None:
         assert (row["promoted_page_id"], row["aggregation"]) == (into, {"linked_page_ids": [str(into)]})
 
 
-async def test_a_page_that_hangs_below_the_one_that_goes_comes_up(wiki: Wiki) -> None:
+async def test_a_merge_into_a_descendant_moves_the_descendant_up(wiki: Wiki) -> None:
     top, gone, between, into = [await create(wiki, title) for title in ("Top", "Gone", "Between", "Into")]
     for child, parent in ((gone, top), (between, gone), (into, between)):
         await set_parent(wiki.database, wiki.scope, child, parent_id=parent)
@@ -190,7 +195,7 @@ async def test_a_merged_page_can_be_unarchived_as_its_own_page(wiki: Wiki) -> No
     assert (await wiki.page(gone))["slug"] == "atx-merged"
 
 
-async def test_pages_that_came_back_before_they_said_so_are_recognised(wiki: Wiki) -> None:
+async def test_the_migration_marks_merged_pages_that_were_unarchived(wiki: Wiki) -> None:
     into, gone, back, edited = [await create(wiki, title) for title in ("Austin", "ATX", "Texas", "Travis")]
     for page_id in (gone, back):
         await merge(wiki, page_id, into)
@@ -203,7 +208,7 @@ async def test_pages_that_came_back_before_they_said_so_are_recognised(wiki: Wik
     assert {row["id"]: row["was_merged"] for row in await wiki.rows("pages")} == expected
 
 
-async def test_a_page_that_went_says_where_and_never_by_way_of_another(wiki: Wiki) -> None:
+async def test_merged_pages_record_their_final_target(wiki: Wiki) -> None:
     c, b, a = [await create(wiki, title) for title in ("C", "B", "A")]
     await merge(wiki, a, b)
     await merge(wiki, b, c)
@@ -216,7 +221,7 @@ async def test_a_page_that_went_says_where_and_never_by_way_of_another(wiki: Wik
     assert rows == {b: a, c: a}
 
 
-async def test_many_pages_are_merged_as_one_by_one(wiki: Wiki) -> None:
+async def test_merging_many_pages_has_the_result_of_single_merges(wiki: Wiki) -> None:
     into, *gone = [await create(wiki, title, f"{title} text.") for title in ("Into", "One", "Two", "Three")]
     saved = await merge_many(wiki.database, wiki.scope, [*gone, gone[0]], into, expected_version=1)
     page = await wiki.page(into)
@@ -229,16 +234,16 @@ async def test_many_pages_are_merged_as_one_by_one(wiki: Wiki) -> None:
     assert again.changed is False
 
 
-async def test_of_many_pages_all_are_merged_or_none(wiki: Wiki) -> None:
-    into, one = await create(wiki, "Into"), await create(wiki, "One")
-    for ids, field in (([one, into], "fromPageIds.1"), ([], "fromPageIds")):
+async def test_merging_many_pages_is_refused_whole_when_an_id_is_invalid(wiki: Wiki) -> None:
+    into, page_id = await create(wiki, "Into"), await create(wiki, "One")
+    for ids, field in (([page_id, into], "fromPageIds.1"), ([], "fromPageIds")):
         with pytest.raises(BadInput) as refused:
             await merge_many(wiki.database, wiki.scope, ids, into)
         assert refused.value.field == field
     assert "page.merged" not in await wiki.actions()
 
 
-async def test_a_merge_again_changes_nothing(wiki: Wiki) -> None:
+async def test_repeating_a_merge_changes_nothing(wiki: Wiki) -> None:
     into, gone = await create(wiki, "Austin"), await create(wiki, "ATX")
     await merge(wiki, gone, into)
     before = [await wiki.page(page) for page in (into, gone)]
@@ -246,7 +251,7 @@ async def test_a_merge_again_changes_nothing(wiki: Wiki) -> None:
     assert [await wiki.page(page) for page in (into, gone)] == before
 
 
-async def test_a_merge_that_cannot_be_is_refused_and_nothing_is_written(wiki: Wiki) -> None:
+async def test_an_invalid_merge_is_refused_and_writes_nothing(wiki: Wiki) -> None:
     into, gone = await create(wiki, "Austin"), await create(wiki, "ATX")
     other = await (await wiki.neighbour()).add_source()
     for pair, error in (((into, into), BadInput), ((gone, other), NotFound)):

@@ -1,4 +1,4 @@
-"""Sections in order, as values."""
+"""Outlines: the ordered sections of a page, computed without a database."""
 
 from contextlib import suppress
 
@@ -23,7 +23,7 @@ DRAFTS = st.builds(
 
 
 def assert_sound(sections: Outline) -> None:
-    """Each slug once, and the body says what the sections say."""
+    """Check that slugs are unique and that the rendered body parses to the same sections."""
     assert len({section.slug for section in sections}) == len(sections)
     found = [(section.heading, section.body) for section in parse(render(sections))]
     assert found == [(section.heading, section.body) for section in sections]
@@ -38,13 +38,13 @@ def test_any_body_makes_a_sound_outline(first: str, second: str) -> None:
 
 
 @given(st.lists(DRAFTS, max_size=4))
-def test_any_drafts_make_a_sound_outline_or_none(drafts: list[SectionDraft]) -> None:
+def test_any_drafts_make_a_sound_outline_or_are_refused(drafts: list[SectionDraft]) -> None:
     with suppress(BadInput):
         assert_sound(outline.merge_drafts("topic", (), drafts))
 
 
 @given(st.lists(DRAFTS, max_size=4), st.lists(DRAFTS, max_size=3))
-def test_drafts_leave_other_sections_alone(drafts: list[SectionDraft], more: list[SectionDraft]) -> None:
+def test_drafts_leave_other_sections_unchanged(drafts: list[SectionDraft], more: list[SectionDraft]) -> None:
     with suppress(BadInput):
         before = outline.merge_drafts("topic", (), drafts)
         after = {section.slug: section for section in outline.merge_drafts("topic", before, more)}
@@ -62,7 +62,9 @@ def test_an_outline_read_back_from_its_body_is_the_same(drafts: list[SectionDraf
 
 
 @given(st.lists(DRAFTS, min_size=1, max_size=4), TEXTS, st.integers(0, 3))
-def test_patching_moving_and_removing_keep_it_sound(drafts: list[SectionDraft], text: str, position: int) -> None:
+def test_patching_moving_and_removing_keep_the_outline_sound(
+    drafts: list[SectionDraft], text: str, position: int
+) -> None:
     with suppress(BadInput):
         sections = outline.merge_drafts("topic", (), drafts)
         for section in sections:
@@ -72,7 +74,7 @@ def test_patching_moving_and_removing_keep_it_sound(drafts: list[SectionDraft], 
             assert_sound(outline.move_section(sections, sections[-1].slug, position))
 
 
-def test_a_section_keeps_its_slug_with_its_heading_and_its_heading_with_its_slug() -> None:
+def test_sections_of_a_new_body_are_matched_by_heading_or_by_slug() -> None:
     sections = outline.merge_drafts(
         "topic", (), [SectionDraft("One.", "notes", "Field notes"), SectionDraft("Two.", "food")]
     )

@@ -27,7 +27,7 @@ async def slugs(wiki: Wiki) -> list[str]:
     return [section["section_slug"] for section in await wiki.rows("sections", "position")]
 
 
-async def test_a_new_page_has_everything_at_once(wiki: Wiki) -> None:
+async def test_a_new_page_has_its_fields_alias_and_activity(wiki: Wiki) -> None:
     saved = await create_page(wiki.database, wiki.scope, AUSTIN)
     page = await wiki.page(saved.page_id)
     assert (saved.version, saved.created, saved.changed) == (1, True, True)
@@ -53,18 +53,18 @@ async def test_a_slug_from_the_title_is_numbered_when_it_is_taken(wiki: Wiki) ->
     assert found == ["austin", *(f"austin-{n}" for n in range(2, 13))]
 
 
-async def test_another_type_has_slugs_of_its_own(wiki: Wiki) -> None:
+async def test_pages_of_different_types_may_share_a_slug(wiki: Wiki) -> None:
     ids = [await create(wiki, "Austin", type=type) for type in ("topic", "entity")]
     assert {(await wiki.page(page_id))["slug"] for page_id in ids} == {"austin"}
 
 
-async def test_a_former_slug_is_taken(wiki: Wiki) -> None:
+async def test_a_former_slug_is_not_given_to_a_new_page(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin")
     await update_page(wiki.database, wiki.scope, page_id, slug="austin-texas")
     assert (await wiki.page(await create(wiki, "Austin")))["slug"] == "austin-2"
 
 
-async def test_a_given_slug_that_is_taken_names_the_page(wiki: Wiki) -> None:
+async def test_a_taken_slug_is_refused_with_the_title_of_its_page(wiki: Wiki) -> None:
     await create(wiki, "Austin")
     with pytest.raises(BadInput, match='belongs to the topic "Austin"') as refused:
         await create(wiki, "Other", slug="austin")
@@ -115,7 +115,7 @@ async def test_bad_input_names_the_argument_and_writes_nothing(wiki: Wiki, draft
     assert await wiki.actions() == []
 
 
-async def test_metadata_may_speak_of_a_nul(wiki: Wiki) -> None:
+async def test_metadata_may_contain_an_escaped_nul(wiki: Wiki) -> None:
     metadata = {"said": r"\u0000", "big": 10**18, "float": 1e308, "nested": [None, True, {"a": 1.5}]}
     draft = PageDraft("topic", "A", metadata=metadata)
     page = await wiki.page((await create_page(wiki.database, wiki.scope, draft)).page_id)
@@ -131,7 +131,7 @@ async def test_the_same_upsert_twice_changes_nothing(wiki: Wiki) -> None:
     assert await wiki.actions() == ["page.created"]
 
 
-async def test_an_upsert_leaves_alone_what_it_does_not_mention(wiki: Wiki) -> None:
+async def test_an_upsert_keeps_fields_that_the_draft_does_not_set(wiki: Wiki) -> None:
     await upsert_page(wiki.database, wiki.scope, AUSTIN)
     draft = PageDraft("topic", "AUSTIN", slug="austin-texas", sections=[SectionDraft("More tacos.", "food")])
     saved = await upsert_page(wiki.database, wiki.scope, draft)
@@ -140,7 +140,7 @@ async def test_an_upsert_leaves_alone_what_it_does_not_mention(wiki: Wiki) -> No
     assert page["body_md"] == "The capital.\n\n## Food\n\nMore tacos."
 
 
-async def test_a_compile_brings_an_archived_page_back_and_stamps_it(wiki: Wiki) -> None:
+async def test_a_compile_unarchives_a_page_and_sets_its_compile_time(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin")
     await archive_page(wiki.database, wiki.scope, page_id)
     draft = PageDraft("topic", "Austin")
@@ -153,14 +153,14 @@ async def test_a_compile_brings_an_archived_page_back_and_stamps_it(wiki: Wiki) 
     assert page["last_compiled_at"] >= before
 
 
-async def test_a_compile_cannot_archive(wiki: Wiki) -> None:
+async def test_a_compile_cannot_archive_a_page(wiki: Wiki) -> None:
     with pytest.raises(BadInput, match="unarchives the page") as refused:
         await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "A", status="archived"), mark_compiled=True)
     assert refused.value.field == "status"
     assert await wiki.rows("pages") == []
 
 
-async def test_a_compile_without_news_is_no_change(wiki: Wiki) -> None:
+async def test_a_compile_without_changes_keeps_the_version(wiki: Wiki) -> None:
     await upsert_page(wiki.database, wiki.scope, AUSTIN, mark_compiled=True)
     saved = await upsert_page(wiki.database, wiki.scope, AUSTIN, mark_compiled=True)
     assert (saved.changed, saved.version) == (False, 1)
@@ -183,7 +183,7 @@ async def test_an_upsert_adds_aliases_and_a_parent(wiki: Wiki) -> None:
     assert await wiki.actions() == ["page.created", "page.created", "page.updated"]
 
 
-async def test_a_stale_writer_learns_the_current_version(wiki: Wiki) -> None:
+async def test_a_write_from_a_stale_version_reports_the_current_version(wiki: Wiki) -> None:
     saved = await upsert_page(wiki.database, wiki.scope, AUSTIN)
     await update_page(wiki.database, wiki.scope, saved.page_id, title="Austin TX", expected_version=1)
     writes = [
@@ -206,7 +206,7 @@ async def test_only_given_fields_are_updated(wiki: Wiki) -> None:
     assert [row["edit_summary"] for row in await wiki.rows("revisions", "version")] == [None, "why"]
 
 
-async def test_a_new_body_keeps_the_sections_that_stay(wiki: Wiki) -> None:
+async def test_a_new_body_keeps_the_ids_and_citations_of_remaining_sections(wiki: Wiki) -> None:
     draft = PageDraft(
         "topic", "A", sections=[SectionDraft("One.", "notes", "Field notes"), SectionDraft("Two.", "more")]
     )
@@ -221,7 +221,7 @@ async def test_a_new_body_keeps_the_sections_that_stay(wiki: Wiki) -> None:
     assert [row["section_id"] for row in await wiki.rows("section_sources")] == [before["notes"]]
 
 
-async def test_a_body_read_and_written_back_is_no_change(wiki: Wiki) -> None:
+async def test_writing_the_body_of_a_page_back_changes_nothing(wiki: Wiki) -> None:
     sections = [SectionDraft("One.", "a", "Same"), SectionDraft("Two.", "b", "Same"), SectionDraft("", "c", "Empty")]
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", sections=sections))).page_id
     body = (await wiki.page(page_id))["body_md"]
@@ -234,7 +234,7 @@ async def test_a_page_may_be_emptied(wiki: Wiki) -> None:
     assert await slugs(wiki) == []
 
 
-async def test_a_new_slug_keeps_the_old_one_and_may_go_back(wiki: Wiki) -> None:
+async def test_a_changed_slug_is_kept_as_a_former_slug_and_can_be_restored(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin")
     await update_page(wiki.database, wiki.scope, page_id, slug="atx")
     assert [row["slug"] for row in await wiki.rows("old_slugs", "slug")] == ["austin"]
@@ -276,15 +276,15 @@ async def test_a_whole_wiki_is_archived_in_one_call(wiki: Wiki) -> None:
     await create(wiki, "Texas", status="archived")
     await create(wiki, "Dallas", "See [[Austin]].")
     other = await wiki.neighbour()
-    kept = await create(other, "Kept")
+    other_page_id = await create(other, "Kept")
     assert await archive_scope(wiki.database, wiki.scope) == 2
     assert await archive_scope(wiki.database, wiki.scope) == 0
     assert {page["status"] for page in await wiki.rows("pages")} == {"archived"}
-    assert (await other.page(kept))["status"] == "active"
+    assert (await other.page(other_page_id))["status"] == "active"
     assert (await wiki.actions())[3:] == ["wiki.archived"]
 
 
-async def test_a_deleted_page_leaves_orphans_broken_links_and_history(wiki: Wiki) -> None:
+async def test_deleting_a_page_leaves_orphans_broken_links_and_activity(wiki: Wiki) -> None:
     texas = await create(wiki, "Texas", "See [[Dallas]].")
     dallas = await create(wiki, "Dallas", "In [[Texas]], near [[Austin]].")
     austin = await create(wiki, "Austin", "Capital of [[Texas]].", parent_id=texas)
@@ -296,7 +296,7 @@ async def test_a_deleted_page_leaves_orphans_broken_links_and_history(wiki: Wiki
     assert (await wiki.row("activity", action="page.deleted"))["detail"]["title"] == "Texas"
 
 
-async def test_a_link_to_a_deleted_page_may_mean_another_one(wiki: Wiki) -> None:
+async def test_a_link_to_a_deleted_page_resolves_to_another_of_its_slug(wiki: Wiki) -> None:
     reader = await create(wiki, "Reader", "[[Austin]]")
     first = await create(wiki, "Austin")
     second = await create(wiki, "Austin", type="entity")
@@ -305,16 +305,16 @@ async def test_a_link_to_a_deleted_page_may_mean_another_one(wiki: Wiki) -> None
     assert await wiki.targets(reader) == {"austin": second}
 
 
-async def test_a_page_of_another_tenant_or_wiki_is_as_unknown_as_none(wiki: Wiki) -> None:
+async def test_pages_of_other_wikis_are_refused_like_unknown_pages(wiki: Wiki) -> None:
     stranger = (await wiki.neighbour()).acting(Role.MEMBER)
     page_id = await create(wiki, "Austin")
-    said = set()
+    messages = set()
     for target in (page_id, new_id()):
         for write in (archive_page, delete_page, update_page):
             with pytest.raises(NotFound) as refused:
                 await write(stranger.database, stranger.scope, target)
-            said.add(refused.value.message)
-    assert len(said) == 1
+            messages.add(refused.value.message)
+    assert len(messages) == 1
     assert await wiki.actions() == ["page.created"]
 
 
@@ -342,21 +342,21 @@ async def test_a_write_in_another_wiki_stays_in_that_wiki(wiki: Wiki) -> None:
     assert await other.actions() == ["page.created", "page.updated", "alias.added"]
 
 
-async def test_a_failure_at_the_end_leaves_nothing_of_the_beginning(wiki: Wiki) -> None:
+async def test_a_write_that_fails_late_is_rolled_back(wiki: Wiki) -> None:
     with pytest.raises(NotFound):
         await create(wiki, "Austin", parent_id=new_id())
     for table in ("pages", "sections", "aliases", "revisions", "page_names", "search_pages", "activity"):
         assert await wiki.rows(table, "1") == []
 
 
-async def test_a_parent_survives_an_upsert_that_does_not_name_one(wiki: Wiki) -> None:
+async def test_an_upsert_without_a_parent_keeps_the_parent(wiki: Wiki) -> None:
     texas, austin = await create(wiki, "Texas"), await create(wiki, "Austin")
     await set_parent(wiki.database, wiki.scope, austin, parent_id=texas)
     await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
     assert (await wiki.page(austin))["parent_page_id"] == texas
 
 
-async def test_an_upsert_under_a_slug_that_a_page_gave_up_changes_no_page(wiki: Wiki) -> None:
+async def test_an_upsert_by_a_former_slug_without_a_version_is_a_conflict(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "ATX", body="Bats."))).page_id
     await update_page(wiki.database, wiki.scope, page_id, title="Austin", slug="austin")
     draft = PageDraft("topic", "ATX", body="Other.")

@@ -1,4 +1,4 @@
-"""The owner of a page is looked up once; whether it still exists, and who may write, each time."""
+"""The owner of a page is looked up once; its existence and the caller's permission are checked on each call."""
 
 from collections.abc import AsyncIterator
 
@@ -19,7 +19,7 @@ FIND_OWNER = statements("pages/pages")["find_owner"].sql
 
 
 @pytest.fixture
-async def heard(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
+async def listener(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
     async with listening(dsn) as database:
         yield database
 
@@ -28,16 +28,16 @@ async def create(wiki: Wiki, title: str):
     return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title))).page_id
 
 
-async def looked_up(database: ListeningDatabase) -> int:
-    return sum(one.sql == FIND_OWNER for one in await database.heard())
+async def count_lookups(database: ListeningDatabase) -> int:
+    return sum(statement.sql == FIND_OWNER for statement in await database.heard())
 
 
-async def test_a_page_is_looked_up_once(wiki: Wiki, heard: ListeningDatabase) -> None:
+async def test_the_owner_of_a_page_is_looked_up_once(wiki: Wiki, listener: ListeningDatabase) -> None:
     page_id = await create(wiki, "Austin")
-    await archive_page(heard, wiki.scope, page_id)
-    assert await looked_up(heard) == 1
-    await unarchive_page(heard, wiki.scope, page_id)
-    assert await looked_up(heard) == 1
+    await archive_page(listener, wiki.scope, page_id)
+    assert await count_lookups(listener) == 1
+    await unarchive_page(listener, wiki.scope, page_id)
+    assert await count_lookups(listener) == 1
 
 
 async def test_a_page_that_was_deleted_after_the_lookup_is_not_found(wiki: Wiki) -> None:
@@ -65,12 +65,12 @@ async def test_permissions_are_checked_on_each_call(wiki: Wiki) -> None:
         await unarchive_page(wiki.database, guest.scope, page_id)
 
 
-async def test_a_database_remembers_nothing_of_another(dsn: str) -> None:
-    one = await open_wiki(dsn)
-    page_id = await create(one, "Austin")
-    await archive_page(one.database, one.scope, page_id)
-    other = await open_wiki(dsn)
+async def test_a_cached_lookup_is_not_shared_with_another_database(dsn: str) -> None:
+    first = await open_wiki(dsn)
+    page_id = await create(first, "Austin")
+    await archive_page(first.database, first.scope, page_id)
+    second = await open_wiki(dsn)
     with pytest.raises(NotFound, match="no such page"):
-        await archive_page(other.database, other.scope, page_id)
-    await close_wiki(one)
-    await close_wiki(other)
+        await archive_page(second.database, second.scope, page_id)
+    await close_wiki(first)
+    await close_wiki(second)

@@ -1,4 +1,4 @@
-"""Following a wiki by the positions of its changes misses nothing and repeats nothing."""
+"""Clients that follow the changes of a wiki by position miss none and see none twice."""
 
 import asyncio
 import random
@@ -34,26 +34,26 @@ query ($first: Int!, $after: String, $owner: ID) {
 
 
 class Follower:
-    """A client with a copy of a wiki: it keeps what it got, and the cursor behind it."""
+    """A client that keeps a copy of a wiki and the cursor after the last change that it read."""
 
     def __init__(self, wiki: Wiki, size: int = 3) -> None:
         self.wiki, self.size = wiki, size
         self.cursor: str | None = None
         self.copy: dict[str, tuple[Any, ...]] = {}
 
-    async def ask(self, **variables: Any) -> Any:
+    async def read_changes(self, **variables: Any) -> Any:
         context = Context(self.wiki.database, self.wiki.scope)
         answer = orjson.loads((await ENGINE.execute(CHANGES, variables, None, context)).body)
         assert "errors" not in answer, answer
         return answer["data"]["wikiChanges"]
 
     async def follow(self) -> list[str]:
-        """Follow the changes, and return what was seen."""
-        told: list[str] = []
+        """Follow the changes, and return the ids of the changed pages."""
+        page_ids: list[str] = []
         while True:
-            found = await self.ask(first=self.size, after=self.cursor)
+            found = await self.read_changes(first=self.size, after=self.cursor)
             for change in found["nodes"]:
-                told.append(change["pageId"])
+                page_ids.append(change["pageId"])
                 if change["state"] == "DELETED":
                     assert change["page"] is None
                     self.copy.pop(change["pageId"], None)
@@ -63,9 +63,9 @@ class Follower:
                     self.copy[change["pageId"]] = (page["title"], page["version"], page["status"].lower())
             self.cursor = found["pageInfo"]["endCursor"] or self.cursor
             if not found["pageInfo"]["hasNextPage"]:
-                return told
+                return page_ids
 
-    async def is_right(self) -> bool:
+    async def is_current(self) -> bool:
         pages = await self.wiki.rows("pages")
         return self.copy == {str(page["id"]): (page["title"], page["version"], page["status"]) for page in pages}
 
@@ -79,7 +79,7 @@ async def create(wiki: Wiki, title: str, **more: Any) -> Any:
     return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))).page_id
 
 
-async def test_every_kind_of_change_is_heard_of_once(wiki: Wiki, follower: Follower) -> None:
+async def test_every_kind_of_change_is_reported_once(wiki: Wiki, follower: Follower) -> None:
     database, scope = wiki.database, wiki.scope
     a, b, c = [await create(wiki, title) for title in "ABC"]
     assert await follower.follow() == [str(a), str(b), str(c)]
@@ -96,32 +96,34 @@ async def test_every_kind_of_change_is_heard_of_once(wiki: Wiki, follower: Follo
     for change, expected in changes:
         await change()
         assert sorted(await follower.follow()) == sorted(map(str, expected))
-        assert await follower.is_right()
+        assert await follower.is_current()
     await merge_pages(database, scope, c, b)
     assert set(await follower.follow()) == {str(b), str(c)}
     await archive_scope(database, scope)
     assert await follower.follow() == [str(b)]
-    assert await follower.is_right()
+    assert await follower.is_current()
     assert await follower.follow() == []
 
 
-async def test_pages_that_come_with_old_dates_are_heard_of(wiki: Wiki, follower: Follower, tmp_path: Path) -> None:
+async def test_pages_imported_with_old_dates_are_reported_as_changes(
+    wiki: Wiki, follower: Follower, tmp_path: Path
+) -> None:
     await create(wiki, "Here")
     await follower.follow()
     for n in range(7):
         (tmp_path / f"{n}.md").write_text(f"---\ntitle: Old {n}\nupdated: 2001-02-0{n + 1}\n---\nText.\n")
     await import_path(wiki.database, wiki.scope, tmp_path)
     assert len(await follower.follow()) == 7
-    assert await follower.is_right()
+    assert await follower.is_current()
     dates = {page["updated_at"] for page in await wiki.rows("pages")}
     assert datetime(2001, 2, 3, tzinfo=UTC) in dates
     (tmp_path / "3.md").write_text("---\ntitle: Old 3\nupdated: 2001-02-03\n---\nOther.\n")
     await import_path(wiki.database, wiki.scope, tmp_path)
     assert len(await follower.follow()) == 1
-    assert await follower.is_right()
+    assert await follower.is_current()
 
 
-async def test_a_wiki_that_is_put_away_by_a_reset_is_heard_of(wiki: Wiki, follower: Follower) -> None:
+async def test_pages_archived_by_a_reset_are_reported_as_changes(wiki: Wiki, follower: Follower) -> None:
     for title in "ABCDE":
         await create(wiki, title)
     await follower.follow()
@@ -130,7 +132,7 @@ async def test_a_wiki_that_is_put_away_by_a_reset_is_heard_of(wiki: Wiki, follow
     assert {status for _, _, status in follower.copy.values()} == {"archived"}
 
 
-async def test_a_client_that_follows_during_many_writes_misses_nothing(wiki: Wiki, follower: Follower) -> None:
+async def test_a_client_that_follows_during_concurrent_writes_misses_no_change(wiki: Wiki, follower: Follower) -> None:
     rng = random.Random(5)
     ids = [await create(wiki, f"Page {n}") for n in range(8)]
     writing = True
@@ -151,16 +153,16 @@ async def test_a_client_that_follows_during_many_writes_misses_nothing(wiki: Wik
     writing = False
     await following
     await follower.follow()
-    assert await follower.is_right()
+    assert await follower.is_current()
     positions = [row["position"] for row in await wiki.rows("page_positions", "position")]
     assert len(positions) == len(set(positions)) == len(ids)
 
 
-async def test_changes_of_a_wiki_are_for_those_who_may_read_it(wiki: Wiki) -> None:
+async def test_changes_are_reported_only_to_callers_who_may_read_the_wiki(wiki: Wiki) -> None:
     await create(wiki, "Mine")
     neighbour = await wiki.neighbour(Role.MEMBER)
-    assert (await Follower(neighbour).ask(first=9))["nodes"] == []
-    assert (await Follower(neighbour).ask(first=9, owner=str(wiki.scope.owner_id)))["nodes"] == []
+    assert (await Follower(neighbour).read_changes(first=9))["nodes"] == []
+    assert (await Follower(neighbour).read_changes(first=9, owner=str(wiki.scope.owner_id)))["nodes"] == []
 
 
 @pytest.fixture(autouse=True)

@@ -39,7 +39,9 @@ async def body(wiki: Wiki, page_id) -> str:
         ("`[[Old Town]]` [[OT]] [[team:old-town]] [[Elsewhere]]", None),
     ],
 )
-async def test_links_say_the_new_name_and_keep_everything_else(wiki: Wiki, written: str, renamed: str | None) -> None:
+async def test_renamed_links_use_the_new_name_and_keep_the_rest_of_the_text(
+    wiki: Wiki, written: str, renamed: str | None
+) -> None:
     old = await create(wiki, "Old Town", aliases=["OT"])
     text = f"Before {written} after."
     linking = await create(wiki, "Linking", f"{text}\n\n## More\n\n{text}")
@@ -52,7 +54,7 @@ async def test_links_say_the_new_name_and_keep_everything_else(wiki: Wiki, writt
     assert old in (await wiki.targets(linking)).values()
 
 
-async def test_a_link_in_a_heading_is_renamed_and_the_section_stays_what_it_was(wiki: Wiki) -> None:
+async def test_renaming_a_link_in_a_heading_keeps_the_id_of_the_section(wiki: Wiki) -> None:
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "## About [[Old Town]]\n\nText.")
     section = (await wiki.row("sections", page_id=linking))["id"]
@@ -77,8 +79,8 @@ async def test_a_page_that_links_to_itself_is_rewritten_too(wiki: Wiki) -> None:
     assert (page["body_md"], page["version"], done.saved.version) == ("See [[New Town]].", 3, 3)
 
 
-async def test_a_name_that_means_another_page_is_put_into_no_link(wiki: Wiki) -> None:
-    """The old name goes on meaning the page, and the new one would not."""
+async def test_links_keep_the_old_name_when_the_new_name_means_another_page(wiki: Wiki) -> None:
+    """The old name still resolves to the renamed page, and the new name resolves to another page."""
     other = await create(wiki, "New Town", type="entity")
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "[[Old Town]] [x](wiki:old-town) [y](/wiki/topic/old-town) [[New Town]]")
@@ -88,10 +90,10 @@ async def test_a_name_that_means_another_page_is_put_into_no_link(wiki: Wiki) ->
     assert targets == {"new-town": other, "old-town": old, "topic/new-town": old}
 
 
-async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(
+async def test_links_by_a_slug_shared_with_another_type_follow_the_rename(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Left as it is it would mean the other page: so all of them go along in one transaction."""
+    """Links left unchanged would resolve to the other page, so all are rewritten in one transaction."""
     monkeypatch.setattr(renaming, "TEXTS_PER_BATCH", 1)
     old = await create(wiki, "Old Town")
     other = await create(wiki, "Old Town", type="entity")
@@ -109,7 +111,7 @@ async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(
 
 
 @pytest.mark.parametrize("title", ["C# [notes]", "a | b", "!!!"])
-async def test_a_title_that_no_link_can_say_is_put_into_none(wiki: Wiki, title: str) -> None:
+async def test_a_title_that_links_cannot_contain_is_not_written_into_links(wiki: Wiki, title: str) -> None:
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "[[Old Town]]")
     await rename_page(wiki.database, wiki.scope, old, title=title)
@@ -117,7 +119,7 @@ async def test_a_title_that_no_link_can_say_is_put_into_none(wiki: Wiki, title: 
     assert await wiki.targets(linking) == {"old-town": old}
 
 
-async def test_back_and_forth_leads_nowhere_else(wiki: Wiki) -> None:
+async def test_renaming_back_and_forth_restores_the_text_of_links(wiki: Wiki) -> None:
     page = await create(wiki, "A")
     linking = await create(wiki, "Linking", "[[a]] [[A]]")
     for title, slug in (("B", "b"), ("A", "a"), ("C", "c"), ("A", "a")):
@@ -127,17 +129,17 @@ async def test_back_and_forth_leads_nowhere_else(wiki: Wiki) -> None:
 
 
 @pytest.fixture
-def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(renaming, "TEXTS_PER_BATCH", 2)
 
 
 async def hub(wiki: Wiki, number: int = 5) -> tuple[UUID, list[UUID]]:
-    """A page, and those that link to it."""
+    """Create a page and pages that link to it, and return their ids."""
     return await create(wiki, "Old Town"), [await create(wiki, f"Linking {n}", "[[Old Town]]") for n in range(number)]
 
 
-@pytest.mark.usefixtures("small_steps")
-async def test_all_texts_get_the_new_name_however_many_there_are(wiki: Wiki) -> None:
+@pytest.mark.usefixtures("small_batches")
+async def test_links_in_more_texts_than_a_batch_get_the_new_name(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     done = await rename_page(wiki.database, wiki.scope, old, title="New Town")
     assert (done.rewritten, done.left) == (tuple(linking), 0)
@@ -145,8 +147,8 @@ async def test_all_texts_get_the_new_name_however_many_there_are(wiki: Wiki) -> 
     assert await wiki.rows("renamings") == []
 
 
-@pytest.mark.usefixtures("small_steps")
-async def test_what_a_caller_is_not_kept_waiting_for_the_service_does(wiki: Wiki) -> None:
+@pytest.mark.usefixtures("small_batches")
+async def test_links_left_after_the_time_limit_are_rewritten_by_the_service(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     done = await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     assert (len(done.rewritten), done.left) == (2, 3)
@@ -158,7 +160,7 @@ async def test_what_a_caller_is_not_kept_waiting_for_the_service_does(wiki: Wiki
     assert [(row["version"], row["author_id"]) for row in revisions] == [(1, "marco"), (2, "marco")]
 
 
-@pytest.mark.usefixtures("small_steps")
+@pytest.mark.usefixtures("small_batches")
 async def test_repeating_a_rename_continues_where_it_stopped(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
@@ -167,8 +169,8 @@ async def test_repeating_a_rename_continues_where_it_stopped(wiki: Wiki) -> None
     assert [await body(wiki, page) for page in linking] == ["[[New Town]]"] * 5
 
 
-@pytest.mark.usefixtures("small_steps")
-async def test_a_page_renamed_twice_gets_its_last_name_in_all_texts(wiki: Wiki) -> None:
+@pytest.mark.usefixtures("small_batches")
+async def test_links_to_a_page_renamed_twice_get_its_last_name(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
     await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     await rename_page(wiki.database, wiki.scope, old, title="Newest Town", time_limit=0)
@@ -176,8 +178,8 @@ async def test_a_page_renamed_twice_gets_its_last_name_in_all_texts(wiki: Wiki) 
     assert [await body(wiki, page) for page in linking] == ["[[Newest Town]]"] * 5
 
 
-@pytest.mark.usefixtures("small_steps")
-async def test_the_rest_of_a_rename_is_deleted_with_its_page(wiki: Wiki) -> None:
+@pytest.mark.usefixtures("small_batches")
+async def test_pending_link_rewrites_are_deleted_with_their_page(wiki: Wiki) -> None:
     old, _ = await hub(wiki)
     await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     await delete_page(wiki.database, wiki.scope, old)
@@ -202,7 +204,7 @@ async def copy_page(wiki: Wiki, page_id: UUID, number: int) -> None:
         )
 
 
-async def test_a_hub_of_two_thousand_is_renamed_in_bounded_transactions(wiki: Wiki, dsn: str) -> None:
+async def test_a_page_with_two_thousand_links_is_renamed_in_bounded_transactions(wiki: Wiki, dsn: str) -> None:
     """The cost of a text does not grow with the number of texts, and no transaction has more than a hundred texts."""
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "[[Old Town]]")
@@ -213,20 +215,20 @@ async def test_a_hub_of_two_thousand_is_renamed_in_bounded_transactions(wiki: Wi
             await work
             return len(await database.heard()) - before
 
-        none = await sent(rename_page(database, wiki.scope, linking, title="Links"))
-        one = await sent(rename_page(database, wiki.scope, old, title="New Town"))
+        without_links = await sent(rename_page(database, wiki.scope, linking, title="Links"))
+        with_one_link = await sent(rename_page(database, wiki.scope, old, title="New Town"))
         await copy_page(wiki, linking, 1_999)
         first = await sent(rename_page(database, wiki.scope, old, title="Newest Town", time_limit=0))
         left = await wiki.row("renamings")
         second = await sent(rewrite_next(database, wiki.scope, left["id"]))
         assert left["remaining"] == 2_000 - TEXTS_PER_BATCH
         assert (await wiki.row("renamings"))["remaining"] == 2_000 - 2 * TEXTS_PER_BATCH
-        assert max(first, second) <= TEXTS_PER_BATCH * (one - none + 1)
+        assert max(first, second) <= TEXTS_PER_BATCH * (with_one_link - without_links + 1)
     await wiki.look.execute("DELETE FROM link_targets WHERE tenant_id = $1", wiki.scope.tenant_id)
     await wiki.empty()
 
 
-async def test_a_rename_is_refused_whole(wiki: Wiki) -> None:
+async def test_a_refused_rename_rewrites_no_links(wiki: Wiki) -> None:
     old, _ = await create(wiki, "Old Town"), await create(wiki, "Taken")
     linking = await create(wiki, "Linking", "[[Old Town]]")
     for given, error in (({"slug": "taken"}, BadInput), ({"title": " "}, BadInput), ({"slug": "No Slug"}, BadInput)):
@@ -238,7 +240,7 @@ async def test_a_rename_is_refused_whole(wiki: Wiki) -> None:
     assert await body(wiki, linking) == "[[Old Town]]"
 
 
-async def test_the_old_names_are_names_still(wiki: Wiki) -> None:
+async def test_the_old_title_and_slug_still_resolve_after_a_rename(wiki: Wiki) -> None:
     old = await create(wiki, "Old Town")
     await add_alias(wiki.database, wiki.scope, old, name="OT")
     await rename_page(wiki.database, wiki.scope, old, title="New Town", slug="new-town")

@@ -22,12 +22,12 @@ from tests.wiki import Wiki, check
 
 MOST = 12
 MOST_WITH_OTHERS = 36
-"""Round trips of a write that also rewrites other pages: at 250 ms each it ends before its 10 seconds are over."""
+"""The limit for a write that also rewrites other pages: at 250 ms for a round trip it takes less than 10 seconds."""
 Work = Callable[[Database, Scope, UUID], Awaitable[object]]
 
 
 class Trips(NamedTuple):
-    """A database behind a proxy that counts; `page_id` is a page that nothing has been done to."""
+    """A database behind a proxy that counts round trips; `page_id` is a page that was not changed yet."""
 
     database: Database
     scope: Scope
@@ -101,15 +101,15 @@ async def test_a_page_is_written_in_few_round_trips(trips: Trips, wiki: Wiki, na
 
 
 @pytest.mark.parametrize("name", WRITES_WITH_OTHERS)
-async def test_pages_that_change_with_another_are_written_together(trips: Trips, wiki: Wiki, name: str) -> None:
-    """Thirty pages link to the one that is renamed or merged, and say its new name afterwards."""
+async def test_a_rename_or_merge_rewrites_linking_pages_in_few_round_trips(trips: Trips, wiki: Wiki, name: str) -> None:
+    """Thirty pages link to the renamed or merged page, and their texts get its new name."""
     cold, warm = await counted(trips, wiki, WRITES_WITH_OTHERS[name])
     assert warm <= MOST_WITH_OTHERS
     assert cold <= 2 * MOST_WITH_OTHERS
 
 
 async def counted(trips: Trips, wiki: Wiki, work: Callable[[Trips], Awaitable[object]]) -> tuple[int, int]:
-    """Round trips of the work in the wiki, and in another one afterwards."""
+    """Return the round trips of the work in this wiki, and of the same work in another wiki afterwards."""
     before = trips.proxy.trips
     await work(trips)
     cold = trips.proxy.trips - before
@@ -124,8 +124,8 @@ async def counted(trips: Trips, wiki: Wiki, work: Callable[[Trips], Awaitable[ob
 
 
 async def fill(wiki: Wiki) -> tuple[UUID, UUID]:
-    """Pages to link to, and so many that the words of one more are not counted at once; the last one, and one that
-    every page links to."""
+    """Create pages, so many that the words of one more are not counted at once. Return the last page, and the page to
+    which every other page links."""
     for n in range(30):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Old {n}", body="About [[Clay]]."))
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kilns"))

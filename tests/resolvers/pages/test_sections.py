@@ -33,13 +33,13 @@ async def test_a_patch_changes_one_section_and_nothing_else(wiki: Wiki, page_id)
     assert await wiki.actions() == ["page.created", "section.patched"]
 
 
-async def test_the_same_patch_again_is_no_change(wiki: Wiki, page_id) -> None:
+async def test_a_patch_without_a_change_keeps_the_version(wiki: Wiki, page_id) -> None:
     saved = await patch_section(wiki.database, wiki.scope, page_id, section_slug="notes", body="One.", heading="Notes")
     assert (saved.changed, saved.version) == (False, 1)
 
 
 @pytest.mark.parametrize(("slug", "heading"), [("related", "Related"), ("opening_hours", "Opening hours")])
-async def test_a_new_section_joins_at_the_end_with_its_usual_heading(wiki: Wiki, page_id, slug, heading) -> None:
+async def test_a_new_section_is_appended_with_the_heading_of_its_slug(wiki: Wiki, page_id, slug, heading) -> None:
     await patch_section(wiki.database, wiki.scope, page_id, section_slug=slug, body="Text.")
     assert (await outline(wiki))[-1] == (slug, heading, "Text.")
 
@@ -49,7 +49,7 @@ async def test_a_heading_changes_without_its_slug(wiki: Wiki, page_id) -> None:
     assert (await outline(wiki))[1] == ("notes", "Field notes", "One.")
 
 
-async def test_a_lead_without_text_goes(wiki: Wiki, page_id) -> None:
+async def test_an_emptied_lead_section_is_removed(wiki: Wiki, page_id) -> None:
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="overview", body=" \n")
     assert [slug for slug, _, _ in await outline(wiki)] == ["notes", "visits"]
 
@@ -73,7 +73,7 @@ async def test_an_invalid_section_is_refused(wiki: Wiki, page_id, change, field)
     assert (await wiki.page(page_id))["version"] == 1
 
 
-async def test_a_removed_section_takes_its_citations_along(wiki: Wiki, page_id) -> None:
+async def test_removing_a_section_deletes_its_citations(wiki: Wiki, page_id) -> None:
     source_id = await wiki.add_source()
     await cite_source(wiki.database, wiki.scope, page_id=page_id, section_slug="notes", source_id=source_id)
     await remove_section(wiki.database, wiki.scope, page_id, section_slug="notes")
@@ -81,20 +81,20 @@ async def test_a_removed_section_takes_its_citations_along(wiki: Wiki, page_id) 
     assert await wiki.rows("section_sources") == []
 
 
-async def test_sections_change_places(wiki: Wiki, page_id) -> None:
+async def test_a_section_is_moved_to_a_position(wiki: Wiki, page_id) -> None:
     await move_section(wiki.database, wiki.scope, page_id, section_slug="visits", position=1)
     assert [slug for slug, _, _ in await outline(wiki)] == ["overview", "visits", "notes"]
     assert not (await move_section(wiki.database, wiki.scope, page_id, section_slug="visits", position=1)).changed
 
 
 @pytest.mark.parametrize(("slug", "position"), [("visits", 0), ("overview", 2), ("visits", 3), ("visits", -1)])
-async def test_a_place_that_does_not_exist_or_belongs_to_the_lead_is_refused(wiki, page_id, slug, position) -> None:
+async def test_a_position_out_of_range_or_of_the_lead_is_refused(wiki, page_id, slug, position) -> None:
     with pytest.raises(BadInput) as refused:
         await move_section(wiki.database, wiki.scope, page_id, section_slug=slug, position=position)
     assert refused.value.field == "position"
 
 
-async def test_a_section_that_is_not_there_is_not_found(wiki: Wiki, page_id) -> None:
+async def test_an_unknown_section_is_not_found(wiki: Wiki, page_id) -> None:
     with pytest.raises(NotFound):
         await remove_section(wiki.database, wiki.scope, page_id, section_slug="gone")
     with pytest.raises(NotFound):

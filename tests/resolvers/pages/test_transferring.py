@@ -1,4 +1,4 @@
-"""Transferring a page to another wiki: everything that belongs to it moves, and nothing stays behind."""
+"""Transferring a page to another wiki moves everything that belongs to the page."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -33,9 +33,9 @@ from resolvers.sources.sources import SourceForgotten, cite_source, forget_sourc
 from tests.wiki import Wiki, check
 
 STAYING = {
-    "activity": "the log says where it went",
-    "page_positions": "whoever follows the wiki is told that it is gone",
-    "sources": "evidence belongs to the wiki that was given it",
+    "activity": "the log records where the page went",
+    "page_positions": "clients that follow the wiki learn that the page is gone",
+    "sources": "evidence stays in the wiki to which it was given",
     "search_passages": "the words of the evidence",
 }
 
@@ -66,7 +66,7 @@ async def space(wiki: Wiki, slug: str, kind: str = "shared") -> Wiki:
 
 
 async def contents(wiki: Wiki) -> dict[str, list[str]]:
-    """Every row of the tenant, whatever the table."""
+    """Return the rows of the tenant in each table of wikis."""
     return {
         name: sorted(
             row["row"]
@@ -80,13 +80,13 @@ async def contents(wiki: Wiki) -> dict[str, list[str]]:
 
 
 async def full_page(wiki: Wiki) -> UUID:
-    """A page with something in every table that knows pages."""
+    """Create a page with rows in every table that refers to pages."""
     page_id = await create(
         wiki, "Zanzibarium", "Zanzibarium began.\n\n## Food\n\nHot.", aliases=["Zanzibaria"], tags=["far"],
         metadata={"rank": 1}, former_slugs=["zanzibarium-old"], summary="Zanzibarium.",
     )  # fmt: skip
-    one, two = await wiki.add_source(ref="one", content="It was cold."), await wiki.add_source(ref="two")
-    for source in (one, two):
+    first, second = await wiki.add_source(ref="one", content="It was cold."), await wiki.add_source(ref="two")
+    for source in (first, second):
         await cite_source(wiki.database, wiki.scope, page_id=page_id, section_slug="food", source_id=source)
     await supersede_claim(
         wiki.database, wiki.scope, PageAddress(page_id=page_id), fact="Hot.", replacement="Cold.",
@@ -101,13 +101,13 @@ async def full_page(wiki: Wiki) -> UUID:
         Claimed("It was hot.", on=datetime(2026, 1, 1, tzinfo=UTC)),
         Claimed("It was cold.", source=SourceRef("document", "one")),
     )  # fmt: skip
-    mention = await record_mention(wiki.database, wiki.scope, name="Zanzibaria", source_id=one)
+    mention = await record_mention(wiki.database, wiki.scope, name="Zanzibaria", source_id=first)
     sql = "UPDATE mentions SET promoted_page_id = $1, status = 'promoted' WHERE id = $2"
     await wiki.look.execute(sql, page_id, mention.mention_id)
     return page_id
 
 
-async def test_a_page_goes_with_its_history_names_and_evidence(mine: Wiki, team: Wiki) -> None:
+async def test_a_transfer_moves_the_history_names_and_evidence_of_a_page(mine: Wiki, team: Wiki) -> None:
     page_id = await full_page(mine)
     before, revisions = await mine.page(page_id), await mine.rows("revisions", "version", page_id=page_id)
     moved = await transfer(mine, page_id, team)
@@ -129,11 +129,11 @@ async def test_a_page_goes_with_its_history_names_and_evidence(mine: Wiki, team:
     assert copies[contradiction["newer_source_id"]] == "one"
     trajectory = await team.row("pages", slug="zanzibarium-trajectory")
     assert trajectory["status"] == "active"
-    for one in (mine, team):
-        await check(one)
+    for wiki in (mine, team):
+        await check(wiki)
 
 
-async def test_nothing_of_it_is_left_in_the_old_wiki(mine: Wiki, team: Wiki) -> None:
+async def test_a_transferred_page_leaves_no_rows_in_the_old_wiki(mine: Wiki, team: Wiki) -> None:
     page_id = await full_page(mine)
     friend = await create(mine, "Friend", "See [[Zanzibarium]].")
     child, parent = await create(mine, "Child"), await create(mine, "Parent")
@@ -151,11 +151,11 @@ async def test_nothing_of_it_is_left_in_the_old_wiki(mine: Wiki, team: Wiki) -> 
     assert [row["slug"] for row in await mine.rows("pages", "slug")] == ["child", "friend", "parent"]
     assert (await mine.page(child))["parent_page_id"] is None
     assert [row["promoted_page_id"] for row in await mine.rows("mentions")] == [None]
-    for one in (mine, team):
-        await check(one)
+    for wiki in (mine, team):
+        await check(wiki)
 
 
-async def test_texts_that_link_to_it_name_the_other_wiki_and_its_own_links_the_old_one(mine: Wiki, team: Wiki) -> None:
+async def test_links_to_and_from_a_transferred_page_name_the_other_wiki(mine: Wiki, team: Wiki) -> None:
     barton = await create(mine, "Barton Springs")
     page_id = await create(
         mine, "Austin", "[[Barton Springs]], [b](/wiki/topic/barton-springs#h), [[Austin]], [[Gone]]"
@@ -175,24 +175,24 @@ async def test_texts_that_link_to_it_name_the_other_wiki_and_its_own_links_the_o
     )
     assert (await team.targets(moved))["austin"] == moved
     assert (await mine.page(barton))["hubness_score"] == 0
-    for one in (mine, team):
-        await check(one)
+    for wiki in (mine, team):
+        await check(wiki)
 
 
 @given(st.text("[]()|:#\\`! abwiki/topc\n-", max_size=60), st.sampled_from(["team:new", "new"]))
-def test_links_lead_elsewhere_whatever_stands_around_them(around: str, address: str) -> None:
+def test_links_are_readdressed_whatever_text_surrounds_them(around: str, address: str) -> None:
     text = f"{around} [[Old name]] [t](/wiki/topic/old-name#h) {around}"
     changed = readdress_links(text, lambda link: address if link.slug == "old-name" else None)
     before, after = find_links(text), find_links(changed)
     assert len(before) == len(after)
-    for one, other in zip(before, after, strict=True):
-        wanted = (address.rpartition(":")[2], one.anchor, one.text) if one.slug == "old-name" else None
-        if wanted and not one.text.endswith("\\"):
-            assert (other.slug, other.anchor) == wanted[:2]
+    for old, new in zip(before, after, strict=True):
+        wanted = (address.rpartition(":")[2], old.anchor, old.text) if old.slug == "old-name" else None
+        if wanted and not old.text.endswith("\\"):
+            assert (new.slug, new.anchor) == wanted[:2]
     assert readdress_links(text, lambda _: None) == text
 
 
-async def test_what_links_between_a_shared_and_a_private_wiki_is_refused(mine: Wiki, wiki: Wiki) -> None:
+async def test_transfers_that_would_link_a_shared_and_a_private_wiki_are_refused(mine: Wiki, wiki: Wiki) -> None:
     private = await space(wiki, "private", "user")
     alone = await create(private, "Alone", "[[Other]]")
     await create(private, "Other")
@@ -207,7 +207,7 @@ async def test_what_links_between_a_shared_and_a_private_wiki_is_refused(mine: W
     await transfer(private, alone, mine)
 
 
-async def test_an_address_of_another_type_goes_along(mine: Wiki, team: Wiki) -> None:
+async def test_a_transfer_moves_a_former_slug_of_another_type(mine: Wiki, team: Wiki) -> None:
     topic, entity = await create(mine, "ATX", "Hot."), await create(mine, "Austin", type="entity")
     await merge_pages(mine.database, mine.scope, topic, entity)
     await transfer(mine, entity, team)
@@ -215,33 +215,35 @@ async def test_an_address_of_another_type_goes_along(mine: Wiki, team: Wiki) -> 
     assert await team.rows("old_slugs", "slug", type="topic", slug="atx", page_id=page["id"])
 
 
-async def test_a_name_that_the_other_wiki_has_is_refused_and_nothing_is_written(mine: Wiki, team: Wiki) -> None:
+async def test_a_transfer_with_a_name_or_source_conflict_writes_nothing(mine: Wiki, team: Wiki) -> None:
     page_id = await create(mine, "Austin", "Hot.", former_slugs=["atx"], aliases=["Capital"])
     source = await mine.add_source(ref="r", content="Ours.")
     await cite_source(mine.database, mine.scope, page_id=page_id, section_slug="overview", source_id=source)
     await create(team, "Anything", slug="atx")
-    await refused(mine, page_id, team, SlugTaken, "atx")
+    await assert_refused(mine, page_id, team, SlugTaken, "atx")
     await team.look.execute("DELETE FROM pages WHERE owner_id = $1", team.scope.owner_id)
     other = await create(team, "Else", type="entity", slug="elsewhere")
     await add_alias(team.database, team.scope, other, name="capital")
-    await refused(mine, page_id, team, AliasTaken, "capital")
+    await assert_refused(mine, page_id, team, AliasTaken, "capital")
     await team.look.execute("DELETE FROM pages WHERE owner_id = $1", team.scope.owner_id)
     theirs = await team.add_source(ref="r", content="Theirs.")
-    await refused(mine, page_id, team, SourceTaken, "another text")
+    await assert_refused(mine, page_id, team, SourceTaken, "another text")
     await team.look.execute("DELETE FROM sources WHERE id = $1", theirs)
     same = await team.add_source(ref="r", content="Ours.")
     await forget_source(team.database, team.scope, same)
-    await refused(mine, page_id, team, SourceForgotten, "forgotten")
+    await assert_refused(mine, page_id, team, SourceForgotten, "forgotten")
 
 
-async def refused(source: Wiki, page_id: UUID, target: Wiki, error: type[CairnError], match: str, **more: Any) -> None:
+async def assert_refused(
+    source: Wiki, page_id: UUID, target: Wiki, error: type[CairnError], match: str, **more: Any
+) -> None:
     before = await contents(source)
     with pytest.raises(error, match=match):
         await transfer(source, page_id, target, **more)
     assert await contents(source) == before
 
 
-async def test_sources_that_say_the_same_are_used_and_versions_stay_a_chain(mine: Wiki, team: Wiki) -> None:
+async def test_a_transfer_reuses_equal_sources_and_keeps_version_chains(mine: Wiki, team: Wiki) -> None:
     page_id = await create(mine, "Austin", "Hot.")
     first, second = [await mine.add_source(ref="r", content=text) for text in ("One.", "Two.")]
     same = await mine.add_source(ref="same", content="Same.")
@@ -259,33 +261,33 @@ async def test_sources_that_say_the_same_are_used_and_versions_stay_a_chain(mine
     await check(team)
 
 
-async def test_an_older_version_that_comes_later_takes_its_place_in_the_chain(mine: Wiki, team: Wiki) -> None:
+async def test_source_versions_transferred_by_several_pages_form_one_chain(mine: Wiki, team: Wiki) -> None:
     newer, older = await create(mine, "Newer", "Hot."), await create(mine, "Older", "Cold.")
     versions = [await mine.add_source(ref="r", content=text) for text in ("One.", "Two.", "Three.")]
     for page_id, source in ((newer, versions[2]), (older, versions[0]), (older, versions[1])):
         await cite_source(mine.database, mine.scope, page_id=page_id, section_slug="overview", source_id=source)
     for page_id in (newer, older):
         await transfer(mine, page_id, team)
-    one, two, three = await team.rows("sources", "version")
-    assert [row["supersedes_id"] for row in (one, two, three)] == [None, one["id"], two["id"]]
-    assert [row["content"] for row in (one, two, three)] == ["One.", "Two.", "Three."]
+    first, second, third = await team.rows("sources", "version")
+    assert [row["supersedes_id"] for row in (first, second, third)] == [None, first["id"], second["id"]]
+    assert [row["content"] for row in (first, second, third)] == ["One.", "Two.", "Three."]
     await check(team)
 
 
-async def test_a_caller_who_may_not_write_in_both_wikis_is_refused(mine: Wiki, team: Wiki) -> None:
+async def test_a_transfer_requires_write_permission_in_both_wikis(mine: Wiki, team: Wiki) -> None:
     ada, page_id = mine.acting(Role.MEMBER), await create(mine, "Austin")
-    await refused(ada, page_id, team, NotFound, "no space")
+    await assert_refused(ada, page_id, team, NotFound, "no space")
     own = {"owner_id": team.scope.owner_id, "grantee_id": mine.scope.owner_id}
     await grant(mine.database, mine.scope.tenant_id, **own, role=Grant.READER)
-    await refused(ada, page_id, team, Forbidden, "may read this wiki")
+    await assert_refused(ada, page_id, team, Forbidden, "may read this wiki")
     theirs = await create(team, "Theirs")
     with pytest.raises(Forbidden):
         await transfer_page(ada.database, ada.scope, theirs, "mine")
     await grant(mine.database, mine.scope.tenant_id, **own, role=Grant.MEMBER)
     await transfer(ada, page_id, team)
-    await refused(mine, theirs, team, BadInput, "already")
-    await refused(mine, theirs, mine, Conflict, "version", expected_version=9)
-    await refused(mine, page_id, team, NotFound, "no such page")
+    await assert_refused(mine, theirs, team, BadInput, "already")
+    await assert_refused(mine, theirs, mine, Conflict, "version", expected_version=9)
+    await assert_refused(mine, page_id, team, NotFound, "no such page")
 
 
 async def set_policy(wiki: Wiki, policy: Policy) -> None:
@@ -294,32 +296,30 @@ async def set_policy(wiki: Wiki, policy: Policy) -> None:
     await wiki.look.execute(sql, orjson.dumps(rules).decode(), wiki.scope.owner_id)
 
 
-async def test_the_review_of_the_old_wiki_makes_a_proposal_and_that_of_the_new_one_refuses(
-    mine: Wiki, team: Wiki
-) -> None:
+async def test_review_in_the_old_wiki_proposes_a_transfer_and_in_the_new_refuses(mine: Wiki, team: Wiki) -> None:
     ada, page_id = mine.acting(Role.MEMBER), await create(mine, "Austin")
     own = {"owner_id": team.scope.owner_id, "grantee_id": mine.scope.owner_id}
     await grant(mine.database, mine.scope.tenant_id, **own, role=Grant.MEMBER)
     await set_policy(team, Policy.REVIEW)
-    await refused(ada, page_id, team, ReviewRequired, "reviewed in the wiki that the page would go to")
+    await assert_refused(ada, page_id, team, ReviewRequired, "reviewed in the wiki that the page would go to")
     await set_policy(team, Policy.CLOSED)
-    await refused(ada, page_id, team, Forbidden, "closed")
+    await assert_refused(ada, page_id, team, Forbidden, "closed")
     await set_policy(team, Policy.OPEN)
     await set_policy(mine, Policy.REVIEW)
-    with pytest.raises(ReviewRequired) as held:
+    with pytest.raises(ReviewRequired) as review:
         await transfer(ada, page_id, team)
-    assert held.value.proposal_id is not None
+    assert review.value.proposal_id is not None
     assert not await team.rows("pages")
-    done = await accept_proposal(mine.database, mine.scope, held.value.proposal_id)
-    assert done.page_id is not None
-    page = await team.page(done.page_id)
-    assert (page["slug"], page["version"], done.version) == ("austin", 2, 2)
+    accepted = await accept_proposal(mine.database, mine.scope, review.value.proposal_id)
+    assert accepted.page_id is not None
+    page = await team.page(accepted.page_id)
+    assert (page["slug"], page["version"], accepted.version) == ("austin", 2, 2)
     assert not await mine.rows("pages")
     (row,) = await team.rows("proposals")
     assert (row["status"], row["page_id"]) == ("accepted", page["id"])
 
 
-async def test_of_two_transfers_at_once_one_is_done(mine: Wiki, team: Wiki) -> None:
+async def test_concurrent_transfers_of_one_page_succeed_once(mine: Wiki, team: Wiki) -> None:
     other = await space(mine, "other")
     page_id, back = await create(mine, "Austin"), await create(team, "Dallas")
     results = await asyncio.gather(
@@ -329,20 +329,20 @@ async def test_of_two_transfers_at_once_one_is_done(mine: Wiki, team: Wiki) -> N
         transfer(mine, page_id, team),
         return_exceptions=True,
     )
-    assert sum(isinstance(one, UUID) for one in results) == 2
-    assert {type(one) for one in results if not isinstance(one, UUID)} == {NotFound}
-    titles = [row["title"] for one in (mine, team, other) for row in await one.rows("pages")]
+    assert sum(isinstance(result, UUID) for result in results) == 2
+    assert {type(result) for result in results if not isinstance(result, UUID)} == {NotFound}
+    titles = [row["title"] for wiki in (mine, team, other) for row in await wiki.rows("pages")]
     assert sorted(titles) == ["Austin", "Dallas"]
-    for one in (mine, team, other):
-        await check(one)
+    for wiki in (mine, team, other):
+        await check(wiki)
 
 
-async def test_both_wikis_tell_of_it(mine: Wiki, team: Wiki) -> None:
+async def test_a_transfer_is_recorded_in_the_activity_of_both_wikis(mine: Wiki, team: Wiki) -> None:
     page_id = await create(mine, "Austin")
     moved = await transfer(mine, page_id, team)
-    (left,), (come,) = [await one.rows("activity", action="page.transferred") for one in (mine, team)]
+    (sent,), (received,) = [await wiki.rows("activity", action="page.transferred") for wiki in (mine, team)]
     places = {"fromOwner": "mine", "toOwner": "team"}
-    assert (left["page_id"], left["detail"]) == (page_id, places | {"toPageId": str(moved), "version": 1, "texts": 0})
-    assert (come["page_id"], come["detail"]) == (moved, places | {"fromPageId": str(page_id), "version": 2})
+    assert (sent["page_id"], sent["detail"]) == (page_id, places | {"toPageId": str(moved), "version": 1, "texts": 0})
+    assert (received["page_id"], received["detail"]) == (moved, places | {"fromPageId": str(page_id), "version": 2})
     assert [row["page_id"] for row in await mine.rows("page_positions", "position")] == [page_id], "it is gone there"
     assert [row["page_id"] for row in await team.rows("page_positions", "position")] == [moved]

@@ -1,4 +1,4 @@
-"""Transferring a page to another wiki: the attachments that it shows move, too."""
+"""Transferring a page to another wiki copies the attachments that the page shows."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ VAULT: dict[str, str | bytes] = {
 SHOWN = ("Trips/Map.png", "Files/plan one.pdf")
 
 
-def test_the_attachments_that_a_text_names_are_found() -> None:
+def test_attachments_named_in_a_text_are_found() -> None:
     text = (
         "![[a.png|300]] [[b.pdf|B]] ![x](../c%20d.png) [[Page]] [e](https://x.example/e.png) `![[f.png]]` \\![[g.png]]"
     )
@@ -37,30 +37,36 @@ def test_the_attachments_that_a_text_names_are_found() -> None:
 @pytest.fixture
 async def team(wiki: Wiki) -> Wiki:
     other = await wiki.neighbour()
-    for one, slug in ((wiki, "mine"), (other, "team")):
-        await wiki.look.execute("UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", one.scope.owner_id, slug)
+    for space, slug in ((wiki, "mine"), (other, "team")):
+        await wiki.look.execute(
+            "UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", space.scope.owner_id, slug
+        )
     return other
 
 
-async def test_a_page_takes_along_the_files_that_it_shows_and_no_others(wiki: Wiki, team: Wiki, tmp_path: Path) -> None:
+async def test_a_transfer_copies_only_the_attachments_that_the_page_shows(
+    wiki: Wiki, team: Wiki, tmp_path: Path
+) -> None:
     await imported(wiki, tmp_path / "vault", VAULT)
     page = (await by_path(wiki))["Trips/Austin.md"]
     await transfer_page(wiki.database, wiki.scope, page["id"], "team")
     assert [row["path"] for row in await team.rows("attachments", "path")] == sorted(SHOWN)
     for path in SHOWN:
         assert (await read_attachment(team.database, team.scope, path)).data == VAULT[path]
-    meant = await find_attachments(team.database, team.scope, "Trips", ["Map.png"])
-    assert meant["Map.png"].path == "Trips/Map.png"
+    attachments = await find_attachments(team.database, team.scope, "Trips", ["Map.png"])
+    assert attachments["Map.png"].path == "Trips/Map.png"
     await export_folder(team.database, team.scope, tmp_path / "out")
     assert {path: (tmp_path / "out" / path).read_bytes() for path in SHOWN} == {path: VAULT[path] for path in SHOWN}
     assert len(await wiki.rows("attachments", "path")) == 4
     with pytest.raises(NotFound):
         await read_attachment(team.database, team.acting(Role.MEMBER).scope, "Map.png")
-    for one in (wiki, team):
-        await check(one)
+    for space in (wiki, team):
+        await check(space)
 
 
-async def test_another_file_at_the_path_is_not_shown_in_its_place(wiki: Wiki, team: Wiki, tmp_path: Path) -> None:
+async def test_a_transfer_is_refused_when_another_file_has_the_attachment_path(
+    wiki: Wiki, team: Wiki, tmp_path: Path
+) -> None:
     await imported(wiki, tmp_path / "vault", VAULT)
     await imported(team, tmp_path / "other", {".obsidian/app.json": "{}", "A.md": "# A", "Trips/Map.png": b"theirs"})
     page = (await by_path(wiki))["Trips/Austin.md"]

@@ -24,7 +24,7 @@ async def hold(wiki: Wiki, entered: asyncio.Event, leave: asyncio.Event) -> None
 
 @pytest.fixture
 async def busy(wiki: Wiki):
-    """A wiki that somebody writes in until the test is over."""
+    """A wiki in which a write transaction stays open until the test ends."""
     entered, leave = asyncio.Event(), asyncio.Event()
     holder = asyncio.create_task(hold(wiki, entered, leave))
     await entered.wait()
@@ -33,8 +33,8 @@ async def busy(wiki: Wiki):
     await holder
 
 
-async def test_a_busy_wiki_leaves_the_connections_to_others(busy: Wiki, dsn: str) -> None:
-    """Twelve writers and four connections, of which three stay free."""
+async def test_queued_writers_of_one_wiki_leave_connections_for_other_wikis(busy: Wiki, dsn: str) -> None:
+    """Twelve writers wait for a pool of four connections, of which three stay free."""
     page = PageDraft("topic", "A")
     writers = [asyncio.create_task(create_page(busy.database, busy.scope, page)) for _ in range(12)]
     await asyncio.sleep(0.1)
@@ -56,7 +56,7 @@ async def test_a_writer_that_waits_too_long_gets_an_error(busy: Wiki, monkeypatc
         await create_page(busy.database, busy.scope, PageDraft("topic", "A"))
 
 
-async def test_a_writer_of_another_process_is_waited_for_and_reported_too(wiki: Wiki, dsn: str) -> None:
+async def test_a_write_times_out_on_a_lock_held_by_another_process(wiki: Wiki, dsn: str) -> None:
     hasty = Database(dsn, size=2, statement_timeout=0.3)
     await hasty.open()
     lock = "SELECT FROM owners WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE"
@@ -69,7 +69,7 @@ async def test_a_writer_of_another_process_is_waited_for_and_reported_too(wiki: 
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))
 
 
-async def test_a_caller_who_may_not_write_does_not_wait(wiki: Wiki) -> None:
+async def test_unauthorised_writes_fail_without_waiting_for_the_lock(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))).page_id
     stranger = (await wiki.neighbour()).acting(Role.MEMBER).scope
     async with writing(wiki.database, wiki.scope), asyncio.timeout(30):
@@ -79,13 +79,13 @@ async def test_a_caller_who_may_not_write_does_not_wait(wiki: Wiki) -> None:
             await archive_page(wiki.database, stranger, page_id)
 
 
-async def test_a_wiki_without_writers_takes_no_memory(wiki: Wiki) -> None:
+async def test_a_queue_is_removed_after_its_last_writer(wiki: Wiki) -> None:
     writes = [create_page(wiki.database, wiki.scope, PageDraft("topic", "A")) for _ in range(5)]
     await asyncio.gather(*writes)
     assert not [key for key in transaction.QUEUES if key[0] is wiki.database]
 
 
-async def test_a_writer_that_gives_up_waiting_passes_its_turn_on(wiki: Wiki) -> None:
+async def test_a_cancelled_writer_passes_its_turn_on(wiki: Wiki) -> None:
     entered, leave = asyncio.Event(), asyncio.Event()
     holder = asyncio.create_task(hold(wiki, entered, leave))
     await entered.wait()

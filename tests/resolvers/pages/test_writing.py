@@ -33,7 +33,7 @@ FOLD = statements("search/statistics")["fold_terms"]
 
 @contextmanager
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The statements that are sent meanwhile, but for the one by which now and then a write counts for many."""
+    """Record the statements that are sent, except the one that occasionally folds the counts of many writes."""
     sent: list[str] = []
 
     def spy(name: str) -> None:
@@ -72,7 +72,7 @@ async def test_a_long_page_takes_as_many_statements_as_a_short_one(wiki: Wiki, m
     assert len(await wiki.targets(page_id)) == 200
 
 
-async def test_a_page_that_many_wait_for_heals_them_in_as_many_statements(wiki: Wiki, monkeypatch) -> None:
+async def test_broken_links_are_resolved_in_a_fixed_number_of_statements(wiki: Wiki, monkeypatch) -> None:
     counts = []
     with counted(monkeypatch) as sent:
         for name, waiting in (("Austin", 1), ("Boston", 20)):
@@ -85,7 +85,7 @@ async def test_a_page_that_many_wait_for_heals_them_in_as_many_statements(wiki: 
     assert counts[0] == counts[1]
 
 
-async def test_an_upsert_without_news_writes_nothing(wiki: Wiki, monkeypatch) -> None:
+async def test_an_upsert_without_changes_writes_nothing(wiki: Wiki, monkeypatch) -> None:
     draft = PageDraft("topic", "Austin", body=long_body(3), tags=["us"], aliases=["ATX"])
     await upsert_page(wiki.database, wiki.scope, draft)
     before = await wiki.rows("pages")
@@ -93,12 +93,12 @@ async def test_an_upsert_without_news_writes_nothing(wiki: Wiki, monkeypatch) ->
     assert await wiki.rows("pages") == before
 
 
-async def test_writers_at_the_same_moment_get_different_slugs(wiki: Wiki) -> None:
+async def test_concurrent_writers_get_different_slugs(wiki: Wiki) -> None:
     ids = await asyncio.gather(*(create(wiki, "Austin", "[[Boston]]") for _ in range(12)), create(wiki, "Boston"))
     assert len({(await wiki.page(page_id))["slug"] for page_id in ids}) == 13
 
 
-async def test_of_two_writers_from_one_version_one_wins(wiki: Wiki) -> None:
+async def test_concurrent_writes_from_one_version_succeed_once(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin")
     writes = [
         patch_section(wiki.database, wiki.scope, page_id, section_slug="notes", body=f"{n}", expected_version=1)
@@ -111,12 +111,12 @@ async def test_of_two_writers_from_one_version_one_wins(wiki: Wiki) -> None:
 
 async def test_two_pages_cannot_become_each_others_parents_at_the_same_moment(wiki: Wiki) -> None:
     a, b = await create(wiki, "A"), await create(wiki, "B")
-    hung = [set_parent(wiki.database, wiki.scope, one, parent_id=other) for one, other in ((a, b), (b, a))]
-    outcomes = await asyncio.gather(*hung, return_exceptions=True)
+    moves = [set_parent(wiki.database, wiki.scope, child, parent_id=parent) for child, parent in ((a, b), (b, a))]
+    outcomes = await asyncio.gather(*moves, return_exceptions=True)
     assert sum(isinstance(outcome, BadInput) for outcome in outcomes) == 1
 
 
-async def test_writes_of_every_kind_at_once_end_in_step(wiki: Wiki) -> None:
+async def test_concurrent_writes_of_every_kind_leave_consistent_rows(wiki: Wiki) -> None:
     ids = [await create(wiki, f"Page {n}", f"[[Page {n + 1}]] [[Name {n}]]") for n in range(4)]
     writes = [
         write
@@ -139,7 +139,7 @@ async def test_a_wiki_that_does_not_exist_cannot_be_written(wiki: Wiki) -> None:
         await create_page(wiki.database, scope, PageDraft("topic", "A"))
 
 
-async def test_a_cancelled_write_leaves_nothing_and_the_wiki_open(wiki: Wiki) -> None:
+async def test_a_cancelled_write_releases_the_lock_of_the_wiki(wiki: Wiki) -> None:
     entered = asyncio.Event()
 
     async def dawdle() -> None:
@@ -155,7 +155,7 @@ async def test_a_cancelled_write_leaves_nothing_and_the_wiki_open(wiki: Wiki) ->
     await create(wiki, "Austin")
 
 
-async def test_a_database_that_is_gone_is_unavailable(wiki: Wiki) -> None:
+async def test_a_lost_connection_is_reported_as_unavailable(wiki: Wiki) -> None:
     async def interrupted() -> None:
         async with writing(wiki.database, wiki.scope) as writer:
             await wiki.look.execute("SELECT pg_terminate_backend($1)", writer.raw.get_server_pid())
@@ -168,7 +168,7 @@ async def test_a_database_that_is_gone_is_unavailable(wiki: Wiki) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "refused", "said"),
+    ("statement", "error", "message"),
     [
         (
             "INSERT INTO tenants (tenant_id, slug, name) SELECT tenant_id, slug, name FROM tenants",
@@ -186,19 +186,19 @@ async def test_a_database_that_is_gone_is_unavailable(wiki: Wiki) -> None:
         ("SET LOCAL statement_timeout = 20; SELECT pg_sleep(1)", Unavailable, "in a moment"),
     ],
 )
-async def test_errors_of_postgres_are_translated(wiki: Wiki, statement, refused, said) -> None:
-    with pytest.raises(refused, match=said):
+async def test_errors_of_postgres_are_translated(wiki: Wiki, statement, error, message) -> None:
+    with pytest.raises(error, match=message):
         async with writing(wiki.database, wiki.scope) as writer:
             await writer.raw.execute(statement, *([wiki.scope.tenant_id] if "$1" in statement else []))
 
 
-async def test_a_fault_of_the_program_is_not_hidden(wiki: Wiki) -> None:
+async def test_sql_errors_of_the_program_are_not_translated(wiki: Wiki) -> None:
     with pytest.raises(asyncpg.UndefinedTableError):
         async with writing(wiki.database, wiki.scope) as writer:
             await writer.raw.execute("SELECT * FROM nothing")
 
 
-def test_a_constraint_is_known_on_citus_too() -> None:
+def test_constraint_names_of_citus_shards_are_recognised() -> None:
     error = asyncpg.UniqueViolationError('duplicate key value violates unique constraint "pages_slug_uq_102051"')
     ours = refusal(error)
     assert isinstance(ours, CairnError)

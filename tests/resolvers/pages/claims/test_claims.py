@@ -23,9 +23,9 @@ FIRST, SECOND = SourceRef("daily_note", "2026-01-10"), SourceRef("daily_note", "
 
 @pytest.fixture
 async def page(wiki: Wiki) -> PageAddress:
-    for source, said, day in ((FIRST, "We picked Postgres.", 10), (SECOND, "We switched to MySQL.", 20)):
+    for source, content, day in ((FIRST, "We picked Postgres.", 10), (SECOND, "We switched to MySQL.", 20)):
         at = MARCH if source is SECOND else datetime(2026, 1, day, tzinfo=UTC)
-        await add_source(wiki.database, wiki.scope, SourceDraft(source.kind, source.ref, said, captured_at=at))
+        await add_source(wiki.database, wiki.scope, SourceDraft(source.kind, source.ref, content, captured_at=at))
     draft = PageDraft("project", "Ledger", body=BODY)
     return PageAddress((await create_page(wiki.database, wiki.scope, draft)).page_id)
 
@@ -38,7 +38,7 @@ async def body(wiki: Wiki) -> str:
     return str((await wiki.rows("pages"))[0]["body_md"])
 
 
-async def test_the_page_says_what_holds_now_and_keeps_what_it_said(wiki: Wiki, page: PageAddress) -> None:
+async def test_superseding_a_claim_changes_the_text_and_records_the_old_fact(wiki: Wiki, page: PageAddress) -> None:
     done = await supersede(
         wiki, page, "The ledger runs on Postgres.", "The ledger runs on MySQL.", stated_by=FIRST, overridden_by=SECOND
     )
@@ -55,22 +55,20 @@ async def test_the_page_says_what_holds_now_and_keeps_what_it_said(wiki: Wiki, p
     assert [row["version"] for row in await wiki.rows("revisions", "version")] == [1, 2]
 
 
-async def test_the_same_correction_again_changes_nothing(wiki: Wiki, page: PageAddress) -> None:
+async def test_repeating_a_correction_changes_nothing(wiki: Wiki, page: PageAddress) -> None:
     first = await supersede(wiki, page, "on Postgres", "on MySQL", overridden_by=SECOND, expected_version=1)
     again = await supersede(wiki, page, "On  postgres", "on MySQL", overridden_by=SECOND, expected_version=1)
     assert (again.saved.changed, again.saved.version, again.claim_id) == (False, 2, first.claim_id)
     assert len(await wiki.rows("superseded_claims")) == 1
 
 
-async def test_whitespace_of_the_fact_is_forgiven_as_in_edits(wiki: Wiki, page: PageAddress) -> None:
+async def test_a_fact_matches_regardless_of_whitespace(wiki: Wiki, page: PageAddress) -> None:
     done = await supersede(wiki, page, "The ledger\nruns  on Postgres.", "It runs on MySQL.")
     assert done.edited.matched_by == "whitespace"
     assert (await body(wiki)).startswith("It runs on MySQL.\n")
 
 
-async def test_a_fact_that_the_page_does_not_say_is_refused_and_nothing_is_written(
-    wiki: Wiki, page: PageAddress
-) -> None:
+async def test_a_fact_that_does_not_match_the_page_is_refused_and_writes_nothing(wiki: Wiki, page: PageAddress) -> None:
     with pytest.raises(EditFailed):
         await supersede(wiki, page, "The ledger runs on Oracle.", "The ledger runs on MySQL.")
     with pytest.raises(EditFailed):
@@ -97,7 +95,7 @@ async def test_a_fact_that_the_page_does_not_say_is_refused_and_nothing_is_writt
         ({"fact": "The ledger runs on Postgres.", "replacement": "```\nopen"}, "replacement"),
     ],
 )
-async def test_an_input_that_cannot_be_is_refused_with_its_field(
+async def test_invalid_input_is_refused_with_its_field(
     wiki: Wiki, page: PageAddress, given: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(BadInput) as refused:
@@ -115,7 +113,7 @@ async def test_an_input_that_cannot_be_is_refused_with_its_field(
         (Mode.NONE, "three people", "four people", "Backups are nightly. The team is four people."),
     ],
 )  # fmt: skip
-async def test_a_mode_says_what_becomes_of_the_text(
+async def test_the_mode_determines_how_the_text_changes(
     wiki: Wiki, page: PageAddress, mode: Mode, fact: str, replacement: str, notes: str
 ) -> None:
     await supersede(wiki, page, fact, replacement, mode=mode, section_slug="notes")
@@ -147,7 +145,7 @@ QUOTED = "- 2026-01-10: “We use Kafka for orders.” “Orders are many.” [^
         ),
     ],
 )  # fmt: skip
-async def test_what_a_quote_says_no_longer_is_not_shown_as_its_source_s_words(
+async def test_a_replaced_quote_is_no_longer_attributed_to_its_source(
     wiki: Wiki, fact: str, replacement: str, lines: str
 ) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("project", "Shop", body=QUOTED))
@@ -155,14 +153,14 @@ async def test_what_a_quote_says_no_longer_is_not_shown_as_its_source_s_words(
     assert await body(wiki) == lines
 
 
-async def test_a_quote_in_a_sentence_of_a_person_becomes_words_of_that_sentence(wiki: Wiki) -> None:
-    said = "Ana said “we use Kafka”, and Bo “rarely” [^a]."
-    await create_page(wiki.database, wiki.scope, PageDraft("project", "Shop", body=said))
+async def test_a_replaced_quote_inside_a_sentence_loses_its_quotation_marks(wiki: Wiki) -> None:
+    sentence = "Ana said “we use Kafka”, and Bo “rarely” [^a]."
+    await create_page(wiki.database, wiki.scope, PageDraft("project", "Shop", body=sentence))
     await supersede(wiki, PageAddress(type="project", slug="shop"), "Kafka", "NATS")
     assert await body(wiki) == "Ana said we use NATS, and Bo “rarely” [^a]."
 
 
-async def test_a_claim_alone_is_a_change_of_the_page_too(wiki: Wiki, page: PageAddress) -> None:
+async def test_a_claim_without_a_text_change_updates_the_time_of_the_page(wiki: Wiki, page: PageAddress) -> None:
     before = (await wiki.rows("pages"))[0]["updated_at"]
     done = await supersede(wiki, page, "three people", "four people", mode=Mode.NONE)
     assert (done.saved.version, (await wiki.rows("pages"))[0]["updated_at"] > before) == (1, True)
@@ -170,7 +168,7 @@ async def test_a_claim_alone_is_a_change_of_the_page_too(wiki: Wiki, page: PageA
     assert claim["section_slug"] is None
 
 
-async def test_a_withdrawn_claim_is_not_recorded_again_but_by_hand(wiki: Wiki, page: PageAddress) -> None:
+async def test_superseding_a_withdrawn_claim_again_restores_the_claim(wiki: Wiki, page: PageAddress) -> None:
     done = await supersede(wiki, page, "on Postgres", "on MySQL")
     assert (await withdraw_claim(wiki.database, wiki.scope, done.claim_id)).saved.changed
     assert not (await withdraw_claim(wiki.database, wiki.scope, done.claim_id)).saved.changed
@@ -181,7 +179,7 @@ async def test_a_withdrawn_claim_is_not_recorded_again_but_by_hand(wiki: Wiki, p
     assert (again.claim_id, row["withdrawn_at"]) == (done.claim_id, None)
 
 
-async def test_a_merge_moves_claims_to_the_page_that_stays(wiki: Wiki, page: PageAddress) -> None:
+async def test_a_merge_moves_claims_to_the_remaining_page(wiki: Wiki, page: PageAddress) -> None:
     draft = PageDraft("project", "Accounts", body="The ledger runs on Postgres.\n\n## Plans\n\nNone.")
     other = PageAddress((await create_page(wiki.database, wiki.scope, draft)).page_id)
     for address in (page, other):
@@ -195,14 +193,14 @@ async def test_a_merge_moves_claims_to_the_page_that_stays(wiki: Wiki, page: Pag
     assert [row["section_slug"] for row in rows if row["fact"] == "None."] == ["plans"]
 
 
-async def test_a_page_that_is_deleted_takes_its_claims(wiki: Wiki, page: PageAddress) -> None:
+async def test_deleting_a_page_deletes_its_claims(wiki: Wiki, page: PageAddress) -> None:
     await supersede(wiki, page, "on Postgres", "on MySQL", overridden_by=SECOND)
     assert page.page_id
     await delete_page(wiki.database, wiki.scope, page.page_id)
     assert await wiki.rows("superseded_claims") == []
 
 
-async def test_only_those_who_may_write_supersede_and_withdraw(wiki: Wiki, page: PageAddress) -> None:
+async def test_superseding_and_withdrawing_claims_require_write_permission(wiki: Wiki, page: PageAddress) -> None:
     done = await supersede(wiki, page, "on Postgres", "on MySQL")
     reader = wiki.acting(Role.READER)
     with pytest.raises(Forbidden):

@@ -27,7 +27,7 @@ from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
 from tests.wiki import Wiki
 
-ASKED = QuestionDraft("Which database?", "Writes are slow.", ("Postgres", "MySQL"), "high")
+QUESTION = QuestionDraft("Which database?", "Writes are slow.", ("Postgres", "MySQL"), "high")
 
 
 async def recorded(wiki: Wiki, draft: DecisionDraft) -> UUID:
@@ -36,8 +36,8 @@ async def recorded(wiki: Wiki, draft: DecisionDraft) -> UUID:
     return done.page_id
 
 
-async def test_a_decision_is_a_page_with_all_that_was_considered(wiki: Wiki) -> None:
-    page_id = await recorded(wiki, DecisionDraft("MySQL it is.", "Move in May.", ASKED))
+async def test_a_decision_page_has_context_rationale_consequences_and_options(wiki: Wiki) -> None:
+    page_id = await recorded(wiki, DecisionDraft("MySQL it is.", "Move in May.", QUESTION))
     page = await wiki.page(page_id)
     assert (page["type"], page["title"], page["summary"]) == ("decision", "Which database?", "MySQL it is.")
     assert page["body_md"] == (
@@ -46,8 +46,8 @@ async def test_a_decision_is_a_page_with_all_that_was_considered(wiki: Wiki) -> 
     )
 
 
-async def test_a_question_waits_until_it_is_decided_and_only_once(wiki: Wiki) -> None:
-    question_id = await ask_decision(wiki.database, wiki.scope, ASKED)
+async def test_a_question_stays_open_until_decided_and_is_decided_once(wiki: Wiki) -> None:
+    question_id = await ask_decision(wiki.database, wiki.scope, QUESTION)
     assert (await wiki.row("decision_questions"))["status"] == "open"
     page_id = await recorded(wiki, DecisionDraft("MySQL.", question_id=question_id))
     row = await wiki.row("decision_questions")
@@ -59,29 +59,29 @@ async def test_a_question_waits_until_it_is_decided_and_only_once(wiki: Wiki) ->
         await record_decision(wiki.database, wiki.scope, DecisionDraft("x", question_id=UUID(int=1)))
 
 
-async def test_of_many_who_decide_a_question_at_once_one_does(wiki: Wiki) -> None:
-    question_id = await ask_decision(wiki.database, wiki.scope, ASKED)
+async def test_concurrent_decisions_of_one_question_succeed_once(wiki: Wiki) -> None:
+    question_id = await ask_decision(wiki.database, wiki.scope, QUESTION)
     draft = DecisionDraft("MySQL.", question_id=question_id)
     deciding = (record_decision(wiki.database, wiki.scope, draft) for _ in range(6))
-    done = await asyncio.gather(*deciding, return_exceptions=True)
-    assert sum(isinstance(one, BadInput) for one in done) == 5
+    results = await asyncio.gather(*deciding, return_exceptions=True)
+    assert sum(isinstance(result, BadInput) for result in results) == 5
     assert len(await wiki.rows("pages")) == 1
 
 
-async def test_below_the_threshold_it_is_logged_alone(wiki: Wiki) -> None:
-    small = DecisionDraft("Blue.", question=replace(ASKED, significance="low"))
+async def test_a_decision_below_the_threshold_is_logged_without_a_page(wiki: Wiki) -> None:
+    small = DecisionDraft("Blue.", question=replace(QUESTION, significance="low"))
     assert (await record_decision(wiki.database, wiki.scope, small)).page_id is None
     assert (await wiki.rows("pages"), (await wiki.actions())[-1]) == ([], "decision.logged")
-    question_id = await ask_decision(wiki.database, wiki.scope, replace(ASKED, significance="low"))
+    question_id = await ask_decision(wiki.database, wiki.scope, replace(QUESTION, significance="low"))
     await record_decision(wiki.database, wiki.scope, DecisionDraft("Blue.", question_id=question_id))
     assert (await wiki.row("decision_questions"))["status"] == "decided"
     await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(decision_threshold="low"))
     await recorded(wiki, small)
 
 
-async def test_a_later_decision_supersedes_and_none_is_edited(wiki: Wiki) -> None:
-    first = await recorded(wiki, DecisionDraft("MySQL.", question=ASKED))
-    low = replace(ASKED, significance="low")
+async def test_a_decision_is_superseded_by_a_later_one_and_cannot_be_edited(wiki: Wiki) -> None:
+    first = await recorded(wiki, DecisionDraft("MySQL.", question=QUESTION))
+    low = replace(QUESTION, significance="low")
     second = await recorded(wiki, DecisionDraft("Postgres.", question=low, supersedes_id=first))
     assert (await wiki.references())[(second, first)] == {"supersedes"}
     other = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Other", body="Text."))).page_id
@@ -97,9 +97,9 @@ async def test_a_later_decision_supersedes_and_none_is_edited(wiki: Wiki) -> Non
             await edit
     assert (await wiki.page(first))["version"] == 1
     with pytest.raises(BadInput, match="not a decision"):
-        await record_decision(wiki.database, wiki.scope, DecisionDraft("x", question=ASKED, supersedes_id=other))
-    kept = (await wiki.page(first))["metadata"]
-    await update_page(wiki.database, wiki.scope, first, metadata=kept | {"sensitivity": "secret"})
+        await record_decision(wiki.database, wiki.scope, DecisionDraft("x", question=QUESTION, supersedes_id=other))
+    metadata = (await wiki.page(first))["metadata"]
+    await update_page(wiki.database, wiki.scope, first, metadata=metadata | {"sensitivity": "secret"})
     with pytest.raises(BadInput):
         await merge_pages(wiki.database, wiki.scope, second, first)
     assert len(await wiki.rows("pages", status="active")) == 3
@@ -107,7 +107,7 @@ async def test_a_later_decision_supersedes_and_none_is_edited(wiki: Wiki) -> Non
 
 async def test_pages_that_a_decision_links_to_may_be_renamed(wiki: Wiki) -> None:
     database = (await create_page(wiki.database, wiki.scope, PageDraft("entity", "MySQL", body="One."))).page_id
-    page_id = await recorded(wiki, DecisionDraft("[[MySQL]] it is.", question=ASKED))
+    page_id = await recorded(wiki, DecisionDraft("[[MySQL]] it is.", question=QUESTION))
     await rename_page(wiki.database, wiki.scope, database, title="MariaDB", slug="mariadb")
     assert "mariadb" in (await wiki.page(page_id))["body_md"].lower()
 
@@ -116,12 +116,12 @@ async def test_under_review_a_decision_is_proposed_and_accepted(wiki: Wiki) -> N
     rule = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
     await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=[rule]))
     agent = replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
-    question_id = await ask_decision(wiki.database, agent, ASKED)
-    with pytest.raises(ReviewRequired) as held:
+    question_id = await ask_decision(wiki.database, agent, QUESTION)
+    with pytest.raises(ReviewRequired) as review:
         await record_decision(wiki.database, agent, DecisionDraft("MySQL.", question_id=question_id))
     assert (await wiki.row("decision_questions"))["status"] == "open"
-    assert held.value.proposal_id is not None
-    await accept_proposal(wiki.database, wiki.scope, held.value.proposal_id)
+    assert review.value.proposal_id is not None
+    await accept_proposal(wiki.database, wiki.scope, review.value.proposal_id)
     assert (await wiki.row("decision_questions"))["status"] == "decided"
     assert (await wiki.row("pages"))["type"] == "decision"
 
@@ -130,11 +130,11 @@ async def test_under_review_a_decision_is_proposed_and_accepted(wiki: Wiki) -> N
     ("field", "draft"),
     [
         ("question", DecisionDraft("x")),
-        ("question", DecisionDraft("x", question=ASKED, question_id=UUID(int=1))),
-        ("decision", DecisionDraft(" ", question=ASKED)),
-        ("why", DecisionDraft("x", question=replace(ASKED, why=""))),
-        ("significance", DecisionDraft("x", question=replace(ASKED, significance="huge"))),
-        ("options", DecisionDraft("x", question=replace(ASKED, options=("a",) * 21))),
+        ("question", DecisionDraft("x", question=QUESTION, question_id=UUID(int=1))),
+        ("decision", DecisionDraft(" ", question=QUESTION)),
+        ("why", DecisionDraft("x", question=replace(QUESTION, why=""))),
+        ("significance", DecisionDraft("x", question=replace(QUESTION, significance="huge"))),
+        ("options", DecisionDraft("x", question=replace(QUESTION, options=("a",) * 21))),
     ],
 )
 async def test_a_decision_without_a_required_part_is_refused(wiki: Wiki, field: str, draft: DecisionDraft) -> None:
@@ -143,8 +143,8 @@ async def test_a_decision_without_a_required_part_is_refused(wiki: Wiki, field: 
     assert (caught.value.field, await wiki.rows("pages")) == (field, [])
 
 
-async def test_a_question_is_withdrawn_once_and_decided_never(wiki: Wiki) -> None:
-    question_id = await ask_decision(wiki.database, wiki.scope, ASKED)
+async def test_a_withdrawn_question_cannot_be_withdrawn_again_or_decided(wiki: Wiki) -> None:
+    question_id = await ask_decision(wiki.database, wiki.scope, QUESTION)
     with pytest.raises(Forbidden):
         await withdraw_question(wiki.database, replace(wiki.scope, role=Role.READER), question_id)
     await withdraw_question(wiki.database, wiki.scope, question_id, " The team is gone. ")
@@ -161,12 +161,12 @@ async def test_a_question_is_withdrawn_once_and_decided_never(wiki: Wiki) -> Non
         await withdraw_question(wiki.database, wiki.scope, UUID(int=1))
 
 
-async def test_of_a_decision_and_a_withdrawal_at_once_one_is_done(wiki: Wiki) -> None:
-    question_id = await ask_decision(wiki.database, wiki.scope, ASKED)
+async def test_concurrent_decisions_and_withdrawals_of_a_question_succeed_once(wiki: Wiki) -> None:
+    question_id = await ask_decision(wiki.database, wiki.scope, QUESTION)
     draft = DecisionDraft("MySQL.", question_id=question_id)
     ending = [withdraw_question(wiki.database, wiki.scope, question_id) for _ in range(3)]
     deciding = [record_decision(wiki.database, wiki.scope, draft) for _ in range(3)]
-    done = await asyncio.gather(*ending, *deciding, return_exceptions=True)
-    assert sum(isinstance(one, BadInput) for one in done) == 5
+    results = await asyncio.gather(*ending, *deciding, return_exceptions=True)
+    assert sum(isinstance(result, BadInput) for result in results) == 5
     is_decided = (await wiki.row("decision_questions"))["status"] == "decided"
     assert len(await wiki.rows("pages")) == is_decided

@@ -51,7 +51,7 @@ async def text(wiki: Wiki, slug: str) -> str:
     return str(row["body_md"])
 
 
-async def test_from_two_corrections_on_a_page_lists_them_oldest_first_and_is_linked(wiki: Wiki, page_id: Any) -> None:
+async def test_two_corrections_create_a_linked_trajectory_listing_oldest_first(wiki: Wiki, page_id: Any) -> None:
     await wiki.add_source()
     await supersede(wiki, page_id, 0)
     assert await trajectories(wiki) == []
@@ -69,7 +69,7 @@ async def test_from_two_corrections_on_a_page_lists_them_oldest_first_and_is_lin
     assert "Madrid" in await text(wiki, "ana-trajectory")
 
 
-async def test_a_trajectory_is_archived_below_two_claims_and_has_none_itself(wiki: Wiki, page_id: Any) -> None:
+async def test_a_trajectory_is_archived_below_two_claims_and_gets_no_trajectory(wiki: Wiki, page_id: Any) -> None:
     claims = [await supersede(wiki, page_id, number) for number in range(2)]
     await withdraw_claim(wiki.database, wiki.scope, claims[0])
     assert [status for _, status, _ in await trajectories(wiki)] == ["archived"]
@@ -104,7 +104,7 @@ async def test_an_existing_page_with_the_slug_of_a_trajectory_stays_unchanged(wi
     assert await text(wiki, "ana-trajectory") == "Mine."
 
 
-async def test_the_compiler_keeps_it_and_what_is_forgotten_leaves_it(wiki: Wiki) -> None:
+async def test_a_trajectory_survives_compiles_until_its_sources_are_forgotten(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, MOVED, "Ana Ruiz moved from Lisbon to Faro.")
     await compile_all(wiki, rules())
     assert [status for _, status, _ in await trajectories(wiki)] == ["active"]
@@ -125,7 +125,7 @@ REPLACED = """query ($id: ID!) { node(id: $id) { ... on WikiPage {
     supersedes { slug } supersededBy { slug } } } }"""
 
 
-async def test_a_page_knows_which_pages_it_replaced_and_which_replaced_it(wiki: Wiki, page_id: Any) -> None:
+async def test_a_page_lists_the_pages_that_it_supersedes_and_is_superseded_by(wiki: Wiki, page_id: Any) -> None:
     async def replaced(id: Any) -> tuple[list[str], list[str]]:
         answer = await make_engine().execute(REPLACED, {"id": str(id)}, None, Context(wiki.database, wiki.scope))
         found = orjson.loads(answer.body)["data"]["node"]
@@ -143,8 +143,8 @@ async def test_a_page_knows_which_pages_it_replaced_and_which_replaced_it(wiki: 
     assert await replaced(other) == ([], ["decision-two"])
 
 
-async def test_a_trajectory_rests_on_the_sources_of_its_claims(wiki: Wiki, page_id: Any, dsn: str) -> None:
-    """The benchmark of whole wikis asks sections for sources, and trajectories for those of what they list."""
+async def test_the_benchmark_counts_the_claim_sources_of_a_trajectory(wiki: Wiki, page_id: Any, dsn: str) -> None:
+    """The benchmark of whole wikis requires sources of sections, and of the claims that a trajectory lists."""
     await wiki.add_source()
     for number in range(2):
         await supersede(wiki, page_id, number, overridden_by=SourceRef("document", "doc-1"))
