@@ -32,7 +32,7 @@ async def exported(wiki: Wiki, folder: Path) -> dict[str, bytes]:
     return files(folder)
 
 
-async def a_wiki(wiki: Wiki) -> None:
+async def create_full_wiki(wiki: Wiki) -> None:
     """Create pages with everything that a page can have."""
     here = wiki.database, wiki.scope
     austin = await create_page(

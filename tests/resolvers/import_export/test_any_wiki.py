@@ -56,26 +56,26 @@ BODY = st.sampled_from(
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 async def test_any_wiki_is_imported_as_it_was_exported(wiki: Wiki, tmp_path: Path, data: st.DataObject) -> None:
-    """The wiki is exported as a folder, a zip or lines, with or without histories: names that differ only in case or
-    normal form, mentions, pages archived, renamed, merged."""
+    """The wiki is exported as a folder, a zip or JSON lines, with or without histories. Its pages may have names that
+    differ only in case or normal form, and may be archived, renamed, linked or merged."""
     start = await wiki.neighbour()
-    await any_wiki(start, data)
+    await fill_wiki(start, data)
     form = data.draw(st.sampled_from(["folder", "wiki.zip", "wiki.jsonl"]))
     first, second = (tmp_path / f"{start.scope.owner_id}-{n}-{form}" for n in (1, 2))
-    told = data.draw(st.booleans())
-    pages = (await export_path(start.database, start.scope, first, history=told)).pages
+    has_history = data.draw(st.booleans())
+    pages = (await export_path(start.database, start.scope, first, history=has_history)).pages
     assert counts(await run(start, first)) == (0, 0, pages, 0)
     copy = await start.neighbour()
     assert (await run(copy, first)).errors == ()
     assert counts(await run(copy, first)) == (0, 0, pages, 0)
-    await export_path(copy.database, copy.scope, second, history=told)
+    await export_path(copy.database, copy.scope, second, history=has_history)
     if form == "folder":
         assert files(second) == files(first)
     else:
         assert second.read_bytes() == first.read_bytes()
 
 
-async def any_wiki(start: Wiki, data: st.DataObject) -> None:
+async def fill_wiki(start: Wiki, data: st.DataObject) -> None:
     here, ids = (start.database, start.scope), []
     for title in data.draw(st.lists((TEXT | ODD).filter(lambda title: title.strip()), min_size=1, max_size=4)):
         draft = PageDraft(
@@ -97,20 +97,20 @@ async def any_wiki(start: Wiki, data: st.DataObject) -> None:
             if data.draw(st.booleans()):
                 await ignore_mention(*here, mention.mention_id)
     for change in data.draw(st.lists(st.sampled_from(["archive", "rename", "parent", "link", "merge"]), max_size=3)):
-        one, other = (data.draw(st.sampled_from(ids)), data.draw(st.sampled_from(ids))) if ids else (None, None)
+        page_id, other_id = (data.draw(st.sampled_from(ids)), data.draw(st.sampled_from(ids))) if ids else (None, None)
         with suppress(BadInput, Conflict, NotFound):
-            if one and other:
-                await changed(here, change, one, other)
+            if page_id and other_id:
+                await change_page(here, change, page_id, other_id)
 
 
-async def changed(here: tuple[Database, Scope], change: str, one: UUID, other: UUID) -> None:
+async def change_page(here: tuple[Database, Scope], change: str, page_id: UUID, other_id: UUID) -> None:
     if change == "archive":
-        await archive_page(*here, one)
+        await archive_page(*here, page_id)
     elif change == "rename":
-        await update_page(*here, one, slug=f"renamed-{one.hex[-6:]}")
+        await update_page(*here, page_id, slug=f"renamed-{page_id.hex[-6:]}")
     elif change == "parent":
-        await set_parent(*here, one, parent_id=other)
+        await set_parent(*here, page_id, parent_id=other_id)
     elif change == "link":
-        await link_pages(*here, one, other, reason="because")
+        await link_pages(*here, page_id, other_id, reason="because")
     else:
-        await merge_pages(*here, one, other)
+        await merge_pages(*here, page_id, other_id)

@@ -27,19 +27,19 @@ VAULT: dict[str, str | bytes] = {
     "Map.png": PNG + b"another",
     "Files/run.exe": b"MZ",
 }
-KEPT = {path: data for path, data in VAULT.items() if path.endswith((".png", ".pdf"))}
+ATTACHMENTS = {path: data for path, data in VAULT.items() if path.endswith((".png", ".pdf"))}
 
 
 def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-async def test_files_beside_notes_are_kept_and_come_back_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
+async def test_attachments_are_imported_and_exported_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
     result = await imported(wiki, tmp_path / "vault", VAULT)
     assert (result.attachments, result.left_out, result.errors, result.warnings) == (3, {".exe": 1}, (), ())
     await export_folder(wiki.database, wiki.scope, tmp_path / "out")
     out = files(tmp_path / "out")
-    assert {path: out[path] for path in KEPT} == KEPT
+    assert {path: out[path] for path in ATTACHMENTS} == ATTACHMENTS
     assert out["Trips/Austin.md"].decode() == VAULT["Trips/Austin.md"]
     copy = await wiki.neighbour()
     assert (await run(copy, tmp_path / "out")).attachments == 3
@@ -48,7 +48,7 @@ async def test_files_beside_notes_are_kept_and_come_back_byte_for_byte(wiki: Wik
 
 
 @pytest.mark.parametrize("ending", ["zip", "jsonl"])
-async def test_attachments_are_moved_by_a_zip_and_by_lines(wiki: Wiki, tmp_path: Path, ending: str) -> None:
+async def test_attachments_are_imported_from_zips_and_json_lines(wiki: Wiki, tmp_path: Path, ending: str) -> None:
     with ZipFile(tmp_path / "vault.zip", "w") as zip:
         for name, data in VAULT.items():
             zip.writestr(name, data)
@@ -57,13 +57,11 @@ async def test_attachments_are_moved_by_a_zip_and_by_lines(wiki: Wiki, tmp_path:
     copy = await wiki.neighbour()
     result = await run(copy, tmp_path / f"out.{ending}")
     assert (result.attachments, result.errors) == (3, ())
-    for path, data in KEPT.items():
+    for path, data in ATTACHMENTS.items():
         assert (await read_attachment(copy.database, copy.scope, path)).data == data
 
 
-async def test_an_import_of_the_same_changes_nothing_and_a_new_file_takes_the_place_of_the_old(
-    wiki: Wiki, tmp_path: Path
-) -> None:
+async def test_importing_attachments_again_writes_only_changed_files(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path / "vault", VAULT)
     before = await wiki.rows("attachments", "path")
     assert (await run(wiki, tmp_path / "vault")).attachments == 0
@@ -75,18 +73,18 @@ async def test_an_import_of_the_same_changes_nothing_and_a_new_file_takes_the_pl
     assert len(await wiki.rows("blobs", "1")) == 2
 
 
-async def test_the_file_beside_the_note_is_meant_before_others_of_its_name(wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_attachment_in_the_folder_of_the_note_is_preferred(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path / "vault", VAULT)
 
-    async def meant(folder: str, name: str) -> str | None:
+    async def resolve(folder: str, name: str) -> str | None:
         found = await find_attachments(wiki.database, wiki.scope, folder, [name])
         return found[name].path if name in found else None
 
-    assert await meant("Trips", "Map.png") == "Trips/Map.png"
-    assert await meant("", "map.PNG") == "Map.png"
-    assert await meant("Elsewhere", "Trips/map.png") == "Trips/Map.png"
-    assert await meant("Trips", "../Files/plan one.pdf") == "Files/plan one.pdf"
-    assert await meant("Trips", "Nothing.png") is None
+    assert await resolve("Trips", "Map.png") == "Trips/Map.png"
+    assert await resolve("", "map.PNG") == "Map.png"
+    assert await resolve("Elsewhere", "Trips/map.png") == "Trips/Map.png"
+    assert await resolve("Trips", "../Files/plan one.pdf") == "Files/plan one.pdf"
+    assert await resolve("Trips", "Nothing.png") is None
     place = (await find_attachments(wiki.database, wiki.scope, "", ["Map.png"]))["Map.png"]
     assert (place.media_type, place.width, place.height) == ("image/png", 640, 480)
 
@@ -106,20 +104,23 @@ async def test_files_that_are_too_large_empty_or_links_are_left_out_and_reported
 @pytest.mark.parametrize(
     "path", ["../a.png", "/a.png", "C:\\a.png", "a/../b.png", ".git/a.png", "a.md/b.png", "a.html"]
 )
-async def test_a_line_cannot_put_a_file_elsewhere(wiki: Wiki, tmp_path: Path, path: str) -> None:
+async def test_an_unsafe_attachment_path_is_refused(wiki: Wiki, tmp_path: Path, path: str) -> None:
     lines = tmp_path / "wiki.jsonl"
     lines.write_bytes(orjson.dumps({"attachment": {"path": path, "data": "YQ=="}}) + b'\n{"title": "A", "body": "b"}\n')
     result = await run(wiki, lines)
-    assert ([one.path for one in result.errors], result.attachments) == ([path], 0)
+    assert ([error.path for error in result.errors], result.attachments) == ([path], 0)
 
 
-async def test_where_writes_are_reviewed_no_file_is_kept_unseen(wiki: Wiki, tmp_path: Path) -> None:
+async def test_attachments_are_refused_where_writes_are_reviewed(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path / "vault", VAULT)
     rules = [PolicyRule(WriterRole.MEMBER, Policy.REVIEW)]
     await update_wiki_settings(wiki.database, wiki.acting(Role.ADMIN).scope, WikiSettings(write_policy=rules))
     (tmp_path / "vault/Map.png").write_bytes(PNG)
     result = await run(wiki.acting(Role.MEMBER), tmp_path / "vault")
-    assert (result.attachments, [(one.path, one.code) for one in result.warnings]) == (0, [("Map.png", "FORBIDDEN")])
+    assert (result.attachments, [(warning.path, warning.code) for warning in result.warnings]) == (
+        0,
+        [("Map.png", "FORBIDDEN")],
+    )
     assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == VAULT["Map.png"]
 
 

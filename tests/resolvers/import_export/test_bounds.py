@@ -29,18 +29,18 @@ FORMS = ("folder", "wiki.zip", "wiki.jsonl")
 
 
 async def check_round_trip(wiki: Wiki, folder: Path, forms: Sequence[str] = FORMS) -> None:
-    """Check each form with histories: an import into the same wiki changes nothing, one into an empty wiki gives the
-    same."""
+    """Check for each form, with histories, that an import into the same wiki changes nothing, and that an import into
+    an empty wiki gives the same export."""
     folder.mkdir()
     for form in forms:
         first, second = folder / f"first-{form}", folder / f"second-{form}"
-        made = await export_path(wiki.database, wiki.scope, first, history=True)
-        assert made.errors == ()
+        export = await export_path(wiki.database, wiki.scope, first, history=True)
+        assert export.errors == ()
         again = await run(wiki, first)
-        assert (again.errors, counts(again)) == ((), (0, 0, made.pages, 0))
+        assert (again.errors, counts(again)) == ((), (0, 0, export.pages, 0))
         copy = await wiki.neighbour()
         result = await run(copy, first)
-        assert (result.errors, result.created) == ((), made.pages)
+        assert (result.errors, result.created) == ((), export.pages)
         await export_path(copy.database, copy.scope, second, history=True)
         assert content(second) == content(first)
 
@@ -86,7 +86,7 @@ async def test_the_longest_and_most_unusual_values_are_imported_unchanged(
     await check_round_trip(start, tmp_path / str(start.scope.owner_id), [form])
 
 
-async def test_a_bound_that_was_lowered_since_holds_for_what_comes_and_not_for_what_is_there(
+async def test_a_lowered_bound_applies_to_new_values_and_not_to_stored_ones(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(wiki.database, wiki.scope, ["e\u0301", "a, "])
@@ -101,10 +101,8 @@ async def test_a_bound_that_was_lowered_since_holds_for_what_comes_and_not_for_w
         await patch_section(wiki.database, wiki.scope, page["id"], section_slug="overview", body="abc")
 
 
-async def test_a_page_with_thousands_of_citations_and_former_slugs_is_imported_unchanged(
-    wiki: Wiki, tmp_path: Path
-) -> None:
-    """Its header is longer than readers of YAML could read fast."""
+async def test_a_page_with_thousands_of_citations_is_imported_unchanged(wiki: Wiki, tmp_path: Path) -> None:
+    """The header is too long for a general YAML parser to read fast."""
     page = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body="Text."))).page_id
     scope = {"tenant_id": wiki.scope.tenant_id, "owner_id": wiki.scope.owner_id}
     (section,) = await wiki.rows("sections")
@@ -121,13 +119,13 @@ async def test_a_page_with_thousands_of_citations_and_former_slugs_is_imported_u
     await wiki.look.execute("ANALYZE sources, section_sources, sections")
     await add_former_slugs(wiki.database, wiki.scope, page, [f"once-{n}" for n in range(400)])
     for form in ("folder", "wiki.jsonl"):
-        made = await export_path(wiki.database, wiki.scope, tmp_path / form)
+        export = await export_path(wiki.database, wiki.scope, tmp_path / form)
         again = await run(wiki, tmp_path / form)
-        assert (made.errors, again.errors, counts(again)) == ((), (), (0, 0, 1, 0))
+        assert (export.errors, again.errors, counts(again)) == ((), (), (0, 0, 1, 0))
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_a_page_that_cannot_be_written_is_reported_and_stops_no_other(
+async def test_a_page_that_cannot_be_exported_does_not_stop_the_export(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     for title in ("Austin", "Boston", "Chicago"):
@@ -137,16 +135,16 @@ async def test_a_page_that_cannot_be_written_is_reported_and_stops_no_other(
     before = content(path)
     for name in ("to_markdown", "to_record"):
         monkeypatch.setattr(targets, name, failing(getattr(targets, name)))
-    made = await export_path(wiki.database, wiki.scope, path)
-    (error,) = made.errors
-    assert (made.pages, made.failed, error.path, error.code) == (2, 1, "topic/boston.md", "UNWRITABLE")
+    export = await export_path(wiki.database, wiki.scope, path)
+    (error,) = export.errors
+    assert (export.pages, export.failed, error.path, error.code) == (2, 1, "topic/boston.md", "UNWRITABLE")
     assert "no room for Boston" in error.message
     if form == "folder":
-        assert content(path)["topic/boston.md"] == before["topic/boston.md"], "what was written before stays"
+        assert content(path)["topic/boston.md"] == before["topic/boston.md"], "the file of the previous export stays"
         (path / "topic/boston.md").unlink()
     copy = await wiki.neighbour()
-    (told,) = (await run(copy, path)).errors
-    assert (told.path, told.code) == ("topic/boston.md", "MISSING")
+    (missing,) = (await run(copy, path)).errors
+    assert (missing.path, missing.code) == ("topic/boston.md", "MISSING")
     assert [page["title"] for page in await copy.rows("pages", "title")] == ["Austin", "Chicago"]
 
 

@@ -18,13 +18,13 @@ from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.sources.sources import forget_source
 from tests.compiler.story import compile_all
-from tests.resolvers.import_export.exports import a_wiki, exported, files
+from tests.resolvers.import_export.exports import create_full_wiki, exported, files
 from tests.resolvers.import_export.vaults import counts, imported, run, write
 from tests.wiki import Wiki, check
 
 
 async def test_a_wiki_is_imported_unchanged_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
-    await a_wiki(wiki)
+    await create_full_wiki(wiki)
     first = await exported(wiki, tmp_path / "first")
     assert set(first) == {
         ".cairn/files", ".cairn/mentions.jsonl", ".cairn/sources.jsonl", ".cairn/wiki.json",
@@ -42,7 +42,7 @@ async def test_a_wiki_is_imported_unchanged_byte_for_byte(wiki: Wiki, tmp_path: 
 
 
 async def test_json_lines_are_imported_unchanged_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
-    await a_wiki(wiki)
+    await create_full_wiki(wiki)
     await export_path(wiki.database, wiki.scope, tmp_path / "one.jsonl")
     copy = await wiki.neighbour()
     assert (await run(copy, tmp_path / "one.jsonl")).errors == ()
@@ -62,14 +62,16 @@ async def test_a_score_boost_is_imported_unchanged(wiki: Wiki, tmp_path: Path, f
 
 async def test_a_score_boost_out_of_bounds_is_reported(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path, {".cairn/wiki.json": '{"score_boost": 11}', "a.md": "A."})
-    (told,) = (await run(wiki, tmp_path)).errors
-    assert (told.path, told.code) == (".cairn/wiki.json", "BAD_USER_INPUT")
+    (error,) = (await run(wiki, tmp_path)).errors
+    assert (error.path, error.code) == (".cairn/wiki.json", "BAD_USER_INPUT")
     assert (await find_owner(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)).score_boost == 0.9
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 @pytest.mark.parametrize("language", ["english", "german"])
-async def test_an_empty_wiki_is_imported_as_one(wiki: Wiki, tmp_path: Path, form: str, language: str) -> None:
+async def test_an_empty_wiki_is_imported_with_its_language(
+    wiki: Wiki, tmp_path: Path, form: str, language: str
+) -> None:
     await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, language)
     await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
     copy = await wiki.neighbour()
@@ -78,11 +80,11 @@ async def test_an_empty_wiki_is_imported_as_one(wiki: Wiki, tmp_path: Path, form
     assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)) == language
 
 
-async def test_a_wiki_comes_back_from_the_folder_in_which_one_is(
+async def test_a_wiki_is_imported_from_the_working_directory(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The marker of the folder with histories does not depend on the folder's name."""
-    await a_wiki(wiki)
+    await create_full_wiki(wiki)
     await export_path(wiki.database, wiki.scope, tmp_path, history=True)
     monkeypatch.chdir(tmp_path)
     copy = await wiki.neighbour()
@@ -93,7 +95,7 @@ async def test_a_wiki_comes_back_from_the_folder_in_which_one_is(
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_reasons_and_language_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
-    await a_wiki(wiki)
+    await create_full_wiki(wiki)
     await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "german")
     pages = {page["title"]: page["id"] for page in await wiki.rows("pages")}
     for reason in ("import", "because"):
@@ -118,7 +120,7 @@ async def test_reasons_and_language_are_imported_unchanged(wiki: Wiki, tmp_path:
 
 async def reasons(wiki: Wiki) -> dict[tuple[str, str], set[str]]:
     titles = {page["id"]: page["title"] for page in await wiki.rows("pages")}
-    return {(titles[one], titles[other]): found for (one, other), found in (await wiki.references()).items()}
+    return {(titles[start], titles[end]): found for (start, end), found in (await wiki.references()).items()}
 
 
 async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Path) -> None:
@@ -127,15 +129,14 @@ async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Pa
     write(tmp_path / "elvish", {".cairn/wiki.json": '{"language": "elvish"}', "b.md": "B."})
     assert (await run(wiki, tmp_path / "german")).errors == ()
     assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", wiki.scope.owner_id)) == "english"
-    (told,) = (await run(await wiki.neighbour(), tmp_path / "elvish")).errors
-    assert told.path == ".cairn/wiki.json"
+    (error,) = (await run(await wiki.neighbour(), tmp_path / "elvish")).errors
+    assert error.path == ".cairn/wiki.json"
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_a_wiki_is_not_changed_by_its_own_export(wiki: Wiki, tmp_path: Path, form: str) -> None:
-    """Pages that came from no file do not come to be from one, nor do those that came from one forget it, also where an
-    export cannot lay it there."""
-    await a_wiki(wiki)
+    """An import keeps whether a page has the path of a file, also where an export cannot use that path."""
+    await create_full_wiki(wiki)
     files = {"Plugins/Templates.md": "One. [[Austin]]", "Case.md": "Upper.", "case.md": "Lower.", "con.md": "Device."}
     await imported(wiki, tmp_path / "vault", files)
     before = await wiki.rows("pages")
@@ -150,7 +151,7 @@ async def test_a_wiki_without_pages_is_imported_unchanged(wiki: Wiki, tmp_path: 
     assert counts(await run(await wiki.neighbour(), tmp_path / form)) == (0, 0, 0, 0)
 
 
-async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> None:
+async def test_json_lines_keep_the_paths_of_imported_files(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path / "vault", {"Plugins/Templates.md": "One.", "Clipper/Templates.md": "Two. [[Plugins/Templates]]"})
     await run(wiki, tmp_path / "vault")
     folder = await exported(wiki, tmp_path / "folder")
@@ -161,8 +162,8 @@ async def test_lines_keep_where_the_files_lay(wiki: Wiki, tmp_path: Path) -> Non
     assert await exported(copy, tmp_path / "again") == folder
 
 
-async def test_a_zip_is_the_folder(wiki: Wiki, tmp_path: Path) -> None:
-    await a_wiki(wiki)
+async def test_a_zip_export_has_the_files_of_a_folder_export(wiki: Wiki, tmp_path: Path) -> None:
+    await create_full_wiki(wiki)
     folder = await exported(wiki, tmp_path / "folder")
     await export_path(wiki.database, wiki.scope, tmp_path / "wiki.zip")
     with ZipFile(tmp_path / "wiki.zip") as zip:
@@ -176,7 +177,7 @@ async def test_a_zip_is_the_folder(wiki: Wiki, tmp_path: Path) -> None:
     assert file.getvalue() == (tmp_path / "wiki.zip").read_bytes()
 
 
-async def test_dates_of_files_are_kept(wiki: Wiki, tmp_path: Path) -> None:
+async def test_dates_in_headers_of_files_become_dates_of_pages(wiki: Wiki, tmp_path: Path) -> None:
     await imported(
         wiki,
         tmp_path,
@@ -192,7 +193,7 @@ async def test_dates_of_files_are_kept(wiki: Wiki, tmp_path: Path) -> None:
     assert pages["new"]["metadata"]["created"] == "last spring"
 
 
-async def test_notes_are_of_the_day_that_a_source_of_their_file_would_be(wiki: Wiki, tmp_path: Path) -> None:
+async def test_notes_are_dated_by_their_file_name_header_or_text(wiki: Wiki, tmp_path: Path) -> None:
     files = {
         "log/2023-06-30 Fair.md": "Text.",
         "post.md": "---\ndate: 2022-04-01\n---\nText.",
@@ -204,10 +205,10 @@ async def test_notes_are_of_the_day_that_a_source_of_their_file_would_be(wiki: W
     days = {title: page["created_at"].date().isoformat() for title, page in pages.items()}
     assert days.pop("today") > "2026"
     assert days == {"2023-06-30 Fair": "2023-06-30", "post": "2022-04-01", "minutes": "2024-02-21"}
-    assert pages["post"]["metadata"]["date"] == "2022-04-01", "which stays where it was"
+    assert pages["post"]["metadata"]["date"] == "2022-04-01", "the header field stays in the metadata"
 
 
-async def test_a_page_that_was_changed_here_keeps_the_date_of_the_change(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_page_edited_after_its_import_keeps_the_date_of_the_edit(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"old.md": "---\nupdated: 2021-02-03\n---\nOld."})
     page = (await wiki.rows("pages"))[0]
     await update_page(wiki.database, wiki.scope, page["id"], body="New.")
@@ -217,7 +218,7 @@ async def test_a_page_that_was_changed_here_keeps_the_date_of_the_change(wiki: W
     assert (await wiki.page(page["id"]))["updated_at"] >= changed
 
 
-async def test_a_stub_that_redirects_is_a_former_name(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_file_that_redirects_becomes_a_former_slug(wiki: Wiki, tmp_path: Path) -> None:
     result = await imported(
         wiki,
         tmp_path,
@@ -236,7 +237,7 @@ async def test_a_stub_that_redirects_is_a_former_name(wiki: Wiki, tmp_path: Path
     await check(wiki)
 
 
-async def test_a_stub_may_lead_to_another_whatever_the_order_of_the_files(wiki: Wiki, tmp_path: Path) -> None:
+async def test_redirecting_files_may_form_chains_in_any_order(wiki: Wiki, tmp_path: Path) -> None:
     notes = {
         "a.md": "---\nredirectTo: b\n---\n",
         "b.md": "---\nredirectTo: c\n---\n",
@@ -252,8 +253,8 @@ async def test_a_stub_may_lead_to_another_whatever_the_order_of_the_files(wiki: 
     await check(wiki)
 
 
-async def test_an_export_is_imported_by_anybody(wiki: Wiki, tmp_path: Path) -> None:
-    """A folder that says of itself that it is an export is read as strictly as any other."""
+async def test_the_marker_of_an_export_does_not_relax_validation(wiki: Wiki, tmp_path: Path) -> None:
+    """A folder with the marker of an export is read as strictly as any other."""
     write(tmp_path, {".cairn/wiki.json": "{}", ".cairn/sources.jsonl": '{"kind": 1}\nno\n', "a.md": "A."})
     result = await import_path(wiki.database, wiki.scope, tmp_path)
     assert counts(result) == (1, 0, 0, 2)
@@ -261,21 +262,19 @@ async def test_an_export_is_imported_by_anybody(wiki: Wiki, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
-async def test_links_from_evidence_go_with_their_source_after_they_came_back(
-    wiki: Wiki, tmp_path: Path, form: str
-) -> None:
-    """Their reasons carry ids, which are others in another wiki."""
+async def test_imported_evidence_links_are_deleted_with_their_source(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    """The reasons of these links have the ids of sources, which differ in another wiki."""
     here = wiki.database, wiki.scope
-    await a_wiki(wiki)
+    await create_full_wiki(wiki)
     pages = {page["title"]: page["id"] for page in await wiki.rows("pages")}
     for row in await wiki.rows("sources"):
         await link_pages(*here, pages["Austin"], pages["Austin, Texas"], reason=f"co_mention:{row['id']}")
     await export_path(*here, tmp_path / form)
     copy = await wiki.neighbour()
     assert (await run(copy, tmp_path / form)).errors == ()
-    kept = {reason for reasons in (await copy.references()).values() for reason in reasons}
+    imported_reasons = {reason for reasons in (await copy.references()).values() for reason in reasons}
     own = {f"co_mention:{row['id']}" for row in await copy.rows("sources")}
-    assert {reason for reason in kept if reason.startswith("co_mention")} == own
+    assert {reason for reason in imported_reasons if reason.startswith("co_mention")} == own
     assert counts(await run(copy, tmp_path / form)) == (0, 0, 3, 0)
     (tmp_path / "again").mkdir()
     await export_path(copy.database, copy.scope, tmp_path / "again" / form)
@@ -287,7 +286,7 @@ async def test_links_from_evidence_go_with_their_source_after_they_came_back(
     assert not any(reason.startswith("co_mention") for each in (await copy.references()).values() for reason in each)
 
 
-async def test_a_reason_of_a_source_that_is_not_there_is_left_out(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_link_reason_of_an_unknown_source_is_left_out(wiki: Wiki, tmp_path: Path) -> None:
     """An export of an older release has such a reason: it has the id of the wiki that it came from."""
     reasons = f"co_mention:{wiki.scope.owner_id}: co_mention:7".split(": ")
     lines = "".join(f"      - {reason}\n" for reason in reasons)

@@ -13,12 +13,12 @@ from resolvers.errors import BadInput, NotFound, Unavailable
 from resolvers.import_export.files import export_folder, export_path, export_zip
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
-from tests.resolvers.import_export.exports import a_wiki, exported, files
+from tests.resolvers.import_export.exports import create_full_wiki, exported, files
 from tests.wiki import Wiki
 
 
 async def test_a_second_export_writes_only_changed_files(wiki: Wiki, tmp_path: Path) -> None:
-    await a_wiki(wiki)
+    await create_full_wiki(wiki)
     folder = tmp_path / "wiki"
     await exported(wiki, folder)
     for path in folder.rglob("*"):
@@ -34,7 +34,9 @@ async def test_a_second_export_writes_only_changed_files(wiki: Wiki, tmp_path: P
 
 
 @pytest.mark.parametrize("instead", [None, "a file"])
-async def test_a_folder_that_was_already_removed_is_no_error(wiki: Wiki, tmp_path: Path, instead: str | None) -> None:
+async def test_an_export_tolerates_a_folder_that_was_already_removed(
+    wiki: Wiki, tmp_path: Path, instead: str | None
+) -> None:
     draft = PageDraft("topic", "Page", body="Text.", metadata={"imported_from": "a/b/page.md"})
     page = await create_page(wiki.database, wiki.scope, draft)
     await exported(wiki, tmp_path)
@@ -47,7 +49,7 @@ async def test_a_folder_that_was_already_removed_is_no_error(wiki: Wiki, tmp_pat
     assert (tmp_path / "a").exists() == bool(instead)
 
 
-async def test_a_folder_of_something_else_is_left_alone(wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_export_does_not_write_into_a_folder_with_other_files(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("Mine.")
     with pytest.raises(BadInput, match="new or empty"):
         await export_folder(wiki.database, wiki.scope, tmp_path)
@@ -74,14 +76,14 @@ async def test_a_caller_who_may_not_read_gets_no_export(wiki: Wiki, tmp_path: Pa
 
 
 async def test_progress_is_reported(wiki: Wiki, tmp_path: Path) -> None:
-    await a_wiki(wiki)
-    heard = []
-    await export_folder(wiki.database, wiki.scope, tmp_path / "x", report=lambda *step: heard.append(step))
-    assert [(step, done, total) for step, done, total, _ in heard] == [("Writing", 3, 3)]
+    await create_full_wiki(wiki)
+    steps = []
+    await export_folder(wiki.database, wiki.scope, tmp_path / "x", report=lambda *step: steps.append(step))
+    assert [(step, done, total) for step, done, total, _ in steps] == [("Writing", 3, 3)]
 
 
-async def test_a_full_disk_is_not_taken_for_a_database_that_is_gone(wiki: Wiki, tmp_path: Path) -> None:
-    await a_wiki(wiki)
+async def test_a_full_disk_is_reported_as_a_full_disk(wiki: Wiki, tmp_path: Path) -> None:
+    await create_full_wiki(wiki)
     (tmp_path / ".cairn").mkdir()
     (tmp_path / ".cairn" / "files").touch()
     (tmp_path / ".cairn" / "draft").symlink_to("/dev/full")
@@ -89,10 +91,12 @@ async def test_a_full_disk_is_not_taken_for_a_database_that_is_gone(wiki: Wiki, 
         await export_folder(wiki.database, wiki.scope, tmp_path)
 
 
-async def test_a_zip_that_is_broken_off_is_not_finished_later(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
-    await a_wiki(wiki)
+async def test_an_interrupted_zip_export_is_not_finished_at_collection(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await create_full_wiki(wiki)
     complaints: list[type[BaseException]] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda heard: complaints.append(heard.exc_type))
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: complaints.append(unraisable.exc_type))
     with Path("/dev/full").open("wb", buffering=0) as full, pytest.raises(Unavailable, match="No space left"):
         await export_zip(wiki.database, wiki.scope, full)
     gc.collect()

@@ -30,28 +30,28 @@ NOTES = {
 }
 
 
-async def changed(wiki: Wiki, folder: Path, before: dict[str, bytes]) -> dict[str, str]:
-    """The files of an export that differ from what was imported."""
+async def changed_files(wiki: Wiki, folder: Path, before: dict[str, bytes]) -> dict[str, str]:
+    """Return the files of an export that differ from the imported ones."""
     after = {path: data for path, data in (await exported(wiki, folder)).items() if not path.startswith(".cairn")}
     assert set(after) == set(before)
     return {path: data.decode() for path, data in after.items() if data != before[path]}
 
 
-async def vault(wiki: Wiki, folder: Path) -> dict[str, bytes]:
+async def import_vault(wiki: Wiki, folder: Path) -> dict[str, bytes]:
     assert (await imported(wiki, folder, NOTES)).errors == ()
     return files(folder)
 
 
-async def test_files_of_unchanged_pages_are_the_same_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
-    before = await vault(wiki, tmp_path / "notes")
-    assert await changed(wiki, tmp_path / "out", before) == {}
+async def test_files_of_unchanged_pages_are_exported_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
+    before = await import_vault(wiki, tmp_path / "notes")
+    assert await changed_files(wiki, tmp_path / "out", before) == {}
     await export_path(wiki.database, wiki.scope, tmp_path / "out.zip")
     with ZipFile(tmp_path / "out.zip") as zip:
         assert {path: zip.read(path) for path in before} == before
 
 
-async def test_the_export_makes_the_same_wiki_again(wiki: Wiki, tmp_path: Path) -> None:
-    await vault(wiki, tmp_path / "notes")
+async def test_importing_an_export_gives_the_same_wiki(wiki: Wiki, tmp_path: Path) -> None:
+    await import_vault(wiki, tmp_path / "notes")
     pages = await by_path(wiki)
     await update_page(wiki.database, wiki.scope, pages["windows.md"]["id"], body="To [[security]], [[Use]].")
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Security", body="Mine: [[windows]]."))
@@ -65,65 +65,65 @@ async def test_the_export_makes_the_same_wiki_again(wiki: Wiki, tmp_path: Path) 
         assert counts(await run(copy, tmp_path / form)) == (0, 0, 7, 0)
 
 
-async def test_one_changed_page_changes_one_file_and_keeps_its_header(wiki: Wiki, tmp_path: Path) -> None:
-    before = await vault(wiki, tmp_path / "notes")
+async def test_a_changed_page_changes_one_file_and_keeps_its_header(wiki: Wiki, tmp_path: Path) -> None:
+    before = await import_vault(wiki, tmp_path / "notes")
     page = (await by_path(wiki))["Sync/Use.md"]
     body = page["body_md"] + "\n\nSee [[Windows]]."
     await update_page(wiki.database, wiki.scope, page["id"], body=body)
-    found = await changed(wiki, tmp_path / "out", before)
+    found = await changed_files(wiki, tmp_path / "out", before)
     assert found == {"Sync/Use.md": NOTES["Sync/Use.md"] + "\nSee [[Windows]].\n"}, "links as they were written"
     await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"])
-    assert await changed(wiki, tmp_path / "out", before) == {}, "what was taken back is no change"
+    assert await changed_files(wiki, tmp_path / "out", before) == {}, "a reverted change is no change"
     page = (await by_path(wiki))["Sync/Security.md"]
     await update_page(wiki.database, wiki.scope, page["id"], body="Changed.")
     header = NOTES["Sync/Security.md"].partition("Of")[0]
-    assert await changed(wiki, tmp_path / "out", before) == {"Sync/Security.md": f"{header}Changed.\n"}
+    assert await changed_files(wiki, tmp_path / "out", before) == {"Sync/Security.md": f"{header}Changed.\n"}
 
 
-async def test_line_ends_of_a_changed_file_stay(wiki: Wiki, tmp_path: Path) -> None:
-    before = await vault(wiki, tmp_path / "notes")
+async def test_a_changed_file_keeps_its_line_endings(wiki: Wiki, tmp_path: Path) -> None:
+    before = await import_vault(wiki, tmp_path / "notes")
     page = (await by_path(wiki))["windows.md"]
     await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"].replace("End.", "The\n\nend."))
-    (file,) = (await changed(wiki, tmp_path / "out", before)).values()
+    (file,) = (await changed_files(wiki, tmp_path / "out", before)).values()
     assert file == NOTES["windows.md"].replace("End.", "The\r\n\r\nend.")
 
 
-async def test_a_rename_changes_the_file_of_its_page_alone(wiki: Wiki, tmp_path: Path) -> None:
-    before = await vault(wiki, tmp_path / "notes")
+async def test_a_rename_changes_only_the_file_of_its_page(wiki: Wiki, tmp_path: Path) -> None:
+    before = await import_vault(wiki, tmp_path / "notes")
     pages = await by_path(wiki)
     await rename_page(wiki.database, wiki.scope, pages["windows.md"]["id"], title="Panes", slug="panes")
     assert "[[panes|W]] and [it](wiki:panes#End" in (await by_path(wiki))["Café/ö.md"]["body_md"]
-    found = await changed(wiki, tmp_path / "out", before)
+    found = await changed_files(wiki, tmp_path / "out", before)
     assert set(found) == {"windows.md"}, "links to the file are right as they are"
     assert found["windows.md"].startswith("---\ntitle: Panes\n")
     await update_page(wiki.database, wiki.scope, pages["Café/ö.md"]["id"], body="To [[Panes]] and [it](wiki:panes).")
-    found = await changed(wiki, tmp_path / "out", before)
+    found = await changed_files(wiki, tmp_path / "out", before)
     assert found["Café/ö.md"] == "To [[windows|Panes]] and [it](../windows.md).\n"
 
 
-async def test_changes_of_page_fields_are_in_the_file(wiki: Wiki, tmp_path: Path) -> None:
-    before = await vault(wiki, tmp_path / "notes")
+async def test_changed_page_fields_are_exported_to_the_file(wiki: Wiki, tmp_path: Path) -> None:
+    before = await import_vault(wiki, tmp_path / "notes")
     where = wiki.database, wiki.scope
     pages = await by_path(wiki)
     await add_alias(*where, pages["empty.md"]["id"], name="Nothing")
     await archive_page(*where, pages["Publish/Security.md"]["id"])
     await link_pages(*where, pages["Sync/Use.md"]["id"], pages["windows.md"]["id"])
-    found = await changed(wiki, tmp_path / "out", before)
+    found = await changed_files(wiki, tmp_path / "out", before)
     assert set(found) == {"empty.md", "Publish/Security.md", "Sync/Use.md"}
     assert "aliases:\n  - Nothing\n" in found["empty.md"]
     assert "archived: true\n" in found["Publish/Security.md"]
     assert 'related:\n  - "[[windows]]"\n' in found["Sync/Use.md"]
 
 
-async def test_a_compile_changes_no_file(wiki: Wiki, tmp_path: Path) -> None:
-    before = await vault(wiki, tmp_path / "notes")
+async def test_links_of_the_planner_change_no_file(wiki: Wiki, tmp_path: Path) -> None:
+    before = await import_vault(wiki, tmp_path / "notes")
     pages = await by_path(wiki)
     await link_pages(wiki.database, wiki.scope, pages["Sync/Use.md"]["id"], pages["windows.md"]["id"], reason="planner")
-    assert await changed(wiki, tmp_path / "out", before) == {}
+    assert await changed_files(wiki, tmp_path / "out", before) == {}
 
 
-async def test_a_file_that_was_changed_in_the_export_is_read_as_its_tool_reads_it(wiki: Wiki, tmp_path: Path) -> None:
-    await vault(wiki, tmp_path / "notes")
+async def test_a_file_edited_in_an_export_is_read_in_the_format_of_its_tool(wiki: Wiki, tmp_path: Path) -> None:
+    await import_vault(wiki, tmp_path / "notes")
     await exported(wiki, tmp_path / "out")
     copy = await wiki.neighbour()
     await run(copy, tmp_path / "out")
@@ -169,7 +169,7 @@ async def test_any_text_is_exported_byte_for_byte(wiki: Wiki, texts: list[str]) 
         other = await wiki.neighbour()
         await run(other, notes)
         before = files(notes)
-        assert await changed(other, Path(folder) / "out", before) == {}
+        assert await changed_files(other, Path(folder) / "out", before) == {}
         copy = await wiki.neighbour()
         assert (await run(copy, Path(folder) / "out")).errors == ()
         assert await exported(copy, Path(folder) / "again") == files(Path(folder) / "out")
@@ -179,11 +179,11 @@ async def test_any_text_is_exported_byte_for_byte(wiki: Wiki, texts: list[str]) 
 async def test_a_real_vault_is_exported_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
     before = {path: data for path, data in files(VAULT).items() if path.endswith(".md")}
     await run(wiki, VAULT)
-    assert await changed(wiki, tmp_path / "out", before) == {}
+    assert await changed_files(wiki, tmp_path / "out", before) == {}
     page = (await by_path(wiki))["Obsidian Sync/Headless Sync.md"]
     assert "[[security-and-privacy-obsidian-sync|" in page["body_md"]
     await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"] + "\n\nOne more.")
-    ((path, text),) = (await changed(wiki, tmp_path / "out", before)).items()
+    ((path, text),) = (await changed_files(wiki, tmp_path / "out", before)).items()
     assert path == "Obsidian Sync/Headless Sync.md"
     assert "security-and-privacy" not in text
     copy = await wiki.neighbour()

@@ -11,7 +11,7 @@ import pytest
 from resolvers.errors import Unavailable
 from resolvers.import_export.files import export_folder, export_lines, export_zip
 from tests.connections import IDLE
-from tests.resolvers.import_export.exports import a_wiki
+from tests.resolvers.import_export.exports import create_full_wiki
 from tests.wiki import Wiki
 
 FULL = Path("/dev/full")
@@ -26,14 +26,14 @@ def reuses_connections() -> Iterator[None]:
 
 @pytest.fixture
 def unraised(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """The exceptions that Python could only print."""
-    told: list[Any] = []
-    monkeypatch.setattr(sys, "unraisablehook", told.append)
-    yield told
+    """The exceptions that Python could report but not raise."""
+    reports: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", reports.append)
+    yield reports
     gc.collect()
 
 
-async def test_a_folder_that_cannot_be_written_is_not_the_fault_of_the_database(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_full_disk_during_a_folder_export_is_reported(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / ".cairn").mkdir()
     (tmp_path / ".cairn" / "files").touch()
     (tmp_path / ".cairn" / "draft").symlink_to(FULL)
@@ -41,15 +41,15 @@ async def test_a_folder_that_cannot_be_written_is_not_the_fault_of_the_database(
         await export_folder(wiki.database, wiki.scope, tmp_path)
 
 
-async def test_a_zip_that_cannot_be_written_leaves_nothing_behind(wiki: Wiki, unraised: list[Any]) -> None:
-    await a_wiki(wiki)
+async def test_a_full_disk_during_a_zip_export_leaves_no_unraised_exception(wiki: Wiki, unraised: list[Any]) -> None:
+    await create_full_wiki(wiki)
     with pytest.raises(Unavailable, match="cannot be written: No space left"), FULL.open("wb", buffering=0) as file:
         await export_zip(wiki.database, wiki.scope, file)
     gc.collect()
     assert unraised == []
 
 
-async def test_lines_that_cannot_be_written_are_reported(wiki: Wiki) -> None:
-    await a_wiki(wiki)
+async def test_a_full_disk_during_a_json_lines_export_is_reported(wiki: Wiki) -> None:
+    await create_full_wiki(wiki)
     with pytest.raises(Unavailable, match="cannot be written: No space left"), FULL.open("wb", buffering=0) as file:
         await export_lines(wiki.database, wiki.scope, file)

@@ -11,12 +11,12 @@ from resolvers.import_export.files import export_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.sources.mentions import record_mention
-from tests.resolvers.import_export.exports import a_wiki, exported
+from tests.resolvers.import_export.exports import create_full_wiki, exported
 from tests.resolvers.import_export.vaults import run
 from tests.wiki import Wiki
 
 
-async def held(wiki: Wiki) -> dict[str, tuple[Any, ...]]:
+async def stored_mentions(wiki: Wiki) -> dict[str, tuple[Any, ...]]:
     return {
         row["name"]: (
             row["status"],
@@ -32,37 +32,37 @@ async def held(wiki: Wiki) -> dict[str, tuple[Any, ...]]:
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_mentions_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
-    await a_wiki(wiki)
-    before = await held(wiki)
+    await create_full_wiki(wiki)
+    before = await stored_mentions(wiki)
     assert [facts[:3] for facts in before.values()] == [("open", 2, "entity"), ("ignored", 1, None)]
     await export_path(wiki.database, wiki.scope, tmp_path / form)
     copy = await wiki.neighbour()
     for _ in range(2):
         assert (await run(copy, tmp_path / form)).errors == ()
-        assert await held(copy) == before
+        assert await stored_mentions(copy) == before
     assert len(await copy.rows("activity", action="mention.recorded")) == 1
     for sightings in await wiki.rows("sightings", "1"), await copy.rows("sightings", "1"):
         assert len(sightings) == 3
 
 
-async def test_a_name_of_many_sources_has_several_lines(
+async def test_a_mention_with_many_sources_is_exported_in_several_lines(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exporting, "SIGHTINGS_PER_BATCH", 2)
     for n in range(5):
         source = await wiki.add_source(ref=f"doc-{n}")
         await record_mention(wiki.database, wiki.scope, name="Ada", source_id=source, quote=f"Ada {n}")
-    before = await held(wiki)
+    before = await stored_mentions(wiki)
     first = await exported(wiki, tmp_path / "first")
     assert len(first[".cairn/mentions.jsonl"].splitlines()) == 3
     copy = await wiki.neighbour()
     assert (await run(copy, tmp_path / "first")).errors == ()
-    assert await held(copy) == before
+    assert await stored_mentions(copy) == before
     assert await exported(copy, tmp_path / "second") == first
 
 
-async def test_a_name_that_became_a_page_is_promoted_again(wiki: Wiki, tmp_path: Path) -> None:
-    """A name whose page is gone is not told."""
+async def test_a_promoted_mention_is_promoted_again_by_an_import(wiki: Wiki, tmp_path: Path) -> None:
+    """A mention whose page was deleted is not exported."""
     here = wiki.database, wiki.scope
     pages = {name: (await create_page(*here, PageDraft("entity", name))).page_id for name in ("Ada", "Bo", "Cy")}
     for name, page_id in pages.items():
@@ -83,7 +83,7 @@ async def test_a_name_that_became_a_page_is_promoted_again(wiki: Wiki, tmp_path:
     assert len(await copy.rows("activity", action="mention.promoted")) == 2
 
 
-async def test_a_name_is_promoted_to_a_page_of_that_name_only(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_mention_is_promoted_only_to_a_page_of_its_name(wiki: Wiki, tmp_path: Path) -> None:
     await wiki.add_source()
     await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ada"))
     seen = [{"kind": "document", "ref": "doc-1"}]
@@ -91,14 +91,14 @@ async def test_a_name_is_promoted_to_a_page_of_that_name_only(wiki: Wiki, tmp_pa
         {"mention": {"name": name, "status": "promoted", "page": page, "sightings": seen}}
         for name, page in (("ADA", "/wiki/entity/ada"), ("Bo", "/wiki/entity/ada"), ("Cy", "/wiki/entity/cy"))
     ]
-    (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in lines))
+    (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
     assert (await run(wiki, tmp_path / "x.jsonl")).errors == ()
     statuses = {row["name"]: row["status"] for row in await wiki.rows("mentions")}
     assert statuses == {"ADA": "promoted", "Bo": "open", "Cy": "open"}
 
 
-async def test_a_name_joins_those_of_the_wiki_it_comes_to(wiki: Wiki, tmp_path: Path) -> None:
-    """Sources count once; a name that was open there is ignored after; one of no known source is told."""
+async def test_imported_mentions_are_merged_with_those_of_the_wiki(wiki: Wiki, tmp_path: Path) -> None:
+    """Sources count once, an open mention takes the imported status, and invalid lines are reported."""
     here = wiki.database, wiki.scope
     await record_mention(*here, name="Ada", source_id=await wiki.add_source())
     source = {"kind": "document", "ref": "doc-2", "content": "Ada."}
@@ -114,8 +114,8 @@ async def test_a_name_joins_those_of_the_wiki_it_comes_to(wiki: Wiki, tmp_path: 
         {"mention": {"name": "Cy", "suggested_type": "planet"}},
         {"mention": {"name": "Cy", "first_seen_at": "once"}},
     ]
-    (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in lines))
+    (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
     result = await run(wiki, tmp_path / "x.jsonl")
-    assert {one.path for one in result.errors} == {f"x.jsonl:{n}" for n in range(4, 10)}
+    assert {error.path for error in result.errors} == {f"x.jsonl:{n}" for n in range(4, 10)}
     (row,) = await wiki.rows("mentions")
     assert (row["name"], row["status"], row["mention_count"]) == ("Ada", "ignored", 2)

@@ -11,14 +11,14 @@ from resolvers.import_export.files import export_path
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import update_page
 from resolvers.pages.revision_store import find_states
-from tests.resolvers.import_export.exports import a_wiki, files
+from tests.resolvers.import_export.exports import create_full_wiki, files
 from tests.resolvers.import_export.vaults import counts, run
 from tests.wiki import Wiki
 
 
-async def revised(wiki: Wiki) -> None:
-    """Pages with a past: many small edits, a rename, names and metadata that came later, a state that was erased."""
-    await a_wiki(wiki)
+async def create_revised_wiki(wiki: Wiki) -> None:
+    """Create pages with histories: many edits, a rename, later aliases and metadata, and an erased revision."""
+    await create_full_wiki(wiki)
     pages = {page["slug"]: page["id"] for page in await wiki.rows("pages")}
     body = "".join(f"Line {n} of a page.\n" for n in range(80))
     for n in range(70):
@@ -40,16 +40,16 @@ async def histories(wiki: Wiki) -> dict[tuple[str, int], tuple[Any, ...]]:
         rows = await wiki.rows("revisions", "version", page_id=page["id"])
         versions = [row["version"] for row in rows if not row["erased_at"]]
         async with wiki.database.connection() as connection:
-            states = {one.version: one for one in await find_states(connection, wiki.scope, page["id"], versions)}
+            states = {state.version: state for state in await find_states(connection, wiki.scope, page["id"], versions)}
         for row in rows:
-            told = [row[name] for name in ("author_kind", "author_id", "created_at", "edit_summary", "erased_at")]
-            found[page["slug"], row["version"]] = (states.get(row["version"]), *told)
+            fields = [row[name] for name in ("author_kind", "author_id", "created_at", "edit_summary", "erased_at")]
+            found[page["slug"], row["version"]] = (states.get(row["version"]), *fields)
     return found
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_revisions_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form: str) -> None:
-    await revised(wiki)
+    await create_revised_wiki(wiki)
     before = await histories(wiki)
     assert len(before) > 70
     await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
@@ -71,8 +71,8 @@ async def test_revisions_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form
     assert saved.version == page["version"] + 1 > 70
 
 
-async def test_a_file_that_was_edited_is_a_version_more(wiki: Wiki, tmp_path: Path) -> None:
-    await revised(wiki)
+async def test_a_file_edited_outside_adds_one_version(wiki: Wiki, tmp_path: Path) -> None:
+    await create_revised_wiki(wiki)
     before = await histories(wiki)
     await export_path(wiki.database, wiki.scope, tmp_path / "x", history=True)
     file = tmp_path / "x" / "topic" / "bats.md"
@@ -86,8 +86,8 @@ async def test_a_file_that_was_edited_is_a_version_more(wiki: Wiki, tmp_path: Pa
     assert after[added][0].body.endswith("Edited outside.\n") or "Edited outside." in after[added][0].body
 
 
-async def test_only_admins_say_who_wrote_what(wiki: Wiki, tmp_path: Path) -> None:
-    await revised(wiki)
+async def test_only_admins_may_import_the_authors_of_revisions(wiki: Wiki, tmp_path: Path) -> None:
+    await create_revised_wiki(wiki)
     await export_path(wiki.database, wiki.scope, tmp_path / "x", history=True)
     copy = await wiki.neighbour(Role.MEMBER)
     result = await run(copy, tmp_path / "x")
@@ -96,7 +96,7 @@ async def test_only_admins_say_who_wrote_what(wiki: Wiki, tmp_path: Path) -> Non
     assert {row["author_id"] for row in await copy.rows("revisions")} == {"marco"}
 
 
-async def test_a_history_is_read_as_strictly_as_anything(wiki: Wiki, tmp_path: Path) -> None:
+async def test_invalid_lines_of_a_history_are_reported(wiki: Wiki, tmp_path: Path) -> None:
     good = {
         "page": "/wiki/reference/a",
         "version": 1,
@@ -119,14 +119,14 @@ async def test_a_history_is_read_as_strictly_as_anything(wiki: Wiki, tmp_path: P
         good | {"metadata": []},
         good | {"created_at": "once"},
     ]
-    lines = [{"revision": one} for one in [*bad, good | {"page": "/wiki/planet/mars"}, good]]
+    lines = [{"revision": revision} for revision in [*bad, good | {"page": "/wiki/planet/mars"}, good]]
     lines += [{"revision": good | {"page": "/wiki/reference/b", "version": n}} for n in (1, 3)]
     text = b"".join(
-        orjson.dumps(one) + b"\n" for one in [*({"title": title, "body": "Now."} for title in "AB"), *lines]
+        orjson.dumps(line) + b"\n" for line in [*({"title": title, "body": "Now."} for title in "AB"), *lines]
     )
     (tmp_path / "x.jsonl").write_bytes(text)
     result = await run(wiki, tmp_path / "x.jsonl")
-    assert {one.path for one in result.errors} == {f"x.jsonl:{n}" for n in range(3, 15)} | {
+    assert {error.path for error in result.errors} == {f"x.jsonl:{n}" for n in range(3, 15)} | {
         "/wiki/planet/mars",
         "/wiki/reference/b",
     }

@@ -26,12 +26,12 @@ def zipped(path: Path, entries: Iterable[tuple[str | ZipInfo, bytes]], method: i
     return path
 
 
-def listed(path: Path) -> tuple[set[str], dict[str, str]]:
-    """Return which entries are extracted, and which are not and why."""
+def extract(path: Path) -> tuple[set[str], dict[str, str]]:
+    """Return the extracted entries, and the reason for each entry that is not extracted."""
     problems = Problems()
     with unpack_zip(path, problems) as folder:
-        laid = {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}
-        return laid, {problem.path: problem.message for problem in problems.listed}
+        extracted = {entry.relative_to(folder).as_posix() for entry in folder.rglob("*") if entry.is_file()}
+        return extracted, {problem.path: problem.message for problem in problems.listed}
 
 
 def link(name: str, mode: int) -> ZipInfo:
@@ -44,35 +44,35 @@ def link(name: str, mode: int) -> ZipInfo:
     "name",
     ["../out.md", "a/../../out.md", "/etc/out.md", "C:/out.md", "c:out.md", "a\\..\\out.md", "\\\\host\\out.md"],
 )
-def test_a_path_that_leads_out_is_left_out(tmp_path: Path, name: str) -> None:
-    laid, problems = listed(zipped(tmp_path / "x.zip", [(name, b"Out."), GOOD]))
-    assert laid == {"good.md"}
+def test_a_path_that_leads_out_of_the_zip_is_reported(tmp_path: Path, name: str) -> None:
+    extracted, problems = extract(zipped(tmp_path / "x.zip", [(name, b"Out."), GOOD]))
+    assert extracted == {"good.md"}
     assert list(problems.values()) == ["the path leads out of the zip"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.zip"]
 
 
 @pytest.mark.parametrize("mode", [0o120777, 0o020666, 0o060666, 0o010666, 0o140777])
-def test_links_devices_and_pipes_are_no_notes(tmp_path: Path, mode: int) -> None:
-    laid, problems = listed(zipped(tmp_path / "x.zip", [(link("a.md", mode), b"/etc/passwd"), GOOD]))
-    assert laid == {"good.md"}
+def test_links_devices_and_pipes_are_not_extracted(tmp_path: Path, mode: int) -> None:
+    extracted, problems = extract(zipped(tmp_path / "x.zip", [(link("a.md", mode), b"/etc/passwd"), GOOD]))
+    assert extracted == {"good.md"}
     assert list(problems) == ["a.md"]
 
 
-def test_a_name_is_cut_at_its_nul_and_no_further_harm_comes_of_it(tmp_path: Path) -> None:
+def test_the_name_of_an_entry_ends_at_a_nul(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("a.mdXx.md", b"A."), GOOD])
     path.write_bytes(path.read_bytes().replace(b"a.mdXx.md", b"a.md\0x.md"))
-    assert listed(path) == ({"a.md", "good.md"}, {})
+    assert extract(path) == ({"a.md", "good.md"}, {})
 
 
 def test_the_second_of_two_files_of_one_name_is_reported(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("a.md", b"One."), ("b.md", b"Two.")])
     path.write_bytes(path.read_bytes().replace(b"b.md", b"a.md"))
-    assert listed(path) == ({"a.md"}, {"a.md": "the zip holds two files of this name"})
+    assert extract(path) == ({"a.md"}, {"a.md": "the zip holds two files of this name"})
 
 
 def test_a_file_where_a_folder_is_needed_is_reported(tmp_path: Path) -> None:
-    laid, problems = listed(zipped(tmp_path / "x.zip", [("a.md", b"A."), ("a.md/b.md", b"B."), GOOD]))
-    assert laid == {"a.md", "good.md"}
+    extracted, problems = extract(zipped(tmp_path / "x.zip", [("a.md", b"A."), ("a.md/b.md", b"B."), GOOD]))
+    assert extracted == {"a.md", "good.md"}
     assert list(problems) == ["a.md/b.md"]
 
 
@@ -81,23 +81,23 @@ async def test_a_zip_without_notes_is_refused_without_naming_a_server_path(wiki:
         await run(wiki, zipped(tmp_path / "notes.zip", [("picture.png", b"")]))
 
 
-def test_a_name_that_is_not_utf_8_is_reported_and_stops_no_other(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_reported_and_others_are_extracted(tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("é.md", b"E."), GOOD])
     path.write_bytes(path.read_bytes().replace("é.md".encode(), b"\xff\xfe.md"))
-    laid, problems = listed(path)
-    assert laid == {"good.md"}
+    extracted, problems = extract(path)
+    assert extracted == {"good.md"}
     assert list(problems) == ["\ufffd\ufffd.md"] or "UTF-8" in next(iter(problems.values()))
 
 
 @pytest.mark.parametrize("method", [ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
-def test_a_broken_stream_is_reported_and_stops_no_other(tmp_path: Path, method: int) -> None:
+def test_a_broken_stream_is_reported_and_other_entries_are_extracted(tmp_path: Path, method: int) -> None:
     path = zipped(tmp_path / "x.zip", [("bad.md", bytes(range(256)) * 20), GOOD], method)
     data = bytearray(path.read_bytes())
     start = 30 + len("bad.md")
     data[start : start + 40] = b"\xff" * 40
     path.write_bytes(data)
-    laid, problems = listed(path)
-    assert laid - {"bad.md"} == {"good.md"}
+    extracted, problems = extract(path)
+    assert extracted - {"bad.md"} == {"good.md"}
     assert list(problems) == ["bad.md"]
 
 
@@ -108,27 +108,27 @@ def test_an_unknown_compression_method_is_reported(tmp_path: Path) -> None:
     entry = data.find(b"PK\x01\x02")
     data[entry + 10 : entry + 12] = b"\x63\x00"
     path.write_bytes(data)
-    laid, problems = listed(path)
-    assert "good.md" in laid
+    extracted, problems = extract(path)
+    assert "good.md" in extracted
     assert list(problems) == ["bad.md"]
 
 
 def test_a_false_size_in_a_zip_is_not_trusted(tmp_path: Path) -> None:
-    """A note that says it has ten bytes and unpacks to ten million."""
+    """The zip declares ten bytes for a note that unpacks to ten million."""
     path = zipped(tmp_path / "x.zip", [("bomb.md", b"x" * 10_000_000), GOOD])
     path.write_bytes(path.read_bytes().replace(struct.pack("<L", 10_000_000), struct.pack("<L", 10)))
-    laid, problems = listed(path)
-    assert "good.md" in laid
+    extracted, problems = extract(path)
+    assert "good.md" in extracted
     assert list(problems) == ["bomb.md"]
 
 
 def test_entries_that_share_their_bytes_are_unpacked_once(tmp_path: Path) -> None:
-    """Many entries of the list that point at one stream, as overlapping bombs have them."""
+    """Many entries of the directory point at one stream, as in overlapping zip bombs."""
     path = tmp_path / "x.zip"
     path.write_bytes(overlapping(1_000, b"x" * 1_000_000))
     assert path.stat().st_size < 100_000
-    laid, problems = listed(path)
-    assert laid == {"0000.md"}
+    extracted, problems = extract(path)
+    assert extracted == {"0000.md"}
     assert len(problems) == 999
 
 
@@ -138,22 +138,20 @@ def overlapping(count: int, content: bytes) -> bytes:
     name = b"0000.md"
     facts = struct.pack("<5H3L", 20, 0, 8, 0, 33, zlib.crc32(content), len(packed), len(content))
     local = b"PK\x03\x04" + facts + struct.pack("<2H", len(name), 0) + name + packed
-    listed = b"".join(
+    directory = b"".join(
         b"PK\x01\x02\x14\x00" + facts + struct.pack("<5H2L", len(name), 0, 0, 0, 0, 0, 0) + b"%04d.md" % number
         for number in range(count)
     )
-    return local + listed + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(listed), len(local), 0)
+    return local + directory + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(directory), len(local), 0)
 
 
-def test_a_zip_in_a_zip_is_no_note(tmp_path: Path) -> None:
+def test_a_zip_in_a_zip_is_not_unpacked(tmp_path: Path) -> None:
     inner = zipped(tmp_path / "inner.zip", [("deep.md", b"x" * 1_000_000)]).read_bytes()
-    assert listed(zipped(tmp_path / "x.zip", [("inner.zip", inner), GOOD])) == ({"good.md"}, {})
+    assert extract(zipped(tmp_path / "x.zip", [("inner.zip", inner), GOOD])) == ({"good.md"}, {})
 
 
-def test_more_entries_than_may_be_are_refused_before_anything_is_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever the zip says of their number."""
+def test_too_many_entries_are_refused_before_unpacking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of entries that the zip declares is not trusted."""
     path = zipped(tmp_path / "x.zip", [(f"{n}.md", b"") for n in range(30)])
     data = bytearray(path.read_bytes())
     end = data.rfind(b"PK\x05\x06")
@@ -166,7 +164,7 @@ def test_more_entries_than_may_be_are_refused_before_anything_is_unpacked(
 
 @pytest.mark.parametrize("before", [b"", b"#!/bin/sh\nexit\n"])
 @pytest.mark.parametrize("size", [1, 7, 1_000])
-def test_a_zip_is_read_in_parts_like_in_one(
+def test_the_entries_of_a_zip_are_read_in_parts_of_any_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, before: bytes
 ) -> None:
     """The zip may have a comment, and bytes before its start."""
@@ -180,12 +178,12 @@ def test_a_zip_is_read_in_parts_like_in_one(
     problems = Problems()
     with unpack_zip(path, problems) as folder:
         assert problems.listed == []
-        assert {one.name: one.read_text() for one in (folder / "folder").iterdir()} == {
+        assert {note.name: note.read_text() for note in (folder / "folder").iterdir()} == {
             f"{n}.md": f"Note {n}." for n in range(30)
         }
 
 
-def test_a_zip_with_64_bits_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip64_archive_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 10)
     path = tmp_path / "x.zip"
     with ZipFile(path, "w") as zip:
@@ -194,11 +192,11 @@ def test_a_zip_with_64_bits_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for n in range(20):
             zip.writestr(f"p{n}.exe", b"")
     assert b"PK\x06\x06" in path.read_bytes()
-    assert listed(path) == ({"a.md"}, {})
+    assert extract(path) == ({"a.md"}, {})
 
 
 @pytest.mark.parametrize("cut", [1, 10, 21, 22, 40, 60])
-def test_a_zip_whose_end_is_gone_is_refused(tmp_path: Path, cut: int) -> None:
+def test_a_truncated_zip_is_refused(tmp_path: Path, cut: int) -> None:
     path = zipped(tmp_path / "x.zip", [GOOD])
     path.write_bytes(path.read_bytes()[:-cut])
     with pytest.raises(BadInput, match="no zip"), unpack_zip(path, Problems()):

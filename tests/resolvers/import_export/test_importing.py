@@ -1,4 +1,4 @@
-"""Importing notes: a vault becomes a wiki, a second import changes nothing, and a bad file stops no other."""
+"""Importing notes: a vault becomes a wiki, a second import changes nothing, and bad files do not stop the others."""
 
 import os
 from dataclasses import replace
@@ -34,7 +34,7 @@ async def test_the_order_of_notes_does_not_matter(wiki: Wiki, tmp_path: Path) ->
     assert await backlinks(wiki) == {"a.md": {"zoo/b.md"}, "zoo/b.md": {"a.md"}, "Zebra.md": {"a.md"}}
 
 
-async def test_a_note_becomes_a_page_with_all_that_it_says(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_note_becomes_a_page_with_the_fields_of_its_header(wiki: Wiki, tmp_path: Path) -> None:
     text = """---
 title: Austin, Texas
 type: entity
@@ -50,8 +50,8 @@ confidence: high
 Hot."""
     await imported(wiki, tmp_path, {"trip.md": text})
     page = (await by_path(wiki))["trip.md"]
-    shown = {name: page[name] for name in ("type", "slug", "title", "summary", "body_md", "tags", "status")}
-    assert shown == {
+    fields = {name: page[name] for name in ("type", "slug", "title", "summary", "body_md", "tags", "status")}
+    assert fields == {
         "type": "entity",
         "slug": "austin",
         "title": "Austin, Texas",
@@ -65,7 +65,7 @@ Hot."""
     assert sources == {"austin texas": "compiler", "atx": "import", "trip": "import"}
 
 
-async def test_tags_may_stand_in_the_text(wiki: Wiki, tmp_path: Path) -> None:
+async def test_tags_in_the_text_of_a_note_are_imported(wiki: Wiki, tmp_path: Path) -> None:
     many = " ".join(f"#t{n}" for n in range(60))
     files = {"a.md": "---\ntags: [city, Food]\n---\nA #food place by the #river.", "b.md": many}
     await imported(wiki, tmp_path / "in", files)
@@ -75,7 +75,7 @@ async def test_tags_may_stand_in_the_text(wiki: Wiki, tmp_path: Path) -> None:
     assert counts(await run(wiki, tmp_path / "in")) == (0, 0, 2, 0)
 
 
-async def test_what_an_export_does_not_have_as_a_tag_is_none(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_removed_tag_that_the_text_still_has_is_not_imported_again(wiki: Wiki, tmp_path: Path) -> None:
     """A person removed the tag from the page, whose text still has it."""
     await imported(wiki, tmp_path / "in", {"a.md": "A #food place."})
     page_id = (await by_path(wiki))["a.md"]["id"]
@@ -85,7 +85,7 @@ async def test_what_an_export_does_not_have_as_a_tag_is_none(wiki: Wiki, tmp_pat
     assert (await by_path(wiki))["a.md"]["tags"] == []
 
 
-async def test_a_note_without_a_type_is_a_reference(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_note_of_an_unknown_type_is_a_reference(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"a.md": "---\ntype: recipe\n---\nEggs."})
     page = (await by_path(wiki))["a.md"]
     assert page["type"] == "reference"
@@ -103,7 +103,7 @@ async def test_changes_of_a_file_change_its_page(wiki: Wiki, tmp_path: Path) -> 
     ]
 
 
-async def test_notes_of_one_title_do_not_write_over_each_other(wiki: Wiki, tmp_path: Path) -> None:
+async def test_notes_of_the_same_title_become_separate_pages(wiki: Wiki, tmp_path: Path) -> None:
     files = {
         "Plugins/Templates.md": "Of plugins. [[Clipper/Templates]]",
         "Clipper/Templates.md": "Of the clipper.",
@@ -122,7 +122,7 @@ async def test_notes_of_one_title_do_not_write_over_each_other(wiki: Wiki, tmp_p
     assert (await run(wiki, tmp_path)) == replace(result, created=0, unchanged=5)
 
 
-async def test_a_file_stays_its_page_when_others_of_its_title_come(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_file_keeps_its_page_when_files_of_the_same_title_are_added(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"b/Note.md": "B."})
     before = (await by_path(wiki))["b/Note.md"]
     await imported(wiki, tmp_path, {"a/Note.md": "A.", "Note.md": "Top."})
@@ -131,7 +131,7 @@ async def test_a_file_stays_its_page_when_others_of_its_title_come(wiki: Wiki, t
     assert {pages[path]["slug"] for path in ("b/Note.md", "Note.md", "a/Note.md")} == {"note", "note-2", "note-a"}
 
 
-async def test_a_file_that_moved_is_the_same_page(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_moved_file_keeps_its_page(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"inbox/Note.md": "N."})
     (tmp_path / "done").mkdir()
     (tmp_path / "inbox" / "Note.md").rename(tmp_path / "done" / "Note.md")
@@ -139,14 +139,14 @@ async def test_a_file_that_moved_is_the_same_page(wiki: Wiki, tmp_path: Path) ->
     assert list(await by_path(wiki)) == ["done/Note.md"]
 
 
-async def test_a_page_that_was_renamed_here_is_still_its_file(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_page_with_a_changed_slug_is_still_matched_to_its_file(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"Note.md": "N."})
     page = (await by_path(wiki))["Note.md"]
     await update_page(wiki.database, wiki.scope, page["id"], slug="other")
     assert counts(await run(wiki, tmp_path)) == (0, 0, 1, 0)
 
 
-async def test_bad_files_are_reported_and_stop_no_other(wiki: Wiki, tmp_path: Path) -> None:
+async def test_bad_files_are_reported_and_other_files_are_imported(wiki: Wiki, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     vault = tmp_path / "vault"
     write(outside, {"secret.md": "Secret."})
@@ -188,7 +188,7 @@ async def test_bad_files_are_reported_and_stop_no_other(wiki: Wiki, tmp_path: Pa
     assert set(await by_path(wiki)) == {"good.md", "one.md"}
 
 
-async def test_a_name_that_is_not_utf_8_is_reported_and_stops_no_other(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_path_that_is_not_utf_8_is_reported_and_others_are_imported(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path, {"good.md": "Good."})
     write(tmp_path, {os.fsdecode(name): "Text." for name in (b"caf\xe9/in.md", b"na\xefve.md")})
     result = await run(wiki, tmp_path)
@@ -199,21 +199,21 @@ async def test_a_name_that_is_not_utf_8_is_reported_and_stops_no_other(wiki: Wik
     ]
 
 
-async def test_a_date_that_no_calendar_has_room_for_stays_as_it_was_written(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_date_out_of_range_stays_in_the_metadata_as_written(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path / "in", {"a.md": "---\ncreated: 0001-01-01\nupdated: 9999-12-31\n---\nText."})
     page = (await by_path(wiki))["a.md"]
     assert (page["metadata"]["created"], page["metadata"]["updated"]) == ("0001-01-01", "9999-12-31")
     assert (await export_folder(wiki.database, wiki.scope, tmp_path / "out")).pages == 1
 
 
-async def test_an_impossible_relation_is_reported_and_the_page_stays(wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_impossible_parent_is_reported_and_the_page_is_imported(wiki: Wiki, tmp_path: Path) -> None:
     files = {"a.md": "---\nparent: b\n---\nA.", "b.md": "---\nparent: a\n---\nB.", "c.md": "---\nparent: c\n---\nC."}
     result = await imported(wiki, tmp_path, files)
     assert counts(result) == (3, 0, 0, 0)
     assert [problem.path for problem in result.errors] == ["b.md", "c.md"]
 
 
-async def test_known_sources_are_cited_and_others_stay_in_the_metadata(wiki: Wiki, tmp_path: Path) -> None:
+async def test_known_sources_are_cited_and_unknown_ones_stay_in_the_metadata(wiki: Wiki, tmp_path: Path) -> None:
     source_id = await wiki.add_source(ref="doc-1", content="One.\nTwo.\n")
     text = """---
 sources:
@@ -239,7 +239,7 @@ R."""
     assert counts(await run(wiki, tmp_path)) == (0, 0, 1, 0)
 
 
-async def test_a_mark_of_windows_is_no_part_of_the_first_line(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_byte_order_mark_is_not_part_of_the_first_json_line(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "pages.jsonl").write_text('\ufeff{"title": "A", "body": "x"}\r\n{"title": "B", "body": "x"}\r\n')
     assert counts(await run(wiki, tmp_path / "pages.jsonl")) == (2, 0, 0, 0)
 
@@ -264,7 +264,7 @@ async def test_each_line_of_a_jsonl_file_is_a_page(wiki: Wiki, tmp_path: Path) -
     assert await run(wiki, path) == replace(result, created=0, unchanged=4)
 
 
-async def test_a_line_longer_than_a_note_may_be_is_refused(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_json_line_longer_than_the_limit_is_refused(wiki: Wiki, tmp_path: Path) -> None:
     path = tmp_path / "pages.jsonl"
     lines = [{"title": "Long", "body": "x" * (NOTE_MAX + 1)}, {"title": "Short", "body": "x"}]
     path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
@@ -273,7 +273,7 @@ async def test_a_line_longer_than_a_note_may_be_is_refused(wiki: Wiki, tmp_path:
     assert result.created == 1
 
 
-async def test_nothing_to_import_is_an_error(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_path_without_notes_is_an_error(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path, {"notes.txt": "Text.", "empty/.md": "", "empty.jsonl": "\n \n"})
     for path in ("missing", "notes.txt", "empty", "empty.jsonl"):
         with pytest.raises(BadInput) as refused:
@@ -281,7 +281,7 @@ async def test_nothing_to_import_is_an_error(wiki: Wiki, tmp_path: Path) -> None
         assert refused.value.field == "path"
 
 
-async def test_a_caller_who_may_only_read_imports_nothing(wiki: Wiki, tmp_path: Path) -> None:
+async def test_readers_cannot_import_notes(wiki: Wiki, tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "A."})
     with pytest.raises(Forbidden):
         await run(wiki.acting(Role.READER), tmp_path)
@@ -289,10 +289,10 @@ async def test_a_caller_who_may_only_read_imports_nothing(wiki: Wiki, tmp_path: 
 
 
 async def test_progress_is_reported_for_every_note_of_every_step(wiki: Wiki, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int, str]] = []
+    steps: list[tuple[str, int, int, str]] = []
     write(tmp_path, {"a.md": "A.", "b.md": "B."})
-    await import_path(wiki.database, wiki.scope, tmp_path, report=lambda *step: told.append(step))
-    assert told == [
+    await import_path(wiki.database, wiki.scope, tmp_path, report=lambda *step: steps.append(step))
+    assert steps == [
         (step, done, 2, name)
         for step in ("Reading", "Writing", "Linking")
         for done, name in enumerate(("a.md", "b.md"), 1)

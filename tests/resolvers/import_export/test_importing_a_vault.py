@@ -39,7 +39,7 @@ BACKLINKS = {
 
 
 @needs_vault
-async def test_a_real_vault_becomes_a_wiki_and_stays_it(wiki: Wiki) -> None:
+async def test_a_real_vault_is_imported_and_a_second_import_changes_nothing(wiki: Wiki) -> None:
     first = await run(wiki, VAULT)
     assert counts(first) == (173, 0, 0, 0)
     assert first.errors == ()

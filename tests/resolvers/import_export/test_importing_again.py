@@ -35,11 +35,11 @@ async def contents(wiki: Wiki) -> list[str]:
     return [row["content"] for row in await wiki.rows("sources", "kind, ref, version")]
 
 
-def told(result: ImportResult) -> list[tuple[str, str]]:
+def errors(result: ImportResult) -> list[tuple[str, str]]:
     return [(error.path, error.code) for error in result.errors]
 
 
-async def test_sources_that_are_there_cost_a_statement_for_each_batch(wiki: Wiki, tmp_path: Path, dsn: str) -> None:
+async def test_stored_sources_cost_one_statement_for_each_batch(wiki: Wiki, tmp_path: Path, dsn: str) -> None:
     counts = []
     async with listening(dsn) as database:
         for total in (1, PIECES_PER_BATCH, 3 * PIECES_PER_BATCH):
@@ -49,8 +49,8 @@ async def test_sources_that_are_there_cost_a_statement_for_each_batch(wiki: Wiki
             result = await import_path(database, wiki.scope, path)
             assert (result.sources, result.errors) == (0, ())
             counts.append(len(await database.heard()))
-    one, batch, three = counts
-    assert (batch, three) == (one, one + 2)
+    for_one, for_batch, for_three_batches = counts
+    assert (for_batch, for_three_batches) == (for_one, for_one + 2)
 
 
 async def test_only_new_sources_are_stored(wiki: Wiki, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ async def test_only_new_sources_are_stored(wiki: Wiki, tmp_path: Path) -> None:
     assert (await run(wiki, more)).sources == 0
 
 
-async def test_a_version_is_there_that_others_followed(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_version_followed_by_later_ones_is_recognised(wiki: Wiki, tmp_path: Path) -> None:
     versions = [note(f"Version {n}.", version=n) for n in (1, 2)]
     path = lines(tmp_path / "wiki.jsonl", *versions)
     assert (await run(wiki, path)).sources == 2
@@ -70,22 +70,22 @@ async def test_a_version_is_there_that_others_followed(wiki: Wiki, tmp_path: Pat
     assert (await run(wiki, lines(path, note("Version 1.")))).sources == 1, "without a number it is the newest"
 
 
-async def test_a_source_that_follows_a_new_one_of_its_name_is_a_version_after_it(wiki: Wiki, tmp_path: Path) -> None:
+async def test_repeated_names_in_one_file_become_successive_versions(wiki: Wiki, tmp_path: Path) -> None:
     path = lines(tmp_path / "wiki.jsonl", note("Open."), note("Closed.", " a.md"), note("Open."))
     assert (await run(wiki, path)).sources == 3
     assert (await run(wiki, path)).sources == 2, "the first is the newest version"
     assert await contents(wiki) == ["Open.", "Closed.", "Open.", "Closed.", "Open."]
 
 
-async def test_a_forgotten_source_is_refused_again(wiki: Wiki, tmp_path: Path) -> None:
+async def test_importing_a_forgotten_source_is_refused(wiki: Wiki, tmp_path: Path) -> None:
     path = lines(tmp_path / "wiki.jsonl", note("Secret."), note("Known.", "b.md"))
     await run(wiki, path)
     await forget_source(wiki.database, wiki.scope, (await wiki.row("sources", ref="a.md"))["id"])
     result = await run(wiki, path)
-    assert (result.sources, told(result)) == (0, [("wiki.jsonl:1", "SOURCE_FORGOTTEN")])
+    assert (result.sources, errors(result)) == (0, [("wiki.jsonl:1", "SOURCE_FORGOTTEN")])
 
 
-async def test_other_bytes_of_the_same_words_are_another_version(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_source_with_equal_text_and_other_bytes_is_a_new_version(wiki: Wiki, tmp_path: Path) -> None:
     path = tmp_path / "wiki.jsonl"
     assert (await run(wiki, lines(path, note("One.", original=file(b"<p>One."))))).sources == 1
     assert (await run(wiki, path)).sources == 0
@@ -98,7 +98,7 @@ async def test_a_source_that_cannot_be_stored_is_reported_even_if_its_text_exist
     path = tmp_path / "wiki.jsonl"
     await run(wiki, lines(path, note("One.", original=file(b"<p>One."))))
     bad = lines(path, note("One.", title="a" * 100_000), note("One.", original=file(b"<p>One.", "text/none")))
-    assert told(await run(wiki, bad)) == [("wiki.jsonl:1", "BAD_USER_INPUT"), ("wiki.jsonl:2", "BAD_USER_INPUT")]
+    assert errors(await run(wiki, bad)) == [("wiki.jsonl:1", "BAD_USER_INPUT"), ("wiki.jsonl:2", "BAD_USER_INPUT")]
 
 
 async def test_a_caller_who_may_not_write_does_not_learn_which_sources_exist(wiki: Wiki) -> None:

@@ -1,4 +1,4 @@
-"""Messages of an import about malicious zips."""
+"""Imports of malicious zips: faulty entries are reported, and valid ones become pages."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,15 +13,15 @@ from tests.resolvers.import_export.vaults import counts, run
 from tests.wiki import Wiki
 
 
-def a_zip(path: Path, entries: Mapping[str, bytes]) -> Path:
+def zipped(path: Path, entries: Mapping[str, bytes]) -> Path:
     with ZipFile(path, "w") as zip:
         for name, data in entries.items():
             zip.writestr(name, data)
     return path
 
 
-async def test_a_hostile_zip_is_refused_in_parts(wiki: Wiki, tmp_path: Path) -> None:
-    path = a_zip(
+async def test_unsafe_entries_of_a_zip_are_reported_and_valid_ones_imported(wiki: Wiki, tmp_path: Path) -> None:
+    path = zipped(
         tmp_path / "bad.zip",
         {"good.md": b"Good.", "../out.md": b"Out.", "/abs.md": b"Abs.", "a\\..\\b.md": b"B.", "c/../../d.md": b"D.",
          "huge.md": b"x" * (NOTE_MAX + 1), ".hidden.md": b"H", "picture.png": b"P"},
@@ -34,7 +34,7 @@ async def test_a_hostile_zip_is_refused_in_parts(wiki: Wiki, tmp_path: Path) -> 
     assert [page["title"] for page in await wiki.rows("pages")] == ["good"]
 
 
-async def test_a_zip_that_grows_without_end_is_refused(
+async def test_a_zip_that_unpacks_to_too_many_bytes_is_refused(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(zips, "BYTES_MAX", 100_000)

@@ -40,7 +40,7 @@ def memory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_each_memory_becomes_a_page_that_cites_it(wiki: Wiki, memory: Path) -> None:
+async def test_each_memory_becomes_a_page_that_cites_its_file(wiki: Wiki, memory: Path) -> None:
     done = await migrate_typed_memories(wiki.database, wiki.scope, memory)
     assert sorted(done.pages) == ["concept/small-batches", "entity/mara", "project/ledger", "reference/dashboard"]
     assert (sorted(done.left_out), done.refused) == (["2026-03-02.md", "reference_empty.md"], [])
@@ -58,7 +58,7 @@ async def test_each_memory_becomes_a_page_that_cites_it(wiki: Wiki, memory: Path
     assert pages["mara"]["title"] == "Mara"
 
 
-async def test_the_same_again_changes_nothing_and_other_words_are_the_next_version(wiki: Wiki, memory: Path) -> None:
+async def test_repeating_a_migration_writes_only_pages_of_changed_files(wiki: Wiki, memory: Path) -> None:
     await migrate_typed_memories(wiki.database, wiki.scope, memory)
     before = [await wiki.rows(table) for table in ("pages", "revisions", "sources")]
     again = await migrate_typed_memories(wiki.database, wiki.scope, memory)
@@ -79,7 +79,7 @@ async def test_insights_become_themes(wiki: Wiki, tmp_path: Path) -> None:
     assert (await wiki.row("sources"))["captured_at"].date().isoformat() == "2026-03-02"
 
 
-async def test_under_review_they_are_proposed(wiki: Wiki, memory: Path) -> None:
+async def test_memories_are_proposed_where_writes_are_reviewed(wiki: Wiki, memory: Path) -> None:
     rule = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
     await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=[rule]))
     done = await migrate_typed_memories(wiki.database, wiki.acting(Role.MEMBER).scope, memory)
@@ -88,7 +88,7 @@ async def test_under_review_they_are_proposed(wiki: Wiki, memory: Path) -> None:
     assert len(await wiki.rows("proposals", status="open")) == 4
 
 
-async def test_a_path_that_is_not_a_folder_or_a_text_is_refused(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_missing_folder_or_a_file_that_is_not_text_is_refused(wiki: Wiki, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no folder"):
         await migrate_insights(wiki.database, wiki.scope, tmp_path / "none")
     (tmp_path / "a.md").write_bytes(b"\xff\xfe\xff")

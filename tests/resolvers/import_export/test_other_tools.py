@@ -60,10 +60,10 @@ async def parents(wiki: Wiki) -> dict[str, str]:
     return {row["slug"]: slugs[row["parent_page_id"]] for row in await wiki.rows("pages") if row["parent_page_id"]}
 
 
-async def unchanged(wiki: Wiki, folder: Path, given: dict[str, str | bytes]) -> None:
-    """The export has the notes and the pictures as they were, and an import of it is the same wiki."""
+async def assert_export_is_unchanged(wiki: Wiki, folder: Path, imported_files: dict[str, str | bytes]) -> None:
+    """Check that the export has the notes and pictures unchanged, and that importing the export gives the same wiki."""
     await export_folder(wiki.database, wiki.scope, folder)
-    before = {path: data.encode() if isinstance(data, str) else data for path, data in given.items()}
+    before = {path: data.encode() if isinstance(data, str) else data for path, data in imported_files.items()}
     after = {path: data for path, data in files(folder).items() if not path.startswith(".cairn")}
     assert after == {
         path: data for path, data in before.items() if path.endswith((".md", ".png")) and "/bak/" not in path
@@ -75,14 +75,14 @@ async def unchanged(wiki: Wiki, folder: Path, given: dict[str, str | bytes]) -> 
     await check(copy)
 
 
-def zipped(path: Path, given: dict[str, str | bytes], top: str = "") -> Path:
+def zipped(path: Path, files_to_zip: dict[str, str | bytes], top: str = "") -> Path:
     with ZipFile(path, "w") as zip:
-        for name, data in given.items():
+        for name, data in files_to_zip.items():
             zip.writestr(top + name, data)
     return path
 
 
-async def test_a_notion_export_becomes_pages_with_their_titles_links_and_places(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_notion_export_becomes_pages_with_titles_links_and_parents(wiki: Wiki, tmp_path: Path) -> None:
     result = await run(wiki, zipped(tmp_path / "notion.zip", NOTION))
     assert (result.errors, result.warnings, result.created) == ((), (), 7)
     assert (result.format, result.left_out, result.attachments) == (Format.NOTION, {".csv": 2}, 1)
@@ -104,10 +104,10 @@ async def test_a_notion_export_becomes_pages_with_their_titles_links_and_places(
     assert pages["bake"]["metadata"]["Status"] == "Done"
     assert not any(A in row["alias"] or CUT.lower() == row["alias"] for row in await wiki.rows("aliases"))
     await check(wiki)
-    await unchanged(wiki, tmp_path / "out", NOTION)
+    await assert_export_is_unchanged(wiki, tmp_path / "out", NOTION)
 
 
-async def test_a_changed_page_of_notion_keeps_links_that_notion_reads(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_changed_notion_page_is_exported_with_notion_links(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, NOTION)
     path = f"Home {A}/{CUT} {C}.md"
     page = (await by_path(wiki))[path]
@@ -121,7 +121,7 @@ async def test_a_changed_page_of_notion_keeps_links_that_notion_reads(wiki: Wiki
     )
 
 
-async def test_the_parts_of_a_large_notion_export_are_one(wiki: Wiki, tmp_path: Path) -> None:
+async def test_the_parts_of_a_notion_export_are_imported_together(wiki: Wiki, tmp_path: Path) -> None:
     halves = [dict(list(NOTION.items())[:2]), dict(list(NOTION.items())[2:])]
     with ZipFile(tmp_path / "export.zip", "w") as zip:
         for number, half in enumerate(halves, 1):
@@ -130,17 +130,15 @@ async def test_the_parts_of_a_large_notion_export_are_one(wiki: Wiki, tmp_path: 
         zip.writestr("Export-1-Part-3.zip", b"no zip")
     result = await run(wiki, tmp_path / "export.zip")
     assert (result.created, result.broken_links, result.format) == (7, 0, Format.NOTION)
-    assert [(one.path, one.code) for one in result.errors] == [("Export-1-Part-3.zip", "UNREADABLE")]
+    assert [(error.path, error.code) for error in result.errors] == [("Export-1-Part-3.zip", "UNREADABLE")]
 
 
 @pytest.mark.parametrize("top", ["", "graph/"])
-async def test_a_logseq_graph_becomes_pages_with_their_names_links_and_places(
-    wiki: Wiki, tmp_path: Path, top: str
-) -> None:
+async def test_a_logseq_graph_becomes_pages_with_names_links_and_parents(wiki: Wiki, tmp_path: Path, top: str) -> None:
     result = await run(wiki, zipped(tmp_path / "graph.zip", LOGSEQ, top))
     assert (result.errors, result.created) == ((), 5)
     assert (result.format, result.left_out, result.attachments) == (Format.LOGSEQ, {".edn": 1, "logseq/": 1}, 1)
-    assert [(one.path, one.message.partition(";")[0]) for one in result.warnings] == [
+    assert [(warning.path, warning.message.partition(";")[0]) for warning in result.warnings] == [
         (f"{top}pages/Drink___Bread.md", 'parent: no page answers to "Drink" yet')
     ]
     pages = {row["slug"]: row for row in await wiki.rows("pages")}
@@ -154,13 +152,13 @@ async def test_a_logseq_graph_becomes_pages_with_their_names_links_and_places(
     assert (pages[bread]["type"], pages[bread]["tags"]) == ("concept", ["baking", "slow food"])
     assert pages["project-x"]["tags"] == ["deep work", "soon"]
     assert f"[[2026-01-31#^{BLOCK}|Warm, with butter]]" in pages["food"]["body_md"]
-    assert "((00000000-" in pages["food"]["body_md"], "nobody knows that block"
+    assert "((00000000-" in pages["food"]["body_md"], "no note has that block"
     assert pages["2026-01-31"]["created_at"].date().isoformat() == "2026-01-31"
     await check(wiki)
-    await unchanged(wiki, tmp_path / "out", {f"{top}{path}": data for path, data in LOGSEQ.items()})
+    await assert_export_is_unchanged(wiki, tmp_path / "out", {f"{top}{path}": data for path, data in LOGSEQ.items()})
 
 
-async def test_a_changed_page_of_logseq_keeps_what_logseq_reads(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_changed_logseq_page_is_exported_with_logseq_syntax(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, LOGSEQ)
     page = (await by_path(wiki))["pages/Food.md"]
     await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"] + "\n- [[Bread|rye]]")
@@ -189,14 +187,14 @@ async def test_a_folder_is_recognised_by_its_content(
     assert (result.format, result.left_out, result.errors) == (format, {}, ())
 
 
-async def test_a_caller_may_say_what_a_folder_is(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_caller_may_set_the_format_of_a_folder(wiki: Wiki, tmp_path: Path) -> None:
     folder = write(tmp_path, {f"a {A}.md": "# A title\n\nText."})
     result: ImportResult = await import_path(wiki.database, wiki.scope, folder, format=Format.MARKDOWN)
     assert result.format is Format.MARKDOWN
     assert [row["title"] for row in await wiki.rows("pages")] == [f"a {A}"]
 
 
-async def test_markdown_links_to_files_are_links(wiki: Wiki, tmp_path: Path) -> None:
+async def test_markdown_links_to_files_become_page_links(wiki: Wiki, tmp_path: Path) -> None:
     given = {
         "docs/a b.md": "To [c](../c.md#End \"title\"), [c](/c.md), [gone](gone.md), [x](x.png), `[c](../c.md)`.",
         "c.md": "To [it](docs/a%20b.md) and [mail](mailto:a@b.md) and [out](../../c.md).",
@@ -205,10 +203,10 @@ async def test_markdown_links_to_files_are_links(wiki: Wiki, tmp_path: Path) -> 
     assert await links(wiki) == {"a-b": {"c"}, "c": {"a-b"}}
     pages = {row["slug"]: row["body_md"] for row in await wiki.rows("pages")}
     assert pages["c"] == "To [it](wiki:a-b) and [mail](mailto:a@b.md) and [out](../../c.md)."
-    await unchanged(wiki, tmp_path / "out", given)
+    await assert_export_is_unchanged(wiki, tmp_path / "out", given)
 
 
-async def test_the_folder_gives_the_type_and_an_unknown_type_is_reported(wiki: Wiki, tmp_path: Path) -> None:
+async def test_the_folder_determines_the_type_and_unknown_types_are_reported(wiki: Wiki, tmp_path: Path) -> None:
     given = {
         "standards/style.md": "S.", "notes/Decisions/2026/why.md": "W.",
         "context/goals.md": "---\ntype: concept\n---\nG.",
@@ -219,16 +217,16 @@ async def test_the_folder_gives_the_type_and_an_unknown_type_is_reported(wiki: W
     assert {row["slug"]: row["type"] for row in await wiki.rows("pages")} == {
         "style": "standard", "why": "decision", "goals": "concept", "a": "reference", "b": "reference", "c": "product",
     }  # fmt: skip
-    told = sorted((one.path, one.code, one.message.partition(" (")[0]) for one in result.warnings)
-    assert told == [
+    warnings = sorted((warning.path, warning.code, warning.message.partition(" (")[0]) for warning in result.warnings)
+    assert warnings == [
         ("a.md", "UNKNOWN_TYPE", '"recipe" is no type of Cairn\'s'),
         ("products/c.md", "UNKNOWN_TYPE", '"gadget" is no type of Cairn\'s'),
     ]
-    assert "2 files have it" in "".join(one.message for one in result.warnings)
+    assert "2 files have it" in "".join(warning.message for warning in result.warnings)
     assert result.errors == ()
 
 
-async def test_a_file_that_is_a_reference_already_stays_one(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_file_updates_its_page_that_is_stored_as_a_reference(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"standards/style.md": "S."})
     await wiki.look.execute("UPDATE pages SET type = 'reference'")
     result = await imported(wiki, tmp_path, {"standards/style.md": "T."})

@@ -10,7 +10,7 @@ from resolvers.import_export.disk.temp_database import TempDatabase
 
 
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=60)), max_size=8))
-def test_every_path_is_safe_and_taken_once(wanted: list[tuple[str, str]]) -> None:
+def test_every_exported_path_is_unique_regardless_of_case(wanted: list[tuple[str, str]]) -> None:
     with TempDatabase() as temp:
         paths = Paths(temp)
         taken = [paths.take("topic", slug or "x", origin) for slug, origin in wanted if "/" not in slug]
@@ -24,17 +24,17 @@ def test_a_path_of_a_vault_is_kept(path: str) -> None:
         assert Paths(temp).take("topic", "x", path) == path
 
 
-def test_a_path_is_found_at_once_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No page looks at names that it does not need."""
-    looked: list[str] = []
+def test_a_free_path_is_found_without_trying_other_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each path takes one file name, however many paths are taken already."""
+    slugs: list[str] = []
 
-    def watched(slug: str) -> str:
-        looked.append(slug)
+    def recorded_file_name(slug: str) -> str:
+        slugs.append(slug)
         return file_name(slug)
 
-    monkeypatch.setattr(note_paths, "file_name", watched)
+    monkeypatch.setattr(note_paths, "file_name", recorded_file_name)
     with TempDatabase() as temp:
         paths = Paths(temp)
         assert [paths.take("topic", f"page-{n}") for n in range(500)][-1] == "topic/page-499.md"
         assert paths.take("topic", "Page-7") == "topic/Page-7.2.md"
-    assert len(looked) == 501
+    assert len(slugs) == 501

@@ -29,33 +29,33 @@ NOTES = {
 }
 
 
-async def ties(wiki: Wiki) -> tuple[dict[tuple[str, str], set[str]], dict[str, str | None]]:
-    """References by slugs, and the slug above each page."""
+async def relations(wiki: Wiki) -> tuple[dict[tuple[str, str], set[str]], dict[str, str | None]]:
+    """Return the references between pages by slug, and the slug of the parent of each page."""
     slugs = {row["id"]: row["slug"] for row in await wiki.rows("pages")}
     parents = {row["slug"]: slugs.get(row["parent_page_id"]) for row in await wiki.rows("pages")}
     found = {(slugs[a], slugs[b]): reasons for (a, b), reasons in (await wiki.references()).items()}
     return found, parents
 
 
-async def former(wiki: Wiki) -> dict[str, str]:
+async def former_slugs(wiki: Wiki) -> dict[str, str]:
     slugs = {row["id"]: row["slug"] for row in await wiki.rows("pages")}
     return {row["slug"]: slugs[row["page_id"]] for row in await wiki.rows("old_slugs", "slug")}
 
 
-def told(result: ImportResult) -> list[tuple[str, str]]:
-    return [(one.path, one.message.partition(";")[0]) for one in result.warnings]
+def warnings(result: ImportResult) -> list[tuple[str, str]]:
+    return [(warning.path, warning.message.partition(";")[0]) for warning in result.warnings]
 
 
 async def test_a_relation_to_a_missing_page_is_reported_with_its_file(wiki: Wiki, tmp_path: Path) -> None:
     result = await imported(wiki, tmp_path, NOTES)
     assert (result.created, result.broken_links, result.errors) == (1, 3, ())
-    assert told(result) == [
+    assert warnings(result) == [
         ("trip.md", 'parent: no page answers to "Austin" yet'),
         ("trip.md", 'related: no page answers to "Barton Springs" yet'),
         ("old-trip.md", 'redirectTo: no page answers to "Newest trip" yet'),
     ]
     again = await run(wiki, tmp_path)
-    assert (again.unchanged, again.broken_links, told(again)) == (1, 3, told(result))
+    assert (again.unchanged, again.broken_links, warnings(again)) == (1, 3, warnings(result))
 
 
 async def test_the_text_of_a_redirecting_file_is_reported_as_left_out(wiki: Wiki, tmp_path: Path) -> None:
@@ -65,10 +65,10 @@ async def test_the_text_of_a_redirecting_file_is_reported_as_left_out(wiki: Wiki
         "older.md": "---\nslug: older\nredirectTo: Newest trip\n---\n\n",
     }
     result = await imported(wiki, tmp_path, files)
-    (left,) = result.warnings
-    assert (left.path, left.code) == ("old.md", "TEXT_LEFT_OUT")
-    assert left.message.startswith("its text was left out, because a file with redirectTo is no page")
-    assert (result.created, result.errors, await former(wiki)) == (
+    (warning,) = result.warnings
+    assert (warning.path, warning.code) == ("old.md", "TEXT_LEFT_OUT")
+    assert warning.message.startswith("its text was left out, because a file with redirectTo is no page")
+    assert (result.created, result.errors, await former_slugs(wiki)) == (
         1,
         (),
         {"old": "newest-trip", "older": "newest-trip"},
@@ -76,7 +76,7 @@ async def test_the_text_of_a_redirecting_file_is_reported_as_left_out(wiki: Wiki
 
 
 @pytest.mark.parametrize("way", ["creation", "rename", "alias", "import"])
-async def test_relations_heal_when_the_page_comes(wiki: Wiki, tmp_path: Path, way: str) -> None:
+async def test_relations_resolve_when_the_missing_page_appears(wiki: Wiki, tmp_path: Path, way: str) -> None:
     where = wiki.database, wiki.scope
     await imported(wiki, tmp_path / "first", NOTES)
     for title in ("Barton Springs", "Austin", "Newest trip"):
@@ -91,53 +91,53 @@ async def test_relations_heal_when_the_page_comes(wiki: Wiki, tmp_path: Path, wa
                 if way == "rename"
                 else add_alias(*where, page.page_id, name=title)
             )
-    found, parents = await ties(wiki)
+    found, parents = await relations(wiki)
     named = {"alias": "once-", "rename": "once-"}.get(way, "")
     assert found == {("trip", f"{named}barton-springs"): {"import"}}
     assert parents["trip"] == f"{named}austin"
-    assert (await former(wiki))["old-trip"] == f"{named}newest-trip"
+    assert (await former_slugs(wiki))["old-trip"] == f"{named}newest-trip"
     assert await wiki.rows("redirects", "slug") == []
     assert (await run(wiki, tmp_path / "first")).warnings == ()
     await check(wiki)
 
 
-async def test_redirects_that_lead_to_redirects_heal_in_any_order(wiki: Wiki, tmp_path: Path) -> None:
+async def test_chained_redirects_resolve_when_their_target_is_created(wiki: Wiki, tmp_path: Path) -> None:
     stubs = {
         f"{slug}.md": f"---\nslug: {slug}\nredirectTo: {to}\n---\n" for slug, to in [("a", "b"), ("b", "c"), ("d", "a")]
     }
     await imported(wiki, tmp_path, stubs | {"z.md": "Z.\n"})
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "C"))
-    assert await former(wiki) == {"a": "c", "b": "c", "d": "c"}
+    assert await former_slugs(wiki) == {"a": "c", "b": "c", "d": "c"}
     assert await wiki.rows("redirects", "slug") == []
     await check(wiki)
 
 
-async def test_files_that_name_each_other_as_parents_make_no_circle(wiki: Wiki, tmp_path: Path) -> None:
+async def test_files_that_name_each_other_as_parents_make_no_cycle(wiki: Wiki, tmp_path: Path) -> None:
     for name, parent in (("a", "b"), ("b", "c"), ("c", "a")):
         await imported(wiki, tmp_path / name, {f"{name}.md": f"---\nparent: {parent}\n---\n\nText.\n"})
-    _, parents = await ties(wiki)
+    _, parents = await relations(wiki)
     assert sorted(parents.items()) == [("a", "b"), ("b", "c"), ("c", None)]
     await check(wiki)
 
 
-async def test_a_relation_breaks_with_its_page_and_heals_with_the_next(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_relation_to_a_deleted_page_resolves_to_a_new_page(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, NOTES)
     where = wiki.database, wiki.scope
     for title in ("Barton Springs", "Austin"):
         page = await create_page(*where, PageDraft("entity", title))
-        found, parents = await ties(wiki)
+        found, parents = await relations(wiki)
         assert ("trip", page_slug := title.lower().replace(" ", "-")) in found or parents["trip"] == page_slug
         await delete_page(*where, page.page_id)
-    assert await ties(wiki) == ({}, {"trip": None})
+    assert await relations(wiki) == ({}, {"trip": None})
     for title in ("Barton Springs", "Austin"):
         await create_page(*where, PageDraft("topic", title))
-    found, parents = await ties(wiki)
+    found, parents = await relations(wiki)
     assert found == {("trip", "barton-springs"): {"import"}}
     assert parents["trip"] == "austin"
     await check(wiki)
 
 
-async def test_a_relation_that_a_person_changed_stays_changed(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_relation_removed_by_a_person_is_not_restored_by_a_rename(wiki: Wiki, tmp_path: Path) -> None:
     where = wiki.database, wiki.scope
     await imported(wiki, tmp_path, NOTES)
     (trip,) = await wiki.rows("pages")
@@ -147,22 +147,22 @@ async def test_a_relation_that_a_person_changed_stays_changed(wiki: Wiki, tmp_pa
     for page in (springs, austin):
         await update_page(*where, page.page_id, title="Another")
         await update_page(*where, page.page_id, title="Barton Springs" if page is springs else "Austin")
-    assert await ties(wiki) == ({}, {"trip": None, "barton-springs": None, "austin": None})
+    assert await relations(wiki) == ({}, {"trip": None, "barton-springs": None, "austin": None})
 
 
-async def test_a_file_that_names_a_page_no_more_has_no_broken_relation(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_relation_removed_from_a_file_is_no_longer_reported(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, NOTES)
     result = await imported(wiki, tmp_path, {"trip.md": "A trip.\n"})
-    assert told(result) == [("old-trip.md", 'redirectTo: no page answers to "Newest trip" yet')]
+    assert warnings(result) == [("old-trip.md", 'redirectTo: no page answers to "Newest trip" yet')]
     assert await wiki.rows("link_targets", "target") == []
 
 
-async def test_an_export_has_relations_to_missing_pages(wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_export_includes_relations_to_missing_pages(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path / "notes", NOTES | {"b.md": "---\nrelated: ['A, b', '[[Nowhere]]']\n---\n\nB.\n"})
     await export_folder(wiki.database, wiki.scope, tmp_path / "out")
     neighbour = await wiki.neighbour()
     result = await run(neighbour, tmp_path / "out")
-    assert sorted(name for _, name in told(result)) == [
+    assert sorted(name for _, name in warnings(result)) == [
         'parent: no page answers to "Austin" yet',
         'redirectTo: no page answers to "Newest trip" yet',
         'related: no page answers to "A, b" yet',
@@ -170,11 +170,11 @@ async def test_an_export_has_relations_to_missing_pages(wiki: Wiki, tmp_path: Pa
         'related: no page answers to "Nowhere" yet',
     ]
     await create_page(neighbour.database, neighbour.scope, PageDraft("topic", "Newest trip"))
-    assert (await former(neighbour))["old-trip"] == "newest-trip"
+    assert (await former_slugs(neighbour))["old-trip"] == "newest-trip"
 
 
 @pytest.mark.parametrize("section", ["notes", None])
-def test_what_is_not_cited_is_found_in_time_that_grows_with_the_citations(section: str | None) -> None:
+def test_missing_citations_are_found_in_linear_time(section: str | None) -> None:
     rows = [{"kind": "document", "ref": f"doc-{n}", "version": 1, "id": new_id()} for n in range(4_000)]
     ids = SourceIds(rows)
 
@@ -185,8 +185,8 @@ def test_what_is_not_cited_is_found_in_time_that_grows_with_the_citations(sectio
     assert_grows_like_the_text(note, ids.uncited, 4_000)
 
 
-async def test_what_a_page_rests_on_already_is_not_written_again(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
-    """A page may have thousands of citations: each that is written takes a transaction."""
+async def test_an_import_does_not_write_existing_citations_again(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    """Each citation that is written takes a transaction, and a page may have thousands."""
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body="Text."))).page_id
     sources = [await wiki.add_source(ref=f"doc-{n}") for n in range(4)]
 

@@ -34,17 +34,17 @@ def histories(root: Path, number: int) -> Path:
 
 
 @pytest.mark.parametrize("place", [flat, in_folders, histories])
-def test_the_list_of_files_to_read_is_on_the_disk(tmp_path: Path, place: Callable[[Path, int], Path]) -> None:
-    """A list of all would take a hundred bytes for each of them, and more."""
+def test_the_list_of_files_to_read_is_stored_on_disk(tmp_path: Path, place: Callable[[Path, int], Path]) -> None:
+    """A list in memory would take more than a hundred bytes for each file."""
     for number in range(MANY):
         path = place(tmp_path, number)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
-    assert taken(tmp_path) < 50 * MANY
+    assert peak_memory(tmp_path) < 50 * MANY
 
 
-def taken(root: Path) -> int:
-    """Bytes at most."""
+def peak_memory(root: Path) -> int:
+    """Return the most bytes of memory that listing the files of a folder takes."""
     with TempDatabase() as temp:
         notes, problems, waiting = NoteList(temp), Problems(), FolderStack(temp)
         tracemalloc.start()
@@ -64,8 +64,8 @@ async def test_names_of_notes_are_not_interned_by_the_interpreter(
     write(tmp_path / "notes", {"apart/unheard-of.md": "---\nparent: '[[apart/unmet]]'\n---\n", "apart/unmet.md": ""})
     with ZipFile(tmp_path / "notes.zip", "w") as zip:
         zip.write(tmp_path / "notes/apart/unheard-of.md", "apart/unheard-of.md")
-    told: list[str] = []
-    monkeypatch.setattr(sys, "intern", lambda text: told.append(text) or text)
+    interned: list[str] = []
+    monkeypatch.setattr(sys, "intern", lambda text: interned.append(text) or text)
     for form in ("notes", "notes.zip"):
         assert (await run(wiki, tmp_path / form)).errors == ()
     for form in ("out", "out", "out.zip", "out.jsonl"):
@@ -73,12 +73,12 @@ async def test_names_of_notes_are_not_interned_by_the_interpreter(
         assert (await run(wiki, tmp_path / form)).errors == ()
     await update_page(wiki.database, wiki.scope, (await wiki.rows("pages"))[0]["id"], slug="unknown")
     await export_path(wiki.database, wiki.scope, tmp_path / "out", history=True)
-    assert told
-    assert [text for text in told if text.startswith(("un", "apart"))] == []
+    assert interned
+    assert [text for text in interned if text.startswith(("un", "apart"))] == []
 
 
-def test_lines_of_histories_are_read_by_the_names_of_their_files(tmp_path: Path) -> None:
-    """After those of sources and of names, whatever the order in which the disk has them."""
+def test_histories_are_read_after_sources_and_mentions_in_name_order(tmp_path: Path) -> None:
+    """The order in which the file system lists the files does not matter."""
     wanted = [
         ".cairn/sources.jsonl",
         ".cairn/mentions.jsonl",
@@ -88,10 +88,10 @@ def test_lines_of_histories_are_read_by_the_names_of_their_files(tmp_path: Path)
     with TempDatabase() as temp:
         notes = NoteList(temp)
         notes.fill(pieces(tmp_path, FolderStack(temp)), Problems())
-        read = [
+        read_order = [
             Path(piece.file).relative_to(tmp_path).as_posix() for batch in notes.batches(2, 1_000) for piece in batch
         ]
-    assert read == [*(name for name in wanted for _ in range(2)), "a/c.md", "b.md"]
+    assert read_order == [*(name for name in wanted for _ in range(2)), "a/c.md", "b.md"]
 
 
 async def test_all_errors_are_counted_and_the_first_ones_reported(

@@ -30,7 +30,7 @@ def named(numbers: range) -> Iterator[dict[str, object]]:
     return ({"id": n, "name": f"row {n}"} for n in numbers)
 
 
-def test_every_statement_goes_by_the_tables() -> None:
+def test_every_statement_is_valid_for_the_temporary_tables() -> None:
     """All statements run on one temporary database, as in an import: no table name occurs twice."""
     nothing: defaultdict[str, None] = defaultdict(lambda: None)
     with TempDatabase() as temp:
@@ -59,7 +59,7 @@ def test_rows_are_added_while_others_are_read(temp: TempDatabase) -> None:
     assert read == temp.count(COUNTING) == 2_000
 
 
-def test_another_thread_may_continue(temp: TempDatabase) -> None:
+def test_another_thread_may_use_the_temporary_database(temp: TempDatabase) -> None:
     thread = Thread(target=temp.put_all, args=(ADDING, list(named(range(3)))))
     thread.start()
     thread.join()
@@ -67,16 +67,16 @@ def test_another_thread_may_continue(temp: TempDatabase) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells which files are open")
-def test_what_is_more_than_the_cache_lies_in_a_file_that_has_no_name() -> None:
+def test_rows_beyond_the_cache_are_stored_in_an_unlinked_file() -> None:
     with TempDatabase() as temp:
         temp.make(MAKING)
         temp.put_all(ADDING, ({"id": n, "name": "x" * 1_000} for n in range(4 * CACHE)))
-        assert sum(nameless()) > 3 * CACHE * 1_000
-    assert sum(nameless()) < CACHE * 1_000
+        assert sum(unlinked_file_sizes()) > 3 * CACHE * 1_000
+    assert sum(unlinked_file_sizes()) < CACHE * 1_000
 
 
-def nameless() -> Iterator[int]:
-    """The sizes of the files that are open here and nowhere to be found."""
+def unlinked_file_sizes() -> Iterator[int]:
+    """Return the sizes of the open files of this process that have no name."""
     for file in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
             status = file.stat()
