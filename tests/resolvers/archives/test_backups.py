@@ -32,8 +32,8 @@ from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 SECRET = b"a secret that signs tokens"
-RESTORED = "DELETE FROM audit_events WHERE action = 'backup.restored'"
-"""A restore is an event itself, which the backup does not have."""
+FORGET_RESTORE = "DELETE FROM audit_events WHERE action = 'backup.restored'"
+"""A restore is recorded as an event that the backup does not have."""
 
 
 @pytest.fixture(autouse=True)
@@ -42,8 +42,8 @@ def one_server(cluster: object) -> None:
         pytest.skip("databases on Citus are not renamed, and their workers are backed up apart")
 
 
-def quiet(step: str, done: int, total: int, current: str) -> None:
-    """Hear nothing of it."""
+def ignore_progress(step: str, done: int, total: int, current: str) -> None:
+    """Report no progress."""
 
 
 async def count(dsn: str, table: str) -> int:
@@ -55,13 +55,13 @@ async def count(dsn: str, table: str) -> int:
         await connection.close()
 
 
-async def opened(dsn: str, wiki: Wiki) -> Wiki:
-    """Yield the same wiki in another database."""
+async def open_copy(dsn: str, wiki: Wiki) -> Wiki:
+    """Open the same wiki in another database."""
     database = Database(dsn, size=2, statement_timeout=STATEMENT_TIMEOUT)
     await database.open()
-    look = await asyncpg.connect(dsn)
-    await look.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
-    return Wiki(database, wiki.scope, look)
+    connection = await asyncpg.connect(dsn)
+    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
+    return Wiki(database, wiki.scope, connection)
 
 
 async def test_every_table_that_is_declared_is_in_a_backup(shared_dsn: str) -> None:
@@ -75,33 +75,33 @@ async def test_every_table_that_is_declared_is_in_a_backup(shared_dsn: str) -> N
         seen.add(table.name)
 
 
-async def test_a_restored_database_is_the_one_that_was_backed_up(
+async def test_a_restored_database_equals_the_backed_up_one(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki)
     key = await furnish_tenant(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
-    manifest = await back_up(dsn, tmp_path / "backup", SECRET, quiet)
+    manifest = await back_up(dsn, tmp_path / "backup", SECRET, ignore_progress)
     assert manifest.tables["pages"].rows == 6
-    assert [asked for asked in manifest.sample if not asked["hits"]] == []
+    assert [query for query in manifest.sample if not query["hits"]] == []
     assert len(manifest.sample) == 4
     archive = Archive(tmp_path / "backup")
     assert archive.secret == SECRET
     assert {path.stat().st_mode & 0o77 for path in archive.folder.rglob("*") if path.is_file()} == {0}
-    assert await restore(empty_dsn, archive, quiet, replace=False) == []
-    assert await compare(empty_dsn, archive, quiet) == []
-    copy = await opened(empty_dsn, wiki)
+    assert await restore(empty_dsn, archive, ignore_progress, replace=False) == []
+    assert await compare(empty_dsn, archive, ignore_progress) == []
+    copy = await open_copy(empty_dsn, wiki)
     try:
         await check(copy)
         assert await files_of(copy) == (FILE, FILE[::-1])
         assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
-        histories = [await one.look.fetchval("SELECT history_id FROM installation") for one in (wiki, copy)]
+        histories = [await database.look.fetchval("SELECT history_id FROM installation") for database in (wiki, copy)]
         assert histories[0] != histories[1]
         await create_page(copy.database, copy.scope, PageDraft("topic", "After", body="It goes on."))
     finally:
         await close_wiki(copy)
 
 
-async def test_a_backup_is_of_one_moment_while_others_write(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+async def test_a_backup_is_consistent_during_concurrent_writes(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     is_over = False
 
     async def write() -> None:
@@ -115,7 +115,7 @@ async def test_a_backup_is_of_one_moment_while_others_write(wiki: Wiki, dsn: str
     counts = []
     for n in range(3):
         await asyncio.sleep(0.1)
-        manifest = await back_up(dsn, tmp_path / f"{n}", None, quiet)
+        manifest = await back_up(dsn, tmp_path / f"{n}", None, ignore_progress)
         tables = manifest.tables
         assert tables["pages"].rows == tables["search_pages"].rows
         assert tables["revisions"].rows == tables["pages"].rows + 2
@@ -123,68 +123,70 @@ async def test_a_backup_is_of_one_moment_while_others_write(wiki: Wiki, dsn: str
     assert counts == sorted(set(counts))
     is_over = True
     await writing
-    assert (await verify(tmp_path / "2", quiet)).is_whole
+    assert (await verify(tmp_path / "2", ignore_progress)).is_whole
 
 
-async def test_a_changed_backup_is_distinguished_from_an_intact_one(
+async def test_a_changed_backup_is_refused_and_leaves_no_rows(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki)
-    await back_up(dsn, tmp_path / "backup", None, quiet)
+    await back_up(dsn, tmp_path / "backup", None, ignore_progress)
     archive = Archive(tmp_path / "backup")
     archive.check()
     table = archive.folder / "tables" / "pages.copy.gz"
-    kept = table.read_bytes()
+    original = table.read_bytes()
     seeded = Random(5)
     for _ in range(20):
-        place = seeded.randrange(len(kept))
-        table.write_bytes(kept[:place] + bytes([kept[place] ^ (1 << seeded.randrange(8))]) + kept[place + 1 :])
+        place = seeded.randrange(len(original))
+        table.write_bytes(
+            original[:place] + bytes([original[place] ^ (1 << seeded.randrange(8))]) + original[place + 1 :]
+        )
         with pytest.raises(ArchiveBroken, match=r"pages\.copy\.gz"):
             archive.check()
-    # Whoever makes the sums fit has still to make the manifest fit, and nothing is left of what was loaded until then.
-    table.write_bytes(gzip.compress(gzip.decompress(kept)[:-1000].rpartition(b"\n")[0] + b"\n"))
+    # With matching sums the manifest still differs, and a refused restore leaves no rows.
+    table.write_bytes(gzip.compress(gzip.decompress(original)[:-1000].rpartition(b"\n")[0] + b"\n"))
     sums = archive.folder / SUMS
-    old = hashlib.sha256(kept).hexdigest()
+    old = hashlib.sha256(original).hexdigest()
     sums.write_text(sums.read_text().replace(old, hashlib.sha256(table.read_bytes()).hexdigest()))
     with pytest.raises(ArchiveBroken, match="does not match the manifest"):
-        await restore(empty_dsn, archive, quiet, replace=False)
+        await restore(empty_dsn, archive, ignore_progress, replace=False)
     assert await count(empty_dsn, "tenants") == 0
-    table.write_bytes(kept)
+    table.write_bytes(original)
     with pytest.raises(ArchiveBroken):
         archive.check()
     sums.write_text(sums.read_text().replace(hashlib.sha256(table.read_bytes()).hexdigest(), old))
 
 
-async def test_a_row_that_differs_is_found_by_a_comparison(
+async def test_a_comparison_finds_the_tables_with_different_rows(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki)
-    await back_up(dsn, tmp_path / "backup", None, quiet)
+    await back_up(dsn, tmp_path / "backup", None, ignore_progress)
     archive = Archive(tmp_path / "backup")
-    await restore(empty_dsn, archive, quiet, replace=False)
+    await restore(empty_dsn, archive, ignore_progress, replace=False)
     connection = await asyncpg.connect(empty_dsn)
     await connection.execute("UPDATE sections SET body_md = body_md || '.' WHERE position = 0")
     await connection.execute("DELETE FROM api_keys")
     await connection.execute("DELETE FROM sightings")
     await connection.close()
-    assert await compare(empty_dsn, archive, quiet) == ["sections", "sightings"]
+    assert await compare(empty_dsn, archive, ignore_progress) == ["sections", "sightings"]
 
 
 async def test_existing_data_is_replaced_only_on_request(
     wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki)
-    await back_up(dsn, tmp_path / "backup", None, quiet)
+    await back_up(dsn, tmp_path / "backup", None, ignore_progress)
     archive = Archive(tmp_path / "backup")
     other = await open_wiki(other_dsn)
     await create_page(other.database, other.scope, PageDraft("topic", "Mine", body="Mine."))
     with pytest.raises(ArchiveRefused, match="give --replace"):
-        await restore(other_dsn, archive, quiet, replace=False)
+        await restore(other_dsn, archive, ignore_progress, replace=False)
     with pytest.raises(ArchiveRefused, match="Stop them"):
-        await restore(other_dsn, archive, quiet, replace=True)
+        await restore(other_dsn, archive, ignore_progress, replace=True)
     await close_wiki(other)
-    assert await restore(other_dsn, archive, quiet, replace=True) == []
-    assert await compare(other_dsn, archive, quiet) == []
+    assert await restore(other_dsn, archive, ignore_progress, replace=True) == []
+    assert await compare(other_dsn, archive, ignore_progress) == []
     names = [row["datname"] for row in await databases(server_dsn)]
     assert [name for name in names if name.endswith(("_restoring", "_replaced"))] == []
 
@@ -202,14 +204,14 @@ async def test_a_database_that_is_not_cairns_is_not_dropped(
     wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki, 1)
-    await back_up(dsn, tmp_path / "backup", None, quiet)
+    await back_up(dsn, tmp_path / "backup", None, ignore_progress)
     await close_wiki(await open_wiki(other_dsn))
     name = f"{other_dsn.partition('?')[0].rpartition('/')[2]}_restoring"
     await asyncio.to_thread(execute, server_dsn, f"CREATE DATABASE {name}")
     try:
         await asyncio.to_thread(execute, in_database(server_dsn, name), "CREATE TABLE mine (id int)")
         with pytest.raises(ArchiveRefused, match="that was not created by a restore"):
-            await restore(other_dsn, Archive(tmp_path / "backup"), quiet, replace=True)
+            await restore(other_dsn, Archive(tmp_path / "backup"), ignore_progress, replace=True)
     finally:
         await asyncio.to_thread(execute, server_dsn, f"DROP DATABASE {name}")
 
@@ -220,22 +222,22 @@ async def test_a_backup_of_an_older_release_is_restored_and_migrated(
     await migrate(empty_dsn, to="0045")
     sql = "INSERT INTO tenants (tenant_id, slug, name) VALUES (gen_random_uuid(), 'acme', 'Acme')"
     await asyncio.to_thread(execute, empty_dsn, sql)
-    manifest = await back_up(empty_dsn, tmp_path / "backup", None, quiet)
+    manifest = await back_up(empty_dsn, tmp_path / "backup", None, ignore_progress)
     assert (manifest.revision, manifest.sample) == ("0045", [])
     await migrate(empty_dsn)
     await asyncio.to_thread(execute, empty_dsn, "UPDATE tenants SET slug = 'other'")
-    await restore(empty_dsn, Archive(tmp_path / "backup"), quiet, replace=True)
+    await restore(empty_dsn, Archive(tmp_path / "backup"), ignore_progress, replace=True)
     assert await pending(empty_dsn) == []
     assert await count(empty_dsn, "tenants WHERE slug = 'acme'") == 1
     await asyncio.to_thread(execute, empty_dsn, "DELETE FROM tenants")
-    await restore(empty_dsn, Archive(tmp_path / "backup"), quiet, replace=False)
+    await restore(empty_dsn, Archive(tmp_path / "backup"), ignore_progress, replace=False)
     assert await pending(empty_dsn) == []
     assert await count(empty_dsn, "tenants WHERE slug = 'acme'") == 1
-    assert (await verify(tmp_path / "backup", quiet)).is_whole
+    assert (await verify(tmp_path / "backup", ignore_progress)).is_whole
 
 
 async def test_a_backup_of_a_newer_release_is_refused(wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path) -> None:
-    await back_up(dsn, tmp_path / "backup", None, quiet)
+    await back_up(dsn, tmp_path / "backup", None, ignore_progress)
     manifest = tmp_path / "backup" / MANIFEST
     found = orjson.loads(manifest.read_bytes())
     manifest.write_bytes(orjson.dumps(found | {"revision": "9999"}))
@@ -243,24 +245,22 @@ async def test_a_backup_of_a_newer_release_is_refused(wiki: Wiki, dsn: str, empt
     lines = [line for line in sums.read_text().splitlines() if MANIFEST not in line]
     sums.write_text("\n".join([*lines, f"{hashlib.sha256(manifest.read_bytes()).hexdigest()}  {MANIFEST}", ""]))
     with pytest.raises(ArchiveRefused, match="install the one that wrote it"):
-        await restore(empty_dsn, Archive(tmp_path / "backup"), quiet, replace=False)
+        await restore(empty_dsn, Archive(tmp_path / "backup"), ignore_progress, replace=False)
     manifest.write_bytes(orjson.dumps(found | {"format": 2}))
     with pytest.raises(ArchiveBroken, match="newer Cairn"):
         Archive(tmp_path / "backup")
 
 
-async def test_nothing_is_written_where_there_is_something_or_nothing_to_save(
-    dsn: str, empty_dsn: str, tmp_path: Path
-) -> None:
+async def test_a_backup_requires_a_new_folder_and_a_migrated_database(dsn: str, empty_dsn: str, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     with pytest.raises(ArchiveRefused, match="already exists"):
-        await back_up(dsn, tmp_path / "there", None, quiet)
+        await back_up(dsn, tmp_path / "there", None, ignore_progress)
     with pytest.raises(NotFound, match="cairn migrate"):
-        await back_up(empty_dsn, tmp_path / "new", None, quiet)
+        await back_up(empty_dsn, tmp_path / "new", None, ignore_progress)
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
-async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore_done_or_not_begun(
+async def test_a_killed_backup_or_restore_leaves_no_partial_result(
     wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki, 40)
@@ -284,42 +284,42 @@ async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore
     await create_page(other.database, other.scope, PageDraft("topic", "Mine", body="Mine."))
     await close_wiki(other)
     settings["CAIRN_DATABASE_URL"] = other_dsn
-    looking, seeded, killed = Looking(server_dsn), Random(3), 0
+    progress, seeded, killed = RestoreProgress(server_dsn), Random(3), 0
     for stage in (0, 5, 30, 48, 50, 50, *((0, 20, 40, 50) if is_nightly() else ())):
 
         async def is_far(stage: int = stage) -> bool:
-            return await looking.tables() >= stage
+            return await progress.tables() >= stage
 
         killed += await run(["restore", str(place), "--replace"], settings, log, is_far)
         found = await count(other_dsn, "pages"), await count(other_dsn, "tenants")
         assert found in ((1, 1), (40, 1))
         if found[0] == 40:
-            await asyncio.to_thread(execute, other_dsn, RESTORED)
-            assert await compare(other_dsn, Archive(place), quiet) == []
+            await asyncio.to_thread(execute, other_dsn, FORGET_RESTORE)
+            assert await compare(other_dsn, Archive(place), ignore_progress) == []
         await asyncio.sleep(seeded.random() / 5)
     assert killed >= 3
     assert await run(["restore", str(place), "--replace"], settings, log) == 0
-    await asyncio.to_thread(execute, other_dsn, RESTORED)
-    assert await compare(other_dsn, Archive(place), quiet) == []
+    await asyncio.to_thread(execute, other_dsn, FORGET_RESTORE)
+    assert await compare(other_dsn, Archive(place), ignore_progress) == []
 
 
-LEFT = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
-"""What a connection says whose database is renamed or dropped while it is being looked at."""
+CONNECTION_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
+"""The errors of a connection whose database is renamed or dropped during a query."""
 
 
-class Looking:
-    """A look at how far a restore has come: the tables of the database that it makes, or -1 before there is one."""
+class RestoreProgress:
+    """Counts the tables of the database that a restore creates, or returns -1 before that database exists."""
 
     def __init__(self, server_dsn: str) -> None:
         self.server_dsn = server_dsn
 
     async def tables(self) -> int:
         names = [row["datname"] for row in await databases(self.server_dsn)]
-        made = [name for name in names if name.endswith("_restoring")]
+        restoring = [name for name in names if name.endswith("_restoring")]
         try:
             wanted = "pg_tables WHERE schemaname = 'public'"
-            return await count(in_database(self.server_dsn, made[0]), wanted) if made else -1
-        except LEFT:
+            return await count(in_database(self.server_dsn, restoring[0]), wanted) if restoring else -1
+        except CONNECTION_ERRORS:
             return -1
 
 
@@ -330,7 +330,7 @@ async def never() -> bool:
 async def run(
     command: list[str], settings: dict[str, str], log: Path, is_over: Callable[[], Awaitable[bool]] = never
 ) -> int:
-    """Run a command and kill it at some moment; return how many were killed. One that ends by itself has to succeed."""
+    """Run a command and kill it once `is_over` holds. Return 1 if it was killed, and 0 if it ended successfully."""
     begun = begin(command, settings, log)
     try:
         while begun.is_alive() and not await is_over():

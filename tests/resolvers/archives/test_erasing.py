@@ -40,8 +40,8 @@ from tests.wiki import Wiki, check, close_wiki, open_wiki
 BY = "operator:test"
 
 
-async def holding(dsn: str, *words: str) -> dict[str, int]:
-    """The tables with rows that hold one of these words anywhere, and how many."""
+async def count_rows_with(dsn: str, *words: str) -> dict[str, int]:
+    """Return for each table the number of rows that contain one of these words, if there are any."""
     found = {}
     async with connect(dsn, "test") as connection:
         for table in await list_tables(connection):
@@ -52,8 +52,8 @@ async def holding(dsn: str, *words: str) -> dict[str, int]:
     return found
 
 
-async def test_every_table_has_a_step_that_erases(shared_dsn: str) -> None:
-    """A table that is new belongs to owners by `owner_id`, or somebody says how its rows are found."""
+async def test_every_table_has_an_erasing_step(shared_dsn: str) -> None:
+    """A new table has an `owner_id`, or REFERS_OTHERWISE says how its rows are found."""
     none = UUID(int=0)
     async with connect(shared_dsn, "test") as connection:
         tables = await list_tables(connection)
@@ -73,23 +73,23 @@ async def test_every_table_has_a_step_that_erases(shared_dsn: str) -> None:
         assert await connection.fetchval(oids, relations) == 0
 
 
-async def test_nothing_of_an_erased_tenant_is_left(wiki: Wiki, dsn: str) -> None:
+async def test_erasing_a_tenant_leaves_only_the_record_of_the_erasure(wiki: Wiki, dsn: str) -> None:
     gone = await open_wiki(dsn)
     try:
         await furnish(gone)
         await furnish(wiki, 2, "Boat")
         await furnish_tenant(gone.database, gone.scope.tenant_id, gone.scope.owner_id)
         tenant_id = str(gone.scope.tenant_id)
-        before, others = await holding(dsn, tenant_id), await holding(dsn, str(wiki.scope.tenant_id))
+        before, others = await count_rows_with(dsn, tenant_id), await count_rows_with(dsn, str(wiki.scope.tenant_id))
         assert len(before) > 20
         assert {"attachments", "blobs", "source_originals"} <= {*before}
         counted = await erase_tenant(dsn, tenant_id, BY, dry_run=True)
-        assert (counted.counts, await holding(dsn, tenant_id)) == (before, before)
+        assert (counted.counts, await count_rows_with(dsn, tenant_id)) == (before, before)
         erased = await erase_tenant(dsn, tenant_id, BY, dry_run=False)
         assert erased.counts == before
-        assert await holding(dsn, tenant_id) == {"erasures": 1}
-        assert await holding(dsn, "Kiln", f"t-{tenant_id}") == {}
-        assert await holding(dsn, str(wiki.scope.tenant_id)) == others
+        assert await count_rows_with(dsn, tenant_id) == {"erasures": 1}
+        assert await count_rows_with(dsn, "Kiln", f"t-{tenant_id}") == {}
+        assert await count_rows_with(dsn, str(wiki.scope.tenant_id)) == others
         (row,) = await list_erasures(wiki.database, gone.scope.tenant_id)
         assert (row["kind"], row["erased_by"], row["counts"]) == ("tenant", BY, before)
         with pytest.raises(NotFound):
@@ -98,7 +98,7 @@ async def test_nothing_of_an_erased_tenant_is_left(wiki: Wiki, dsn: str) -> None
         await close_wiki(gone)
 
 
-async def test_nothing_of_an_erased_owner_is_left_in_any_wiki(wiki: Wiki, dsn: str) -> None:
+async def test_erasing_an_owner_removes_its_rows_and_ids_from_every_wiki(wiki: Wiki, dsn: str) -> None:
     """This includes the ids under which the owner wrote in a space that others still use."""
     tenant_id = wiki.scope.tenant_id
     team = await wiki.neighbour()
@@ -113,12 +113,12 @@ async def test_nothing_of_an_erased_owner_is_left_in_any_wiki(wiki: Wiki, dsn: s
     )
     scope = replace(team.scope, actor=Actor(ActorKind.USER, person))
     await create_page(team.database, scope, PageDraft("topic", "Boat", body="By the team."))
-    assert {"revisions", "activity", "api_keys", "grants", "pages"} <= {*await holding(dsn, person)}
+    assert {"revisions", "activity", "api_keys", "grants", "pages"} <= {*await count_rows_with(dsn, person)}
     counted = await erase_owner(dsn, str(tenant_id), person, BY, dry_run=True)
     erased = await erase_owner(dsn, str(tenant_id), person, BY, dry_run=False)
     assert counted == erased
-    assert await holding(dsn, person) == {"erasures": 1}
-    assert await holding(dsn, "Kiln", f"o-{person}") == {}
+    assert await count_rows_with(dsn, person) == {"erasures": 1}
+    assert await count_rows_with(dsn, "Kiln", f"o-{person}") == {}
     assert [row["author_id"] for row in await team.rows("revisions")] == ["erased"]
     (row,) = await wiki.look.fetch("SELECT owner_ids FROM api_keys WHERE id = $1", shared.id)
     assert row["owner_ids"] == [team.scope.owner_id]
@@ -126,7 +126,7 @@ async def test_nothing_of_an_erased_owner_is_left_in_any_wiki(wiki: Wiki, dsn: s
     await create_page(team.database, team.scope, PageDraft("topic", "After", body="After [[Boat]]."))
 
 
-async def test_webhooks_of_an_erased_owner_are_deleted_and_others_not_widened(wiki: Wiki, dsn: str) -> None:
+async def test_webhooks_of_an_erased_owner_are_deleted_or_lose_that_owner(wiki: Wiki, dsn: str) -> None:
     tenant_id, team = wiki.scope.tenant_id, await wiki.neighbour()
     person, others = wiki.scope.owner_id, team.scope.owner_id
     wanted: list[list[UUID]] = [[person], [person, others], [others], []]
@@ -134,19 +134,19 @@ async def test_webhooks_of_an_erased_owner_are_deleted_and_others_not_widened(wi
         await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/", owner_ids))
     await furnish(wiki, 2)
     await create_page(team.database, team.scope, PageDraft("topic", "Boat"))
-    assert {"webhooks", "webhook_queues", "webhook_deliveries"} <= {*await holding(dsn, str(person))}
+    assert {"webhooks", "webhook_queues", "webhook_deliveries"} <= {*await count_rows_with(dsn, str(person))}
     counted = await erase_owner(dsn, str(tenant_id), str(person), BY, dry_run=True)
     assert counted == await erase_owner(dsn, str(tenant_id), str(person), BY, dry_run=False)
-    assert await holding(dsn, str(person)) == {"erasures": 1}
+    assert await count_rows_with(dsn, str(person)) == {"erasures": 1}
     rows = await wiki.look.fetch("SELECT owner_ids FROM webhooks ORDER BY id")
     assert [row["owner_ids"] for row in rows] == [[others], [others], []]
     assert [row["slug"] for row in await team.rows("webhook_deliveries")] == ["boat"] * 3
 
 
-async def test_a_killed_erasure_has_erased_nothing(wiki: Wiki, dsn: str) -> None:
+async def test_a_killed_erasure_erases_nothing(wiki: Wiki, dsn: str) -> None:
     await furnish(wiki)
     tenant_id = str(wiki.scope.tenant_id)
-    before = await holding(dsn, tenant_id)
+    before = await count_rows_with(dsn, tenant_id)
     holder = await asyncpg.connect(dsn)
     transaction = holder.transaction()
     await transaction.start()
@@ -163,7 +163,7 @@ async def test_a_killed_erasure_has_erased_nothing(wiki: Wiki, dsn: str) -> None
         await erasing
     await transaction.rollback()
     await holder.close()
-    assert await holding(dsn, tenant_id) == before
+    assert await count_rows_with(dsn, tenant_id) == before
 
 
 async def test_the_sources_of_a_person_are_forgotten_in_every_wiki(wiki: Wiki, dsn: str) -> None:
@@ -174,12 +174,12 @@ async def test_the_sources_of_a_person_are_forgotten_in_every_wiki(wiki: Wiki, d
     await add_source(team.database, scope, SourceDraft("document", "by-ines", "The boat is red.\n"))
     tenant = str(wiki.scope.tenant_id)
     assert (await erase_sources(wiki.database, tenant, "marco", BY, dry_run=True)).counts == {"sources": 2}
-    assert await holding(dsn, "zylophon") != {}
+    assert await count_rows_with(dsn, "zylophon") != {}
     assert (await erase_sources(wiki.database, tenant, "marco", BY, dry_run=False)).counts == {"sources": 2}
     assert await count(dsn, "compile_jobs WHERE status = 'pending' AND trigger = 'forget'") == 2
     while await work_once(wiki.database, Compiler(ExtractivePlanner(), ExtractiveWriter()), "test"):
         pass
-    assert await holding(dsn, "zylophon") == {}
-    assert await holding(dsn, "The boat is red") != {}
+    assert await count_rows_with(dsn, "zylophon") == {}
+    assert await count_rows_with(dsn, "The boat is red") != {}
     assert (await erase_sources(wiki.database, tenant, "marco", BY, dry_run=True)).counts == {}
     assert len(await list_erasures(wiki.database, wiki.scope.tenant_id)) == 1

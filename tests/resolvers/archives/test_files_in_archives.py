@@ -12,7 +12,7 @@ from resolvers.archives.backups import back_up, restore
 from resolvers.archives.files import missing_files
 from resolvers.archives.moves import export_tenant, import_tenant
 from tests.resolvers.archives.furnished import FILE, files_of, furnish
-from tests.resolvers.archives.test_backups import one_server, opened, quiet
+from tests.resolvers.archives.test_backups import ignore_progress, one_server, open_copy
 from tests.wiki import Wiki, close_wiki
 
 __all__ = ["one_server"]
@@ -20,9 +20,9 @@ __all__ = ["one_server"]
 
 @pytest.fixture
 async def folder(wiki: Wiki, tmp_path: Path) -> BlobFolder:
-    wiki.database.blob_folder = made = BlobFolder(tmp_path / "files")
+    wiki.database.blob_folder = blob_folder = BlobFolder(tmp_path / "files")
     await furnish(wiki, 1)
-    return made
+    return blob_folder
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -31,18 +31,18 @@ async def test_files_are_restored_with_the_rows_that_refer_to_them(
 ) -> None:
     place, there = tmp_path / "archive", BlobFolder(tmp_path / "there")
     if whole:
-        await back_up(dsn, place, None, quiet, folder)
+        await back_up(dsn, place, None, ignore_progress, folder)
     else:
-        await export_tenant(dsn, str(wiki.scope.tenant_id), place, quiet, folder)
+        await export_tenant(dsn, str(wiki.scope.tenant_id), place, ignore_progress, folder)
         await migrate(empty_dsn)
     archive = Archive(place)
     assert {path.name for path in (place / "blobs").glob("*/*/*")} == {
         sha256(data).hexdigest() for data in (FILE, FILE[::-1])
     }
     with pytest.raises(ArchiveRefused, match="CAIRN_ATTACHMENTS_DIR"):
-        await arrive(empty_dsn, archive, None, whole)
-    await arrive(empty_dsn, archive, there, whole)
-    copy = await opened(empty_dsn, wiki)
+        await load_archive(empty_dsn, archive, None, whole)
+    await load_archive(empty_dsn, archive, there, whole)
+    copy = await open_copy(empty_dsn, wiki)
     copy.database.blob_folder = there
     try:
         assert await files_of(copy) == (FILE, FILE[::-1])
@@ -50,41 +50,41 @@ async def test_files_are_restored_with_the_rows_that_refer_to_them(
         await close_wiki(copy)
 
 
-async def arrive(dsn: str, archive: Archive, folder: BlobFolder | None, whole: bool) -> None:
+async def load_archive(dsn: str, archive: Archive, folder: BlobFolder | None, whole: bool) -> None:
     if whole:
-        assert await restore(dsn, archive, quiet, replace=False, folder=folder) == []
+        assert await restore(dsn, archive, ignore_progress, replace=False, folder=folder) == []
     else:
-        await import_tenant(dsn, archive, quiet, replace=False, folder=folder)
+        await import_tenant(dsn, archive, ignore_progress, replace=False, folder=folder)
 
 
-async def test_without_the_folder_no_archive_is_written(
+async def test_a_backup_without_the_attachments_folder_is_refused(
     wiki: Wiki, folder: BlobFolder, dsn: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ArchiveRefused, match="CAIRN_ATTACHMENTS_DIR"):
-        await back_up(dsn, tmp_path / "archive", None, quiet)
+        await back_up(dsn, tmp_path / "archive", None, ignore_progress)
     assert not (tmp_path / "archive").exists()
 
 
 async def test_a_file_that_was_changed_in_an_archive_is_not_restored(
     wiki: Wiki, folder: BlobFolder, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
-    await back_up(dsn, tmp_path / "archive", None, quiet, folder)
+    await back_up(dsn, tmp_path / "archive", None, ignore_progress, folder)
     path = next((tmp_path / "archive" / "blobs").glob("*/*/*"))
     path.write_bytes(b"other")
     there = BlobFolder(tmp_path / "there")
     with pytest.raises(ArchiveBroken, match=path.name):
-        await restore(empty_dsn, Archive(tmp_path / "archive"), quiet, replace=False, folder=there)
+        await restore(empty_dsn, Archive(tmp_path / "archive"), ignore_progress, replace=False, folder=there)
     assert not there.root.exists()
 
 
-async def test_a_file_that_is_missing_keeps_nothing_else_from_the_backup(
+async def test_a_missing_file_is_reported_and_the_others_are_restored(
     wiki: Wiki, folder: BlobFolder, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
     hash = sha256(FILE).digest()
     folder.drop(wiki.scope.tenant_id, wiki.scope.owner_id, hash)
-    await back_up(dsn, tmp_path / "archive", None, quiet, folder)
+    await back_up(dsn, tmp_path / "archive", None, ignore_progress, folder)
     archive, there = Archive(tmp_path / "archive"), BlobFolder(tmp_path / "there")
     assert [name.rpartition("/")[2] for name in missing_files(archive)] == [hash.hex()]
-    (told,) = await restore(empty_dsn, archive, quiet, replace=False, folder=there)
-    assert hash.hex() in told
+    (message,) = await restore(empty_dsn, archive, ignore_progress, replace=False, folder=there)
+    assert hash.hex() in message
     assert there.has(wiki.scope.tenant_id, wiki.scope.owner_id, sha256(FILE[::-1]).digest())

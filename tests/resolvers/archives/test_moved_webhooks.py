@@ -11,7 +11,7 @@ from resolvers.archives.backups import back_up, restore
 from resolvers.archives.moves import export_tenant, import_tenant
 from resolvers.pages.lifecycle import update_page
 from resolvers.webhooks.webhooks import find_webhook, rotate_webhook_secret
-from tests.resolvers.archives.test_backups import one_server, opened, quiet
+from tests.resolvers.archives.test_backups import ignore_progress, one_server, open_copy
 from tests.resolvers.webhooks.receiver import receiving
 from tests.resolvers.webhooks.sender import create, hook, sender, settled
 from tests.wiki import Wiki, close_wiki
@@ -21,18 +21,18 @@ Move = Callable[[str, str, Wiki, Path], Awaitable[None]]
 
 
 async def by_backup(dsn: str, other: str, wiki: Wiki, place: Path) -> None:
-    await back_up(dsn, place, None, quiet)
-    assert await restore(other, Archive(place), quiet, replace=False) == []
+    await back_up(dsn, place, None, ignore_progress)
+    assert await restore(other, Archive(place), ignore_progress, replace=False) == []
 
 
 async def by_export(dsn: str, other: str, wiki: Wiki, place: Path) -> None:
-    await export_tenant(dsn, str(wiki.scope.tenant_id), place, quiet)
+    await export_tenant(dsn, str(wiki.scope.tenant_id), place, ignore_progress)
     await migrate(other)
-    assert (await import_tenant(other, Archive(place), quiet, replace=False)).is_new
+    assert (await import_tenant(other, Archive(place), ignore_progress, replace=False)).is_new
 
 
 @pytest.mark.parametrize("move", [by_backup, by_export])
-async def test_webhooks_go_on_from_the_other_server(
+async def test_webhooks_continue_on_the_other_server(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path, move: Move
 ) -> None:
     with receiving() as receiver:
@@ -46,7 +46,7 @@ async def test_webhooks_go_on_from_the_other_server(
         rotated = await rotate_webhook_secret(wiki.database, wiki.scope.tenant_id, issued.id)
         before = await find_webhook(wiki.database, wiki.scope.tenant_id, issued.id)
         await move(dsn, empty_dsn, wiki, tmp_path / "archive")
-        copy = await opened(empty_dsn, wiki)
+        copy = await open_copy(empty_dsn, wiki)
         try:
             assert await find_webhook(copy.database, wiki.scope.tenant_id, issued.id) == before
             assert await copy.rows("webhook_deliveries", "position") == await wiki.rows(
@@ -61,28 +61,28 @@ async def test_webhooks_go_on_from_the_other_server(
                 ("page.created", "boston", 1),
                 ("page.updated", "austin", 2),
                 ("page.created", "camden", 1),
-            ], "what was delivered before is not sent again, and new changes follow what waited"
+            ], "earlier deliveries are not sent again, and new changes follow the pending ones"
             receiver.secret = rotated.secret
             await create(copy, "Dover")
             async with sender(copy.database):
                 await settled(copy, issued.id, "delivered")
-            assert [one["is_signed"] for one in receiver.heard] == [True] * 5
+            assert [request["is_signed"] for request in receiver.heard] == [True] * 5
         finally:
             await close_wiki(copy)
 
 
 @pytest.mark.parametrize("move", [by_backup, by_export])
-async def test_a_queue_that_a_sender_had_in_hand_is_sent_there_once_its_time_is_over(
+async def test_a_claimed_queue_is_sent_after_a_move_once_the_claim_expires(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path, move: Move
 ) -> None:
-    """The archive is of a moment at which a sender was at work: on the other server nobody holds the queue."""
+    """The archive was written while a sender had claimed the queue, and no sender of the other server has the claim."""
     with receiving() as receiver:
         issued = await hook(wiki, receiver)
         await create(wiki, "Austin")
         claimed = "UPDATE webhook_queues SET claimed_by = 'gone:1:2', due_at = now() + interval '1 second'"
         await wiki.look.execute(claimed)
         await move(dsn, empty_dsn, wiki, tmp_path / "archive")
-        copy = await opened(empty_dsn, wiki)
+        copy = await open_copy(empty_dsn, wiki)
         try:
             async with sender(copy.database):
                 await settled(copy, issued.id, "delivered")

@@ -24,31 +24,31 @@ from tests.waiting import SOON
 @contextmanager
 def outside() -> Iterator[Path]:
     """A folder outside pytest's own, which the account that runs Postgres cannot enter if tests run as root."""
-    made = Path(tempfile.mkdtemp(prefix="cairn-test-"))
-    made.chmod(0o755)
-    yield made
-    shutil.rmtree(made)
+    path = Path(tempfile.mkdtemp(prefix="cairn-test-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with outside() as made:
-        yield made
+    with outside() as path:
+        yield path
 
 
 @pytest.fixture(scope="module")
-def used_once(made_server: Path) -> Iterator[Path]:
+def data_dir_template(made_server: Path) -> Iterator[Path]:
     """A data folder that has a server, with one tenant, to be copied."""
-    with outside() as made:
-        copy_server(made_server, made / "data")
-        done(made / "data", "tenants", "create", "first")
-        yield made / "data"
+    with outside() as path:
+        copy_server(made_server, path / "data")
+        run_command(path / "data", "tenants", "create", "first")
+        yield path / "data"
 
 
 @pytest.fixture
-def data_dir(folder: Path, used_once: Path) -> Path:
+def data_dir(folder: Path, data_dir_template: Path) -> Path:
     """A data folder that has a server, with one tenant."""
-    subprocess.run(["cp", "-a", used_once, folder / "data"], check=True)
+    subprocess.run(["cp", "-a", data_dir_template, folder / "data"], check=True)
     return folder / "data"
 
 
@@ -70,21 +70,21 @@ def tenants(data_dir: Path) -> list[str]:
     return [tenant["slug"] for tenant in orjson.loads(ran.out)]
 
 
-def done(data_dir: Path, *arguments: str) -> Ran:
+def run_command(data_dir: Path, *arguments: str) -> Ran:
     ran = cairn_here(data_dir, *arguments)
     assert ran.code == 0, ran.err
     return ran
 
 
-def test_the_server_is_restored_to_a_moment_and_to_the_end_of_its_log(folder: Path, data_dir: Path) -> None:
+def test_a_server_is_restored_to_a_point_in_time_and_to_the_end_of_its_log(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
-    done(data_dir, "backup", str(files), "--wal", str(log))
+    run_command(data_dir, "backup", str(files), "--wal", str(log))
     with EmbeddedServer(data_dir):
-        done(data_dir, "tenants", "create", "second")
+        run_command(data_dir, "tenants", "create", "second")
         moment = in_server(data_dir, "SELECT now()")
         history = in_server(data_dir, "SELECT history_id FROM installation")
-        done(data_dir, "tenants", "create", "third")
-        archived(data_dir, log)
+        run_command(data_dir, "tenants", "create", "third")
+        archive_segment(data_dir, log)
 
     refused = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--json")
     assert (refused.code, refused.error["code"]) == (1, "ARCHIVE_REFUSED")
@@ -96,25 +96,25 @@ def test_the_server_is_restored_to_a_moment_and_to_the_end_of_its_log(folder: Pa
     assert "ends before that moment" in never.err
     assert tenants(data_dir) == ["first", "second", "third"]
 
-    done(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
+    run_command(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
     with EmbeddedServer(data_dir):
         assert tenants(data_dir) == ["first", "second"]
         assert in_server(data_dir, "SELECT count(*) FROM audit_events WHERE action = 'backup.restored'") == "1"
         assert in_server(data_dir, "SELECT history_id FROM installation") != history
-    done(folder / "other", "restore", str(files), "--wal", str(log), "--json")
+    run_command(folder / "other", "restore", str(files), "--wal", str(log), "--json")
     assert set(tenants(folder / "other")) >= {"first", "second"}
     assert (folder / "other" / "token-secret").exists() == (data_dir / "token-secret").exists()
     assert not (data_dir / "postgres.replaced").exists()
     assert not (data_dir / "restoring").exists()
 
 
-def test_a_moment_before_the_backup_is_refused(folder: Path, data_dir: Path) -> None:
-    """The files are of the moment when their copy was done; their log leads on from there, and not back."""
+def test_a_point_in_time_before_the_backup_is_refused(folder: Path, data_dir: Path) -> None:
+    """The log leads forward from the time when the copy of the files was done, and not back."""
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
         began = in_server(data_dir, "SELECT now()")
-        done(data_dir, "backup", str(files), "--wal", str(log))
-    done(data_dir, "tenants", "create", "second")
+        run_command(data_dir, "backup", str(files), "--wal", str(log))
+    run_command(data_dir, "tenants", "create", "second")
     for moment in ("2020-01-31T10:00Z", began):
         early = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
         assert early.code == 1, early.out
@@ -122,32 +122,32 @@ def test_a_moment_before_the_backup_is_refused(folder: Path, data_dir: Path) -> 
     assert tenants(data_dir) == ["first", "second"]
 
 
-def test_a_moment_needs_the_log(folder: Path, data_dir: Path) -> None:
+def test_a_restore_to_a_point_in_time_requires_the_log(folder: Path, data_dir: Path) -> None:
     with EmbeddedServer(data_dir):
-        done(data_dir, "backup", str(folder / "rows"))
-        done(data_dir, "tenants", "create", "second")
+        run_command(data_dir, "backup", str(folder / "rows"))
+        run_command(data_dir, "tenants", "create", "second")
     ran = cairn_here(data_dir, "restore", str(folder / "rows"), "--until", "2100-01-01", "--replace")
     assert ran.code == 2
     assert "--wal" in ran.err
     assert tenants(data_dir) == ["first", "second"]
 
 
-def test_files_and_their_log_are_verified_in_a_server_of_their_own(folder: Path, data_dir: Path) -> None:
+def test_a_backup_and_its_log_are_verified_in_a_separate_server(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
-        done(data_dir, "backup", str(files), "--wal", str(log))
-        done(data_dir, "tenants", "create", "second")
-        last = archived(data_dir, log)
+        run_command(data_dir, "backup", str(files), "--wal", str(log))
+        run_command(data_dir, "tenants", "create", "second")
+        last = archive_segment(data_dir, log)
 
-    found = orjson.loads(done(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json").out)
+    found = orjson.loads(run_command(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json").out)
     assert found["isWhole"]
     assert found["rows"] > 2
-    made = orjson.loads((files / "manifest.json").read_bytes())["created_at"]
-    assert datetime.fromisoformat(found["until"]) > datetime.fromisoformat(made)
+    created_at = orjson.loads((files / "manifest.json").read_bytes())["created_at"]
+    assert datetime.fromisoformat(found["until"]) > datetime.fromisoformat(created_at)
     refused = cairn_here(data_dir, "backup", "verify", str(files))
     assert (refused.code, "Give --wal" in refused.err) == (1, True)
 
-    kept(log, last).write_bytes(kept(log, last).read_bytes()[:-100])
+    segment_path(log, last).write_bytes(segment_path(log, last).read_bytes()[:-100])
     ran = cairn_here(data_dir, "backup", "verify", str(files), "--wal", str(log))
     assert ran.code == 1, ran.out
     assert tenants(data_dir) == ["first", "second"]
@@ -155,113 +155,113 @@ def test_files_and_their_log_are_verified_in_a_server_of_their_own(folder: Path,
 
 def test_a_log_with_a_gap_is_reported(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
-    done(data_dir, "backup", str(files), "--wal", str(log))
+    run_command(data_dir, "backup", str(files), "--wal", str(log))
     ended = []
     for slug in ("second", "third"):
-        done(data_dir, "tenants", "create", slug)
-        ended.append(archived(data_dir, log))
-    kept(log, ended[0]).unlink()
+        run_command(data_dir, "tenants", "create", slug)
+        ended.append(archive_segment(data_dir, log))
+    segment_path(log, ended[0]).unlink()
 
     ran = cairn_here(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
     found = orjson.loads(ran.out)
     assert (ran.code, found["isWhole"], found["lacking"]) == (1, False, [ended[0]])
     refused = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--replace")
     assert (refused.code, ended[0] in refused.err) == (1, True)
-    done(data_dir, "restore", str(files), "--wal", str(log), "--until", found["until"], "--replace")
+    run_command(data_dir, "restore", str(files), "--wal", str(log), "--until", found["until"], "--replace")
     assert tenants(data_dir)[:1] == ["first"]
 
 
-def test_a_backup_whose_log_is_lost_is_restored_to_the_moment_of_its_files(folder: Path, data_dir: Path) -> None:
-    """The log cannot be read, so no commit in it shows what precedes that moment."""
+def test_a_backup_without_its_log_is_restored_to_the_time_of_its_files(folder: Path, data_dir: Path) -> None:
+    """The log cannot be read, so no commit in the log has a time before that of the files."""
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
-        done(data_dir, "backup", str(files), "--wal", str(log))
-        lost = [archived(data_dir, log)]
+        run_command(data_dir, "backup", str(files), "--wal", str(log))
+        lost = [archive_segment(data_dir, log)]
         for slug in ("second", "third"):
-            done(data_dir, "tenants", "create", slug)
-            lost.append(archived(data_dir, log))
+            run_command(data_dir, "tenants", "create", slug)
+            lost.append(archive_segment(data_dir, log))
     for segment in lost[:-1]:
-        kept(log, segment).unlink(missing_ok=True)
+        segment_path(log, segment).unlink(missing_ok=True)
     ran = cairn_here(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
     found = orjson.loads(ran.out)
     assert found["lacking"]
-    made = orjson.loads((files / "manifest.json").read_bytes())["created_at"]
-    assert datetime.fromisoformat(found["until"]) == datetime.fromisoformat(made)
-    done(data_dir, "restore", str(files), "--wal", str(log), "--until", found["until"], "--replace")
+    created_at = orjson.loads((files / "manifest.json").read_bytes())["created_at"]
+    assert datetime.fromisoformat(found["until"]) == datetime.fromisoformat(created_at)
+    run_command(data_dir, "restore", str(files), "--wal", str(log), "--until", found["until"], "--replace")
     assert tenants(data_dir) == ["first"]
 
 
-def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Path, data_dir: Path) -> None:
+def test_a_restore_to_another_folder_does_not_write_to_the_log(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
-        done(data_dir, "backup", str(files), "--wal", str(log))
+        run_command(data_dir, "backup", str(files), "--wal", str(log))
         moment = in_server(data_dir, "SELECT now()")
-        done(data_dir, "tenants", "create", "second")
-        archived(data_dir, log)
-    look = folder / "look"
+        run_command(data_dir, "tenants", "create", "second")
+        archive_segment(data_dir, log)
+    copy = folder / "look"
     for replace in ((), ("--replace",)):
-        done(look, "restore", str(files), "--wal", str(log), "--until", moment, *replace)
-        with EmbeddedServer(look):
-            done(look, "tenants", "create", "looked")
-            in_server(look, "SELECT pg_switch_wal()")
+        run_command(copy, "restore", str(files), "--wal", str(log), "--until", moment, *replace)
+        with EmbeddedServer(copy):
+            run_command(copy, "tenants", "create", "looked")
+            in_server(copy, "SELECT pg_switch_wal()")
     with EmbeddedServer(data_dir):
-        done(data_dir, "tenants", "create", "third")
-        archived(data_dir, log)
+        run_command(data_dir, "tenants", "create", "third")
+        archive_segment(data_dir, log)
 
     assert not [*log.glob("*.history*")]
-    done(folder / "other", "restore", str(files), "--wal", str(log))
+    run_command(folder / "other", "restore", str(files), "--wal", str(log))
     assert tenants(folder / "other") == ["first", "second", "third"]
 
 
 def test_the_log_continues_after_its_server_was_restored(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
-        done(data_dir, "backup", str(files), "--wal", str(log))
+        run_command(data_dir, "backup", str(files), "--wal", str(log))
         moment = in_server(data_dir, "SELECT now()")
-        done(data_dir, "tenants", "create", "second")
-        archived(data_dir, log)
-    done(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
+        run_command(data_dir, "tenants", "create", "second")
+        archive_segment(data_dir, log)
+    run_command(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
     with EmbeddedServer(data_dir):
-        done(data_dir, "tenants", "create", "third")
-        archived(data_dir, log)
+        run_command(data_dir, "tenants", "create", "third")
+        archive_segment(data_dir, log)
 
-    done(folder / "other", "restore", str(files), "--wal", str(log))
+    run_command(folder / "other", "restore", str(files), "--wal", str(log))
     assert tenants(folder / "other") == ["first", "third"]
 
 
 def test_a_log_in_which_the_database_was_replaced_can_be_read(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
-    done(data_dir, "backup", str(files), "--wal", str(log))
-    done(data_dir, "backup", str(folder / "rows"))
+    run_command(data_dir, "backup", str(files), "--wal", str(log))
+    run_command(data_dir, "backup", str(folder / "rows"))
     for _ in range(3):
-        done(data_dir, "restore", str(folder / "rows"), "--replace")
-    archived(data_dir, log)
-    done(folder / "other", "restore", str(files), "--wal", str(log))
+        run_command(data_dir, "restore", str(folder / "rows"), "--replace")
+    archive_segment(data_dir, log)
+    run_command(folder / "other", "restore", str(files), "--wal", str(log))
     assert tenants(folder / "other") == ["first"]
 
 
-def archived(data_dir: Path, log: Path) -> str:
-    """End the segment that is written, and wait until the log has it. Return its name."""
+def archive_segment(data_dir: Path, log: Path) -> str:
+    """End the current segment, wait until the log has the segment, and return its name."""
     with EmbeddedServer(data_dir):
         last = in_server(data_dir, "SELECT pg_walfile_name(pg_switch_wal())")
-        wait(lambda: kept(log, last).exists())
+        wait(lambda: segment_path(log, last).exists())
     return last
 
 
-def kept(log: Path, segment: str) -> Path:
+def segment_path(log: Path, segment: str) -> Path:
     return log / f"{segment}.gz"
 
 
-def test_a_restore_that_was_killed_between_its_renames_has_lost_nothing(data_dir: Path) -> None:
+def test_a_restore_killed_between_its_renames_loses_no_data(data_dir: Path) -> None:
     (data_dir / "postgres").rename(data_dir / "postgres.replaced")
     assert tenants(data_dir) == ["first"]
 
 
-def test_a_restore_that_is_killed_while_it_reads_the_log_is_run_again(folder: Path, data_dir: Path) -> None:
+def test_a_restore_killed_while_reading_the_log_can_be_run_again(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
-        done(data_dir, "backup", str(files), "--wal", str(log))
-        done(data_dir, "tenants", "create", "second")
+        run_command(data_dir, "backup", str(files), "--wal", str(log))
+        run_command(data_dir, "tenants", "create", "second")
     command = ["restore", str(files), "--wal", str(log), "--replace"]
     for begun in (data_dir / "restoring" / "postgres" / "PG_VERSION", data_dir / "restoring" / "postgres.users"):
         with Command(command, environment(data_dir)) as process:
@@ -269,16 +269,16 @@ def test_a_restore_that_is_killed_while_it_reads_the_log_is_run_again(folder: Pa
             process.kill()
             assert process.wait() == -9
         assert tenants(data_dir) == ["first", "second"]
-    done(data_dir, "restore", str(files), "--wal", str(log), "--replace")
+    run_command(data_dir, "restore", str(files), "--wal", str(log), "--replace")
     assert tenants(data_dir)[0] == "first"
     wait(lambda: not processes(data_dir / "restoring"))
 
 
-def test_files_that_are_no_backup_of_files_are_refused(folder: Path, data_dir: Path) -> None:
-    done(data_dir, "backup", str(folder / "rows"))
+def test_wal_options_that_do_not_match_the_backup_are_refused(folder: Path, data_dir: Path) -> None:
+    run_command(data_dir, "backup", str(folder / "rows"))
     ran = cairn_here(data_dir, "restore", str(folder / "rows"), "--wal", str(folder / "log"), "--replace")
     assert "made without --wal" in ran.err
-    done(data_dir, "backup", str(folder / "files"), "--wal", str(folder / "log"))
+    run_command(data_dir, "backup", str(folder / "files"), "--wal", str(folder / "log"))
     ran = cairn_here(data_dir, "restore", str(folder / "files"), "--replace")
     assert "Give --wal" in ran.err
     ran = cairn_here(data_dir, "backup", str(folder / "odd"), "--wal", str(folder / "a'b"))
@@ -286,8 +286,8 @@ def test_files_that_are_no_backup_of_files_are_refused(folder: Path, data_dir: P
     assert not (folder / "odd").exists()
 
 
-def wait(is_so: Callable[[], bool]) -> None:
+def wait(is_met: Callable[[], bool]) -> None:
     end = time.monotonic() + SOON
-    while not is_so():
-        assert time.monotonic() < end, "it never came to be so"
+    while not is_met():
+        assert time.monotonic() < end, "the condition was not met in time"
         time.sleep(0.05)

@@ -15,7 +15,7 @@ from tests.wiki import Wiki
 TEXTS = [f"{'A long beginning that stays. ' * 20}\n\n## Notes\n\nVersion {n} says so." for n in range(1, 8)]
 
 
-async def test_a_tenant_chooses_what_it_keeps(wiki: Wiki) -> None:
+async def test_retention_is_set_for_each_kind_of_data(wiki: Wiki) -> None:
     tenant_id = wiki.scope.tenant_id
     assert await find_retention(wiki.database, tenant_id) == {}
     assert await set_retention(wiki.database, tenant_id, {"jobs": 30, "sources": 0}) == {"jobs": 30, "sources": 0}
@@ -29,7 +29,7 @@ async def test_a_tenant_chooses_what_it_keeps(wiki: Wiki) -> None:
             await set_retention(wiki.database, tenant_id, wrong)
 
 
-async def test_old_versions_lose_their_text_but_for_those_that_others_rest_on(
+async def test_old_revisions_lose_their_text_unless_later_ones_are_based_on_them(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("resolvers.archives.retention.ROWS_PER_BATCH", 2)
