@@ -15,7 +15,9 @@ from resolvers.errors import BadInput, CairnError, NotFound, Unauthenticated
 from resolvers.tenants.tenants import create_tenant
 
 
-async def test_an_api_key_works_for_its_owners(database: Database, tenant_id: UUID, mara: UUID, ines: UUID) -> None:
+async def test_an_api_key_has_the_scope_of_its_owners(
+    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+) -> None:
     issued = await create_api_key(database, tenant_id, "nightly import", Role.MEMBER, [mara, ines])
     found = await scope_of_key(database, issued.key)
     assert found == Scope(tenant_id, mara, Role.MEMBER, Actor(ActorKind.USER, str(issued.id)), (mara, ines))
@@ -30,15 +32,15 @@ async def test_an_api_key_works_for_its_owners(database: Database, tenant_id: UU
         (OwnerKind.AGENT, Role.SERVICE, ActorKind.SERVICE),
     ],
 )
-async def test_the_actor_of_a_key_has_the_kind_of_its_owner_unless_the_key_sets_it(
+async def test_the_actor_kind_of_a_key_is_that_of_its_owner_unless_given(
     database: Database, tenant_id: UUID, kind: OwnerKind, role: Role, actor: ActorKind
 ) -> None:
     owner = await create_owner(database, tenant_id, kind, "one", "One")
     usual = await create_api_key(database, tenant_id, "usual", role, [owner.id])
     assert (await scope_of_key(database, usual.key)).actor == Actor(actor, str(usual.id))
-    for said in (ActorKind.AGENT, ActorKind.USER, ActorKind.SERVICE):
-        issued = await create_api_key(database, tenant_id, "said", role, [owner.id], actor_kind=said)
-        assert (await scope_of_key(database, issued.key)).actor == Actor(said, str(issued.id))
+    for actor_kind in (ActorKind.AGENT, ActorKind.USER, ActorKind.SERVICE):
+        issued = await create_api_key(database, tenant_id, "said", role, [owner.id], actor_kind=actor_kind)
+        assert (await scope_of_key(database, issued.key)).actor == Actor(actor_kind, str(issued.id))
     listed = [key.actor_kind for key in await list_api_keys(database, tenant_id)]
     assert listed == [actor, ActorKind.AGENT, ActorKind.USER, ActorKind.SERVICE]
     with pytest.raises(BadInput, match="agent, a user or a service"):
@@ -54,7 +56,7 @@ async def test_a_key_is_shown_once_and_stored_as_its_hash(database: Database, te
     assert issued.key.removeprefix("cairn_") not in stored["everything"]
 
 
-async def test_keys_are_listed_with_what_they_are_for(
+async def test_keys_are_listed_with_name_role_owners_and_state(
     database: Database, tenant_id: UUID, mara: UUID, ines: UUID
 ) -> None:
     first = await create_api_key(database, tenant_id, "import", Role.READER, [ines, mara])
@@ -66,14 +68,19 @@ async def test_keys_are_listed_with_what_they_are_for(
         past = await connection.raw.fetchval(sql, second.id)
     other = await create_tenant(database, "atlas", "Atlas")
     assert await list_api_keys(database, other.id) == []
-    one, two = await list_api_keys(database, tenant_id)
-    assert (one.id, one.name, one.role, list(one.owners), one.state) == (
+    first_key, second_key = await list_api_keys(database, tenant_id)
+    assert (first_key.id, first_key.name, first_key.role, list(first_key.owners), first_key.state) == (
         first.id, "import", Role.READER, ["ines", "mara"], "revoked"
     )  # fmt: skip
-    assert (two.id, two.expires_at, two.revoked_at, two.state) == (second.id, past, None, "expired")
+    assert (second_key.id, second_key.expires_at, second_key.revoked_at, second_key.state) == (
+        second.id,
+        past,
+        None,
+        "expired",
+    )
 
 
-async def test_a_revoked_key_opens_nothing(database: Database, tenant_id: UUID, mara: UUID) -> None:
+async def test_a_revoked_key_is_refused(database: Database, tenant_id: UUID, mara: UUID) -> None:
     issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
     other = await create_tenant(database, "atlas", "Atlas")
     with pytest.raises(NotFound):
@@ -84,7 +91,7 @@ async def test_a_revoked_key_opens_nothing(database: Database, tenant_id: UUID, 
         await scope_of_key(database, issued.key)
 
 
-async def test_an_expired_key_opens_nothing(database: Database, tenant_id: UUID, mara: UUID) -> None:
+async def test_an_expired_key_is_refused(database: Database, tenant_id: UUID, mara: UUID) -> None:
     soon = datetime.now(UTC) + timedelta(days=2)
     issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara], expires_at=soon)
     assert await scope_of_key(database, issued.key)
@@ -94,12 +101,12 @@ async def test_an_expired_key_opens_nothing(database: Database, tenant_id: UUID,
         await scope_of_key(database, issued.key)
 
 
-async def test_an_unknown_key_opens_nothing(database: Database) -> None:
+async def test_an_unknown_key_is_refused(database: Database) -> None:
     with pytest.raises(Unauthenticated, match="unknown"):
         await scope_of_key(database, "cairn_" + "x" * 43)
 
 
-async def test_a_key_needs_a_name_owners_of_the_tenant_and_a_future(
+async def test_a_key_requires_a_name_owners_of_the_tenant_and_a_future_expiry(
     database: Database, tenant_id: UUID, mara: UUID
 ) -> None:
     async def problem(**changed: Any) -> CairnError:

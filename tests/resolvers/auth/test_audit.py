@@ -25,9 +25,9 @@ def address() -> None:
     CLIENT_ADDRESS.set("203.0.113.7")
 
 
-async def told(database: Database, tenant_id: UUID, **asked: str) -> list[tuple[str, str, int]]:
-    found = await list_events(database, tenant_id, **asked)
-    return [(event.action, event.outcome, event.times) for event in found]
+async def recorded_events(database: Database, tenant_id: UUID, **filters: str) -> list[tuple[str, str, int]]:
+    events = await list_events(database, tenant_id, **filters)
+    return [(event.action, event.outcome, event.times) for event in events]
 
 
 async def test_an_action_is_recorded_with_its_actor(
@@ -39,39 +39,41 @@ async def test_an_action_is_recorded_with_its_actor(
     assert not await revoke(database, tenant_id, owner_id=mara, grantee_id=ines, by=MARA)
     found = await list_events(database, tenant_id, actor_id="mara")
     assert [event.action for event in found] == ["api_key.created", "grant.saved", "grant.removed"]
-    made = found[0]
-    assert (made.actor_kind, made.subject, made.address) == ("user", str(issued.id), "203.0.113.7")
+    created = found[0]
+    assert (created.actor_kind, created.subject, created.address) == ("user", str(issued.id), "203.0.113.7")
     assert issued.key not in str(found)
-    assert await told(database, tenant_id, action="api_key") == [("api_key.created", "done", 1)]
+    assert await recorded_events(database, tenant_id, action="api_key") == [("api_key.created", "done", 1)]
 
 
 async def test_a_failed_action_records_no_event(database: Database, tenant_id: UUID, mara: UUID) -> None:
-    before = await told(database, tenant_id)
+    before = await recorded_events(database, tenant_id)
     with pytest.raises(NotFound):
         await revoke_api_key(database, tenant_id, mara)
     with pytest.raises(BadInput):
         await grant(database, tenant_id, owner_id=mara, grantee_id=mara, role=Grant.READER)
-    assert await told(database, tenant_id) == before
+    assert await recorded_events(database, tenant_id) == before
 
 
-async def test_a_flood_of_refusals_leaves_a_few_lines(database: Database, address: None) -> None:
-    credentials, before = Credentials(database, Tokens()), len(await told(database, OPERATORS_LOG))
+async def test_a_flood_of_refusals_adds_few_events(database: Database, address: None) -> None:
+    credentials, before = Credentials(database, Tokens()), len(await recorded_events(database, OPERATORS_LOG))
     for number in range(300):
         CLIENT_ADDRESS.set(f"203.0.113.{number % 256}")
         with pytest.raises(Unauthenticated):
             await credentials.scope(UNKNOWN)
     with pytest.raises(NoCredential):
         await credentials.scope(None)
-    assert len(await told(database, OPERATORS_LOG)) == before, "a request with a refused credential writes nothing"
+    assert len(await recorded_events(database, OPERATORS_LOG)) == before, (
+        "a request with a refused credential writes nothing"
+    )
     await credentials.log.store()
-    found = (await told(database, OPERATORS_LOG))[before:]
+    found = (await recorded_events(database, OPERATORS_LOG))[before:]
     assert len(found) == MAX_REFUSALS + 1
     assert sum(times for *_, times in found) == 300
     await credentials.log.store()
-    assert len(await told(database, OPERATORS_LOG)) == before + MAX_REFUSALS + 1
+    assert len(await recorded_events(database, OPERATORS_LOG)) == before + MAX_REFUSALS + 1
 
 
-async def test_a_key_that_is_refused_is_in_the_log_of_its_tenant(
+async def test_a_refused_key_is_recorded_in_the_log_of_its_tenant(
     database: Database, tenant_id: UUID, mara: UUID, address: None
 ) -> None:
     issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
@@ -101,11 +103,13 @@ async def test_the_use_of_a_key_is_stored_later_and_once_a_minute(
     assert (await list_api_keys(database, tenant_id))[0].used_at == first
 
 
-async def test_a_rotated_key_has_two_secrets_for_a_while(database: Database, tenant_id: UUID, mara: UUID) -> None:
+async def test_the_former_secret_of_a_rotated_key_works_for_a_limited_time(
+    database: Database, tenant_id: UUID, mara: UUID
+) -> None:
     first = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
     second = await rotate_api_key(database, tenant_id, first.id, timedelta(hours=1), by=MARA)
     credentials = Credentials(database, Tokens())
-    scopes = [await credentials.scope(f"Bearer {one.key}") for one in (first, second)]
+    scopes = [await credentials.scope(f"Bearer {key.key}") for key in (first, second)]
     assert scopes[0] == scopes[1]
     assert await credentials.valid_until(f"Bearer {first.key}") > datetime.now(UTC).timestamp()
     async with database.connection() as connection:
@@ -135,7 +139,7 @@ async def test_a_rotated_key_has_two_secrets_for_a_while(database: Database, ten
         (Role.SERVICE, [], Role.SERVICE),
     ],
 )
-async def test_scopes_take_away_what_the_role_may(
+async def test_scopes_limit_the_role_of_a_key(
     database: Database, tenant_id: UUID, mara: UUID, role: Role | None, scopes: list[str], found: Role
 ) -> None:
     issued = await create_api_key(database, tenant_id, "x", role, [mara], limits=KeyLimits(scopes))
@@ -156,7 +160,7 @@ async def test_scopes_take_away_what_the_role_may(
         ("203.0.113.0/24", "a name", False),
     ],
 )
-async def test_a_key_is_accepted_from_its_networks_alone(
+async def test_a_key_is_accepted_only_from_its_networks(
     database: Database, tenant_id: UUID, mara: UUID, network: str, address: str | None, is_let_in: bool
 ) -> None:
     issued = await create_api_key(database, tenant_id, "x", Role.READER, [mara], limits=KeyLimits((), [network]))
@@ -168,35 +172,35 @@ async def test_a_key_is_accepted_from_its_networks_alone(
         with pytest.raises(Forbidden, match="network"):
             await credentials.scope(f"Bearer {issued.key}")
     await credentials.log.store()
-    assert len(await told(database, tenant_id, outcome="refused")) == (not is_let_in)
+    assert len(await recorded_events(database, tenant_id, outcome="refused")) == (not is_let_in)
     assert ((await list_api_keys(database, tenant_id))[0].used_at is not None) is is_let_in
 
 
 @pytest.mark.parametrize("limits", [KeyLimits(["wiki:all"]), KeyLimits((), ["203.0.113.1/24"]), KeyLimits()])
-async def test_limits_that_are_none_are_refused(
+async def test_invalid_limits_of_a_key_are_refused(
     database: Database, tenant_id: UUID, mara: UUID, limits: KeyLimits
 ) -> None:
     with pytest.raises(BadInput):
         await create_api_key(database, tenant_id, "x", None, [mara], limits=limits)
 
 
-async def test_retention_takes_refusals_away_first(database: Database, tenant_id: UUID, mara: UUID) -> None:
+async def test_retention_deletes_refusals_before_other_events(database: Database, tenant_id: UUID, mara: UUID) -> None:
     issued = await create_api_key(database, tenant_id, "x", Role.READER, [mara])
     await revoke_api_key(database, tenant_id, issued.id)
     credentials = Credentials(database, Tokens())
     with pytest.raises(Unauthenticated):
         await credentials.scope(f"Bearer {issued.key}")
     await credentials.log.store()
-    kept, now = await told(database, tenant_id, outcome="done"), datetime.now(UTC)
+    done_events, now = await recorded_events(database, tenant_id, outcome="done"), datetime.now(UTC)
     for days in (0, 365):
         await prune(database, tenant_id, {"audit": days}, now + timedelta(days=29))
-        assert len(await told(database, tenant_id)) == len(kept) + 1
+        assert len(await recorded_events(database, tenant_id)) == len(done_events) + 1
     assert await prune(database, tenant_id, {"audit": 0}, now + timedelta(days=31)) == {"audit": 1}
-    assert await told(database, tenant_id) == kept
-    assert await prune(database, tenant_id, {"audit": 30}, now + timedelta(days=31)) == {"audit": len(kept)}
+    assert await recorded_events(database, tenant_id) == done_events
+    assert await prune(database, tenant_id, {"audit": 30}, now + timedelta(days=31)) == {"audit": len(done_events)}
 
 
-def test_nothing_changes_an_event() -> None:
+def test_no_query_updates_an_audit_event() -> None:
     written = "".join(path.read_text() for path in Path("db/queries").rglob("*.sql"))
     assert "INTO audit_events" in written
     assert "UPDATE audit_events" not in written

@@ -20,7 +20,7 @@ SECRET = "a secret of forty characters for the test"
 # The first text that a new checkout draws waits for Hypothesis to write its tables of Unicode.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NEVER_OPENED = Database("postgresql://nobody.invalid/none")
-"""Whoever asks it anything fails."""
+"""A database to which every query fails."""
 
 
 async def refusal(header: str | None) -> str:
@@ -30,14 +30,14 @@ async def refusal(header: str | None) -> str:
 
 
 @pytest.mark.parametrize("spelling", ["Bearer {}", "bearer {}", "BEARER   {} ", " Bearer {}"])
-async def test_a_token_opens_its_owners_wiki_without_a_statement(spelling: str) -> None:
+async def test_a_token_is_resolved_without_a_statement(spelling: str) -> None:
     tenant_id, owner_id = new_id(), new_id()
     minted = mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=Role.MEMBER, ttl=60)
     found = await Credentials(NEVER_OPENED, Tokens(secret=SECRET)).scope(spelling.format(minted))
     assert (found.tenant_id, found.owner_id, found.owners) == (tenant_id, owner_id, (owner_id,))
 
 
-async def test_an_api_key_opens_the_first_of_its_owners_wikis(
+async def test_an_api_key_selects_its_first_owner_unless_another_is_given(
     database: Database, tenant_id: UUID, mara: UUID, ines: UUID
 ) -> None:
     issued = await create_api_key(database, tenant_id, "import", Role.MEMBER, [mara, ines])
@@ -61,8 +61,8 @@ async def test_an_api_key_opens_the_first_of_its_owners_wikis(
         "Bearer \ud800",
         "Bearer cairn_short",
         "Bearer eyJhbGciOlt9.e30.",
-        pytest.param("Bearer " + "a" * 8192, id="more than a header may have"),
-        pytest.param("Bearer " + "." * 8000, id="nothing but dots"),
+        pytest.param("Bearer " + "a" * 8192, id="longer than the limit of a header"),
+        pytest.param("Bearer " + "." * 8000, id="only dots"),
     ],
 )
 async def test_a_broken_header_is_unauthenticated(header: str | None) -> None:
@@ -73,27 +73,31 @@ async def test_a_broken_header_is_unauthenticated(header: str | None) -> None:
 
 @PATIENT
 @given(st.one_of(st.text(), st.text().map("Bearer {}".format), st.text(max_size=99).map("Bearer cairn_{}".format)))
-async def test_no_header_makes_more_than_a_refusal(header: str) -> None:
+async def test_any_invalid_header_is_unauthenticated(header: str) -> None:
     await refusal(header)
 
 
-async def at(database: Database, owner_id: UUID, tenant_id: UUID, wanted: object, role: Role = Role.MEMBER) -> Scope:
+async def scope_in(
+    database: Database, owner_id: UUID, tenant_id: UUID, wanted: object, role: Role = Role.MEMBER
+) -> Scope:
     minted = mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=role, ttl=60)
     return await Credentials(database, Tokens(secret=SECRET)).scope(f"Bearer {minted}", str(wanted))
 
 
-async def test_a_caller_works_where_it_may_read(database: Database, tenant_id: UUID, mara: UUID, ines: UUID) -> None:
-    own = await at(database, mara, tenant_id, mara)
+async def test_a_caller_may_select_a_readable_wiki(database: Database, tenant_id: UUID, mara: UUID, ines: UUID) -> None:
+    own = await scope_in(database, mara, tenant_id, mara)
     assert own.owner_id == mara
     await grant(database, tenant_id, owner_id=ines, grantee_id=mara, role=Grant.READER)
-    assert await at(database, mara, tenant_id, ines) == replace(own, owner_id=ines)
+    assert await scope_in(database, mara, tenant_id, ines) == replace(own, owner_id=ines)
 
 
-async def test_a_service_works_in_the_whole_tenant(database: Database, tenant_id: UUID, mara: UUID, ines: UUID) -> None:
-    assert (await at(database, mara, tenant_id, ines, Role.SERVICE)).owner_id == ines
+async def test_a_service_may_select_any_wiki_of_its_tenant(
+    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+) -> None:
+    assert (await scope_in(database, mara, tenant_id, ines, Role.SERVICE)).owner_id == ines
 
 
-async def test_a_wiki_that_may_not_be_read_an_unknown_one_and_nonsense_get_the_same_words(
+async def test_unreadable_unknown_and_malformed_wikis_get_the_same_error(
     database: Database, tenant_id: UUID, mara: UUID, ines: UUID
 ) -> None:
     other = await create_tenant(database, "atlas", "Atlas")
@@ -101,8 +105,8 @@ async def test_a_wiki_that_may_not_be_read_an_unknown_one_and_nonsense_get_the_s
     messages = set()
     for wanted in (ines, foreign.id, new_id(), "ines", "", "nul\0", "\ud800", "x" * 10_000):
         with pytest.raises(Forbidden) as refused:
-            await at(database, mara, tenant_id, wanted)
+            await scope_in(database, mara, tenant_id, wanted)
         messages.add(refused.value.message)
     with pytest.raises(Forbidden):
-        await at(database, mara, tenant_id, foreign.id, Role.ADMIN)
+        await scope_in(database, mara, tenant_id, foreign.id, Role.ADMIN)
     assert len(messages) == 1

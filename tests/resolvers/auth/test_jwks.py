@@ -42,19 +42,19 @@ def token(name: str, kid: str | None = "same", algorithm: str | None = None) -> 
 
 
 class Issuer:
-    """Publishes what `document` says, and counts who asked."""
+    """An issuer that publishes `document` and counts the requests."""
 
     def __init__(self) -> None:
         self.document: object = {"keys": [published("rsa"), published("ec")]}
         self.status = "200 OK"
         self.delay = 0.0
-        self.asked = 0
+        self.requests = 0
         self.now = 1000.0
         self.url = ""
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        self.asked += 1
+        self.requests += 1
         await asyncio.sleep(self.delay)
         body = self.document if isinstance(self.document, bytes) else json.dumps(self.document).encode()
         writer.write(
@@ -77,30 +77,30 @@ async def issuer(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Issuer]:
         yield issuer
 
 
-async def scope(jwks: Jwks, shown: str, **settings: Any) -> Scope:
+async def scope(jwks: Jwks, credential: str, **settings: Any) -> Scope:
     """Return the scope of a token in a process that has not seen it before."""
-    return await Tokens(jwks=jwks, **settings).scope(shown)
+    return await Tokens(jwks=jwks, **settings).scope(credential)
 
 
-async def refusal(jwks: Jwks, shown: str, **settings: Any) -> CairnError:
+async def refusal(jwks: Jwks, credential: str, **settings: Any) -> CairnError:
     with pytest.raises(CairnError) as refused:
-        await scope(jwks, shown, **settings)
+        await scope(jwks, credential, **settings)
     return refused.value
 
 
 @pytest.mark.parametrize("name", ["rsa", "ec"])
-async def test_a_published_key_opens(issuer: Issuer, name: str) -> None:
+async def test_a_token_signed_with_a_published_key_is_accepted(issuer: Issuer, name: str) -> None:
     assert str((await scope(issuer.jwks(), token(name))).owner_id) == CLAIMS["owner"]
 
 
-async def test_keys_are_fetched_once_for_many_at_the_same_time(issuer: Issuer) -> None:
+async def test_keys_are_fetched_once_for_concurrent_requests(issuer: Issuer) -> None:
     jwks = issuer.jwks()
     issuer.delay = 0.05
     await asyncio.gather(*(scope(jwks, token(name)) for name in ("rsa", "ec") * 8))
-    assert issuer.asked == 1
+    assert issuer.requests == 1
 
 
-async def test_a_caller_who_leaves_does_not_end_the_fetch_of_the_others(issuer: Issuer) -> None:
+async def test_a_cancelled_request_does_not_cancel_the_shared_fetch(issuer: Issuer) -> None:
     jwks = issuer.jwks()
     issuer.delay = 0.1
     leaving = asyncio.create_task(scope(jwks, token("rsa")))
@@ -108,10 +108,10 @@ async def test_a_caller_who_leaves_does_not_end_the_fetch_of_the_others(issuer: 
     await asyncio.sleep(0.02)
     leaving.cancel()
     assert await staying
-    assert issuer.asked == 1
+    assert issuer.requests == 1
 
 
-async def test_a_new_key_is_fetched_when_a_token_names_it_but_not_too_often(issuer: Issuer) -> None:
+async def test_keys_are_fetched_again_for_an_unknown_key_only_after_a_pause(issuer: Issuer) -> None:
     jwks = issuer.jwks()
     await scope(jwks, token("rsa"))
     issuer.document = {"keys": [published("ec-new")]}
@@ -120,10 +120,10 @@ async def test_a_new_key_is_fetched_when_a_token_names_it_but_not_too_often(issu
     assert await scope(jwks, token("ec-new"))
     for _ in range(5):
         assert "unknown key" in str(await refusal(jwks, token("ec", kid="made up")))
-    assert issuer.asked == 2
+    assert issuer.requests == 2
 
 
-async def test_a_withdrawn_key_opens_nothing_after_its_time(issuer: Issuer) -> None:
+async def test_a_withdrawn_key_is_refused_after_its_ttl(issuer: Issuer) -> None:
     jwks = issuer.jwks()
     await scope(jwks, token("rsa"))
     issuer.document = {"keys": [published("ec")]}
@@ -132,7 +132,7 @@ async def test_a_withdrawn_key_opens_nothing_after_its_time(issuer: Issuer) -> N
     assert "unknown key" in str(await refusal(jwks, token("rsa")))
 
 
-async def test_an_issuer_that_is_away_does_not_lock_anybody_out_for_a_while(issuer: Issuer) -> None:
+async def test_cached_keys_are_used_for_a_while_when_the_issuer_is_unavailable(issuer: Issuer) -> None:
     jwks = issuer.jwks()
     await scope(jwks, token("rsa"))
     issuer.status = "503 Service Unavailable"
@@ -150,7 +150,7 @@ async def test_an_issuer_that_is_away_does_not_lock_anybody_out_for_a_while(issu
     [b"", b"<html>", b"\xff", b"[" * 100_000, b"null", [], {}, {"keys": {}}, {"keys": "rsa"}],
     ids=["empty", "html", "not text", "deep", "null", "list", "no keys", "keys are no list", "keys are a text"],
 )
-async def test_a_document_that_is_no_key_set_is_as_good_as_none(issuer: Issuer, document: object) -> None:
+async def test_an_issuer_without_a_valid_key_set_is_unavailable(issuer: Issuer, document: object) -> None:
     issuer.document = document
     assert isinstance(await refusal(issuer.jwks(), token("rsa")), Unavailable)
 
@@ -183,7 +183,7 @@ async def test_a_token_need_not_name_the_only_key_of_its_algorithm(issuer: Issue
     assert "unknown key" in str(await refusal(issuer.jwks(), token("rsa", kid=None)))
 
 
-async def test_a_published_key_is_never_taken_for_a_secret(issuer: Issuer) -> None:
+async def test_a_published_key_is_never_used_as_a_shared_secret(issuer: Issuer) -> None:
     public = private_key("rsa").public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     signer = jwt.get_algorithm_by_name("HS256")
     parts = jwt.encode(CLAIMS, SECRET, "HS256", {"kid": "rsa"}).rpartition(".")[0]
@@ -192,10 +192,10 @@ async def test_a_published_key_is_never_taken_for_a_secret(issuer: Issuer) -> No
     assert "signature" in str(await refusal(issuer.jwks(), f"{parts}.{signature}", secret=SECRET))
 
 
-async def test_a_secret_and_an_issuer_serve_side_by_side(issuer: Issuer) -> None:
+async def test_tokens_of_a_secret_and_of_an_issuer_are_accepted_together(issuer: Issuer) -> None:
     ours = jwt.encode({**CLAIMS, "exp": time.time() + 60}, SECRET, "HS256")
     assert await scope(issuer.jwks(), ours, secret=SECRET)
-    assert issuer.asked == 0
+    assert issuer.requests == 0
     assert await scope(issuer.jwks(), token("ec"), secret=SECRET)
     assert "not accepted" in str(await refusal(issuer.jwks(), ours))
 
@@ -204,12 +204,12 @@ async def test_a_token_is_not_accepted_under_another_algorithm_of_the_same_key(i
     assert "not accepted" in str(await refusal(issuer.jwks(), token("rsa", algorithm="RS512")))
 
 
-async def test_another_key_under_a_published_name_is_a_wrong_signature(issuer: Issuer) -> None:
+async def test_another_key_with_a_published_key_id_is_a_wrong_signature(issuer: Issuer) -> None:
     assert "signature" in str(await refusal(issuer.jwks(), token("rsa-second", kid="rsa")))
 
 
 @pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")
-async def test_a_weak_key_opens_nothing(issuer: Issuer) -> None:
+async def test_a_token_signed_with_a_weak_key_is_refused(issuer: Issuer) -> None:
     issuer.document = {"keys": [published("rsa-weak")]}
     refused = await refusal(issuer.jwks(), token("rsa-weak"))
     assert isinstance(refused, Unauthenticated)
@@ -220,7 +220,7 @@ async def test_a_weak_key_opens_nothing(issuer: Issuer) -> None:
     "url",
     ["", "keys", "/keys", "ftp://id.example/keys", "file:///etc/passwd", "http://", "http://id.example:port/", "a\0b"],
 )
-def test_an_address_that_is_none_is_refused_at_the_start(url: str) -> None:
+def test_an_invalid_jwks_url_is_refused_at_the_start(url: str) -> None:
     with pytest.raises(BadInput) as refused:
         Jwks(url)
     assert refused.value.field == "jwksUrl"

@@ -39,22 +39,22 @@ BAD_NAMES = ["", "  ", "nul\0", "\ud800", "x" * 201]
 
 
 async def test_a_tenant_is_found_by_its_id_and_by_its_slug(database: Database) -> None:
-    made = await create_tenant(database, "harbour", "Harbour  Coffee")
-    assert made.name == "Harbour Coffee"
-    assert await find_tenant(database, made.id) == made
-    assert await find_tenant(database, str(made.id)) == made
-    assert await find_tenant(database, "harbour") == made
+    tenant = await create_tenant(database, "harbour", "Harbour  Coffee")
+    assert tenant.name == "Harbour Coffee"
+    assert await find_tenant(database, tenant.id) == tenant
+    assert await find_tenant(database, str(tenant.id)) == tenant
+    assert await find_tenant(database, "harbour") == tenant
 
 
 async def test_an_owner_is_found_by_its_id_and_by_its_slug(database: Database, tenant_id: UUID) -> None:
-    made = await create_owner(database, tenant_id, OwnerKind.AGENT, "mara", "Mara")
-    assert (made.tenant_id, made.kind) == (tenant_id, OwnerKind.AGENT)
-    assert await find_owner(database, tenant_id, made.id) == made
-    assert await find_owner(database, tenant_id, "mara") == made
+    owner = await create_owner(database, tenant_id, OwnerKind.AGENT, "mara", "Mara")
+    assert (owner.tenant_id, owner.kind) == (tenant_id, OwnerKind.AGENT)
+    assert await find_owner(database, tenant_id, owner.id) == owner
+    assert await find_owner(database, tenant_id, "mara") == owner
 
 
 @pytest.mark.parametrize("name", ["", "nobody", "nul\0", LIKE_AN_ID])
-async def test_one_name_of_many_that_is_unknown_is_not_found(database: Database, tenant_id: UUID, name: str) -> None:
+async def test_an_unknown_name_among_several_is_not_found(database: Database, tenant_id: UUID, name: str) -> None:
     mara = await create_owner(database, tenant_id, OwnerKind.AGENT, "mara", "Mara")
     with pytest.raises(NotFound, match="There is no owner"):
         await find_owners(database, tenant_id, [mara.id, name])
@@ -70,8 +70,8 @@ async def test_tenants_and_owners_are_listed_by_slug(database: Database, tenant_
 
 async def test_an_owner_is_not_found_from_another_tenant(database: Database, tenant_id: UUID) -> None:
     other = await create_tenant(database, "atlas", "Atlas")
-    made = await create_owner(database, other.id, OwnerKind.USER, "ines", "Ines")
-    for name in (made.id, "ines"):
+    owner = await create_owner(database, other.id, OwnerKind.USER, "ines", "Ines")
+    for name in (owner.id, "ines"):
         with pytest.raises(NotFound):
             await find_owner(database, tenant_id, name)
     assert await list_owners(database, tenant_id) == []
@@ -99,7 +99,7 @@ async def test_a_taken_slug_is_refused_with_its_own_code(database: Database, ten
         await create_tenant(database, "harbour", "Another")
 
 
-async def test_ensuring_twice_makes_one_and_keeps_its_name(database: Database) -> None:
+async def test_ensuring_twice_creates_one_row_and_keeps_its_name(database: Database) -> None:
     tenant = await ensure_tenant(database, "harbour", "Harbour")
     assert await ensure_tenant(database, "harbour", "Another name") == tenant
     owner = await ensure_owner(database, tenant.id, OwnerKind.USER, "mara", "Mara")
@@ -111,7 +111,7 @@ async def test_concurrent_calls_ensure_one_row(database: Database, tenant_id: UU
     assert len({owner.id for owner in await asyncio.gather(*wanted)}) == 1
 
 
-async def test_an_owner_of_another_kind_is_not_taken_for_the_wanted_one(database: Database, tenant_id: UUID) -> None:
+async def test_ensuring_an_owner_of_another_kind_is_a_conflict(database: Database, tenant_id: UUID) -> None:
     await ensure_owner(database, tenant_id, OwnerKind.USER, "mara", "Mara")
     with pytest.raises(Conflict, match="user, not agent"):
         await ensure_owner(database, tenant_id, OwnerKind.AGENT, "mara", "Mara")
@@ -136,18 +136,18 @@ async def test_a_bad_name_is_refused(database: Database, tenant_id: UUID, name: 
     assert [tenant.slug for tenant in await list_tenants(database)] == ["harbour"]
 
 
-async def test_an_owner_needs_a_tenant(database: Database) -> None:
+async def test_creating_an_owner_requires_a_tenant(database: Database) -> None:
     with pytest.raises(NotFound, match="no tenant"):
         await create_owner(database, new_id(), OwnerKind.USER, "mara", "Mara")
 
 
-async def test_a_grant_needs_two_owners_of_one_tenant(database: Database, tenant_id: UUID) -> None:
+async def test_a_grant_requires_two_owners_of_one_tenant(database: Database, tenant_id: UUID) -> None:
     mara = await create_owner(database, tenant_id, OwnerKind.USER, "mara", "Mara")
     other = await create_tenant(database, "atlas", "Atlas")
     ines = await create_owner(database, other.id, OwnerKind.USER, "ines", "Ines")
-    for one, another in ((mara, ines), (ines, mara)):
+    for owner, grantee in ((mara, ines), (ines, mara)):
         with pytest.raises(NotFound, match=str(ines.id)):
-            await grant(database, tenant_id, owner_id=one.id, grantee_id=another.id, role=Grant.READER)
+            await grant(database, tenant_id, owner_id=owner.id, grantee_id=grantee.id, role=Grant.READER)
     with pytest.raises(BadInput) as refused:
         await grant(database, tenant_id, owner_id=mara.id, grantee_id=mara.id, role=Grant.ADMIN)
     assert refused.value.field == "grantee"
@@ -171,7 +171,7 @@ async def test_grants_are_listed_by_owner_and_grantee(database: Database, tenant
         await grant(database, tenant_id, owner_id=owner, grantee_id=grantee, role=role)
 
     async def listed(**which: UUID) -> list[tuple[str, str, str]]:
-        return [(one.owner, one.grantee, one.role) for one in await list_grants(database, tenant_id, **which)]
+        return [(entry.owner, entry.grantee, entry.role) for entry in await list_grants(database, tenant_id, **which)]
 
     everything = [("ines", "mara", "admin"), ("team", "ines", "reader"), ("team", "mara", "member")]
     assert await listed() == everything

@@ -38,7 +38,7 @@ admin    RWMA     RWMA     RWMA     RWMA     RWMA
 
 @dataclass(frozen=True)
 class Wikis:
-    """A wiki of one tenant for each relation that the owner of the OWN one has to it."""
+    """The wikis of a tenant, by the relation that the owner of the wiki `OWN` has to each of them."""
 
     tenant_id: UUID
     by: Mapping[WikiRelation, UUID]
@@ -51,11 +51,11 @@ class Wikis:
 @pytest.fixture
 async def wikis(database: Database) -> Wikis:
     tenant = await create_tenant(database, "harbour", "Harbour Coffee")
-    made = {
+    created = {
         relation: await create_owner(database, tenant.id, OwnerKind.SHARED, relation.name.lower(), relation.name)
         for relation in WikiRelation
     }
-    by = {relation: owner.id for relation, owner in made.items()}
+    by = {relation: owner.id for relation, owner in created.items()}
     for role in Grant:
         owner_id = by[WikiRelation[role.name]]
         await grant(database, tenant.id, owner_id=owner_id, grantee_id=by[WikiRelation.OWN], role=role)
@@ -71,7 +71,7 @@ async def refusal(database: Database, scope: Scope, owner_id: UUID, action: Acti
     return None
 
 
-def test_the_rules_are_these() -> None:
+def test_the_permission_rules_match_the_table() -> None:
     def cell(role: Role, relation: WikiRelation) -> str:
         return "".join(action.name[0] for action in Action if is_allowed(role, relation, action)) or "-"
 
@@ -82,7 +82,7 @@ def test_the_rules_are_these() -> None:
 
 
 @given(ANY_ROLE, ANY_ROLE, ANY_RELATION, ANY_RELATION, ANY_ACTION, ANY_ACTION)
-def test_more_never_allows_less(
+def test_a_stronger_role_or_relation_never_allows_less(
     role: Role, stronger: Role, relation: WikiRelation, closer: WikiRelation, action: Action, lesser: Action
 ) -> None:
     role, stronger = sorted((role, stronger), key=ROLES.index)
@@ -92,7 +92,7 @@ def test_more_never_allows_less(
         assert is_allowed(stronger, closer, lesser)
 
 
-async def test_each_refusal_says_no_more_than_the_caller_may_know(database: Database, wikis: Wikis) -> None:
+async def test_refusals_are_forbidden_for_readable_wikis_and_else_not_found(database: Database, wikis: Wikis) -> None:
     for role, relation, action in product(Role, WikiRelation, Action):
         scope = wikis.scope(role)
         refused = await refusal(database, scope, wikis.by[relation], action)
@@ -105,7 +105,9 @@ async def test_each_refusal_says_no_more_than_the_caller_may_know(database: Data
 
 
 @pytest.mark.parametrize("role", Role)
-async def test_another_tenants_owner_answers_as_an_unknown_one(database: Database, wikis: Wikis, role: Role) -> None:
+async def test_an_owner_of_another_tenant_is_refused_like_an_unknown_owner(
+    database: Database, wikis: Wikis, role: Role
+) -> None:
     scope = wikis.scope(role)
     other = await create_tenant(database, "other", "Other")
     foreign = await create_owner(database, other.id, OwnerKind.USER, "foreign", "Foreign")
@@ -114,14 +116,14 @@ async def test_another_tenants_owner_answers_as_an_unknown_one(database: Databas
     assert len({str(answer) for answer in answers}) == 1
 
 
-async def test_a_wiki_that_may_not_be_read_answers_as_an_unknown_one(database: Database, wikis: Wikis) -> None:
+async def test_an_unreadable_wiki_is_refused_like_an_unknown_wiki(database: Database, wikis: Wikis) -> None:
     scope = wikis.scope(Role.MEMBER)
     stranger = await refusal(database, scope, wikis.by[WikiRelation.STRANGER], Action.READ)
     unknown = await refusal(database, scope, new_id(), Action.READ)
     assert str(stranger) == str(unknown)
 
 
-async def test_ones_own_wiki_costs_no_statement() -> None:
+async def test_access_to_the_own_wiki_takes_no_statement() -> None:
     owner_id = new_id()
     scope = Scope(new_id(), owner_id, Role.MEMBER, Actor(ActorKind.USER, "mara"), (owner_id,))
     unusable = Connection(raw=None)
@@ -137,14 +139,14 @@ async def test_the_strongest_grant_of_all_owners_of_a_credential_counts(database
     assert await refusal(database, both, shared, Action.MANAGE) is None
 
 
-async def test_a_revoked_grant_counts_no_more(database: Database, wikis: Wikis) -> None:
+async def test_a_revoked_grant_gives_no_access(database: Database, wikis: Wikis) -> None:
     scope = wikis.scope(Role.MEMBER)
     wiki = wikis.by[WikiRelation.MEMBER]
     assert await revoke(database, scope.tenant_id, owner_id=wiki, grantee_id=scope.owner_id)
     assert isinstance(await refusal(database, scope, wiki, Action.READ), NotFound)
 
 
-async def test_reads_by_selection_see_what_the_table_lets_them(database: Database, wikis: Wikis) -> None:
+async def test_reads_by_selection_return_the_wikis_that_the_rules_allow(database: Database, wikis: Wikis) -> None:
     query = in_tenant(select(owners.c.id).where(readable(owners.c.id)))
     result = query.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})
     statement = Statement(str(result), tuple(result.positiontup or ()))
