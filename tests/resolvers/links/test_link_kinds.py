@@ -11,12 +11,12 @@ from tests.wiki import Wiki
 
 
 async def checksums(wiki: Wiki) -> dict[str, str]:
-    """Return a checksum of every table; of pages without the columns that count links."""
-    look, found = wiki.look, {}
-    for (name,) in await look.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
+    """Return a checksum of every table, for pages without the hubness score."""
+    connection, found = wiki.look, {}
+    for (name,) in await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
         row = "to_jsonb(t) - 'hubness_score'" if name == "pages" else "t"
         text = f"md5(CAST({row} AS text))"
-        found[name] = await look.fetchval(f"SELECT md5(string_agg({text}, '' ORDER BY {text})) FROM {name} AS t")
+        found[name] = await connection.fetchval(f"SELECT md5(string_agg({text}, '' ORDER BY {text})) FROM {name} AS t")
     return found
 
 
@@ -34,7 +34,7 @@ async def reasons(wiki: Wiki) -> list[set[str]]:
     return list((await wiki.references()).values())
 
 
-async def test_links_of_a_kind_go_and_those_with_another_reason_stay_for_that(wiki: Wiki) -> None:
+async def test_dropping_a_kind_deletes_only_links_without_another_reason(wiki: Wiki) -> None:
     await linked(wiki, "planner", "deterministic:city:austin", "deterministic:city:lisbon", "deterministic:cityscape")
     await linked(wiki, "deterministic:city:austin", titles="DE")
     await linked(await wiki.neighbour(), "deterministic:city:austin")
@@ -67,9 +67,7 @@ async def test_links_of_a_kind_go_and_those_with_another_reason_stay_for_that(wi
         ),
     ],
 )
-async def test_a_kind_is_all_below_it_and_nothing_that_only_begins_like_it(
-    wiki: Wiki, kind: str, left: set[str]
-) -> None:
+async def test_a_kind_includes_the_kinds_below_but_not_longer_names(wiki: Wiki, kind: str, left: set[str]) -> None:
     await linked(
         wiki, "planner", "co_mention:1", "deterministic:city:austin", "deterministic:journal:trip", titles="AB"
     )
@@ -80,7 +78,7 @@ async def test_a_kind_is_all_below_it_and_nothing_that_only_begins_like_it(
 @pytest.mark.parametrize(
     "kind", ["planner", "text", "*", "", "deterministic:%", "deterministicx", "co_mention*x", "\0"]
 )
-async def test_other_reasons_are_not_dropped_by_kind(wiki: Wiki, kind: str) -> None:
+async def test_reasons_that_are_not_kinds_cannot_be_dropped(wiki: Wiki, kind: str) -> None:
     await linked(wiki, "planner", "deterministic:city:austin", titles="AB")
     if kind == "deterministic:%":
         assert (await drop_link_kind(wiki.database, wiki.scope, kind)).links == 0
@@ -89,6 +87,6 @@ async def test_other_reasons_are_not_dropped_by_kind(wiki: Wiki, kind: str) -> N
         await drop_link_kind(wiki.database, wiki.scope, kind)
 
 
-async def test_only_admins_may(wiki: Wiki) -> None:
+async def test_only_admins_may_drop_a_link_kind(wiki: Wiki) -> None:
     with pytest.raises(Forbidden):
         await drop_link_kind(wiki.database, wiki.acting(Role.SERVICE).scope, "co_mention:*", dry_run=True)

@@ -20,18 +20,18 @@ async def places(wiki: Wiki, page_id: UUID) -> dict[str, list[str] | None]:
     }
 
 
-async def written(wiki: Wiki) -> UUID:
+async def create(wiki: Wiki) -> UUID:
     return (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body=BODY))).page_id
 
 
-async def test_each_section_that_writes_a_link_is_known_in_order(wiki: Wiki) -> None:
-    page_id = await written(wiki)
+async def test_a_link_stores_the_sections_that_contain_the_link_in_order(wiki: Wiki) -> None:
+    page_id = await create(wiki)
     assert await places(wiki, page_id) == {"pool": ["overview", "water"], "lake": ["water", "the_lake"]}
     await check(wiki)
 
 
-async def test_a_section_that_changes_or_goes_is_followed(wiki: Wiki) -> None:
-    page_id = await written(wiki)
+async def test_the_sections_of_a_link_follow_changes_of_the_text(wiki: Wiki) -> None:
+    page_id = await create(wiki)
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="food", body="At the [[Lake]].")
     assert (await places(wiki, page_id))["lake"] == ["water", "food", "the_lake"]
     await remove_section(wiki.database, wiki.scope, page_id, section_slug="water")
@@ -41,8 +41,8 @@ async def test_a_section_that_changes_or_goes_is_followed(wiki: Wiki) -> None:
     await check(wiki)
 
 
-async def test_a_worker_looks_at_the_texts_that_were_there_before(wiki: Wiki) -> None:
-    page_id = await written(wiki)
+async def test_a_worker_stores_the_sections_of_older_links(wiki: Wiki) -> None:
+    page_id = await create(wiki)
     for number in range(60):
         draft = PageDraft("topic", f"Page {number}", body=f"## Here\n\n[[Austin]] and [[Page {number - 1}]]")
         await create_page(wiki.database, wiki.scope, draft)
@@ -55,8 +55,8 @@ async def test_a_worker_looks_at_the_texts_that_were_there_before(wiki: Wiki) ->
     await check(wiki)
 
 
-async def test_a_link_that_the_text_does_not_have_is_looked_at_once(wiki: Wiki) -> None:
-    page_id = await written(wiki)
+async def test_a_link_missing_from_the_text_is_processed_once(wiki: Wiki) -> None:
+    page_id = await create(wiki)
     await wiki.look.execute(
         "UPDATE link_targets SET section_slugs = NULL, target = 'gone' WHERE from_page_id = $1 AND target = 'lake'",
         page_id,

@@ -16,7 +16,7 @@ async def create(wiki: Wiki, title: str, body: str = "", type: str = "topic"):
     return (await create_page(wiki.database, wiki.scope, PageDraft(type, title, body=body))).page_id
 
 
-async def test_a_link_in_a_text_heals_when_its_page_comes(wiki: Wiki) -> None:
+async def test_a_broken_link_resolves_when_its_page_is_created(wiki: Wiki) -> None:
     reader = await create(wiki, "Reader", "To [[Austin|the capital]], [x](wiki:austin#food) and [[Nowhere]].")
     assert await wiki.targets(reader) == {"austin": None, "nowhere": None}
     austin = await create(wiki, "Austin")
@@ -25,7 +25,7 @@ async def test_a_link_in_a_text_heals_when_its_page_comes(wiki: Wiki) -> None:
     assert (await wiki.page(austin))["hubness_score"] == 1
 
 
-async def test_a_link_goes_with_its_text(wiki: Wiki) -> None:
+async def test_a_link_is_deleted_with_its_text(wiki: Wiki) -> None:
     austin = await create(wiki, "Austin")
     reader = await create(wiki, "Reader", "[[Austin]]")
     await patch_section(wiki.database, wiki.scope, reader, section_slug="overview", body="Nothing.")
@@ -39,7 +39,7 @@ async def test_a_page_may_mention_itself_without_a_link(wiki: Wiki) -> None:
     assert await wiki.references() == {}
 
 
-async def test_a_target_with_a_type_means_that_type_only(wiki: Wiki) -> None:
+async def test_a_link_with_a_type_resolves_only_to_pages_of_that_type(wiki: Wiki) -> None:
     reader = await create(wiki, "Reader", "[x](/wiki/entity/austin)")
     await create(wiki, "Austin")
     assert await wiki.targets(reader) == {"entity/austin": None}
@@ -47,13 +47,13 @@ async def test_a_target_with_a_type_means_that_type_only(wiki: Wiki) -> None:
     assert await wiki.targets(reader) == {"entity/austin": austin}
 
 
-async def test_a_target_in_another_space_is_not_looked_for_here(wiki: Wiki) -> None:
+async def test_a_link_to_another_space_is_not_resolved_in_this_wiki(wiki: Wiki) -> None:
     await create(wiki, "Austin")
     reader = await create(wiki, "Reader", "[[travel:austin]]")
     assert await wiki.targets(reader) == {"travel:austin": None}
 
 
-async def test_a_slug_goes_before_a_former_slug_before_an_alias(wiki: Wiki) -> None:
+async def test_a_link_prefers_a_slug_to_a_former_slug_to_an_alias(wiki: Wiki) -> None:
     reader = await create(wiki, "Reader", "[[atx]]")
     by_alias = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", aliases=["atx"]))).page_id
     assert await wiki.targets(reader) == {"atx": by_alias}
@@ -69,7 +69,7 @@ async def test_a_slug_goes_before_a_former_slug_before_an_alias(wiki: Wiki) -> N
     assert await wiki.references() == {(reader, by_slug): {"text"}}
 
 
-async def test_a_link_keeps_every_reason_until_the_last_is_taken_back(wiki: Wiki) -> None:
+async def test_a_link_exists_until_its_last_reason_is_removed(wiki: Wiki) -> None:
     austin = await create(wiki, "Austin")
     reader = await create(wiki, "Reader", "[[Austin]]")
     for reason in ("planner", "co_mention:7", "planner"):
@@ -86,7 +86,7 @@ async def test_a_link_keeps_every_reason_until_the_last_is_taken_back(wiki: Wiki
 
 
 @pytest.mark.parametrize(
-    ("had", "reason", "has"),
+    ("before", "reason", "after"),
     [
         ({"manual"}, None, set()),
         ({"manual"}, "manual", set()),
@@ -100,22 +100,22 @@ async def test_a_link_keeps_every_reason_until_the_last_is_taken_back(wiki: Wiki
         (set(), None, set()),
     ],
 )
-async def test_what_is_left_of_a_link_and_what_the_log_says_is_gone(
-    wiki: Wiki, had: set[str], reason: str | None, has: set[str]
+async def test_unlinking_removes_and_logs_only_the_reasons_that_are_given(
+    wiki: Wiki, before: set[str], reason: str | None, after: set[str]
 ) -> None:
     austin = await create(wiki, "Austin")
-    reader = await create(wiki, "Reader", "[[Austin]]" if "text" in had else "")
-    for one in sorted(had - {"text"}):
-        await link_pages(wiki.database, wiki.scope, reader, austin, reason=one)
+    reader = await create(wiki, "Reader", "[[Austin]]" if "text" in before else "")
+    for added in sorted(before - {"text"}):
+        await link_pages(wiki.database, wiki.scope, reader, austin, reason=added)
     saved = await unlink_pages(wiki.database, wiki.scope, reader, austin, reason=reason)
-    assert (set(saved.reasons), saved.changed) == (has, had != has)
-    assert await wiki.references() == ({(reader, austin): has} if has else {})
-    assert (await wiki.page(austin))["hubness_score"] == bool(has)
-    said = [row["detail"]["reasons"] for row in await wiki.rows("activity", action="link.removed")]
-    assert [sorted(gone) for gone in said] == ([sorted(had - has)] if had != has else [])
+    assert (set(saved.reasons), saved.changed) == (after, before != after)
+    assert await wiki.references() == ({(reader, austin): after} if after else {})
+    assert (await wiki.page(austin))["hubness_score"] == bool(after)
+    logged = [row["detail"]["reasons"] for row in await wiki.rows("activity", action="link.removed")]
+    assert [sorted(removed) for removed in logged] == ([sorted(before - after)] if before != after else [])
 
 
-async def test_taking_back_every_reason_leaves_what_the_text_says(wiki: Wiki) -> None:
+async def test_unlinking_keeps_the_link_that_the_text_contains(wiki: Wiki) -> None:
     austin = await create(wiki, "Austin")
     reader = await create(wiki, "Reader", "[[Austin]]")
     await link_pages(wiki.database, wiki.scope, reader, austin)
@@ -141,7 +141,7 @@ async def test_a_link_that_another_operation_writes_is_refused(wiki: Wiki, optio
         assert refused.value.field == field
 
 
-async def test_a_link_joins_two_pages_of_one_wiki(wiki: Wiki) -> None:
+async def test_a_link_requires_two_pages_of_one_wiki(wiki: Wiki) -> None:
     other = await wiki.neighbour()
     own, foreign = await create(wiki, "A"), await create(other, "B")
     for page_id, refusal in ((own, BadInput), (foreign, BadInput), (new_id(), NotFound)):
