@@ -75,7 +75,7 @@ async def check_folded(wiki: Wiki) -> None:
 
 
 async def back(wiki: Wiki) -> None:
-    """Delete all pages and their index, because the check after the test only knows wikis without a newer index."""
+    """Delete all pages and their index, because the `wiki` fixture can only check a wiki without a newer index."""
     await wiki.look.execute("DELETE FROM pages WHERE tenant_id = $1", wiki.scope.tenant_id)
     await forget(wiki)
 

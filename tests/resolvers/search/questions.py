@@ -1,4 +1,4 @@
-"""Searches a wiki."""
+"""Helpers that search a wiki and return its hits."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Questions as people write them: everyday words, switches, signs, parts of words."""
+"""Queries as people write them: with everyday words, switches, operators of code, and parts of words."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.wiki import Wiki
 
 
 @pytest.mark.parametrize("words", ["get my money back", "MONEY"])
-async def test_a_common_word_of_the_language_is_no_mistake(wiki: Wiki, words: str) -> None:
+async def test_common_words_of_the_language_are_not_corrected(wiki: Wiki, words: str) -> None:
     for title in ("Mode", "Core", "Go back in a mode"):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title))
     assert (await ask(wiki, words)).did_you_mean is None
@@ -17,7 +17,7 @@ async def test_a_common_word_of_the_language_is_no_mistake(wiki: Wiki, words: st
     assert (await ask(wiki, "mdoe")).did_you_mean == "mode", "no word of the language"
 
 
-async def test_the_words_that_are_common_are_those_of_the_languages_of_the_wiki(wiki: Wiki) -> None:
+async def test_common_words_are_those_of_the_languages_of_the_wiki(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Leiste", metadata={"lang": "de"}))
     assert (await ask(wiki, "leise")).did_you_mean is None
     other = await wiki.neighbour()
@@ -38,7 +38,7 @@ CODE: dict[str, str] = {
 
 
 @pytest.mark.parametrize(
-    ("asked", "title"),
+    ("query", "title"),
     [
         ("&&", "Short circuits"),
         ("what does && do", "Short circuits"),
@@ -58,22 +58,22 @@ CODE: dict[str, str] = {
         ("7ml", "Drops"),
     ],
 )
-async def test_signs_and_parts_of_words_find_pages(wiki: Wiki, asked: str, title: str) -> None:
-    for one, body in CODE.items():
-        await create_page(wiki.database, wiki.scope, PageDraft("topic", one, body=body))
-    assert (await titles(wiki, asked))[:1] == [title]
+async def test_code_operators_and_parts_of_words_find_pages(wiki: Wiki, query: str, title: str) -> None:
+    for name, body in CODE.items():
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", name, body=body))
+    assert (await titles(wiki, query))[:1] == [title]
 
 
-async def test_what_is_mended_in_a_name_of_parts_is_said_once(wiki: Wiki) -> None:
+async def test_a_corrected_camel_case_name_is_suggested_once(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Nodes", body="Call getElementById."))
     assert (await ask(wiki, "use getElemntById twice")).did_you_mean == "use getelementbyid twice"
 
 
-@pytest.mark.parametrize(("asked", "title"), [("軟體開發", "软体开发"), ("软体", "軟體"), ("開發", "软体开发")])
-async def test_traditional_and_simplified_chinese_meet(wiki: Wiki, asked: str, title: str) -> None:
-    for one in ("软体开发", "軟體"):
-        await create_page(wiki.database, wiki.scope, PageDraft("topic", one))
-    assert title in await titles(wiki, asked)
+@pytest.mark.parametrize(("query", "title"), [("軟體開發", "软体开发"), ("软体", "軟體"), ("開發", "软体开发")])
+async def test_traditional_and_simplified_chinese_find_each_other(wiki: Wiki, query: str, title: str) -> None:
+    for name in ("软体开发", "軟體"):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", name))
+    assert title in await titles(wiki, query)
     assert (await titles(wiki, title))[0] == title, "a name as it is written comes first"
 
 
@@ -118,7 +118,7 @@ async def test_a_minus_excludes_unless_it_is_part_of_a_switch(
 
 
 @pytest.mark.parametrize("query", ["Get-ChildItem -Recurse", "pressure -coffee", "coffee -decaf", "get -coffee"])
-async def test_the_next_page_is_of_the_same_search(commands: Wiki, query: str) -> None:
+async def test_paged_results_are_those_of_the_whole_search(commands: Wiki, query: str) -> None:
     whole = [hit.page_id for hit in (await ask(commands, query)).hits]
     walked, found = [], await ask(commands, query, first=1)
     while True:
@@ -130,5 +130,5 @@ async def test_the_next_page_is_of_the_same_search(commands: Wiki, query: str) -
 
 
 @pytest.mark.parametrize("word", ["a[b", "x^y", "a\\b", "c]d", "a.*", "(?=x", "é$", "x{2}"])
-async def test_whatever_follows_a_minus_is_no_pattern(commands: Wiki, word: str) -> None:
+async def test_excluded_words_are_not_read_as_regular_expressions(commands: Wiki, word: str) -> None:
     assert "Espresso" in await titles(commands, f"coffee -{word}")

@@ -80,7 +80,7 @@ class WikiMachine(RuleBasedStateMachine):
 
     @initialize(target=pages)
     def begin(self) -> Any:
-        """Enough of a wiki that each later write touches something else."""
+        """Create pages so that each later write touches names, links and a parent that exist."""
         drafts = [
             PageDraft("topic", "Austin", body="[[bat-city]] [[Café João]]", aliases=["Bat City"]),
             PageDraft("entity", "Bat City", body="[x](/wiki/entity/austin) [[ATX]]", aliases=["Austin"]),
@@ -165,7 +165,7 @@ class WikiMachine(RuleBasedStateMachine):
         self.runner.close()
 
 
-def test_everything_stays_in_step(dsn: str) -> None:
+def test_derived_rows_stay_consistent_after_random_writes(dsn: str) -> None:
     run_state_machine_as_test(
         lambda: WikiMachine(dsn),
         settings=settings(

@@ -38,7 +38,7 @@ def without_endings(text: str) -> list[str]:
 
 @pytest.fixture
 def newer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Make this process one of a release with a newer analyser, which also knows the present one."""
+    """Return a function that makes this process one of a release with a newer analyser, that also knows the old one."""
 
     def become() -> None:
         monkeypatch.setitem(ANALYSERS, NEWER, without_endings)
@@ -69,7 +69,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_the_older_index_answers_until_the_newer_is_whole(wiki: Wiki, newer: Callable[[], None]) -> None:
+async def test_the_older_index_answers_until_the_newer_is_complete(wiki: Wiki, newer: Callable[[], None]) -> None:
     ids = set(await fill(wiki))
     newer()
     assert await due(wiki) == (10, True)
@@ -95,7 +95,7 @@ async def read_by(wiki: Wiki, text: str) -> tuple[int, list[str]]:
     return reading.analyser, reading.words
 
 
-async def test_the_older_index_may_stay_for_servers_of_the_release_before(
+async def test_the_older_index_can_be_kept_for_servers_of_the_older_release(
     wiki: Wiki, newer: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = set(await fill(wiki, 4))
@@ -114,17 +114,17 @@ async def test_the_older_index_may_stay_for_servers_of_the_release_before(
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_writes_during_the_indexing_are_in_both_indexes(wiki: Wiki, newer: Callable[[], None]) -> None:
+async def test_writes_during_reindexing_are_in_both_indexes(wiki: Wiki, newer: Callable[[], None]) -> None:
     ids = await fill(wiki)
     newer()
     await stopped_after_a_batch(wiki)
-    made = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Ferry", body="Quietly."))).page_id
+    page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Ferry", body="Quietly."))).page_id
     await update_page(wiki.database, wiki.scope, ids[0], body="Loudly.")
     await archive_page(wiki.database, wiki.scope, ids[1])
     await delete_page(wiki.database, wiki.scope, ids[2])
-    assert (await found(wiki, "quietly"), await found(wiki, "loudly")) == ({made}, {ids[0]})
+    assert (await found(wiki, "quietly"), await found(wiki, "loudly")) == ({page_id}, {ids[0]})
     await reindexed(wiki)
-    assert (await found(wiki, "quiet"), await found(wiki, "loudly")) == ({made}, {ids[0]})
+    assert (await found(wiki, "quiet"), await found(wiki, "loudly")) == ({page_id}, {ids[0]})
     assert await found(wiki, "harbourly") == set(ids[3:])
     assert [row["status"] for row in await wiki.rows("search_pages", "page_id", page_id=ids[1])] == ["archived"]
     await check_counts(wiki)
@@ -132,7 +132,7 @@ async def test_writes_during_the_indexing_are_in_both_indexes(wiki: Wiki, newer:
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_writers_do_not_wait_for_a_reindexing_nor_it_for_them(wiki: Wiki, newer: Callable[[], None]) -> None:
+async def test_writes_and_reindexing_run_concurrently(wiki: Wiki, newer: Callable[[], None]) -> None:
     await fill(wiki, 30)
     newer()
 
@@ -151,7 +151,7 @@ async def test_writers_do_not_wait_for_a_reindexing_nor_it_for_them(wiki: Wiki, 
     await back(wiki)
 
 
-async def test_a_page_that_an_older_release_wrote_is_read_before_the_switch(
+async def test_pages_written_by_an_older_release_are_indexed_before_the_switch(
     wiki: Wiki, newer: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = await fill(wiki, 4)

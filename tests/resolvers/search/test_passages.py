@@ -17,7 +17,7 @@ async def texts(wiki: Wiki, **where: object) -> list[str]:
     return [row["text"] for row in await wiki.rows("search_passages", "captured_at, source_id, position", **where)]
 
 
-async def test_a_source_is_kept_with_its_passages(wiki: Wiki) -> None:
+async def test_a_retained_source_is_indexed_by_its_passages(wiki: Wiki) -> None:
     await retain(wiki, SourceDraft("daily_note", "a", TALK, metadata={"language": "german"}))
     rows = await wiki.rows("search_passages", "position")
     assert [(row["text"], row["speaker"], row["line_start"], row["words"]) for row in rows] == [
@@ -36,7 +36,7 @@ async def test_a_newer_version_supersedes_the_passages(wiki: Wiki) -> None:
     assert await texts(wiki, status="superseded") == ["One.", "Two."]
 
 
-async def test_a_forgotten_source_leaves_no_passage_and_no_word(wiki: Wiki) -> None:
+async def test_a_forgotten_source_leaves_no_passage_and_no_counted_word(wiki: Wiki) -> None:
     await retain(wiki, SourceDraft("url", "u", "Zanzibar."), SourceDraft("url", "other", "Kilns."))
     source_id = (await wiki.row("sources", ref="u"))["id"]
     await forget_source(wiki.database, wiki.scope, source_id)
@@ -44,7 +44,7 @@ async def test_a_forgotten_source_leaves_no_passage_and_no_word(wiki: Wiki) -> N
     assert +(await wiki.counts("search_passages")) == {"kiln": 1}
 
 
-async def test_sources_of_an_older_release_are_read_by_reindexing(wiki: Wiki) -> None:
+async def test_reindexing_reads_sources_of_an_older_release(wiki: Wiki) -> None:
     await retain(wiki, *(SourceDraft("url", f"u{n}", f"Text {n}.") for n in range(5)))
     await retain(wiki, SourceDraft("url", "u1", "Newer."))
     for table in ("search_passages", "search_changes", "search_counts", "search_vocabulary", "search_scopes"):
@@ -58,7 +58,7 @@ async def test_sources_of_an_older_release_are_read_by_reindexing(wiki: Wiki) ->
     assert await reindex_passages(wiki.database, wiki.scope) == 0
 
 
-async def test_a_wiki_whose_unread_sources_were_forgotten_is_whole_again(wiki: Wiki) -> None:
+async def test_the_index_is_ready_after_its_unindexed_sources_were_forgotten(wiki: Wiki) -> None:
     await retain(wiki, SourceDraft("url", "u", "Before."))
     for table in ("search_passages", "search_changes", "search_counts", "search_vocabulary", "search_scopes"):
         await wiki.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)

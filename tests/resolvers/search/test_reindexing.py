@@ -39,8 +39,8 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reindexing, "BATCH", 3)
 
 
-async def held(wiki: Wiki) -> dict[str, Any]:
-    """Return all search rows of the wiki, without times and changes that are not counted yet."""
+async def search_rows(wiki: Wiki) -> dict[str, Any]:
+    """Return all search rows of the wiki, without times. No change may wait to be counted."""
     (scope,) = await wiki.rows("search_scopes", "analyser")
     assert await wiki.rows("search_changes") == []
     return {
@@ -51,51 +51,52 @@ async def held(wiki: Wiki) -> dict[str, Any]:
     }
 
 
-async def test_postgres_looks_at_a_wiki_that_it_knows_nothing_of_before_it_is_read(wiki: Wiki) -> None:
-    """Tables lack statistics after a restored dump: without them each page is searched among all sections of its
-    tenant."""
+async def test_reindexing_analyses_tables_without_statistics_first(wiki: Wiki) -> None:
+    """Tables have no statistics after a dump is restored, and a plan without them reads all sections for each page."""
     await fill(wiki)
-    known = "SELECT relname FROM pg_class WHERE relname IN ('sections', 'pages') AND reltuples >= 0 ORDER BY relname"
-    assert await wiki.look.fetch(known) == []
+    with_statistics = (
+        "SELECT relname FROM pg_class WHERE relname IN ('sections', 'pages') AND reltuples >= 0 ORDER BY relname"
+    )
+    assert await wiki.look.fetch(with_statistics) == []
     await reindexed(wiki)
-    assert [row["relname"] for row in await wiki.look.fetch(known)] == ["pages", "sections"]
+    assert [row["relname"] for row in await wiki.look.fetch(with_statistics)] == ["pages", "sections"]
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_an_interrupted_reindexing_continues_and_ends_like_an_undisturbed_one(wiki: Wiki) -> None:
+async def test_an_interrupted_reindexing_continues_to_the_same_index(wiki: Wiki) -> None:
     await fill(wiki)
     written = await wiki.rows("search_pages", "page_id")
     await forget(wiki)
     assert await due(wiki) == (10, True)
     assert await has_unsearchable(wiki.database, wiki.scope.tenant_id)
     assert await reindexed(wiki) == 10
-    whole = await held(wiki)
+    whole = await search_rows(wiki)
     assert whole["pages"] == written, "read at once or page by page, it is the same"
     await forget(wiki)
     await stopped_after_a_batch(wiki)
     assert await due(wiki) == (7, True)
     assert await found(wiki, "harbourly") == set(), "half an index answers nothing"
     assert await has_unsearchable(wiki.database, wiki.scope.tenant_id)
-    heard: list[int] = []
-    assert await reindexed(wiki, progress=heard.append) == sum(heard) == 7
-    assert await held(wiki) == whole
+    batches: list[int] = []
+    assert await reindexed(wiki, progress=batches.append) == sum(batches) == 7
+    assert await search_rows(wiki) == whole
     assert await due(wiki) == (0, False)
     assert not await has_unsearchable(wiki.database, wiki.scope.tenant_id)
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_an_interrupted_second_reindexing_continues_and_changes_nothing(wiki: Wiki) -> None:
+async def test_an_interrupted_repeat_of_reindexing_continues_to_the_same_index(wiki: Wiki) -> None:
     await fill(wiki)
     assert await reindexed(wiki, again=True) == 10
-    whole = await held(wiki)
+    whole = await search_rows(wiki)
     await stopped_after_a_batch(wiki, again=True)
     assert await due(wiki) == (7, True)
     assert len(await found(wiki, "harbourly")) == 10, "the index answers while it is read again"
     assert await reindexed(wiki, again=True) == 7
-    assert await held(wiki) == whole
+    assert await search_rows(wiki) == whole
 
 
-async def test_a_wiki_that_is_read_is_left_as_it_is(wiki: Wiki) -> None:
+async def test_reindexing_an_indexed_wiki_reads_no_page(wiki: Wiki) -> None:
     await fill(wiki, 3)
     assert await due(wiki) == (0, False)
     assert await reindexed(wiki) == 0
@@ -114,7 +115,7 @@ async def test_reindexing_restores_lost_search_rows(wiki: Wiki) -> None:
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_reading_again_misses_no_page_that_had_no_row(wiki: Wiki) -> None:
+async def test_reindexing_again_reads_pages_that_lost_their_row(wiki: Wiki) -> None:
     ids = sorted(await fill(wiki, 7))
     await stopped_after_a_batch(wiki, again=True)
     await wiki.look.execute("DELETE FROM search_pages WHERE page_id = $1", ids[0])
@@ -133,12 +134,12 @@ async def test_two_reindexings_at_once_make_one_index(wiki: Wiki, monkeypatch: p
     await check_folded(wiki)
 
 
-async def test_batches_end_with_so_many_bytes(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_batches_are_limited_in_bytes(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(wiki, 5)
     monkeypatch.setattr(reindexing, "BYTES", 60)
-    heard: list[int] = []
-    assert await reindexed(wiki, progress=heard.append, again=True) == 5
-    assert heard == [2, 2, 1], "a batch ends with the page that is too much"
+    batches: list[int] = []
+    assert await reindexed(wiki, progress=batches.append, again=True) == 5
+    assert batches == [2, 2, 1], "a batch ends with the page that is too much"
 
 
 async def test_an_empty_wiki_is_ready_at_once(wiki: Wiki) -> None:
@@ -160,7 +161,7 @@ async def test_each_wiki_is_indexed_separately(wiki: Wiki) -> None:
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_a_wiki_in_another_language_is_due_and_then_stems_by_it(wiki: Wiki) -> None:
+async def test_a_changed_language_makes_reindexing_due_and_stems_by_it(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Häuser", body="Die Häuser standen nicht leer."))
     assert await lexemes(wiki) >= {"hauser", "nicht"}
     owner = await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "de")
@@ -176,7 +177,7 @@ async def test_a_wiki_in_another_language_is_due_and_then_stems_by_it(wiki: Wiki
     assert await reindexed(wiki) == 1
 
 
-async def test_a_language_that_this_postgres_lacks_leaves_words_as_they_are(
+async def test_words_are_not_stemmed_in_a_language_that_postgres_lacks(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("content.languages.LANGUAGES", frozenset({"klingon", "english"}))
@@ -189,7 +190,7 @@ async def test_a_language_that_this_postgres_lacks_leaves_words_as_they_are(
     await back(wiki)
 
 
-async def test_reading_again_counts_anew_whatever_was_counted_wrong(wiki: Wiki) -> None:
+async def test_reindexing_again_corrects_wrong_counts(wiki: Wiki) -> None:
     await fill(wiki, 5)
     await wiki.look.execute(
         'UPDATE search_counts SET pages = pages || \'{"never": 7, "harbour": 3}\' WHERE tenant_id = $1',
@@ -224,33 +225,33 @@ async def test_recounting_during_writes_ends_with_exact_counts(wiki: Wiki) -> No
     async with writing(wiki.database, wiki.scope) as writer:
         await count_words(writer)
     await check_folded(wiki)
-    kept = await wiki.row("search_scopes")
+    index = await wiki.row("search_scopes")
     rows = await wiki.rows("search_pages", "page_id")
-    assert (kept["pages"], kept["words"]) == (len(rows), sum(row["words"] for row in rows))
-    assert (kept["reached"], kept["recounted_pages"], kept["state"]) == (None, None, "ready")
+    assert (index["pages"], index["words"]) == (len(rows), sum(row["words"] for row in rows))
+    assert (index["reached"], index["recounted_pages"], index["state"]) == (None, None, "ready")
 
 
 async def test_no_transaction_of_a_recount_reads_more_than_a_batch(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reindexing, "BATCH", 2)
     await fill(wiki, 9)
-    counted: list[int] = []
+    batches: list[int] = []
     run = reindexing.run
 
-    async def noted(connection: Any, scope: Any, name: str, **values: Any) -> int:
+    async def run_noting_batches(connection: Any, scope: Any, name: str, **values: Any) -> int:
         if name == "recount_pages":
-            counted.append(len(values["page_ids"]))
+            batches.append(len(values["page_ids"]))
         return await run(connection, scope, name, **values)
 
-    monkeypatch.setattr(reindexing, "run", noted)
+    monkeypatch.setattr(reindexing, "run", run_noting_batches)
     assert await reindexed(wiki, again=True) == 9
-    assert counted == [2, 2, 2, 2, 1]
+    assert batches == [2, 2, 2, 2, 1]
     await check_folded(wiki)
 
 
-async def test_what_an_older_release_counted_is_read_and_then_taken_over(wiki: Wiki) -> None:
+async def test_counts_of_an_older_release_are_read_and_then_migrated(wiki: Wiki) -> None:
     ids = await fill(wiki, 12)
     counts = await wiki.counts()
-    await as_counted_by_an_older_release(wiki, counts)
+    await store_counts_of_an_older_release(wiki, counts)
     assert len(await found(wiki, "harbourly")) == 12
     async with wiki.database.connection() as connection:
         reading = await interpret_query(connection, wiki.scope, "harbour word3")
@@ -264,7 +265,7 @@ async def test_what_an_older_release_counted_is_read_and_then_taken_over(wiki: W
     assert await due(wiki) == (0, False)
 
 
-async def as_counted_by_an_older_release(wiki: Wiki, counts: dict[str, int]) -> None:
+async def store_counts_of_an_older_release(wiki: Wiki, counts: dict[str, int]) -> None:
     own = (wiki.scope.tenant_id, wiki.scope.owner_id)
     letter = scope_letter(*own, ANALYSER)
     sql = "INSERT INTO search_terms (tenant_id, owner_id, analyser, lexeme, pages) VALUES ($1, $2, $3, $4, $5)"
@@ -273,17 +274,17 @@ async def as_counted_by_an_older_release(wiki: Wiki, counts: dict[str, int]) -> 
     await wiki.look.execute("UPDATE search_scopes SET shelves = NULL WHERE tenant_id = $1 AND owner_id = $2", *own)
 
 
-async def test_what_is_written_after_the_last_batch_is_counted_anew_too(
+async def test_writes_after_the_last_batch_of_a_recount_are_counted(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(wiki, 3)
     switch = reindexing.switch
 
-    async def late(*arguments: Any) -> bool:
+    async def switch_after_a_write(*arguments: Any) -> bool:
         await make(wiki, 3)
         return await switch(*arguments)
 
-    monkeypatch.setattr(reindexing, "switch", late)
+    monkeypatch.setattr(reindexing, "switch", switch_after_a_write)
     await reindexed(wiki, again=True)
     async with writing(wiki.database, wiki.scope) as writer:
         await count_words(writer)
@@ -292,17 +293,17 @@ async def test_what_is_written_after_the_last_batch_is_counted_anew_too(
 
 
 @pytest.mark.usefixtures("small_batches")
-async def test_a_language_that_is_set_while_pages_are_read_again_is_that_of_all_of_them(wiki: Wiki) -> None:
+async def test_a_language_set_during_reindexing_applies_to_all_pages(wiki: Wiki) -> None:
     for n in range(7):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {n}", body="Die Häuser."))
     tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
     setting: list[asyncio.Task[Any]] = []
 
-    def heard(_: int) -> None:
+    def set_language_once(_: int) -> None:
         if not setting:
             setting.append(asyncio.create_task(set_language(wiki.database, tenant_id, owner_id, "german")))
 
-    await reindexed(wiki, again=True, progress=heard)
+    await reindexed(wiki, again=True, progress=set_language_once)
     await setting[0]
     await reindexed(wiki)
     assert (await wiki.counts())["haus"] == 7

@@ -60,7 +60,7 @@ async def create(wiki: Wiki, title: str) -> UUID:
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_a_read_is_never_planned_for_its_values(database: ListeningDatabase, wiki: Wiki, name: str) -> None:
+async def test_repeated_reads_use_generic_plans(database: ListeningDatabase, wiki: Wiki, name: str) -> None:
     await create(wiki, "Austin")
     document = READS[name].replace("TENANT", str(wiki.scope.tenant_id))
     for slug in ("austin", "dallas", "capital"):
@@ -70,7 +70,7 @@ async def test_a_read_is_never_planned_for_its_values(database: ListeningDatabas
     assert all(row["custom_plans"] == 0 for row in found)
 
 
-async def test_a_read_whose_best_plan_depends_on_a_value_is_planned_for_it(
+async def test_a_read_whose_best_plan_depends_on_a_value_uses_custom_plans(
     database: ListeningDatabase, wiki: Wiki
 ) -> None:
     for day in range(1, 8):
@@ -79,7 +79,7 @@ async def test_a_read_whose_best_plan_depends_on_a_value_is_planned_for_it(
     assert (row["generic_plans"], row["custom_plans"]) == (0, 7)
 
 
-async def test_a_write_is_planned_no_more_once_it_was_tried(database: ListeningDatabase, wiki: Wiki) -> None:
+async def test_a_repeated_write_is_planned_at_most_five_times(database: ListeningDatabase, wiki: Wiki) -> None:
     start, end = await create(wiki, "Austin"), await create(wiki, "Texas")
     for _ in range(TRIED + 3):
         for document in (LINK, UNLINK):

@@ -1,4 +1,4 @@
-"""Search: what finds a page, in which order, and that no input breaks it."""
+"""Search: the words that find a page, the order of hits, and queries that could break it."""
 
 import asyncio
 
@@ -23,8 +23,8 @@ async def make(wiki: Wiki, title: str, body: str = "", *aliases: str) -> str:
 
 
 async def found(wiki: Wiki, query: str, limit: int | None = None) -> list[str]:
-    asked = SearchRequest(query) if limit is None else SearchRequest(query, first=limit)
-    return [str(hit.page_id) for hit in (await search(wiki.database, wiki.scope, asked)).hits]
+    request = SearchRequest(query) if limit is None else SearchRequest(query, first=limit)
+    return [str(hit.page_id) for hit in (await search(wiki.database, wiki.scope, request)).hits]
 
 
 async def test_words_of_title_summary_and_body_find_a_page(wiki: Wiki) -> None:
@@ -34,13 +34,13 @@ async def test_words_of_title_summary_and_body_find_a_page(wiki: Wiki) -> None:
         assert await found(wiki, query) == [page]
 
 
-async def test_every_beginning_of_a_word_finds_it(wiki: Wiki) -> None:
+async def test_every_prefix_of_a_word_finds_its_page(wiki: Wiki) -> None:
     page = await make(wiki, "Empanadas", "Baked.")
     for end in range(2, len("empanadas") + 1):
         assert await found(wiki, "empanadas"[:end]) == [page]
 
 
-async def test_a_page_comes_once_however_many_names_match(wiki: Wiki) -> None:
+async def test_a_page_is_found_once_when_several_of_its_names_match(wiki: Wiki) -> None:
     page = await make(wiki, "Austin", "Austin.", "Austin TX", "Austin Texas", "City of Austin")
     (hit,) = (await search(wiki.database, wiki.scope, SearchRequest("austin"))).hits
     assert str(hit.page_id) == page
@@ -61,7 +61,7 @@ async def test_accents_and_case_make_no_difference(wiki: Wiki) -> None:
         assert await found(wiki, query) == [page]
 
 
-async def test_percent_and_underscore_are_letters(wiki: Wiki) -> None:
+async def test_percent_and_underscore_are_no_wildcards(wiki: Wiki) -> None:
     await make(wiki, "Plain", "Nothing special.")
     for query in ("%", "_", "%%%", "100%", "a_b"):
         assert await found(wiki, query) == []
@@ -90,7 +90,7 @@ async def test_an_empty_search_runs_no_statement(wiki: Wiki, query: str) -> None
     await wiki.database.open()
 
 
-async def test_how_many_is_clamped_and_20_when_not_said(wiki: Wiki) -> None:
+async def test_the_number_of_hits_is_clamped_and_20_by_default(wiki: Wiki) -> None:
     for n in range(25):
         await make(wiki, f"Coffee number {n}")
     sizes = {None: 20, 0: 1, -5: 1, 7: 7, 1000: 25}
@@ -98,7 +98,7 @@ async def test_how_many_is_clamped_and_20_when_not_said(wiki: Wiki) -> None:
         assert len(await found(wiki, "coffee", limit)) == size
 
 
-async def test_equal_scores_keep_one_order(wiki: Wiki) -> None:
+async def test_hits_of_equal_score_have_a_stable_order(wiki: Wiki) -> None:
     for _ in range(6):
         await make(wiki, "Same title")
     orders = {tuple(await found(wiki, "same title")) for _ in range(5)}
@@ -108,8 +108,8 @@ async def test_equal_scores_keep_one_order(wiki: Wiki) -> None:
 @pytest.mark.parametrize(
     "query", ["kiln", "how does the old kiln on that hill warm the whole town"], ids=["few", "many"]
 )
-async def test_of_equal_scores_the_last_compiled_leads_and_never_compiled_is_last(wiki: Wiki, query: str) -> None:
-    """Whatever the ids say: the pages are made in another order than they are compiled."""
+async def test_hits_of_equal_score_are_ordered_by_last_compile(wiki: Wiki, query: str) -> None:
+    """The pages are created in another order than they are compiled, so that their ids cannot decide."""
     pages = {name: await make(wiki, f"Kiln {name}", "The old kiln on the hill.") for name in ("none", "west", "east")}
     scores = {hit.score for hit in (await search(wiki.database, wiki.scope, SearchRequest(query))).hits}
     assert len(scores) == 1, "otherwise this test says nothing"
@@ -120,15 +120,15 @@ async def test_of_equal_scores_the_last_compiled_leads_and_never_compiled_is_las
     assert await found(wiki, query, 1) == [pages["west"]], "also where the list ends among equals"
 
 
-async def test_a_new_alias_finds_at_once(wiki: Wiki) -> None:
+async def test_a_new_alias_finds_its_page_at_once(wiki: Wiki) -> None:
     page = await make(wiki, "Austin")
     (row,) = await wiki.rows("pages")
     await add_alias(wiki.database, wiki.scope, row["id"], name="Live Music Capital")
     assert await found(wiki, "music cap") == [page]
 
 
-def test_no_query_is_an_error(shared_dsn: str) -> None:
-    """Operators of tsquery and LIKE, controls, long words, long queries: all are text."""
+def test_no_query_raises_an_error(shared_dsn: str) -> None:
+    """Operators of tsquery and LIKE, control characters, long words and long queries are read as text."""
     with asyncio.Runner() as runner:
         wiki = runner.run(open_wiki(shared_dsn))
         runner.run(make(wiki, "C++ templates & std::vector", "what's new (x | y) !z <-> :*"))

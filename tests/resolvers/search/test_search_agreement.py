@@ -1,4 +1,4 @@
-"""Pages without the words of a question, to which matching pages link: found, shown, counted, and filtered."""
+"""Linked pages: pages without the words of the query, to which several matching pages link."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ FILLER = 4
 
 @pytest.fixture
 async def vault(wiki: Wiki) -> Wiki:
-    """Two pages that say the word, what they link to, and others."""
+    """Two pages that contain the word, a page to which both link, and others."""
     await make(wiki, "Properties", "What is kept of a note.\n\n## Types\n\nText and dates.", tags=("notes",))
     for title, body in SAYING:
         await make(wiki, title, body)
@@ -42,12 +42,12 @@ async def titles(wiki: Wiki, text: str, **how: Any) -> list[str]:
     return [named[hit.page_id] for hit in (await ask(wiki, text, **how)).hits]
 
 
-async def test_a_page_to_which_the_first_ones_agree_to_link_is_found(vault: Wiki) -> None:
+async def test_a_page_linked_by_several_of_the_best_hits_is_found(vault: Wiki) -> None:
     assert set(await titles(vault, "frontmatter")) == {"Glossary", "Bases syntax", "Properties"}
     assert (await titles(vault, "frontmatter"))[-1] == "Properties"
 
 
-async def test_it_is_explained_and_shown_by_its_beginning(vault: Wiki) -> None:
+async def test_a_linked_page_is_explained_and_has_its_beginning_as_snippet(vault: Wiki) -> None:
     *_, hit = (await ask(vault, "frontmatter", explained=True, with_snippets=True)).hits
     assert hit.explanation is not None
     assert hit.explanation["parts"]["linked"] == hit.score > 0
@@ -56,21 +56,20 @@ async def test_it_is_explained_and_shown_by_its_beginning(vault: Wiki) -> None:
     assert hit.section_id is not None
 
 
-async def test_it_is_counted_with_the_others(vault: Wiki) -> None:
+async def test_a_linked_page_is_counted_in_the_totals(vault: Wiki) -> None:
     found = await ask(vault, "frontmatter", with_counts=True)
     assert (found.total, found.total_is_exact, found.types) == (3, True, (("topic", 3),))
     assert found.tags == (("notes", 1),)
 
 
-async def test_it_is_found_by_the_statement_that_shows_hits(vault: Wiki) -> None:
-    """That statement finds such pages itself."""
-    asked = SearchRequest("frontmatter", with_cursors=False)
-    known = await ranking_values(vault.database, vault.scope, asked, is_stale=False)
-    assert known is not None
-    assert known["agreed"]
+async def test_the_ranking_query_finds_linked_pages(vault: Wiki) -> None:
+    request = SearchRequest("frontmatter", with_cursors=False)
+    values = await ranking_values(vault.database, vault.scope, request, is_stale=False)
+    assert values is not None
+    assert values["agreed"]
 
 
-async def test_a_walk_shows_it_once_and_counts_the_same_everywhere(vault: Wiki) -> None:
+async def test_paging_shows_a_linked_page_once_with_a_constant_total(vault: Wiki) -> None:
     seen, after = [], None
     for _ in range(3):
         found = await ask(vault, "frontmatter", first=1, after=after, with_counts=True)
@@ -82,7 +81,7 @@ async def test_a_walk_shows_it_once_and_counts_the_same_everywhere(vault: Wiki) 
     assert (end.hits, end.total, end.has_next_page) == ((), 3, False)
 
 
-async def test_it_has_to_be_what_the_question_demands(vault: Wiki) -> None:
+async def test_a_linked_page_must_satisfy_the_operators_of_the_query(vault: Wiki) -> None:
     demands = ("-kept", "tag:other", "type:entity", '"comes first"', "in:title", "updated:<2020", "-tag:notes")
     for demand in demands:
         assert "Properties" not in await titles(vault, f"frontmatter {demand}"), demand
@@ -92,40 +91,39 @@ async def test_a_single_matching_page_adds_no_linked_page(vault: Wiki) -> None:
     assert await titles(vault, "frontmatter -glossary") == ["Bases syntax"]
 
 
-async def test_a_filter_holds_for_it_as_for_others(vault: Wiki) -> None:
+async def test_a_filter_applies_to_linked_pages(vault: Wiki) -> None:
     assert "Properties" in await titles(vault, "frontmatter", filter=Filter(types=("topic",)))
     assert "Properties" not in await titles(vault, "frontmatter", filter=Filter(excluded_tags=("notes",)))
 
 
-async def test_it_is_not_found_when_it_is_archived(vault: Wiki) -> None:
+async def test_archived_linked_pages_are_not_found(vault: Wiki) -> None:
     page = await vault.row("pages", title="Properties")
     await archive_page(vault.database, vault.scope, page["id"])
     assert set(await titles(vault, "frontmatter")) == {"Glossary", "Bases syntax"}
     assert (await ask(vault, "frontmatter", with_counts=True)).total == 2
 
 
-async def test_a_mistyped_question_finds_nothing_by_links_alone(vault: Wiki) -> None:
+async def test_a_mistyped_query_finds_no_linked_pages(vault: Wiki) -> None:
     assert set(await titles(vault, "frontmattre ")) == {"Glossary", "Bases syntax"}
 
 
-async def test_the_name_of_a_page_needs_no_help(vault: Wiki) -> None:
+async def test_the_name_of_a_page_finds_no_linked_pages(vault: Wiki) -> None:
     assert "Properties" not in await titles(vault, "Glossary")
 
 
-async def test_what_everything_links_to_says_nothing(vault: Wiki) -> None:
+async def test_a_page_linked_from_most_of_the_wiki_is_not_found(vault: Wiki) -> None:
     for n in range(3):
         await make(vault, f"Hub note {n}", "See [[Properties]].")
     assert "Properties" not in await titles(vault, "frontmatter")
 
 
-async def test_what_few_of_the_first_link_to_says_nothing(vault: Wiki) -> None:
+async def test_a_page_linked_by_few_of_the_best_hits_is_not_found(vault: Wiki) -> None:
     for n in range(3):
         await make(vault, f"Other {n}", "Frontmatter, frontmatter, frontmatter.")
     assert "Properties" not in await titles(vault, "frontmatter")
 
 
-async def test_lists_agree_on_nothing(vault: Wiki) -> None:
-    """Two pages with the same long list of links mean none of them."""
+async def test_pages_with_long_lists_of_links_add_no_linked_pages(vault: Wiki) -> None:
     for n in range(4):
         await make(vault, f"Listed {n}", "An entry.")
     links = " ".join(f"[[Listed {n}]]" for n in range(4))
@@ -134,7 +132,7 @@ async def test_lists_agree_on_nothing(vault: Wiki) -> None:
     assert set(await titles(vault, "wombats")) == {"List", "Lists"}
 
 
-async def test_where_many_pages_say_it_links_bring_no_others(vault: Wiki) -> None:
+async def test_links_add_no_page_to_20_matching_pages(vault: Wiki) -> None:
     for n in range(24):
         await make(vault, f"Empty {n}", "Nothing of it.")
     for n in range(17):

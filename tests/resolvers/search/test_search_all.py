@@ -1,4 +1,4 @@
-"""Search over pages and evidence, in several wikis at once."""
+"""Searching pages and passages of sources together, in several wikis at once."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -59,14 +59,14 @@ async def space(wiki: Wiki, slug: str, *, readable: bool, kind: str = "shared") 
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-async def test_a_text_scores_nearly_the_same_as_a_page_and_as_a_passage(member: Wiki, question: str) -> None:
+async def test_a_text_scores_about_the_same_as_a_page_and_as_a_passage(member: Wiki, question: str) -> None:
     await fill(member, [LONG, *FILLER])
     result = await found(member, question)
     raw = {hit.is_page: hit.raw_score for hit in reversed(result.hits)}
     assert raw[True] == pytest.approx(raw[False], rel=0.25), raw
 
 
-async def test_evidence_leads_unless_a_page_says_more(member: Wiki) -> None:
+async def test_passages_rank_before_pages_unless_the_score_boost_is_raised(member: Wiki) -> None:
     await fill(member, [LONG, *FILLER])
     first, second = (await found(member, "kiln cracked frost")).hits[:2]
     assert (first.is_page, second.is_page) == (False, True)
@@ -89,7 +89,7 @@ async def test_evidence_leads_unless_a_page_says_more(member: Wiki) -> None:
     st.lists(st.sampled_from([0.0, 0.4, 0.5, 1.0]), max_size=8),
     st.sampled_from([0.0, 0.9, 1.0, 2.0]),
 )
-def test_hits_are_ordered_by_score_and_evidence_wins_ties(
+def test_hits_are_ordered_by_score_and_passages_win_ties(
     pages: list[float], passages: list[float], boost: float
 ) -> None:
     where = Space(new_id(), "team", boost)
@@ -107,7 +107,7 @@ def test_hits_are_ordered_by_score_and_evidence_wins_ties(
     assert len(order) == len(pages) + len(passages)
 
 
-async def test_every_hit_comes_once_and_in_order_however_it_is_paged(member: Wiki) -> None:
+async def test_paging_returns_every_hit_once_and_in_order(member: Wiki) -> None:
     texts = [f"{LONG}, said the neighbour number {n} while the ferry left" for n in range(12)]
     await fill(member, texts)
     whole = await found(member, "kiln frost", first=50)
@@ -138,7 +138,7 @@ async def test_a_cursor_belongs_to_its_search(member: Wiki) -> None:
             await found(member, "kiln", after=nonsense)
 
 
-async def test_a_filter_of_one_kind_leaves_the_other_out(member: Wiki) -> None:
+async def test_a_filter_of_pages_or_sources_leaves_out_the_other_kind(member: Wiki) -> None:
     await fill(member, [LONG])
     pages, sources = Filter(types=("topic",)), SourceFilter(kinds=("document",))
     assert {hit.is_page for hit in (await found(member, "kiln", filter=pages)).hits} == {True}
@@ -157,7 +157,7 @@ async def test_a_filter_of_one_kind_leaves_the_other_out(member: Wiki) -> None:
         assert refused.value.field == field
 
 
-async def test_shared_spaces_are_searched_with_the_own_wiki(member: Wiki) -> None:
+async def test_shared_spaces_are_searched_along_with_the_own_wiki(member: Wiki) -> None:
     team = await space(member, "team", readable=True)
     private = await space(member, "friend", readable=True, kind="user")
     await space(member, "closed", readable=False)
@@ -179,7 +179,7 @@ async def test_shared_spaces_are_searched_with_the_own_wiki(member: Wiki) -> Non
 @pytest.mark.parametrize(
     "name", ["closed", "moon", "", "A B", "\x00", "x" * 5_000, "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f"]
 )
-async def test_a_space_that_one_may_not_see_is_not_found(member: Wiki, name: str) -> None:
+async def test_an_unreadable_space_is_not_found(member: Wiki, name: str) -> None:
     closed = await space(member, "closed", readable=False)
     await fill(closed, [LONG])
     with pytest.raises(NotFound, match="There is no space"):

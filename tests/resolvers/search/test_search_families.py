@@ -42,7 +42,7 @@ async def test_a_code_that_is_a_name_finds_its_page_alone(errors: Wiki) -> None:
 
 
 @pytest.mark.parametrize("code", ["LNK14", "LNK20144", "LNX2014", "BT12", "LNK20x4", "2014"])
-async def test_another_form_or_a_name_or_two_are_no_family(errors: Wiki, code: str) -> None:
+async def test_codes_of_another_form_or_with_too_few_neighbours_find_nothing(errors: Wiki, code: str) -> None:
     assert await found(errors, code) == []
 
 
@@ -52,7 +52,7 @@ async def test_a_code_is_counted_and_filtered_like_any_name(errors: Wiki) -> Non
     assert await found(errors, "LNK2014 type:entity") == []
 
 
-async def test_an_archived_page_has_no_family_and_what_was_asked_before_knows(errors: Wiki) -> None:
+async def test_neighbouring_codes_of_archived_pages_need_the_status_operator(errors: Wiki) -> None:
     assert await found(errors, "LNK2014")
     page = await errors.row("pages", title="Linker errors")
     await archive_page(errors.database, errors.scope, page["id"])

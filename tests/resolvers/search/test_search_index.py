@@ -19,7 +19,7 @@ from tests.wiki import Wiki
         ("", ""),
     ],
 )
-def test_a_text_becomes_words_however_long_it_is(text: str, words: str) -> None:
+def test_a_text_of_any_length_is_split_into_words(text: str, words: str) -> None:
     assert searchable(text) == words
 
 
@@ -34,7 +34,7 @@ async def test_the_longest_body_can_be_stored(wiki: Wiki, word: str) -> None:
     await wiki.empty()
 
 
-async def test_an_archived_page_is_out_of_sight_for_search(wiki: Wiki) -> None:
+async def test_search_rows_of_an_archived_page_are_archived(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))).page_id
     await archive_page(wiki.database, wiki.scope, page_id)
     assert {row["status"] for row in await wiki.rows("page_names", "name")} == {"archived"}

@@ -13,7 +13,7 @@ from tests.wiki import Wiki
 
 @pytest.fixture
 async def two_languages(wiki: Wiki) -> Wiki:
-    """English pages, and some in a language without stop words, one of which is called almost like an English one."""
+    """A wiki in English and in a language without stop words, with a page titled almost like an English stop word."""
     for title, body in (
         ("Oak smoker", "The warranty for the smoker holds two years."),
         ("Teak", "For the oak, see it."),
@@ -25,7 +25,7 @@ async def two_languages(wiki: Wiki) -> Wiki:
     return wiki
 
 
-async def test_a_stop_word_of_one_language_is_no_mistake_in_another(two_languages: Wiki) -> None:
+async def test_a_stop_word_of_one_language_is_not_corrected_in_another(two_languages: Wiki) -> None:
     found = await ask(two_languages, "warranty for oak smoker", explained=True)
     assert found.did_you_mean is None
     assert found.hits[0].explanation is not None
@@ -33,12 +33,12 @@ async def test_a_stop_word_of_one_language_is_no_mistake_in_another(two_language
     assert (await titles(two_languages, "warranty for the oak smoker"))[0] == "Oak smoker"
 
 
-async def test_a_phrase_with_a_stop_word_of_one_language_is_found_in_it(two_languages: Wiki) -> None:
+async def test_a_phrase_with_a_stop_word_is_found_in_its_language(two_languages: Wiki) -> None:
     assert await titles(two_languages, '"warranty for the smoker"') == ["Oak smoker"]
     assert await titles(two_languages, 'oak -"warranty for the smoker"') == ["Teak"]
 
 
-async def test_a_stop_word_alone_is_found_where_it_is_a_word(two_languages: Wiki) -> None:
+async def test_a_stop_word_alone_is_found_in_a_language_without_stop_words(two_languages: Wiki) -> None:
     assert (await titles(two_languages, "thé"))[0] == "Thé"
     assert "Fr" in await titles(two_languages, "the ")
 
@@ -57,7 +57,7 @@ INSURANCE = {
 
 
 @pytest.mark.parametrize(
-    ("language", "asked", "expected"),
+    ("language", "query", "expected"),
     [
         ("de", "Versicherung", {"Krankheit", "Unfallversicherung", "Nummern"}),
         ("de", "versicherung ", {"Krankheit", "Unfallversicherung", "Nummern"}),
@@ -69,30 +69,30 @@ INSURANCE = {
         ("sv", "försäkring", {"Sjukdom"}),
     ],
 )
-async def test_a_word_finds_the_compounds_that_it_is_a_part_of(
-    wiki: Wiki, language: str, asked: str, expected: set[str]
+async def test_a_word_finds_the_compounds_that_contain_it(
+    wiki: Wiki, language: str, query: str, expected: set[str]
 ) -> None:
     for title, body in INSURANCE[language].items():
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata={"lang": language}))
-    await counted(wiki)
-    assert set(await titles(wiki, asked)) == expected
-    assert (await ask(wiki, asked)).did_you_mean is None
+    await fold_counts(wiki)
+    assert set(await titles(wiki, query)) == expected
+    assert (await ask(wiki, query)).did_you_mean is None
 
 
-async def test_the_word_itself_comes_before_its_compounds(wiki: Wiki) -> None:
+async def test_a_word_ranks_before_its_compounds(wiki: Wiki) -> None:
     for title, body in (INSURANCE["de"] | {"Vertrag": "Eine Versicherung schließt man ab."}).items():
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata={"lang": "de"}))
-    await counted(wiki)
+    await fold_counts(wiki)
     assert (await titles(wiki, "Versicherung"))[0] == "Vertrag"
 
 
-async def test_english_has_no_compounds(wiki: Wiki) -> None:
+async def test_english_words_are_not_searched_in_compounds(wiki: Wiki) -> None:
     for title, body in (("Coffee", "The espressomachine leaks."), ("Tea", "A kettle.")):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
-    await counted(wiki)
+    await fold_counts(wiki)
     assert await titles(wiki, "machine ") == []
 
 
-async def counted(wiki: Wiki) -> None:
+async def fold_counts(wiki: Wiki) -> None:
     async with writing(wiki.database, wiki.scope) as writer:
         await fold(writer, ANALYSER)  # a word is known once it is counted

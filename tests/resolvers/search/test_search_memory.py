@@ -1,4 +1,4 @@
-"""The cache of analysed questions: it stores no results, and nothing that is out of date."""
+"""The cache of interpreted queries: it stores no results, and nothing that is out of date."""
 
 from resolvers.auth.owners import set_language
 from resolvers.model.drafts import PageDraft
@@ -21,7 +21,7 @@ async def slugs(wiki: Wiki, text: str, wanted: Filter = ANYTHING) -> list[str]:
     return [named[hit.page_id] for hit in found.hits]
 
 
-async def test_a_page_is_found_by_a_question_that_was_asked_before_it_was_written(wiki: Wiki) -> None:
+async def test_a_new_page_is_found_by_a_cached_query(wiki: Wiki) -> None:
     for number in range(30):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Harbour {number}"))
     assert await slugs(wiki, "lighthouse") == []
@@ -30,7 +30,7 @@ async def test_a_page_is_found_by_a_question_that_was_asked_before_it_was_writte
     assert await slugs(wiki, "lighthouse") == ["the-lighthouse-keeper"]
 
 
-async def test_a_page_that_changed_is_found_by_what_it_says_now(wiki: Wiki) -> None:
+async def test_a_changed_page_is_found_by_its_current_text(wiki: Wiki) -> None:
     page_id = (
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "Ferry", body="It leaves at noon."))
     ).page_id
@@ -46,7 +46,7 @@ async def test_a_page_that_changed_is_found_by_what_it_says_now(wiki: Wiki) -> N
     assert await slugs(wiki, "dusk status:archived") == []
 
 
-async def test_the_same_words_mean_something_else_in_another_wiki_and_with_another_filter(wiki: Wiki) -> None:
+async def test_a_cached_query_is_not_shared_by_wikis_or_filters(wiki: Wiki) -> None:
     other = await wiki.neighbour()
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pier", body="A ferry."))
     await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ropes", body="A ferry."))
@@ -57,7 +57,7 @@ async def test_the_same_words_mean_something_else_in_another_wiki_and_with_anoth
         assert await slugs(other, "ferry") == ["gulls"]
 
 
-async def test_a_question_is_understood_by_an_index_that_was_made_again(wiki: Wiki) -> None:
+async def test_a_cached_query_is_interpreted_anew_after_reindexing(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Segeln", body="Zwei Häuser."))
     assert await slugs(wiki, "haus ") == []
     for language, found in (("german", ["segeln"]), ("english", [])):
@@ -66,7 +66,7 @@ async def test_a_question_is_understood_by_an_index_that_was_made_again(wiki: Wi
         assert await slugs(wiki, "haus ") == found
 
 
-async def test_long_questions_and_mistakes_are_not_remembered(wiki: Wiki) -> None:
+async def test_long_and_mistyped_queries_are_not_cached(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lighthouse", body="A tall one."))
     for text in ("lighthuose", "tall " * 60):
         await slugs(wiki, text)
@@ -80,7 +80,7 @@ async def passages(wiki: Wiki, text: str) -> list[str]:
     return [hit.text for hit in found.hits]
 
 
-async def test_what_was_retained_since_is_found_by_a_question_that_was_asked_before(wiki: Wiki) -> None:
+async def test_a_new_source_is_found_by_a_cached_query(wiki: Wiki) -> None:
     for number in range(30):
         draft = SourceDraft("url", f"harbour-{number}", "The harbour is wide.")
         await retain_sources(wiki.database, wiki.scope, [draft])
@@ -91,7 +91,7 @@ async def test_what_was_retained_since_is_found_by_a_question_that_was_asked_bef
     assert (await passages(wiki, "harbour lighthouse"))[0] == text
 
 
-async def test_passages_understand_a_question_anew_when_their_words_were_counted_anew(wiki: Wiki) -> None:
+async def test_a_passage_query_is_interpreted_anew_once_passages_are_recounted(wiki: Wiki) -> None:
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
     cache = query_cache_of(wiki.database).passage_queries
     assert await passages(wiki, "tall lighthouse")
@@ -105,14 +105,14 @@ async def test_passages_understand_a_question_anew_when_their_words_were_counted
     assert later.interpreted.pages == first.interpreted.pages + 9
 
 
-async def test_long_questions_and_mistakes_to_passages_are_not_remembered(wiki: Wiki) -> None:
+async def test_long_and_mistyped_passage_queries_are_not_cached(wiki: Wiki) -> None:
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
     for text in ("lighthuose", "tall " * 60):
         assert await passages(wiki, text)
     assert not query_cache_of(wiki.database).passage_queries.entries
 
 
-async def test_questions_are_kept_while_all_of_them_are_not_too_long_together(wiki: Wiki) -> None:
+async def test_the_query_cache_is_limited_by_total_length(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lighthouse", body="A tall one."))
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
     cache = query_cache_of(wiki.database)

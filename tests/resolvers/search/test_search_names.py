@@ -1,4 +1,4 @@
-"""Names among the words of a question, and words that most pages contain."""
+"""Names among the words of a query, and words that most pages contain."""
 
 import pytest
 
@@ -8,14 +8,14 @@ from tests.resolvers.search.questions import ask, titles
 from tests.wiki import Wiki
 
 
-async def test_a_mistyped_name_of_a_stop_word_is_mended(wiki: Wiki) -> None:
+async def test_a_mistyped_name_that_is_a_stop_word_is_corrected(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("concept", "Before"))
     await create_page(wiki.database, wiki.scope, PageDraft("concept", "About Hugo"))
     assert await titles(wiki, "Befroe") == ["Before"]
     assert await titles(wiki, "Atout Hugo") == ["About Hugo"]
 
 
-async def test_the_exact_heading_is_found_among_many_pages_that_say_its_words(wiki: Wiki) -> None:
+async def test_an_exact_heading_ranks_before_many_pages_with_its_words(wiki: Wiki) -> None:
     for n in range(30):
         draft = PageDraft("topic", f"Change number {n}", body="A breaking change of the runtime. " * (n % 4 + 1))
         await create_page(wiki.database, wiki.scope, draft)
@@ -24,7 +24,7 @@ async def test_the_exact_heading_is_found_among_many_pages_that_say_its_words(wi
     assert (await titles(wiki, "runtime breaking change"))[0] == "History"
 
 
-async def test_common_words_that_no_page_has_together_are_found_apart(wiki: Wiki, monkeypatch) -> None:
+async def test_common_words_that_no_page_has_together_find_pages_with_either(wiki: Wiki, monkeypatch) -> None:
     monkeypatch.setattr("resolvers.search.ranking_query.BUDGET", 1)
     for n in range(30):
         draft = PageDraft("topic", f"Note {n}", body="integers everywhere" if n % 2 else "theory of everything")
@@ -35,13 +35,13 @@ async def test_common_words_that_no_page_has_together_are_found_apart(wiki: Wiki
     assert len(pages) == len(set(pages)) == 15
 
 
-async def test_a_name_that_is_said_among_other_words_counts(wiki: Wiki) -> None:
-    """However often another page has the same words."""
-    said = "The oak smoker was cleaned. " * 5
+async def test_a_page_named_within_a_longer_query_comes_first(wiki: Wiki) -> None:
+    """Other pages may contain the same words more often."""
+    body = "The oak smoker was cleaned. " * 5
     for title, more in (
         ("Smoker", {"aliases": ("oak smoker",), "body": "A steel box."}),
-        ("Cleaning", {"body": said}),
-        ("Smoker parts", {"body": said}),
+        ("Cleaning", {"body": body}),
+        ("Smoker parts", {"body": body}),
     ):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))
     assert (await titles(wiki, "warranty for the oak smoker"))[0] == "Smoker"
@@ -50,22 +50,24 @@ async def test_a_name_that_is_said_among_other_words_counts(wiki: Wiki) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "name", "other"),
+    ("query", "name", "other"),
     [
         ("base", "bases", "Bases syntax"),
         ("folders", "folder", "Folder outside"),
         ("my note", "my notes", "My notebooks"),
     ],
 )
-async def test_the_last_word_of_a_name_may_have_another_ending(wiki: Wiki, asked: str, name: str, other: str) -> None:
+async def test_a_name_is_found_with_another_ending_of_its_last_word(
+    wiki: Wiki, query: str, name: str, other: str
+) -> None:
     title = f"What to know of {name}"
     await create_page(wiki.database, wiki.scope, PageDraft("topic", title, aliases=(name,), body="A start."))
-    await create_page(wiki.database, wiki.scope, PageDraft("topic", other, body=f"{asked} and {name}. " * 9))
-    assert (await titles(wiki, asked))[0] == title
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", other, body=f"{query} and {name}. " * 9))
+    assert (await titles(wiki, query))[0] == title
 
 
-async def test_a_name_beside_a_word_that_most_pages_say_is_asked_for(wiki: Wiki) -> None:
-    """In a wiki about one product, its name does not distinguish pages. `s` is a stop word, and part of a name."""
+async def test_a_name_beside_a_word_of_most_pages_leads_to_its_page(wiki: Wiki) -> None:
+    """The product's name does not distinguish pages in a wiki about it. `s` is a stop word, and part of a name."""
     pages = {f"Note {n}": f"A function of Obsidian, part {n}." for n in range(16)} | {
         "Settings": "Where things are set.",
         "Set up Obsidian Sync": "Obsidian settings: " * 5,

@@ -1,4 +1,4 @@
-"""The work of a search before its result: how Postgres plans it, and where the question is parsed."""
+"""Plans of the search statements, and the thread on which a query is parsed."""
 
 import threading
 
@@ -20,13 +20,13 @@ BY_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off"  #
 
 
 @pytest.mark.parametrize("name", ["rank_pages", "rank_hits", "rank_pages_by_topic", "count_pages"])
-async def test_nothing_is_looked_up_for_each_page_that_is_expected(wiki: Wiki, name: str) -> None:
+async def test_search_statements_filter_without_subplans(wiki: Wiki, name: str) -> None:
     """With a million pages the planner would read the whole primary key to estimate fewer rows."""
     async with wiki.look.transaction():
         await wiki.look.execute(BY_INDEX)
         found = filters(await generic_plan(wiki.look, RANKING[name].sql))
     assert len(found) >= 3
-    assert not [one for one in found if "SubPlan" in one]
+    assert not [line for line in found if "SubPlan" in line]
 
 
 def filters(plan: str) -> list[str]:
@@ -39,7 +39,7 @@ def first_filter(scan: str) -> str:
     return next((line.strip() for line in scan.splitlines() if line.strip().startswith("Filter:")), "")
 
 
-async def test_a_long_question_is_never_read_on_the_loop(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_query_is_not_parsed_on_the_event_loop(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = set()
 
     def noted(run: str) -> list[str]:

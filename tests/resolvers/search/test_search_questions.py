@@ -1,4 +1,4 @@
-"""Questions that people type, and their hits: names, questions, prefixes, typos, operators, any script."""
+"""Queries that people type, and their hits: names, questions, prefixes, typos and operators in any script."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from random import Random
@@ -61,7 +61,7 @@ async def library(wiki: Wiki) -> Wiki:
         ("카페", "서울 카페"), ("책을", "서울 카페"),
     ],
 )  # fmt: skip
-async def test_the_page_that_is_meant_comes_first(library: Wiki, query: str, title: str) -> None:
+async def test_the_intended_page_comes_first(library: Wiki, query: str, title: str) -> None:
     assert (await titles(library, query))[0] == title
 
 
@@ -74,7 +74,9 @@ async def test_the_page_that_is_meant_comes_first(library: Wiki, query: str, tit
         ("I'll", set()),
     ],
 )
-async def test_the_end_of_a_contraction_begins_no_word(library: Wiki, query: str, expected: set[str]) -> None:
+async def test_the_end_of_a_contraction_is_not_searched_as_a_prefix(
+    library: Wiki, query: str, expected: set[str]
+) -> None:
     for title in ("Something else", "Little things", "Release notes: What's new", "Sean O'Sullivan"):
         await create_page(library.database, library.scope, PageDraft("topic", title))
     found = set(await titles(library, query))
@@ -83,7 +85,7 @@ async def test_the_end_of_a_contraction_begins_no_word(library: Wiki, query: str
     assert "Sean O'Sullivan" in await titles(library, "o's"), "a name goes on behind its first letter"
 
 
-async def test_after_a_space_nothing_is_completed(library: Wiki) -> None:
+async def test_a_query_that_ends_in_a_space_matches_no_prefixes(library: Wiki) -> None:
     for title in ("Z", "Z machine", "Zebra crossing", "Z-order", "Zork"):
         await create_page(library.database, library.scope, PageDraft("topic", title))
     assert set(await titles(library, "z")) == {"Z", "Z machine", "Zebra crossing", "Z-order", "Zork"}
@@ -93,7 +95,7 @@ async def test_after_a_space_nothing_is_completed(library: Wiki) -> None:
 
 
 @pytest.mark.parametrize("word", ["brisket", "espresso", "templates", "barbecue", "descaled", "ссылки", "喫茶店"])
-async def test_what_a_beginning_has_found_the_next_letter_does_not_lose(library: Wiki, word: str) -> None:
+async def test_a_page_is_found_by_every_prefix_of_a_word(library: Wiki, word: str) -> None:
     whole = (await titles(library, word))[0]
     for end in range(2, len(word)):
         assert whole in await titles(library, word[:end]), word[:end]
@@ -113,19 +115,19 @@ async def test_what_a_beginning_has_found_the_next_letter_does_not_lose(library:
         ("evaluaotn", "GPT-4 evaluation", "evaluation"),  # swapped, and the letter between them lost
     ],
 )
-async def test_a_mistyped_word_is_mended_and_said_so(library: Wiki, typed: str, title: str, meant: str) -> None:
+async def test_a_mistyped_word_is_corrected_and_suggested(library: Wiki, typed: str, title: str, meant: str) -> None:
     assert (await titles(library, typed))[0] == title
     assert (await ask(library, typed)).did_you_mean == meant
 
 
-async def test_a_mistyped_word_of_a_phrase_is_mended(library: Wiki) -> None:
+async def test_a_mistyped_word_of_a_phrase_is_corrected(library: Wiki) -> None:
     found = await ask(library, '"smked over oak"')
     assert await titles(library, '"smked over oak"') == ["Franklin Barbecue"]
     assert found.did_you_mean == "smoked over oak"
     assert await titles(library, '"oak over smked"') == []
 
 
-async def test_nothing_is_meant_that_only_archived_pages_say(library: Wiki) -> None:
+async def test_words_of_archived_pages_are_not_suggested(library: Wiki) -> None:
     gazebo = PageDraft("topic", "Gazebo", body="A pergola stood here.")
     page = await create_page(library.database, library.scope, gazebo)
     async with writing(library.database, library.scope) as writer:
@@ -139,16 +141,16 @@ async def test_nothing_is_meant_that_only_archived_pages_say(library: Wiki) -> N
 
 
 @pytest.mark.parametrize("nonsense", ["qzxvwk", "ghjkqw zxcvpl", "wvutsrq"])
-async def test_nonsense_is_not_answered(library: Wiki, nonsense: str) -> None:
+async def test_nonsense_finds_no_pages(library: Wiki, nonsense: str) -> None:
     assert await titles(library, nonsense) == []
 
 
-async def test_a_question_is_answered_though_no_page_has_all_its_words(library: Wiki) -> None:
+async def test_a_question_finds_a_page_without_all_its_words(library: Wiki) -> None:
     question = "where can I eat smoked brisket with fried zucchini in the morning?"
     assert (await titles(library, question))[0] == "Franklin Barbecue"
 
 
-async def test_all_words_rank_above_some_and_the_phrase_above_all(wiki: Wiki) -> None:
+async def test_a_phrase_ranks_above_all_words_and_all_above_some(wiki: Wiki) -> None:
     for title, body in (
         ("Some", "Harbour notes on coffee prices."),
         ("All", "Roasting a dark thing; coffee later, roasting again."),
@@ -182,18 +184,18 @@ async def test_all_words_rank_above_some_and_the_phrase_above_all(wiki: Wiki) ->
         ("owner:nobody-here espresso", set()),
     ],
 )
-async def test_operators_narrow_what_is_found(library: Wiki, query: str, expected: set[str]) -> None:
+async def test_operators_narrow_the_hits(library: Wiki, query: str, expected: set[str]) -> None:
     assert set(await titles(library, query)) == expected
 
 
-async def test_a_filter_says_the_same_as_the_operators(library: Wiki) -> None:
+async def test_filters_work_like_operators(library: Wiki) -> None:
     assert await titles(library, "barbecue", filter=Filter(types=("topic",))) == ["Austin restaurants"]
     assert await titles(library, "barbecue type:entity", filter=Filter(types=("topic",))) == []
     assert await titles(library, "", filter=Filter(tags=("city guide",))) == ["Austin restaurants"]
     assert await titles(library, "barbecue", filter=Filter(title_only=True)) == ["Franklin Barbecue"]
 
 
-async def test_what_is_archived_is_found_when_it_is_asked_for(library: Wiki) -> None:
+async def test_archived_pages_are_only_found_by_the_status_operator(library: Wiki) -> None:
     page = next(row for row in await library.rows("pages") if row["title"] == "Franklin Barbecue")
     await archive_page(library.database, library.scope, page["id"])
     assert await titles(library, "brisket") == []
@@ -205,12 +207,12 @@ async def test_what_is_archived_is_found_when_it_is_asked_for(library: Wiki) -> 
     "query",
     ["type:bogus espresso", 'espresso "', "espresso ~ OR )(", "foo:bar espresso", "-", "espresso updated:xyz"],
 )
-async def test_a_malformed_question_is_words(library: Wiki, query: str) -> None:
+async def test_malformed_operators_are_searched_as_words(library: Wiki, query: str) -> None:
     expected = ["Keep the espresso machine"] if "espresso" in query else []
     assert await titles(library, query) == expected
 
 
-async def test_pages_of_hits_follow_each_other_without_gap_or_repetition(wiki: Wiki) -> None:
+async def test_paging_neither_skips_nor_repeats_hits_during_writes(wiki: Wiki) -> None:
     for n in range(45):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Coffee {n}", body="coffee " * (n % 7 + 1)))
     whole = [hit.page_id for hit in (await ask(wiki, "coffee", first=50)).hits]
@@ -228,8 +230,8 @@ async def test_pages_of_hits_follow_each_other_without_gap_or_repetition(wiki: W
 
 
 @pytest.mark.parametrize("query", ["coffee roaster drum oak", "how long does a roaster keep coffee in the drum"])
-async def test_new_pages_that_lead_elsewhere_neither_repeat_nor_hide_a_hit(wiki: Wiki, query: str) -> None:
-    """Links of the first pages raise other pages: new first pages raise other ones."""
+async def test_paging_neither_skips_nor_repeats_hits_when_new_pages_add_links(wiki: Wiki, query: str) -> None:
+    """Links of the best hits raise the scores of other pages, so new best hits change the scores."""
     dice, spoken = Random(7), ["coffee", "roaster", "drum", "oak", "crack", "beans", "cup", "cellar"]
     names = [f"Batch {n}" for n in range(40)]
 
@@ -251,7 +253,7 @@ async def test_new_pages_that_lead_elsewhere_neither_repeat_nor_hide_a_hit(wiki:
     assert whole <= set(walked)
 
 
-async def test_filters_without_words_list_what_changed_last(wiki: Wiki) -> None:
+async def test_a_query_of_operators_alone_lists_the_newest_pages_first(wiki: Wiki) -> None:
     for n in range(5):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Note {n}"))
     found = await ask(wiki, "type:topic", first=3)
@@ -262,25 +264,25 @@ async def test_filters_without_words_list_what_changed_last(wiki: Wiki) -> None:
     assert {hit.score for hit in found.hits} == {0}, "there is nothing that it matches"
 
 
-async def test_counts_say_how_many_of_what(library: Wiki) -> None:
+async def test_counts_group_the_hits_by_type_and_tag(library: Wiki) -> None:
     found = await ask(library, "barbecue", with_counts=True)
     assert (found.total, found.total_is_exact) == (2, True)
     assert dict(found.types) == {"entity": 1, "topic": 1}
     assert dict(found.tags) == {"bbq": 2, "city guide": 1}
 
 
-async def test_after_a_space_the_last_word_is_whole(library: Wiki) -> None:
+async def test_a_space_after_the_last_word_turns_prefix_matching_off(library: Wiki) -> None:
     assert await titles(library, "brisk") == ["Franklin Barbecue"]
     assert await titles(library, "brisk ") == []
 
 
 @pytest.mark.parametrize("query", ["status:active", "in:title", "status:any"])
-async def test_an_operator_alone_lists_and_counts(library: Wiki, query: str) -> None:
+async def test_an_operator_alone_lists_and_counts_all_pages(library: Wiki, query: str) -> None:
     found = await ask(library, query, with_counts=True)
     assert (len(found.hits), found.total) == (len(PAGES), len(PAGES))
 
 
-async def test_a_mended_stop_word_has_a_snippet_too(library: Wiki) -> None:
+async def test_a_corrected_stop_word_does_not_break_snippets(library: Wiki) -> None:
     assert (await ask(library, "te espresso machine", with_snippets=True)).hits
     assert (await ask(library, "teh espresso", with_snippets=True)).hits
 
@@ -303,7 +305,7 @@ async def test_a_mended_stop_word_has_a_snippet_too(library: Wiki) -> None:
     ],
     ids=str,
 )
-async def test_a_forged_cursor_is_bad_input(library: Wiki, change: dict[int, Any]) -> None:
+async def test_a_forged_cursor_is_refused(library: Wiki, change: dict[int, Any]) -> None:
     cursor = (await ask(library, "barbecue", first=1)).hits[0].cursor
     state = orjson.loads(urlsafe_b64decode(cursor))
     forged = [change.get(place, value) for place, value in enumerate(state)]
@@ -312,7 +314,7 @@ async def test_a_forged_cursor_is_bad_input(library: Wiki, change: dict[int, Any
     assert refused.value.field == "after"
 
 
-async def test_a_date_alone_lists_and_counts(library: Wiki) -> None:
+async def test_a_date_operator_alone_lists_and_counts_all_pages(library: Wiki) -> None:
     found = await ask(library, "updated:>2020", with_counts=True)
     assert (len(found.hits), found.total) == (len(PAGES), len(PAGES))
 
@@ -326,7 +328,7 @@ async def test_a_hit_shows_the_snippet_and_its_section(library: Wiki) -> None:
     assert section["heading"] == "Overview"
 
 
-async def test_an_explanation_adds_up(library: Wiki) -> None:
+async def test_the_parts_of_an_explanation_add_up_to_the_score(library: Wiki) -> None:
     for query in ("franklin barbecue", "where can I eat smoked brisket with fried zucchini in the morning"):
         for hit in (await ask(library, query, explained=True)).hits:
             assert hit.explanation is not None
@@ -334,20 +336,20 @@ async def test_an_explanation_adds_up(library: Wiki) -> None:
             assert hit.explanation["terms"]
 
 
-async def test_a_word_that_no_page_has_does_not_hide_the_common_ones(library: Wiki, monkeypatch) -> None:
+async def test_unknown_words_do_not_hide_hits_of_common_words(library: Wiki, monkeypatch) -> None:
     monkeypatch.setattr("resolvers.search.ranking_query.BUDGET", 1)  # as if "barbecue" were in too many pages
     assert set(await titles(library, "barbecue qzxvwk jkwqzz")) == {"Franklin Barbecue", "Austin restaurants"}
 
 
-async def test_a_signed_word_among_others_is_not_the_name_without_its_sign(library: Wiki) -> None:
-    """C++ is kept as `c`, which is the name of another page."""
+async def test_a_word_with_signs_does_not_match_the_name_without_them(library: Wiki) -> None:
+    """C++ is indexed as `c`, which is the name of another page."""
     found = await ask(library, "C++ grows kernels", explained=True)
     named = [hit.explanation["parts"]["named"] for hit in found.hits if hit.explanation]
     assert len(named) == 2
     assert not any(named)
 
 
-async def test_comments_neither_find_a_page_nor_show_in_its_snippet(wiki: Wiki) -> None:
+async def test_comments_are_neither_searched_nor_shown_in_snippets(wiki: Wiki) -> None:
     body = "Served <!-- secretly, for <b>now</b> --> with %%hushed%% beans. `<!-- kept -->`"
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Menu", body=body))
     assert await titles(wiki, "secretly") == await titles(wiki, "hushed") == []

@@ -1,4 +1,4 @@
-"""The word statistics of a wiki match its pages, and are never far behind."""
+"""The word counts of a wiki match its pages, and the number of uncounted changes is bounded."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -79,8 +79,8 @@ class Crew:
         return " ".join(self.dice.choices(SPEECH, k=self.dice.randint(1, most)))
 
 
-async def behind(wiki: Wiki) -> int:
-    """Pages that wait to be counted, and the check that they may."""
+async def check_pending(wiki: Wiki) -> int:
+    """Return how many pages wait to be counted, and check that it is within the limit."""
     pages, waiting = await wiki.look.fetchrow(
         """
         SELECT (SELECT count(*) FROM search_pages WHERE tenant_id = $1 AND owner_id = $2),
@@ -94,7 +94,7 @@ async def behind(wiki: Wiki) -> int:
 
 
 async def check_counted(wiki: Wiki) -> None:
-    """After a fold: in how many pages each lexeme is, how many pages there are, and how long they are."""
+    """Fold the pending changes, and check the counts of lexemes, pages and words against the rows."""
     async with writing(wiki.database, wiki.scope) as writer:
         await fold(writer, ANALYSER)
     sql = """
@@ -104,39 +104,39 @@ async def check_counted(wiki: Wiki) -> None:
     scope = (wiki.scope.tenant_id, wiki.scope.owner_id)
     assert await wiki.counts() == dict(await wiki.look.fetch(sql, *scope))
     rows = await wiki.rows("search_pages", "page_id")
-    kept = await wiki.row("search_scopes")
-    assert (kept["pages"], kept["words"]) == (len(rows), sum(row["words"] for row in rows))
+    index = await wiki.row("search_scopes")
+    assert (index["pages"], index["words"]) == (len(rows), sum(row["words"] for row in rows))
     assert await wiki.rows("search_changes") == []
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_whatever_is_written_is_counted_and_never_far_behind(wiki: Wiki, seed: int) -> None:
+async def test_random_writes_are_counted_within_the_pending_limit(wiki: Wiki, seed: int) -> None:
     crew = Crew(wiki, seed)
     for step in range(60):
         await crew.step(step)
-        await behind(wiki)
+        await check_pending(wiki)
     await check_counted(wiki)
 
 
-async def test_a_larger_wiki_lets_some_pages_wait(wiki: Wiki) -> None:
+async def test_a_larger_wiki_has_a_larger_pending_limit(wiki: Wiki) -> None:
     crew = Crew(wiki, 7)
     most = 0
     for step in range(3 * SHARE):
         await crew.create(step)
-        most = max(most, await behind(wiki))
+        most = max(most, await check_pending(wiki))
     assert most == 2, "of 29 pages"
     for step in range(2 * SHARE):
         await crew.delete(step)
-        await behind(wiki)
+        await check_pending(wiki)
     await crew.edit(0)
-    assert await behind(wiki) <= pending_limit(SHARE)
+    assert await check_pending(wiki) <= pending_limit(SHARE)
     await check_counted(wiki)
 
 
-async def test_eight_writers_at_once_are_counted(wiki: Wiki) -> None:
+async def test_writes_of_eight_concurrent_writers_are_counted(wiki: Wiki) -> None:
     crews = [Crew(wiki, seed) for seed in range(8)]
     await asyncio.gather(*(crew.work(12) for crew in crews))
-    await behind(wiki)
+    await check_pending(wiki)
     await check_counted(wiki)
 
 
@@ -144,25 +144,25 @@ async def test_writers_of_several_wikis_are_counted_apart(wiki: Wiki) -> None:
     wikis = [wiki, *[await wiki.neighbour() for _ in range(3)]]
     await asyncio.gather(*(Crew(each, seed).work(12) for seed in range(2) for each in wikis))
     for each in wikis:
-        await behind(each)
+        await check_pending(each)
         await check_counted(each)
 
 
 @pytest.mark.parametrize(("pages", "waiting"), [(0, 0), (9, 0), (10, 1), (1_000, 100), (10**6, MOST)])
-def test_how_far_behind_counting_may_be(pages: int, waiting: int) -> None:
+def test_the_pending_limit_grows_with_the_wiki(pages: int, waiting: int) -> None:
     assert pending_limit(pages) == waiting
 
 
 @pytest.mark.parametrize(("waiting", "folded"), [(2, 0), (3, 1)])
-async def test_one_change_beyond_the_tolerated_number_is_folded(
+async def test_changes_are_folded_beyond_the_pending_limit(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch, waiting: int, folded: int
 ) -> None:
     folds: list[Any] = []
 
-    async def noted(*arguments: Any) -> None:
+    async def note_fold(*arguments: Any) -> None:
         folds.append(arguments)
 
-    monkeypatch.setattr("resolvers.search.lexemes.fold", noted)
+    monkeypatch.setattr("resolvers.search.lexemes.fold", note_fold)
     async with writing(wiki.database, wiki.scope) as writer:
         await fold_when_due(writer, 1, pages=2 * SHARE, waiting=waiting)
     assert len(folds) == folded
@@ -193,7 +193,7 @@ async def everything(wiki: Wiki) -> list[Any]:
     return [await wiki.rows(table, order) for table, order in tables.items()]
 
 
-async def test_words_that_no_page_has_any_more_are_forgotten(wiki: Wiki) -> None:
+async def test_words_without_pages_are_removed_from_the_counts(wiki: Wiki) -> None:
     crew = Crew(wiki, 1)
     for step in range(3):
         await crew.create(step)
@@ -207,7 +207,7 @@ async def test_words_that_no_page_has_any_more_are_forgotten(wiki: Wiki) -> None
     assert min(terms.values()) == 1
 
 
-async def test_an_alias_is_counted_and_taken_back(wiki: Wiki) -> None:
+async def test_an_alias_is_counted_until_it_is_removed(wiki: Wiki) -> None:
     crew = Crew(wiki, 2)
     await crew.create(0)
     (page_id,) = crew.pages
@@ -221,7 +221,7 @@ async def counted(wiki: Wiki, lexeme: str) -> int:
     return (await wiki.counts()).get(lexeme, 0)
 
 
-async def test_shelves_are_made_more_when_they_have_become_large(wiki: Wiki) -> None:
+async def test_shelves_of_counts_multiply_as_they_grow(wiki: Wiki) -> None:
     several = [" ".join(f"w{n}x{m}" for m in range(400)) for n in range(4)]
     for n, body in enumerate(several):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {n}", body=body))
@@ -233,7 +233,7 @@ async def test_shelves_are_made_more_when_they_have_become_large(wiki: Wiki) -> 
     await check_counted(wiki)
 
 
-async def test_the_first_page_of_another_language_is_found_by_other_forms_of_its_words_at_once(wiki: Wiki) -> None:
+async def test_the_first_page_in_a_new_language_is_found_by_inflected_words(wiki: Wiki) -> None:
     for number in range(40):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Pier {number}", body="Ropes and gulls."))
     draft = PageDraft("topic", "Библиотека", body="Здесь стоят книги.", metadata={"lang": "ru"})

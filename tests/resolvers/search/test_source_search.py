@@ -1,4 +1,4 @@
-"""Search in the evidence."""
+"""Searching passages of sources."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -44,11 +44,11 @@ async def test_the_best_passage_comes_first(evidence: Wiki) -> None:
     assert found.total_is_exact
 
 
-async def test_an_answer_that_repeats_no_word_is_found_beside_its_question(evidence: Wiki) -> None:
+async def test_an_answer_without_words_of_the_query_is_found_next_to_its_question(evidence: Wiki) -> None:
     assert "Jon: No, it cracked from top to bottom." in texts(await search(evidence, "survive the night"))[:2]
 
 
-async def test_passages_of_the_speaker_in_question_come_first(evidence: Wiki) -> None:
+async def test_passages_of_a_named_speaker_come_first(evidence: Wiki) -> None:
     assert texts(await search(evidence, "Jon bakery"))[0].startswith("Jon: The bakery")
 
 
@@ -58,22 +58,22 @@ async def test_mistyped_words_are_corrected(evidence: Wiki) -> None:
     assert texts(found)[0].startswith("The celadon glaze")
 
 
-async def test_phrases_and_exclusions_hold(evidence: Wiki) -> None:
+async def test_phrases_and_exclusions_narrow_the_hits(evidence: Wiki) -> None:
     assert texts(await search(evidence, '"second shop"')) == ["The bakery opened a second shop."]
     assert not any("second shop" in text for text in texts(await search(evidence, "bakery -second")))
 
 
-async def test_a_phrase_that_no_passage_says_is_searched_as_words(evidence: Wiki) -> None:
-    asked = 'who opened the "second bakery shop"'
-    found = await search(evidence, asked)
+async def test_a_phrase_without_matches_is_searched_as_words(evidence: Wiki) -> None:
+    query = 'who opened the "second bakery shop"'
+    found = await search(evidence, query)
     assert texts(found)[0] == "The bakery opened a second shop."
     assert found.did_you_mean == "who opened the second bakery shop"
-    first = await search(evidence, asked, first=1)
-    second = await search(evidence, asked, first=1, after=first.hits[0].cursor)
+    first = await search(evidence, query, first=1)
+    second = await search(evidence, query, first=1, after=first.hits[0].cursor)
     assert texts(found)[:2] == [*texts(first), *texts(second)]
-    said = await search(evidence, 'who opened the "second shop"')
-    assert texts(said) == ["The bakery opened a second shop."]
-    assert said.did_you_mean is None
+    exact = await search(evidence, 'who opened the "second shop"')
+    assert texts(exact) == ["The bakery opened a second shop."]
+    assert exact.did_you_mean is None
     assert texts(await search(evidence, '"second bakery shop"')) == [], "there is nothing else to search for"
     assert texts(await search(evidence, 'the bakery -opened "hot bakery"', filter=SourceFilter(kinds=("url",)))) == []
 
@@ -81,7 +81,7 @@ async def test_a_phrase_that_no_passage_says_is_searched_as_words(evidence: Wiki
 LISTED = "`ls -Recurse` lists what is in folders, too."
 
 
-async def test_a_minus_excludes_no_switch_that_passages_write_so(evidence: Wiki) -> None:
+async def test_a_minus_before_a_known_switch_excludes_nothing(evidence: Wiki) -> None:
     drafts = [
         SourceDraft("document", "ls", f"{LISTED}\n\nUse ls to see folders.\n\nA function may recurse.\n"),
         SourceDraft("document", "x", "-x shows hidden items."),
@@ -96,20 +96,20 @@ async def test_a_minus_excludes_no_switch_that_passages_write_so(evidence: Wiki)
     assert texts(await search(evidence, "ls -Recurse"))[:2] == [*texts(first), *texts(second)]
 
 
-async def test_a_minus_excludes_nothing_where_no_passage_is_left(evidence: Wiki) -> None:
+async def test_an_exclusion_that_leaves_no_passage_is_ignored(evidence: Wiki) -> None:
     found = await search(evidence, "celadon -glaze")
     assert texts(found)[0] == "The celadon glaze needs a hot kiln."
     assert found.did_you_mean == "celadon glaze"
     assert texts(await search(evidence, 'celadon -"glaze"')) == []
 
 
-async def test_filters_restrict(evidence: Wiki) -> None:
-    for wanted in (
+async def test_filters_narrow_the_hits(evidence: Wiki) -> None:
+    for source_filter in (
         SourceFilter(kinds=("url",)),
         SourceFilter(refs=("news",)),
         SourceFilter(captured_after=datetime(2026, 4, 1, tzinfo=UTC), captured_before=datetime(2026, 6, 1, tzinfo=UTC)),
     ):
-        assert texts(await search(evidence, "bakery", filter=wanted)) == ["The bakery opened a second shop."]
+        assert texts(await search(evidence, "bakery", filter=source_filter)) == ["The bakery opened a second shop."]
     assert texts(await search(evidence, "bakery", filter=SourceFilter(kinds=("document",)))) == []
 
 
@@ -118,7 +118,7 @@ async def test_a_newer_version_hides_the_older(evidence: Wiki) -> None:
     assert "The bakery opened a second shop." not in texts(await search(evidence, "bakery second shop"))
 
 
-async def test_results_are_walked_without_gaps(evidence: Wiki) -> None:
+async def test_paging_returns_every_passage_once(evidence: Wiki) -> None:
     whole = await search(evidence, "kiln bakery green")
     walked, after = [], None
     while True:
@@ -134,7 +134,7 @@ async def test_results_are_walked_without_gaps(evidence: Wiki) -> None:
         await search(evidence, "kiln", after="x")
 
 
-async def test_snippets_show_the_words(evidence: Wiki) -> None:
+async def test_snippets_highlight_the_words(evidence: Wiki) -> None:
     found = await search(evidence, "celadon glazes", with_snippets=True)
     snippet = found.hits[0].snippet
     assert snippet is not None
@@ -146,15 +146,15 @@ async def test_any_text_is_answered(evidence: Wiki, text: str) -> None:
     await search(evidence, text, with_snippets=True)
 
 
-async def said_on_days(wiki: Wiki, *statements: str) -> None:
-    """Retain one source for each, the first of 1 March and each a day after the last."""
+async def retain_daily(wiki: Wiki, *statements: str) -> None:
+    """Retain one source per statement, captured on successive days from 1 March."""
     for day, text in enumerate(statements, 1):
         draft = SourceDraft("daily_note", f"day-{day}", text, captured_at=datetime(2026, 3, day, tzinfo=UTC))
         await retain_sources(wiki.database, wiki.scope, [draft])
 
 
 @pytest.mark.parametrize(
-    ("older", "newer", "asked"),
+    ("older", "newer", "query"),
     [
         (
             "The office of Falcon Mill: Graz.",
@@ -175,11 +175,11 @@ async def said_on_days(wiki: Wiki, *statements: str) -> None:
          "Als was arbeitet Mara Pfeil?"),
     ],
 )  # fmt: skip
-async def test_a_newer_statement_comes_before_the_one_that_it_corrects(
-    wiki: Wiki, older: str, newer: str, asked: str
+async def test_a_newer_statement_ranks_before_the_statement_it_corrects(
+    wiki: Wiki, older: str, newer: str, query: str
 ) -> None:
-    await said_on_days(wiki, older, "Rain.", newer)
-    assert texts(await search(wiki, asked))[:2] == [newer, older]
+    await retain_daily(wiki, older, "Rain.", newer)
+    assert texts(await search(wiki, query))[:2] == [newer, older]
 
 
 @pytest.mark.parametrize(
@@ -196,28 +196,32 @@ async def test_a_newer_statement_comes_before_the_one_that_it_corrects(
         "If Redis ever fails, Falcon Mill could store everything in Postgres instead.",
     ],
 )
-async def test_what_shares_a_topic_with_an_older_statement_does_not_come_before_it(wiki: Wiki, other: str) -> None:
+async def test_a_newer_statement_on_the_same_topic_does_not_rank_first(wiki: Wiki, other: str) -> None:
     older = "Falcon Mill stores its data in Redis, in the cellar."
-    await said_on_days(wiki, older, "Rain.", other)
+    await retain_daily(wiki, older, "Rain.", other)
     assert texts(await search(wiki, "Where does Falcon Mill store its data?"))[0] == older
 
 
-async def test_the_newest_of_three_statements_is_first_whatever_part_of_the_results_is_shown(wiki: Wiki) -> None:
+async def test_corrections_are_ordered_newest_first_across_pages_of_results(wiki: Wiki) -> None:
     cities = ["Graz", "Linz", "Wels"]
-    said = [f"As of today the office of Falcon Mill is in {city}." for city in cities]
-    await said_on_days(wiki, *said)
-    asked = "where is the office of Falcon Mill"
-    assert texts(await search(wiki, asked)) == said[::-1]
-    first = await search(wiki, asked, first=1)
-    assert texts(first) == said[2:]
-    assert texts(await search(wiki, asked, first=2, after=first.hits[0].cursor)) == said[1::-1]
+    statements = [f"As of today the office of Falcon Mill is in {city}." for city in cities]
+    await retain_daily(wiki, *statements)
+    query = "where is the office of Falcon Mill"
+    assert texts(await search(wiki, query)) == statements[::-1]
+    first = await search(wiki, query, first=1)
+    assert texts(first) == statements[2:]
+    assert texts(await search(wiki, query, first=2, after=first.hits[0].cursor)) == statements[1::-1]
 
 
-async def test_an_older_statement_says_which_newer_one_overrides_it(wiki: Wiki) -> None:
+async def test_an_older_statement_names_the_newer_one_that_supersedes_it(wiki: Wiki) -> None:
     older, newer = "Falcon Mill moved its office to Graz.", "Falcon Mill moved its office from Graz to Linz."
-    await said_on_days(wiki, older, newer, older.replace("Falcon", "Copper"))
+    await retain_daily(wiki, older, newer, older.replace("Falcon", "Copper"))
     found = await search(wiki, "Where does Falcon Mill have its office?")
-    by = {hit.text: hit.superseded_by for hit in found.hits}
+    superseded_by = {hit.text: hit.superseded_by for hit in found.hits}
     first = found.hits[0]
     assert first.text == newer
-    assert by == {older: (first.source_id, first.position), newer: None, older.replace("Falcon", "Copper"): None}
+    assert superseded_by == {
+        older: (first.source_id, first.position),
+        newer: None,
+        older.replace("Falcon", "Copper"): None,
+    }
