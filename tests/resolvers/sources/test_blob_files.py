@@ -24,8 +24,8 @@ VAULT: dict[str, str | bytes] = {".obsidian/app.json": "{}", "Austin.md": "# Aus
 
 @pytest.fixture
 def folder(wiki: Wiki, tmp_path: Path) -> BlobFolder:
-    wiki.database.blob_folder = made = BlobFolder(tmp_path / "files")
-    return made
+    wiki.database.blob_folder = blob_folder = BlobFolder(tmp_path / "files")
+    return blob_folder
 
 
 def attachment(path: str, data: bytes) -> AttachmentDraft:
@@ -43,9 +43,7 @@ async def original(wiki: Wiki, data: bytes = FILE) -> SourceDraft:
     return SourceDraft("document", "read", "As it was read.", original=OriginalDraft(data, "application/pdf", "a.pdf"))
 
 
-async def test_files_lie_in_the_folder_and_come_back_byte_for_byte(
-    wiki: Wiki, folder: BlobFolder, tmp_path: Path
-) -> None:
+async def test_files_in_the_folder_are_read_byte_for_byte(wiki: Wiki, folder: BlobFolder, tmp_path: Path) -> None:
     await imported(wiki, tmp_path / "vault", VAULT)
     source = (await add_source(wiki.database, wiki.scope, await original(wiki, OTHER))).source_id
     assert [(row["data"], row["is_in_folder"]) for row in await wiki.rows("blobs", "1")] == [(b"", True)] * 2
@@ -59,7 +57,7 @@ async def test_files_lie_in_the_folder_and_come_back_byte_for_byte(
     )
 
 
-async def test_what_was_kept_before_the_setting_is_read_as_before(wiki: Wiki, tmp_path: Path) -> None:
+async def test_files_stored_before_the_folder_was_set_are_still_read(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path / "vault", VAULT)
     wiki.database.blob_folder = BlobFolder(tmp_path / "files")
     assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
@@ -78,7 +76,7 @@ async def test_a_file_whose_row_has_its_bytes_is_swept_from_the_folder(wiki: Wik
     assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
 
 
-async def test_a_missing_or_changed_file_is_reported_and_the_same_file_repairs_it(
+async def test_a_missing_or_changed_file_is_an_error_until_it_is_stored_again(
     wiki: Wiki, folder: BlobFolder, tmp_path: Path
 ) -> None:
     await keep_attachments(wiki.database, wiki.scope, [attachment("Map.png", FILE)])
@@ -97,7 +95,7 @@ async def test_a_missing_or_changed_file_is_reported_and_the_same_file_repairs_i
     assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
 
 
-async def test_nothing_is_left_of_a_file_that_was_replaced_deleted_or_forgotten(wiki: Wiki, folder: BlobFolder) -> None:
+async def test_replaced_deleted_and_forgotten_files_leave_the_folder(wiki: Wiki, folder: BlobFolder) -> None:
     here = (wiki.database, wiki.scope)
     await keep_attachments(*here, [attachment("Map.png", FILE), attachment("Same.png", FILE)])
     await keep_attachments(*here, [attachment("Map.png", OTHER)])
@@ -111,7 +109,7 @@ async def test_nothing_is_left_of_a_file_that_was_replaced_deleted_or_forgotten(
     assert files(folder, wiki) == set()
 
 
-async def test_a_transaction_that_is_undone_leaves_nothing_but_what_is_swept(wiki: Wiki, folder: BlobFolder) -> None:
+async def test_files_of_a_rolled_back_transaction_are_swept(wiki: Wiki, folder: BlobFolder) -> None:
     await keep_attachments(wiki.database, wiki.scope, [attachment("Map.png", FILE)])
     async with OneTransaction(wiki.database) as whole:
         await keep_attachments(whole, wiki.scope, [attachment("Map.png", OTHER)])
@@ -122,7 +120,7 @@ async def test_a_transaction_that_is_undone_leaves_nothing_but_what_is_swept(wik
     assert await sweep_files(wiki.database, wiki.scope.tenant_id) == 0
 
 
-async def test_a_sweep_deletes_nothing_that_a_writer_is_about_to_refer_to(wiki: Wiki, folder: BlobFolder) -> None:
+async def test_a_sweep_keeps_the_files_of_concurrent_writers(wiki: Wiki, folder: BlobFolder) -> None:
     async def write(number: int) -> None:
         data = b"%d" % (number % 5)
         path = f"{number}.png"
@@ -141,7 +139,9 @@ async def test_a_sweep_deletes_nothing_that_a_writer_is_about_to_refer_to(wiki: 
     assert len(files(folder, wiki)) == len(await wiki.rows("blobs", "1")) == 5
 
 
-async def test_a_page_takes_its_files_along_to_another_wiki(wiki: Wiki, folder: BlobFolder, tmp_path: Path) -> None:
+async def test_a_transferred_page_takes_its_files_to_the_other_wiki(
+    wiki: Wiki, folder: BlobFolder, tmp_path: Path
+) -> None:
     team = await wiki.neighbour()
     for one, slug in ((wiki, "mine"), (team, "team")):
         await wiki.look.execute("UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", one.scope.owner_id, slug)
@@ -159,7 +159,7 @@ async def test_a_page_takes_its_files_along_to_another_wiki(wiki: Wiki, folder: 
 
 
 @pytest.mark.parametrize("whole", [True, False])
-async def test_an_erasure_takes_the_files_and_leaves_those_of_others(
+async def test_erasure_deletes_the_files_of_the_erased_owner_or_tenant(
     wiki: Wiki, folder: BlobFolder, dsn: str, whole: bool
 ) -> None:
     other = await wiki.neighbour()

@@ -31,7 +31,7 @@ SHOWN = """query ($id: ID!) { node(id: $id) { ... on WikiPage {
 TEXTS = ("Ana Ruiz lives in Porto.", "Ana Ruiz leads sales.", "Ana Ruiz has two cats.")
 
 
-async def shown(wiki: Wiki, page_id: Any) -> Any:
+async def read_page(wiki: Wiki, page_id: Any) -> Any:
     answer = await make_engine().execute(SHOWN, {"id": str(page_id)}, None, Context(wiki.database, wiki.scope))
     return orjson.loads(answer.body)["data"]["node"]
 
@@ -56,12 +56,12 @@ async def cite(wiki: Wiki, page_id: Any, section: str, number: int) -> None:
 
 
 async def test_sentences_count_once_their_section_cites_a_source(wiki: Wiki, page_id: Any) -> None:
-    assert (await shown(wiki, page_id))["grounding"] == counts(0, 0, 0), "nothing is known of what cites nothing"
+    assert (await read_page(wiki, page_id))["grounding"] == counts(0, 0, 0), "nothing is known of what cites nothing"
     await cite(wiki, page_id, "overview", 0)
-    found = await shown(wiki, page_id)
+    found = await read_page(wiki, page_id)
     assert (found["grounding"], found["confidence"]) == (counts(1, 1, 0), "LOW")
     await cite(wiki, page_id, "work", 1)
-    found = await shown(wiki, page_id)
+    found = await read_page(wiki, page_id)
     assert found["grounding"] == counts(1, 1, 1), "what the older source says alone is stale now"
     assert [one["grounding"] for one in found["sections"]] == [counts(0, 1, 1), counts(1, 0, 0)]
 
@@ -73,24 +73,24 @@ async def test_an_edit_reads_the_sources_of_its_own_section_alone(
     await cite(wiki, page_id, "work", 1)
     read: list[str] = []
 
-    def noted(section: CitedSection) -> list[datetime | None]:
+    def note_section(section: CitedSection) -> list[datetime | None]:
         read.append(section.body)
         return support_times(section)
 
-    monkeypatch.setattr(grounding, "support_times", noted)
+    monkeypatch.setattr(grounding, "support_times", note_section)
     edit = {"old_text": "leads sales", "new_text": "leads the sales"}
     await edit_page(wiki.database, wiki.scope, PageAddress(page_id), **edit)
     assert read == ["Ana Ruiz leads the sales."]
-    assert (await shown(wiki, page_id))["grounding"] == counts(1, 1, 1)
+    assert (await read_page(wiki, page_id))["grounding"] == counts(1, 1, 1)
 
 
-async def test_an_edit_by_hand_is_held_against_what_the_section_cites(wiki: Wiki, page_id: Any) -> None:
+async def test_a_manual_edit_is_checked_against_the_cited_sources(wiki: Wiki, page_id: Any) -> None:
     await cite(wiki, page_id, "overview", 0)
     here, address = (wiki.database, wiki.scope), PageAddress(page_id)
     await edit_page(*here, address, old_text=" Ana Ruiz owns a boat.", new_text="")
-    assert (await shown(wiki, page_id))["grounding"] == counts(1, 0, 0)
+    assert (await read_page(wiki, page_id))["grounding"] == counts(1, 0, 0)
     await update_page(*here, page_id, body="Ana Ruiz keeps bees in Madrid.")
-    assert (await shown(wiki, page_id))["grounding"] == counts(0, 1, 0)
+    assert (await read_page(wiki, page_id))["grounding"] == counts(0, 1, 0)
 
 
 async def test_confidence_comes_from_independent_sources_that_agree(wiki: Wiki, page_id: Any) -> None:
@@ -99,30 +99,30 @@ async def test_confidence_comes_from_independent_sources_that_agree(wiki: Wiki, 
     expected = ["LOW", "MEDIUM", "HIGH"]
     for number, confidence in enumerate(expected):
         await cite(wiki, page_id, "overview", number)
-        assert (await shown(wiki, page_id))["confidence"] == confidence
+        assert (await read_page(wiki, page_id))["confidence"] == confidence
     await record_contradiction(*here, address, Claimed("Ana lives in Porto."), Claimed("Ana lives in Faro."))
-    assert (await shown(wiki, page_id))["confidence"] == "MEDIUM"
+    assert (await read_page(wiki, page_id))["confidence"] == "MEDIUM"
 
 
-async def test_copies_of_one_text_are_one_source(wiki: Wiki, page_id: Any) -> None:
+async def test_copies_of_one_text_count_as_one_source(wiki: Wiki, page_id: Any) -> None:
     drafts = [SourceDraft("url", f"https://{n}.example", "Ana Ruiz lives in Porto.") for n in range(3)]
     await retain_sources(wiki.database, wiki.scope, drafts)
     for row in await wiki.rows("sources"):
         if row["kind"] == "url":
             await cite_source(wiki.database, wiki.scope, page_id=page_id, section_slug="overview", source_id=row["id"])
-    assert (await shown(wiki, page_id))["confidence"] == "LOW"
+    assert (await read_page(wiki, page_id))["confidence"] == "LOW"
 
 
-async def test_what_the_rules_compile_is_never_unverified(wiki: Wiki) -> None:
+async def test_text_compiled_by_the_rules_is_never_unverified(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, "Ana Ruiz moved from Porto to Lisbon.")
     await compile_all(wiki, rules())
-    found = [await shown(wiki, row["id"]) for row in await wiki.rows("pages")]
+    found = [await read_page(wiki, row["id"]) for row in await wiki.rows("pages")]
     assert sum(one["grounding"]["grounded"] for one in found) > 0
     assert {one["grounding"]["unverified"] for one in found} == {0}
 
 
 @pytest.mark.parametrize("characters", [0, grounding.CACHED_MAX])
-async def test_every_page_of_a_batch_is_held_against_its_sources(
+async def test_every_page_of_a_batch_is_checked_against_its_sources(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch, characters: int
 ) -> None:
     monkeypatch.setattr(grounding, "PAGES_PER_BATCH", 2)
@@ -135,16 +135,18 @@ async def test_every_page_of_a_batch_is_held_against_its_sources(
     assert all(row["supported_at"] for row in sections)
 
 
-async def test_a_text_that_many_sections_cite_is_read_once(wiki: Wiki) -> None:
+async def test_a_source_cited_by_many_sections_is_read_once(wiki: Wiki) -> None:
     names = ("Anker", "Birke", "Distel")
     await retain(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
     await compile_all(wiki)
     page_ids = [row["id"] for row in await wiki.rows("pages") if row["title"] in names]
-    asked = {"page_ids": page_ids, "section_id": None, "recheck": True}
+    arguments = {"page_ids": page_ids, "section_id": None, "recheck": True}
     known: dict[UUID, str] = {}
     async with read_connection(wiki.database) as connection:
-        first = await find_cited(Writer(connection, wiki.scope), asked, known)
-        rows = await Writer(connection, wiki.scope).all(grounding.GROUNDING["find_cited"], **asked, known=list(known))
+        first = await find_cited(Writer(connection, wiki.scope), arguments, known)
+        rows = await Writer(connection, wiki.scope).all(
+            grounding.GROUNDING["find_cited"], **arguments, known=list(known)
+        )
     assert len(first) == 3
     assert len(known) == 1
     assert {text for section in first for text in section.texts} == set(known.values())

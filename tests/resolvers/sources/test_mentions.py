@@ -19,7 +19,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 async def sources(wiki: Wiki, count: int) -> list:
-    """Sources captured on successive days, the oldest first."""
+    """Add sources captured on successive days, and return their ids, the oldest first."""
     drafts = [SourceDraft("document", f"d{n}", "Text.", captured_at=NOON + timedelta(days=n)) for n in range(count)]
     return [(await add_source(wiki.database, wiki.scope, draft)).source_id for draft in drafts]
 
@@ -35,12 +35,12 @@ async def test_each_source_counts_once_however_a_name_is_spelt(wiki: Wiki) -> No
 
 
 async def version(wiki: Wiki, number: int) -> UUID:
-    """The next version of one note, captured a day later."""
+    """Add the next version of one note, captured a day later."""
     draft = SourceDraft("daily_note", "note", f"Version {number}.", captured_at=NOON + timedelta(days=number))
     return (await add_source(wiki.database, wiki.scope, draft)).source_id
 
 
-async def test_a_note_that_was_edited_three_times_is_one_source(wiki: Wiki) -> None:
+async def test_versions_of_one_note_count_as_one_source(wiki: Wiki) -> None:
     ids = [await version(wiki, number) for number in range(3)]
     seen = [
         await record_mention(wiki.database, wiki.scope, name="João", source_id=ids[n], quote=f"quote {n}")
@@ -54,14 +54,14 @@ async def test_a_note_that_was_edited_three_times_is_one_source(wiki: Wiki) -> N
     assert [row["source_id"] for row in await wiki.rows("sightings", "seen_at")] == [ids[2]]
 
 
-async def test_another_kind_of_the_same_ref_is_another_source(wiki: Wiki) -> None:
+async def test_the_same_ref_of_another_kind_counts_as_another_source(wiki: Wiki) -> None:
     for kind in ("daily_note", "document"):
         source = await add_source(wiki.database, wiki.scope, SourceDraft(kind, "ref", "Text."))
         seen = await record_mention(wiki.database, wiki.scope, name="João", source_id=source.source_id)
     assert seen.count == 2
 
 
-async def test_the_five_newest_quotes_are_kept_whatever_their_order(wiki: Wiki) -> None:
+async def test_the_five_newest_quotes_are_kept_in_any_order_of_recording(wiki: Wiki) -> None:
     ids = await sources(wiki, 7)
     for n in (3, 6, 0, 5, 1, 4, 2):
         await record_mention(wiki.database, wiki.scope, name="João", source_id=ids[n], quote=f"quote {n}")
@@ -77,7 +77,7 @@ async def test_a_suggested_type_stays_until_another_is_suggested(wiki: Wiki) -> 
     assert (await wiki.row("mentions"))["suggested_type"] == "topic"
 
 
-async def test_what_is_ignored_stays_ignored(wiki: Wiki) -> None:
+async def test_an_ignored_mention_stays_ignored(wiki: Wiki) -> None:
     first, second = await sources(wiki, 2)
     seen = await record_mention(wiki.database, wiki.scope, name="João", source_id=first)
     assert (await ignore_mention(wiki.database, wiki.scope, seen.mention_id)).changed
@@ -102,14 +102,14 @@ async def test_a_promoted_name_stays_promoted_while_its_page_exists(wiki: Wiki) 
     assert (await wiki.row("mentions", id=seen.mention_id))["status"] == "promoted"
 
 
-async def test_sightings_at_the_same_moment_lose_no_count(wiki: Wiki) -> None:
+async def test_concurrent_sightings_are_all_counted(wiki: Wiki) -> None:
     ids = await sources(wiki, 32)
     sightings = [record_mention(wiki.database, wiki.scope, name="João", source_id=source_id) for source_id in ids * 2]
     await asyncio.gather(*sightings)
     assert (await wiki.row("mentions"))["mention_count"] == 32
 
 
-async def test_versions_of_a_source_seen_at_the_same_moment_count_once(wiki: Wiki) -> None:
+async def test_concurrent_sightings_in_versions_of_one_source_count_once(wiki: Wiki) -> None:
     ids = [await version(wiki, number) for number in range(8)]
     await asyncio.gather(*(record_mention(wiki.database, wiki.scope, name="João", source_id=id) for id in ids * 2))
     assert (await wiki.row("mentions"))["mention_count"] == len(await wiki.rows("sightings", "seen_at")) == 1

@@ -1,4 +1,4 @@
-"""Retaining evidence in batches: stored once, and a compile queued with it."""
+"""Retaining sources in batches: each is stored once, and a compile is queued with the batch."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def notes(*texts: str) -> list[SourceDraft]:
     return [SourceDraft("daily_note", f"day-{n}", text) for n, text in enumerate(texts)]
 
 
-async def test_a_batch_is_kept_once_and_compiled_once(wiki: Wiki) -> None:
+async def test_a_repeated_batch_is_stored_once_and_queues_one_compile(wiki: Wiki) -> None:
     first = await retain_sources(wiki.database, wiki.scope, notes("One.", "Two."))
     again = await retain_sources(wiki.database, wiki.scope, notes("One.", "Two."))
     assert [item.saved and item.saved.created for item in first.items] == [True, True]
@@ -47,7 +47,7 @@ async def test_a_source_that_cannot_be_stored_does_not_stop_the_others(wiki: Wik
     assert len(await wiki.rows("sources")) == 2
 
 
-async def test_nothing_that_can_be_kept_writes_nothing(wiki: Wiki) -> None:
+async def test_a_batch_without_valid_sources_writes_nothing(wiki: Wiki) -> None:
     done = await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "u", " ")])
     assert done.job_id is None
     assert await wiki.rows("compile_jobs") == await wiki.rows("activity") == []
@@ -65,7 +65,7 @@ async def test_versions_within_one_batch_supersede_each_other(wiki: Wiki) -> Non
     assert [row["supersedes_id"] for row in rows] == [None, rows[0]["id"], rows[1]["id"]]
 
 
-async def test_each_source_is_ordered_after_all_earlier_ones_whatever_the_clock_says(wiki: Wiki) -> None:
+async def test_sources_are_ordered_by_arrival_even_if_the_clock_goes_back(wiki: Wiki) -> None:
     await wiki.add_source(ref="first")
     await wiki.look.execute("UPDATE sources SET created_at = created_at + interval '1 hour'")
     await retain_sources(wiki.database, wiki.scope, notes("One.", "Two."))
@@ -75,14 +75,14 @@ async def test_each_source_is_ordered_after_all_earlier_ones_whatever_the_clock_
     assert len({row["created_at"] for row in rows}) == 4
 
 
-async def test_a_tenant_may_leave_compiling_to_its_admins(wiki: Wiki) -> None:
+async def test_retaining_queues_no_compile_when_the_tenant_disabled_it(wiki: Wiki) -> None:
     await set_compiling(wiki.database, wiki.scope.tenant_id, False)
     assert (await retain_sources(wiki.database, wiki.scope, notes("One."))).job_id is None
     await set_compiling(wiki.database, wiki.scope.tenant_id, True)
     assert (await retain_sources(wiki.database, wiki.scope, notes("Other."))).job_id is not None
 
 
-def test_files_are_sources_as_their_frontmatter_or_their_path_says(tmp_path: Path) -> None:
+def test_frontmatter_or_path_identifies_the_source_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(
         "---\nkind: daily_note\nref: day-1\ncaptured_at: 2026-02-15\ncity: Austin\n---\nHot.\n"
     )
@@ -102,7 +102,7 @@ def test_files_are_sources_as_their_frontmatter_or_their_path_says(tmp_path: Pat
     assert [type(one) for one in broken] == [ImportProblem, ImportProblem]
 
 
-def test_files_of_generators_and_exports_are_sources_of_the_day_that_they_say(tmp_path: Path) -> None:
+def test_dates_of_files_are_read_from_headers_names_and_text(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text('+++\ntitle = "Left"\ndate = 2021-02-11\ntags = ["queues"]\n+++\n\nText.\n')
     (tmp_path / "b.mdx").write_text("---\npubDate: 2022-04-01\n---\nText.\n")
     (tmp_path / "Chat 2023-09-03.txt").write_text("Priya: Hello!\n")
@@ -132,7 +132,7 @@ def test_files_of_generators_and_exports_are_sources_of_the_day_that_they_say(tm
         (datetime(2200, 1, 1, tzinfo=UTC), None),
     ],
 )
-def test_a_file_that_says_no_day_is_of_the_time_when_it_was_modified(
+def test_an_undated_file_has_its_modification_time(
     tmp_path: Path, modified: datetime, captured: datetime | None
 ) -> None:
     for name in ("roof.md", "2026-02-15.md"):
@@ -142,7 +142,7 @@ def test_a_file_that_says_no_day_is_of_the_time_when_it_was_modified(
     assert found == {"roof.md": captured, "2026-02-15.md": datetime(2026, 2, 15, tzinfo=UTC)}
 
 
-async def test_a_file_that_was_only_touched_is_the_same_evidence(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_touched_file_is_the_same_source(wiki: Wiki, tmp_path: Path) -> None:
     path = tmp_path / "roof.md"
     path.write_text("Just a text.\n")
     for second in (1_700_000_000, 1_750_000_000):
@@ -152,7 +152,7 @@ async def test_a_file_that_was_only_touched_is_the_same_evidence(wiki: Wiki, tmp
     assert [row["captured_at"].timestamp() for row in await wiki.rows("sources")] == [1_700_000_000]
 
 
-def test_a_line_is_of_the_day_that_its_ref_names(tmp_path: Path) -> None:
+def test_a_jsonl_line_has_the_date_in_its_ref(tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     lines = [{"kind": "daily_note", "ref": ref, "content": "x"} for ref in ("2026-02-15", "y")]
     path.write_text("\n".join(map(json.dumps, lines)))
@@ -163,7 +163,7 @@ def test_a_line_is_of_the_day_that_its_ref_names(tmp_path: Path) -> None:
     assert second.captured_at is None
 
 
-def test_lines_are_sources(tmp_path: Path) -> None:
+def test_jsonl_lines_are_sources(tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     path.write_text('{"kind": "url", "ref": "u", "content": "x"}\n\nno json\n{"source": {"kind": "url", "ref": "v"}}\n')
     first, *broken = source_files(path)

@@ -1,4 +1,4 @@
-"""Immutable evidence, and which section cites which source."""
+"""Immutable sources, and the sections that cite them."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -23,7 +23,7 @@ async def page_id(wiki: Wiki):
     return (await create_page(wiki.database, wiki.scope, draft)).page_id
 
 
-async def test_the_same_source_again_is_the_same_row(wiki: Wiki) -> None:
+async def test_adding_the_same_source_again_adds_no_row(wiki: Wiki) -> None:
     first = await add_source(wiki.database, wiki.scope, NOTE)
     again = await add_source(wiki.database, wiki.scope, NOTE)
     assert (first.version, first.created) == (1, True)
@@ -55,7 +55,7 @@ async def test_new_content_supersedes_the_old(wiki: Wiki) -> None:
         (SourceDraft("url", "r", "c", metadata={"x": object()}), "metadata"),
     ],
 )
-async def test_a_source_that_cannot_be_kept_is_refused(wiki: Wiki, draft: SourceDraft, field: str) -> None:
+async def test_invalid_sources_are_refused(wiki: Wiki, draft: SourceDraft, field: str) -> None:
     with pytest.raises(BadInput) as refused:
         await add_source(wiki.database, wiki.scope, draft)
     assert refused.value.field == field
@@ -64,7 +64,7 @@ async def test_a_source_that_cannot_be_kept_is_refused(wiki: Wiki, draft: Source
 
 @pytest.mark.parametrize("given", [datetime(2, 1, 1), datetime(2026, 1, 1), datetime(9998, 12, 31, 23, 59, 59, 999999)])
 @pytest.mark.parametrize("hours", [None, -14, 0, 14])
-async def test_a_moment_without_a_time_zone_is_utc(wiki: Wiki, given: datetime, hours: int | None) -> None:
+async def test_a_capture_time_without_a_time_zone_is_utc(wiki: Wiki, given: datetime, hours: int | None) -> None:
     zone = UTC if hours is None else timezone(timedelta(hours=hours))
     moment = given if hours is None else given.replace(tzinfo=zone)
     await add_source(wiki.database, wiki.scope, SourceDraft("url", "r", "c", captured_at=moment))
@@ -77,7 +77,7 @@ async def test_a_source_is_never_captured_at_infinity(wiki: Wiki) -> None:
         await wiki.look.execute("UPDATE sources SET captured_at = 'infinity' WHERE id = $1", source_id)
 
 
-async def test_a_citation_says_which_lines_and_dates_the_section(wiki: Wiki, page_id) -> None:
+async def test_a_citation_stores_its_lines_and_dates_its_section(wiki: Wiki, page_id) -> None:
     source = await add_source(wiki.database, wiki.scope, NOTE)
     cited = {"page_id": page_id, "section_slug": "food", "source_id": source.source_id}
     await cite_source(wiki.database, wiki.scope, **cited)
@@ -90,7 +90,7 @@ async def test_a_citation_says_which_lines_and_dates_the_section(wiki: Wiki, pag
     assert (await wiki.actions())[2:] == ["source.cited", "source.cited"]
 
 
-async def test_an_older_source_does_not_date_a_section_back(wiki: Wiki, page_id) -> None:
+async def test_citing_an_older_source_keeps_the_date_of_the_section(wiki: Wiki, page_id) -> None:
     older = SourceDraft("url", "r", "c", captured_at=NOTE.captured_at - timedelta(days=1))
     for draft in (NOTE, older):
         source = await add_source(wiki.database, wiki.scope, draft)
@@ -112,7 +112,7 @@ async def test_lines_outside_the_source_are_refused(wiki: Wiki, page_id, start, 
     assert refused.value.field == field
 
 
-async def test_a_citation_stays_in_one_wiki(wiki: Wiki, page_id) -> None:
+async def test_foreign_or_unknown_sources_and_sections_cannot_be_cited(wiki: Wiki, page_id) -> None:
     foreign = await add_source(wiki.database, (await wiki.neighbour()).scope, NOTE)
     own = await add_source(wiki.database, wiki.scope, NOTE)
     for source_id, section_slug in ((foreign.source_id, "food"), (new_id(), "food"), (own.source_id, "gone")):
