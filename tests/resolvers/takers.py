@@ -1,4 +1,4 @@
-"""Takes as much of a rate limit as it gets, and prints how many rows: python -m tests.resolvers.takers JSON"""
+"""Takes rows from a rate limit for some seconds and prints their number: python -m tests.resolvers.takers JSON"""
 
 import asyncio
 import json

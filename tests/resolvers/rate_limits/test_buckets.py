@@ -9,11 +9,9 @@ RATES = st.builds(Rate, st.floats(0.01, 1e5), st.floats(1, 1e6))
 
 
 @given(RATES, st.lists(st.tuples(st.floats(0, 1e6), st.floats(-10, 100)), max_size=50))
-def test_what_is_taken_never_exceeds_the_burst_and_what_came_since(
-    rate: Rate, asked: list[tuple[float, float]]
-) -> None:
+def test_taken_tokens_never_exceed_the_burst_and_the_refill(rate: Rate, requests: list[tuple[float, float]]) -> None:
     bucket, taken, now, latest = Bucket(rate, rate.burst, 0.0), 0.0, 0.0, 0.0
-    for wanted, passed in asked:
+    for wanted, passed in requests:
         now += passed
         latest = max(latest, now)
         given = bucket.take(wanted, 0, latest)
@@ -23,7 +21,7 @@ def test_what_is_taken_never_exceeds_the_burst_and_what_came_since(
 
 
 @given(RATES)
-def test_a_bucket_left_alone_is_full_again_and_no_fuller(rate: Rate) -> None:
+def test_an_unused_bucket_refills_to_its_burst(rate: Rate) -> None:
     bucket = Bucket(rate, rate.burst, 0.0)
     assert bucket.take(rate.burst, 0, 0.0) == rate.burst
     assert bucket.level(0.0) == 0
@@ -38,5 +36,5 @@ def test_a_debt_lowers_the_tokens_of_a_bucket(rate: Rate, owed: float) -> None:
 
 
 @given(RATES)
-def test_a_portion_is_a_small_part_and_never_nothing(rate: Rate) -> None:
+def test_a_portion_is_at_least_one_token_and_at_most_a_tenth(rate: Rate) -> None:
     assert 1 <= rate.portion() <= max(1, rate.burst / 10)

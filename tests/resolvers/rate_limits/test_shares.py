@@ -15,13 +15,13 @@ class Common:
 
     def __init__(self) -> None:
         self.bucket, self.now = Bucket(RATE, RATE.burst, 0.0), 0.0
-        self.asked: list[float] = []
+        self.requests: list[float] = []
         self.fault: Exception | None = None
         self.open = asyncio.Event()
         self.open.set()
 
     async def ask(self, wanted: float, owed: float) -> Lease:
-        self.asked.append(wanted)
+        self.requests.append(wanted)
         await self.open.wait()
         if self.fault is not None:
             raise self.fault
@@ -54,22 +54,22 @@ async def test_the_first_request_does_not_wait_for_a_lease(common: Common) -> No
     share = common.share()
     common.open.clear()
     assert await paid(share, 10)
-    assert common.asked == []
+    assert common.requests == []
     await asyncio.sleep(0)
-    assert common.asked == [10]
+    assert common.requests == [10]
     common.open.set()
     await settled(share)
     assert share.tokens == 10
 
 
-async def test_requests_that_come_together_ask_once(common: Common) -> None:
+async def test_concurrent_requests_fetch_one_lease(common: Common) -> None:
     share = common.share()
     assert all(await asyncio.gather(*(paid(share, 1) for _ in range(8))))
     await settled(share)
-    assert len(common.asked) == 1
+    assert len(common.requests) == 1
 
 
-async def test_a_full_bucket_and_one_more_portion_per_process_are_served(common: Common) -> None:
+async def test_processes_together_serve_the_burst_give_or_take_a_portion_each(common: Common) -> None:
     processes = [common.share() for _ in range(4)]
     served = 0
     for _ in range(200):
@@ -78,17 +78,17 @@ async def test_a_full_bucket_and_one_more_portion_per_process_are_served(common:
     assert RATE.burst - 4 * RATE.portion() <= served <= RATE.burst + 4 * RATE.portion()
 
 
-async def test_an_empty_bucket_is_not_asked_again_and_again(common: Common) -> None:
+async def test_no_lease_is_fetched_while_the_bucket_is_empty(common: Common) -> None:
     share = common.share()
     while await paid(share, 5):
         pass
-    asked = len(common.asked)
+    requests = len(common.requests)
     for _ in range(100):
         assert not await paid(share, 5)
-    assert len(common.asked) == asked
+    assert len(common.requests) == requests
     common.now += 2
     assert await paid(share, 5)
-    assert len(common.asked) == asked + 1
+    assert len(common.requests) == requests + 1
 
 
 async def test_tokens_taken_ahead_are_paid_back(common: Common) -> None:
@@ -99,7 +99,7 @@ async def test_tokens_taken_ahead_are_paid_back(common: Common) -> None:
     assert common.bucket.level(0) == RATE.burst - 40 - RATE.portion()
 
 
-async def test_a_request_that_costs_more_than_a_bucket_needs_a_full_one(common: Common) -> None:
+async def test_a_request_costlier_than_the_burst_leaves_a_debt(common: Common) -> None:
     share = common.share()
     assert await paid(share, 1000)
     await settled(share)
@@ -109,7 +109,7 @@ async def test_a_request_that_costs_more_than_a_bucket_needs_a_full_one(common: 
     assert await paid(share, 1)
 
 
-async def test_a_lease_that_hangs_is_not_waited_for(common: Common, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_request_does_not_wait_for_a_hanging_lease(common: Common, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "LEASE_TIMEOUT", 0.01)
     share = common.share()
     common.open.clear()

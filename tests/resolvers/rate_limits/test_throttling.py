@@ -42,7 +42,7 @@ async def served(throttle: Throttle, scope: Scope, times: int, cost: int = 1) ->
     return times
 
 
-async def test_a_credential_is_stopped_and_another_one_is_not(wiki: Wiki) -> None:
+async def test_a_throttled_credential_does_not_throttle_another(wiki: Wiki) -> None:
     throttle = Throttle(wiki.database, credential=Rate(0.01, 50), tenant=FREE, max_concurrent=0)
     assert 50 <= await served(throttle, actor(wiki, "a"), 100) <= 56
     with pytest.raises(Throttled, match=r"Try again in \d+ s") as caught:
@@ -62,7 +62,7 @@ async def test_the_limit_of_a_tenant_holds_for_all_its_credentials(wiki: Wiki) -
     assert 50 <= total <= 56
 
 
-async def test_a_rate_of_nothing_is_no_limit_and_no_statement(wiki: Wiki) -> None:
+async def test_a_rate_of_zero_is_no_limit_and_sends_no_statement(wiki: Wiki) -> None:
     throttle = Throttle(wiki.database, credential=FREE, tenant=FREE, max_concurrent=0)
     assert await served(throttle, wiki.scope, 1000, 10**9) == 1000
     assert throttle.account(wiki.scope).allowance() is None
@@ -83,7 +83,7 @@ async def test_the_remaining_limit_is_known(wiki: Wiki) -> None:
     assert (left.resets_at.timestamp() - time.time()) == pytest.approx(60_000, abs=600)
 
 
-async def test_only_so_many_requests_run_at_once(wiki: Wiki) -> None:
+async def test_concurrent_requests_are_limited_per_credential(wiki: Wiki) -> None:
     throttle = Throttle(wiki.database, credential=FREE, tenant=FREE, max_concurrent=2)
     with throttle.account(wiki.scope), throttle.account(wiki.scope):
         with pytest.raises(Throttled, match="2 requests running"), throttle.account(wiki.scope):
@@ -106,7 +106,7 @@ async def test_full_buckets_are_forgotten(wiki: Wiki) -> None:
     assert [row["subject"] for row in left] == ["", "user:new"]
 
 
-async def test_processes_together_serve_no_more_than_their_portions_beyond(dsn: str, wiki: Wiki) -> None:
+async def test_processes_together_exceed_the_limit_by_their_portions_at_most(dsn: str, wiki: Wiki) -> None:
     rate, processes = Rate(100, 400), 3  # a portion is 40
     place: tuple[UUID, UUID] = (wiki.scope.tenant_id, wiki.scope.owner_id)
     given = json.dumps({"dsn": dsn, "place": [str(id) for id in place], "credential": rate, "seconds": 1})
