@@ -8,7 +8,7 @@ from resolvers.knowledge.tool_calls import NO_PAGE, count_call, hot_index, today
 from tests.wiki import Wiki
 
 
-async def test_calls_at_once_are_all_counted(wiki: Wiki) -> None:
+async def test_concurrent_calls_are_all_counted(wiki: Wiki) -> None:
     pages = [new_id() for _ in range(5)]
     calls = (count_call(wiki.database, wiki.scope, "wiki_read", pages[:: 1 - 2 * (n % 2)]) for n in range(20))
     await asyncio.gather(*calls)
