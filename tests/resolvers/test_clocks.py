@@ -44,7 +44,7 @@ async def now(wiki: Wiki) -> datetime:
 
 
 @WRONG
-async def test_a_rotated_secret_is_good_for_the_overlap(wiki: Wiki) -> None:
+async def test_the_former_api_key_is_valid_during_the_overlap(wiki: Wiki) -> None:
     tenant_id = wiki.scope.tenant_id
     first = await create_api_key(wiki.database, tenant_id, "import", Role.READER, [wiki.scope.owner_id])
     second = await rotate_api_key(wiki.database, tenant_id, first.id, timedelta(hours=1))
@@ -57,7 +57,7 @@ async def test_a_rotated_secret_is_good_for_the_overlap(wiki: Wiki) -> None:
 
 
 @WRONG
-async def test_a_key_ends_at_its_moment(wiki: Wiki) -> None:
+async def test_an_api_key_expires_on_time(wiki: Wiki) -> None:
     issued = await create_api_key(wiki.database, wiki.scope.tenant_id, "import", Role.READER, [wiki.scope.owner_id])
     credentials = Credentials(wiki.database, Tokens())
 
@@ -75,7 +75,7 @@ async def test_a_key_ends_at_its_moment(wiki: Wiki) -> None:
 
 
 @WRONG
-async def test_a_share_link_leads_to_its_page_until_it_ends(wiki: Wiki) -> None:
+async def test_a_share_link_is_valid_until_it_expires(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))).page_id
     issued = await share_page(wiki.database, wiki.scope, page_id)
     ends = await wiki.look.fetchval("SELECT expires_at FROM share_links")
@@ -103,16 +103,16 @@ async def test_a_program_is_authorised_for_a_limited_time(wiki: Wiki) -> None:
 
 
 @WRONG
-async def test_a_webhook_signs_with_its_former_secret_for_the_overlap(wiki: Wiki) -> None:
+async def test_the_former_webhook_secret_is_valid_during_the_overlap(wiki: Wiki) -> None:
     tenant_id = wiki.scope.tenant_id
-    made = await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/"))
-    rotated = await rotate_webhook_secret(wiki.database, tenant_id, made.id, timedelta(hours=1))
+    webhook = await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/"))
+    rotated = await rotate_webhook_secret(wiki.database, tenant_id, webhook.id, timedelta(hours=1))
     assert rotated.former_until is not None
     assert timedelta() < rotated.former_until - await now(wiki) <= timedelta(hours=1)
 
 
 @WRONG
-async def test_a_change_is_sent_to_a_webhook_at_once_and_tried_for_its_days(wiki: Wiki) -> None:
+async def test_a_webhook_delivery_is_due_at_once_and_retried_for_days(wiki: Wiki) -> None:
     await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft("https://app.example.org/"))
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
     assert await wiki.look.fetchval("SELECT due_at BETWEEN now() - interval '1 h' AND now() FROM webhook_queues")
@@ -121,7 +121,7 @@ async def test_a_change_is_sent_to_a_webhook_at_once_and_tried_for_its_days(wiki
 
 
 @WRONG
-async def test_a_proposal_is_open_until_it_ends(wiki: Wiki) -> None:
+async def test_a_proposal_is_open_until_it_expires(wiki: Wiki) -> None:
     ada = replace(wiki.scope, role=Role.MEMBER)
 
     async def write(scope: Scope) -> None:
@@ -140,7 +140,7 @@ async def test_a_proposal_is_open_until_it_ends(wiki: Wiki) -> None:
 
 
 @WRONG
-async def test_an_answer_is_kept_for_its_day(wiki: Wiki) -> None:
+async def test_an_idempotent_response_is_kept_for_its_period(wiki: Wiki) -> None:
     attempt = Attempt(wiki.scope, "k-1", {})
     async with transaction(wiki.database) as connection:
         await attempt.keep(connection, b"{}")
@@ -157,7 +157,7 @@ async def test_an_answer_is_kept_for_its_day(wiki: Wiki) -> None:
 
 
 @WRONG
-async def test_the_log_is_kept_for_its_days(wiki: Wiki) -> None:
+async def test_the_activity_log_is_kept_for_the_retention_period(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
     for age, kept in ((timedelta(hours=23), 1), (timedelta(hours=25), 0)):
         await wiki.look.execute("UPDATE activity SET id = $1", first_id(await now(wiki) - age))
@@ -166,7 +166,7 @@ async def test_the_log_is_kept_for_its_days(wiki: Wiki) -> None:
 
 
 @WRONG
-async def test_a_used_up_budget_puts_a_compile_off_until_the_next_day_of_postgres(wiki: Wiki) -> None:
+async def test_a_used_up_budget_delays_a_compile_to_the_next_day_of_postgres(wiki: Wiki) -> None:
     compiler = Oracle().compiler(models.Terms(budget=Budget(day_tokens=1)))
     await retain(wiki, "One.")
     await compile_all(wiki, compiler)
