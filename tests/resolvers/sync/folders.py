@@ -15,7 +15,7 @@ async def sync(wiki: Wiki, root: Path, **given: Any) -> SyncResult:
     return await sync_folder(wiki.database, wiki.scope, root, quiet=QUIET, **given)
 
 
-async def settled(wiki: Wiki, root: Path) -> None:
+async def check_nothing_to_do(wiki: Wiki, root: Path) -> None:
     """Check that a second sync has nothing to do."""
     again = await sync(wiki, root)
     assert (again.events, again.left) == ([], [])
@@ -34,7 +34,7 @@ def files(root: Path) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found}
 
 
-def done(result: SyncResult) -> list[tuple[str, str]]:
+def actions(result: SyncResult) -> list[tuple[str, str]]:
     return [(event.action.value, event.path) for event in result.events]
 
 

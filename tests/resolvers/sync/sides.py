@@ -123,8 +123,8 @@ class TwoSides:
         assert (result.events, result.left, result.conflicts) == ([], [], []), result
         assert seen <= await self.everywhere()
         pages = [page for page in await self.wiki.rows("pages") if page["status"] == "active"]
-        said, there = map(marks_of, self.notes()), (tuple(MARK.findall(page["body_md"])) for page in pages)
-        assert sorted(said) == sorted(there), "both sides say the same"
+        file_marks, page_marks = map(marks_of, self.notes()), (tuple(MARK.findall(page["body_md"])) for page in pages)
+        assert sorted(file_marks) == sorted(page_marks), "both sides say the same"
 
     async def any(self, operations: int) -> None:
         for _ in range(operations):

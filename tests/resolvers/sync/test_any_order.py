@@ -14,7 +14,9 @@ OPERATIONS = st.lists(st.sampled_from((*FOLDER, *PAGE, "sync")), min_size=1, max
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPERATIONS, st.integers(0, 1_000))
-async def test_nothing_is_lost(wiki: Wiki, tmp_path: Path, operations: list[str], seed: int) -> None:
+async def test_no_text_is_lost_in_any_order_of_operations(
+    wiki: Wiki, tmp_path: Path, operations: list[str], seed: int
+) -> None:
     own = await wiki.neighbour()
     sides = TwoSides(own, tmp_path / str(own.scope.owner_id), Random(seed))
     seen = set[str]()

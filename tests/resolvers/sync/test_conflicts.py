@@ -1,26 +1,26 @@
-"""Changes on both sides: those that can be merged are, and the rest is written beside the file."""
+"""Changes on both sides are merged where possible, else the text of the wiki is written beside the file."""
 
 from pathlib import Path
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
 from resolvers.sync.planning import Action
-from tests.resolvers.sync.folders import done, files, page_named, put, settled, sync
+from tests.resolvers.sync.folders import actions, check_nothing_to_do, files, page_named, put, sync
 from tests.wiki import Wiki
 
 
-async def test_sections_that_one_side_changed_are_merged(wiki: Wiki, tmp_path: Path) -> None:
+async def test_sections_changed_on_one_side_are_merged(wiki: Wiki, tmp_path: Path) -> None:
     put(tmp_path, "A.md", "---\ntags: [x]  # mine\n---\n## One\n\nFirst.\n\n## Two\n\nSecond.\n")
     await sync(wiki, tmp_path)
     page = await page_named(wiki, "A")
     await update_page(wiki.database, wiki.scope, page["id"], body="## One\n\nFirst.\n\n## Two\n\nSecond, there.")
     put(tmp_path, "A.md", "---\ntags: [x]  # mine\n---\n## One\n\nFirst, here.\n\n## Two\n\nSecond.\n")
-    assert done(await sync(wiki, tmp_path)) == [("merge", "A.md"), ("pull", "A.md")]
+    assert actions(await sync(wiki, tmp_path)) == [("merge", "A.md"), ("pull", "A.md")]
     merged = "## One\n\nFirst, here.\n\n## Two\n\nSecond, there."
     now = await wiki.page(page["id"])
     assert (now["body_md"], now["tags"], now["version"]) == (merged, ["x"], 3)
     assert (tmp_path / "A.md").read_text() == f"---\ntags: [x]  # mine\n---\n{merged}\n"
-    await settled(wiki, tmp_path)
+    await check_nothing_to_do(wiki, tmp_path)
 
 
 async def test_headers_are_merged_field_by_field(wiki: Wiki, tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ async def test_headers_are_merged_field_by_field(wiki: Wiki, tmp_path: Path) -> 
     page = await page_named(wiki, "A")
     await update_page(wiki.database, wiki.scope, page["id"], summary="Theirs.", tags=["x"])
     put(tmp_path, "A.md", "---\nmood: bright\n---\nTwo.\n")
-    assert done(await sync(wiki, tmp_path)) == [("merge", "A.md"), ("pull", "A.md")]
+    assert actions(await sync(wiki, tmp_path)) == [("merge", "A.md"), ("pull", "A.md")]
     now = await wiki.page(page["id"])
     assert (now["summary"], now["tags"], now["metadata"]["mood"], now["body_md"]) == (
         "Theirs.",
@@ -40,10 +40,10 @@ async def test_headers_are_merged_field_by_field(wiki: Wiki, tmp_path: Path) -> 
     text = files(tmp_path)["A.md"]
     assert "summary: Theirs." in text
     assert "mood: bright" in text
-    await settled(wiki, tmp_path)
+    await check_nothing_to_do(wiki, tmp_path)
 
 
-async def test_a_conflict_waits_beside_the_file_until_it_is_resolved(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_conflict_file_stays_beside_the_note_until_it_is_resolved(wiki: Wiki, tmp_path: Path) -> None:
     put(tmp_path, "A.md", "One.\n")
     await sync(wiki, tmp_path)
     page = await page_named(wiki, "A")
@@ -58,12 +58,12 @@ async def test_a_conflict_waits_beside_the_file_until_it_is_resolved(wiki: Wiki,
     assert (result.events, result.conflicts) == ([], [event.detail]), "a conflict file is no page"
     put(tmp_path, "A.md", "Mine and theirs.\n")
     (tmp_path / event.detail).unlink()
-    assert done(await sync(wiki, tmp_path)) == [("push", "A.md")]
+    assert actions(await sync(wiki, tmp_path)) == [("push", "A.md")]
     assert (await wiki.page(page["id"]))["body_md"] == "Mine and theirs."
-    await settled(wiki, tmp_path)
+    await check_nothing_to_do(wiki, tmp_path)
 
 
-async def test_a_conflict_that_is_renamed_over_the_file_is_resolved(wiki: Wiki, tmp_path: Path) -> None:
+async def test_renaming_the_conflict_file_over_the_note_resolves_it(wiki: Wiki, tmp_path: Path) -> None:
     put(tmp_path, "A.md", "One.\n")
     await sync(wiki, tmp_path)
     page = await page_named(wiki, "A")
@@ -73,10 +73,10 @@ async def test_a_conflict_that_is_renamed_over_the_file_is_resolved(wiki: Wiki, 
     (tmp_path / event.detail).rename(tmp_path / "A.md")
     assert (await sync(wiki, tmp_path)).events == []
     assert (await wiki.page(page["id"]))["version"] == 2
-    await settled(wiki, tmp_path)
+    await check_nothing_to_do(wiki, tmp_path)
 
 
-async def test_a_change_goes_before_a_deletion(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_change_wins_over_a_deletion(wiki: Wiki, tmp_path: Path) -> None:
     for name in "ABC":
         put(tmp_path, f"{name}.md", "Same.\n")
     await sync(wiki, tmp_path)
@@ -87,15 +87,15 @@ async def test_a_change_goes_before_a_deletion(wiki: Wiki, tmp_path: Path) -> No
     await archive_page(wiki.database, wiki.scope, b)
     put(tmp_path, "C.md", "Changed here.\n")
     await delete_page(wiki.database, wiki.scope, c)
-    assert sorted(done(await sync(wiki, tmp_path))) == [("pull", "A.md"), ("push", "B.md"), ("push", "C.md")]
+    assert sorted(actions(await sync(wiki, tmp_path))) == [("pull", "A.md"), ("push", "B.md"), ("push", "C.md")]
     assert files(tmp_path)["A.md"] == "Changed there.\n"
     assert {(page["title"], page["status"]) for page in await wiki.rows("pages")} == {
         (name, "active") for name in "ABC"
     }
-    await settled(wiki, tmp_path)
+    await check_nothing_to_do(wiki, tmp_path)
 
 
-async def test_a_first_sync_of_two_full_sides_loses_nothing(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_first_sync_of_a_full_folder_and_wiki_loses_nothing(wiki: Wiki, tmp_path: Path) -> None:
     here = wiki.database, wiki.scope
     await create_page(*here, PageDraft("reference", "Same", body="Same."))
     await create_page(*here, PageDraft("reference", "Differs", body="Theirs."))
@@ -104,7 +104,7 @@ async def test_a_first_sync_of_two_full_sides_loses_nothing(wiki: Wiki, tmp_path
     put(tmp_path, "Differs.md", "Mine.\n")
     put(tmp_path, "Only here.md", "Here.\n")
     result = await sync(wiki, tmp_path)
-    assert sorted(done(result)) == [
+    assert sorted(actions(result)) == [
         ("conflict", "Differs.md"),
         ("pull", "topic/only-there.md"),
         ("push", "Only here.md"),
@@ -113,4 +113,4 @@ async def test_a_first_sync_of_two_full_sides_loses_nothing(wiki: Wiki, tmp_path
     assert (now["Same.md"], now["Differs.md"], now["Only here.md"]) == ("Same.\n", "Mine.\n", "Here.\n")
     assert now[result.conflicts[0]].endswith("Theirs.\n")
     assert len(await wiki.rows("pages")) == 4
-    await settled(wiki, tmp_path)
+    await check_nothing_to_do(wiki, tmp_path)

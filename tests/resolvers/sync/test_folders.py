@@ -10,7 +10,7 @@ from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sync.folder import Locked, lock_folder
-from tests.resolvers.sync.folders import done, files, page_named, put, settled, sync
+from tests.resolvers.sync.folders import actions, check_nothing_to_do, files, page_named, put, sync
 from tests.wiki import Wiki
 
 
@@ -26,16 +26,16 @@ async def test_a_folder_belongs_to_one_wiki(wiki: Wiki, tmp_path: Path) -> None:
         await sync(await wiki.neighbour(), tmp_path)
 
 
-async def test_a_state_that_cannot_be_read_is_made_anew(wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_unreadable_sync_state_is_rebuilt(wiki: Wiki, tmp_path: Path) -> None:
     put(tmp_path, "A.md", "One.\n")
     await sync(wiki, tmp_path)
     (tmp_path / ".cairn/sync.json").write_text("{")
-    await settled(wiki, tmp_path)
+    await check_nothing_to_do(wiki, tmp_path)
     (entry,) = orjson.loads((tmp_path / ".cairn/sync.json").read_bytes())["pages"].values()
     assert entry["path"] == "A.md"
 
 
-async def test_what_cannot_be_synced_is_named_and_left(wiki: Wiki, tmp_path: Path) -> None:
+async def test_files_that_cannot_be_synced_are_reported_and_left(wiki: Wiki, tmp_path: Path) -> None:
     put(tmp_path, "Good.md", "Good.\n")
     put(tmp_path, "Bad.md", "---\ntags: [\n---\n")
     (tmp_path / "Latin.md").write_bytes(b"caf\xe9")
@@ -50,12 +50,12 @@ async def test_what_cannot_be_synced_is_named_and_left(wiki: Wiki, tmp_path: Pat
     (vault / "Link.md").symlink_to(tmp_path / "outside.txt")
     (vault / "away").symlink_to(tmp_path)
     result = await sync(wiki, vault)
-    assert done(result) == [("push", "Good.md")]
+    assert actions(result) == [("push", "Good.md")]
     assert sorted(path for path, _, _ in result.left) == ["Bad.md", "Huge.md", "Latin.md", "Link.md", "Long.md"]
     assert [page["title"] for page in await wiki.rows("pages")] == ["Good"]
 
 
-async def test_a_known_file_that_becomes_unreadable_is_not_taken_for_deleted(wiki: Wiki, tmp_path: Path) -> None:
+async def test_a_file_that_becomes_unreadable_is_not_taken_for_deleted(wiki: Wiki, tmp_path: Path) -> None:
     file = put(tmp_path, "A.md", "One.\n")
     await sync(wiki, tmp_path)
     with file.open("wb") as huge:
@@ -64,7 +64,7 @@ async def test_a_known_file_that_becomes_unreadable_is_not_taken_for_deleted(wik
     assert (await page_named(wiki, "A"))["status"] == "active"
 
 
-async def test_nothing_is_written_through_a_link(wiki: Wiki, tmp_path: Path) -> None:
+async def test_nothing_is_written_through_a_symlink(wiki: Wiki, tmp_path: Path) -> None:
     vault, outside = tmp_path / "vault", tmp_path / "outside"
     vault.mkdir()
     outside.mkdir()
@@ -75,7 +75,7 @@ async def test_nothing_is_written_through_a_link(wiki: Wiki, tmp_path: Path) -> 
     assert list(outside.iterdir()) == []
 
 
-async def test_names_that_are_one_file_elsewhere_are_one_here(wiki: Wiki, tmp_path: Path) -> None:
+async def test_names_that_differ_in_case_or_normalisation_are_one_file(wiki: Wiki, tmp_path: Path) -> None:
     name = "Caf\u00e9.md"
     put(tmp_path, unicodedata.normalize("NFD", name), "One.\n")
     await sync(wiki, tmp_path)

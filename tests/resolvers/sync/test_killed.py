@@ -35,7 +35,7 @@ def reuses_connections() -> Iterator[None]:
         yield
 
 
-async def test_a_sync_is_killed_at_any_step(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+async def test_a_sync_killed_at_any_step_loses_no_text(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     random = Random(7)
     sides = TwoSides(wiki, tmp_path / "vault", random)
     await sides.any(2 * OPERATIONS)
@@ -57,8 +57,8 @@ async def test_a_sync_is_killed_at_any_step(wiki: Wiki, dsn: str, tmp_path: Path
     await sides.end(await sides.everywhere())
 
 
-async def test_a_sync_whose_edits_are_reviewed_is_killed_at_any_step(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
-    """No edit is lost or proposed twice, and once all is decided both sides are equal."""
+async def test_a_reviewed_sync_killed_at_any_step_loses_no_edit(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    """No edit is proposed twice, and once all proposals are decided both sides are equal."""
     random = Random(11)
     await set_policy(wiki, Policy.REVIEW)
     folder = wiki.acting(Role.MEMBER)
@@ -89,7 +89,7 @@ def subject(proposal: dict[str, Any]) -> str:
     return str(proposal["page_id"] or proposal["arguments"]["draft"]["metadata"]["imported_from"])
 
 
-async def test_a_sync_loses_its_database(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+async def test_a_sync_that_loses_its_database_loses_no_text(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     random = Random(3)
     sides = TwoSides(wiki, tmp_path / "vault", random)
     lost = 0
@@ -119,7 +119,7 @@ async def test_a_sync_loses_its_database(wiki: Wiki, dsn: str, tmp_path: Path) -
         assert number < 50, "no sync lost its database"
 
 
-async def test_a_file_that_was_moved_aside_is_put_back(wiki: Wiki, tmp_path: Path) -> None:
+async def test_files_moved_aside_by_a_killed_sync_are_put_back(wiki: Wiki, tmp_path: Path) -> None:
     root = tmp_path / "vault"
     sides = TwoSides(wiki, root, Random(1))
     (root / "x").mkdir()
@@ -138,7 +138,7 @@ async def test_a_file_that_was_moved_aside_is_put_back(wiki: Wiki, tmp_path: Pat
 
 
 @pytest.mark.parametrize("before", [None, "One.\n"])
-async def test_a_save_in_the_very_moment_of_a_write_is_kept(
+async def test_a_save_by_an_editor_during_a_sync_write_is_kept(
     wiki: Wiki, tmp_path: Path, before: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An editor saves after the sync has looked at the file and before it writes it."""
@@ -150,12 +150,12 @@ async def test_a_save_in_the_very_moment_of_a_write_is_kept(
         file.write_text(before)
     put = folder.put
 
-    def late(draft: str, target: str) -> None:
+    def put_after_a_save(draft: str, target: str) -> None:
         if not file.exists():
             file.write_text("Saved.\n")
         put(draft, target)
 
-    monkeypatch.setattr(folder, "put", late)
+    monkeypatch.setattr(folder, "put", put_after_a_save)
     with pytest.raises(FileChanged):
         write(str(tmp_path), "A.md", b"From the wiki.\n", hash_of(before.encode()) if before else None)
     assert file.read_text() == "Saved.\n"

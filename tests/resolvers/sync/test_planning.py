@@ -43,13 +43,15 @@ SIDES = st.one_of(st.none(), st.sampled_from("abcd"))
         (Base("a", "a"), "b", None, Action.PUSH),
     ],
 )
-def test_every_case_has_its_action(base: Base | None, file: str | None, page: str | None, action: Action) -> None:
+def test_each_combination_of_changes_has_its_action(
+    base: Base | None, file: str | None, page: str | None, action: Action
+) -> None:
     assert decide(base, file, page, same=file == page) is action
 
 
 @dataclass
 class Sides:
-    """An item in a folder and in a wiki, where whatever the wiki once said is in its history."""
+    """A note in a folder and its page in a wiki, whose history has all texts that the page ever had."""
 
     file: str | None = None
     page: str | None = None
@@ -111,9 +113,7 @@ def test_a_one_way_sync_never_writes_the_other_side(
 
 
 @given(st.one_of(st.none(), st.builds(Base, SIDES, SIDES)), SIDES, SIDES)
-def test_a_side_is_only_overwritten_where_it_did_not_change(
-    base: Base | None, file: str | None, page: str | None
-) -> None:
+def test_a_side_is_only_overwritten_if_it_did_not_change(base: Base | None, file: str | None, page: str | None) -> None:
     action = decide(base, file, page, same=file == page)
     if action in (Action.PULL, Action.REMOVE) and file is not None:
         assert base is not None
@@ -123,7 +123,7 @@ def test_a_side_is_only_overwritten_where_it_did_not_change(
         assert page == base.page
 
 
-def test_a_file_that_was_moved_stays_its_page() -> None:
+def test_a_moved_file_keeps_its_page() -> None:
     missing = [KnownFile("1", "a.md", "x"), KnownFile("2", "b.md", "y", "topic/b"), KnownFile("3", "c.md", "x")]
     new = [NewFile("d/c.md", "x"), NewFile("e.md", "changed", "topic/b"), NewFile("f.md", "x"), NewFile("g.md", "z")]
     assert find_moves(missing, new) == {"1": "f.md", "2": "e.md", "3": "d/c.md"}
@@ -145,7 +145,7 @@ def test_new_files_are_matched_with_pages_by_path_then_header_then_title() -> No
     assert match_files(new, pages) == {"kiln.md": "1", "x.md": "2", "Clay.md": "3"}
 
 
-def test_paths_that_only_a_file_system_tells_apart_are_one() -> None:
+def test_paths_that_differ_in_unicode_normalisation_are_matched() -> None:
     assert match_files([NewFile("Cafe\u0301.md", "a")], [NewPage("1", "topic/x", "Caf\u00e9.md")]) == {
         "Cafe\u0301.md": "1"
     }
@@ -155,7 +155,7 @@ FIELDS = st.dictionaries(st.sampled_from(["title", "summary", "tags"]), st.sampl
 
 
 @given(FIELDS, FIELDS, FIELDS)
-def test_fields_are_merged_as_far_as_one_side_changed_them(
+def test_fields_changed_on_one_side_are_merged(
     base: dict[str, str], own: dict[str, str], other: dict[str, str]
 ) -> None:
     found, conflicts = merge_fields(base, own, other)
