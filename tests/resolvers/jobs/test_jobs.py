@@ -21,34 +21,34 @@ from resolvers.transactions.transaction import writing
 from tests.wiki import Wiki
 
 
-async def ask(wiki: Wiki, bucket: int | None = None, trigger: str = "retain"):
+async def enqueue_job(wiki: Wiki, bucket: int | None = None, trigger: str = "retain"):
     async with writing(wiki.database, wiki.scope) as writer:
         return await enqueue(writer, wiki.scope.tenant_id, wiki.scope.owner_id, trigger, bucket=bucket)
 
 
-async def end(wiki: Wiki, job: queue.Job) -> None:
+async def finish_job(wiki: Wiki, job: queue.Job) -> None:
     async with writing(wiki.database, wiki.scope) as writer:
         await finish(writer, job, {"sources": 3})
 
 
-async def silence(wiki: Wiki, minutes: int) -> None:
+async def age_heartbeats(wiki: Wiki, minutes: int) -> None:
     since = timedelta(minutes=minutes)
     await wiki.look.execute(
         "UPDATE compile_jobs SET heartbeat_at = now() - $1::interval WHERE status = 'running'", since
     )
 
 
-async def test_a_wiki_is_asked_for_once_in_a_bucket(wiki: Wiki) -> None:
-    first = await ask(wiki, 7)
-    assert await ask(wiki, 7) == first
-    assert await ask(wiki, 8) != first
+async def test_a_wiki_has_one_job_per_bucket(wiki: Wiki) -> None:
+    first = await enqueue_job(wiki, 7)
+    assert await enqueue_job(wiki, 7) == first
+    assert await enqueue_job(wiki, 8) != first
     row = await wiki.row("compile_jobs", id=first)
     assert row["dedupe_key"] == f"{wiki.scope.tenant_id}:{wiki.scope.owner_id}:7"
     assert (row["status"], row["trigger"], row["attempt"]) == ("pending", "retain", 0)
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
-async def test_a_machine_whose_clock_is_wrong_asks_for_jobs_that_others_run_at_once(
+async def test_jobs_of_a_machine_with_a_wrong_clock_run_at_once(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
     class Wrong(datetime):
@@ -59,7 +59,7 @@ async def test_a_machine_whose_clock_is_wrong_asks_for_jobs_that_others_run_at_o
     monkeypatch.setattr(queue, "BUCKET", 300)
     with monkeypatch.context() as patched:
         patched.setattr(queue, "datetime", Wrong)
-        await ask(wiki)
+        await enqueue_job(wiki)
         assert 0 <= (await queue.count_open_jobs(wiki.database)).oldest < 600
     assert 0 <= (await queue.count_open_jobs(wiki.database)).oldest < 600
     job = await claim(wiki.database, "w")
@@ -68,24 +68,24 @@ async def test_a_machine_whose_clock_is_wrong_asks_for_jobs_that_others_run_at_o
         patched.setattr(queue, "datetime", Wrong)
         await beat(wiki.database, job)
         assert await claim(wiki.database, "another") is None
-        waits = job.next_bucket_begins - (await wiki.row("compile_jobs", id=job.id))["created_at"]
-        assert timedelta(0) < waits <= timedelta(minutes=5), "what a cap leaves to the next bucket waits no hour"
+        wait = job.next_bucket_begins - (await wiki.row("compile_jobs", id=job.id))["created_at"]
+        assert timedelta(0) < wait <= timedelta(minutes=5), "what a cap leaves to the next bucket waits no hour"
     assert await claim(wiki.database, "another") is None, "its worker is alive"
 
 
 async def test_a_finished_job_does_not_block_a_new_one(wiki: Wiki) -> None:
-    first = await ask(wiki, 7)
+    first = await enqueue_job(wiki, 7)
     job = await claim(wiki.database, "w")
     assert job
     assert job.id == first
-    assert await ask(wiki, 7) == first, "one that runs reads what comes before it ends"
-    await end(wiki, job)
-    assert await ask(wiki, 7) != first
+    assert await enqueue_job(wiki, 7) == first, "one that runs reads what comes before it ends"
+    await finish_job(wiki, job)
+    assert await enqueue_job(wiki, 7) != first
     row = await wiki.row("compile_jobs", id=first)
     assert (row["status"], row["metrics"], row["claimed_by"]) == ("succeeded", {"sources": 3}, None)
 
 
-async def test_an_enqueue_that_is_rolled_back_never_was(wiki: Wiki) -> None:
+async def test_a_rolled_back_enqueue_leaves_no_job(wiki: Wiki) -> None:
     with suppress(ZeroDivisionError):
         async with writing(wiki.database, wiki.scope) as writer:
             await enqueue(writer, wiki.scope.tenant_id, wiki.scope.owner_id, "retain")
@@ -93,49 +93,49 @@ async def test_an_enqueue_that_is_rolled_back_never_was(wiki: Wiki) -> None:
     assert await wiki.rows("compile_jobs") == []
 
 
-async def test_the_oldest_runs_first_and_one_of_a_wiki(wiki: Wiki) -> None:
+async def test_the_oldest_job_runs_first_and_one_job_per_wiki(wiki: Wiki) -> None:
     other = await wiki.neighbour()
-    first, _, third = await ask(wiki, 1), await ask(wiki, 2), await ask(other, 1)
-    one, two = await claim(wiki.database, "w"), await claim(wiki.database, "w")
-    assert one
-    assert two
-    assert (one.id, two.id) == (first, third)
+    first, _, third = await enqueue_job(wiki, 1), await enqueue_job(wiki, 2), await enqueue_job(other, 1)
+    first_claimed, second_claimed = await claim(wiki.database, "w"), await claim(wiki.database, "w")
+    assert first_claimed
+    assert second_claimed
+    assert (first_claimed.id, second_claimed.id) == (first, third)
     assert await claim(wiki.database, "w") is None
-    await end(wiki, one)
+    await finish_job(wiki, first_claimed)
     assert await claim(wiki.database, "w") is not None
 
 
-async def test_the_oldest_of_all_tenants_runs_first(dsn: str, wiki: Wiki) -> None:
+async def test_the_oldest_job_of_all_tenants_runs_first(dsn: str, wiki: Wiki) -> None:
     from tests.wiki import close_wiki, open_wiki
 
     elsewhere = await open_wiki(dsn)
     try:
-        first, second = await ask(elsewhere), await ask(wiki)
+        first, second = await enqueue_job(elsewhere), await enqueue_job(wiki)
         claimed = [await claim(wiki.database, "w"), await claim(wiki.database, "w")]
         assert [job.id for job in claimed if job] == [first, second]
     finally:
         await close_wiki(elsewhere)
 
 
-async def test_a_job_without_a_sign_of_life_is_given_to_another(wiki: Wiki) -> None:
-    await ask(wiki)
-    dead = await claim(wiki.database, "w")
-    assert dead
-    await silence(wiki, 9)
+async def test_a_job_without_heartbeats_is_given_to_another_worker(wiki: Wiki) -> None:
+    await enqueue_job(wiki)
+    lost = await claim(wiki.database, "w")
+    assert lost
+    await age_heartbeats(wiki, 9)
     assert await claim(wiki.database, "w") is None
-    await beat(wiki.database, dead)
-    await silence(wiki, 11)
-    heir = await claim(wiki.database, "w")
-    assert heir
-    assert (heir.id, heir.attempt) == (dead.id, 2)
-    for late in (beat(wiki.database, dead), end(wiki, dead), fail(wiki.database, dead, "x", {})):
+    await beat(wiki.database, lost)
+    await age_heartbeats(wiki, 11)
+    taken_over = await claim(wiki.database, "w")
+    assert taken_over
+    assert (taken_over.id, taken_over.attempt) == (lost.id, 2)
+    for late in (beat(wiki.database, lost), finish_job(wiki, lost), fail(wiki.database, lost, "x", {})):
         with pytest.raises(JobLost):
             await late
-    await end(wiki, heir)
+    await finish_job(wiki, taken_over)
 
 
-async def test_a_failure_is_tried_again_later_and_not_for_ever(wiki: Wiki) -> None:
-    job_id, waits = await ask(wiki), []
+async def test_a_failed_job_is_retried_with_growing_pauses_up_to_a_limit(wiki: Wiki) -> None:
+    job_id, waits = await enqueue_job(wiki), []
     for _ in range(queue.ATTEMPTS_MAX):
         job = await claim(wiki.database, "w")
         assert job
@@ -148,8 +148,8 @@ async def test_a_failure_is_tried_again_later_and_not_for_ever(wiki: Wiki) -> No
     assert [round(wait / 30) for wait in waits] == [1, 2, 4, 8, 16]
 
 
-async def test_a_follow_up_is_in_the_bucket_behind_its_parents(wiki: Wiki) -> None:
-    await ask(wiki, 41, "bootstrap_import")
+async def test_a_follow_up_job_is_in_the_bucket_after_its_parents(wiki: Wiki) -> None:
+    await enqueue_job(wiki, 41, "bootstrap_import")
     job = await claim(wiki.database, "w")
     assert job
     async with writing(wiki.database, wiki.scope) as writer:
@@ -159,13 +159,13 @@ async def test_a_follow_up_is_in_the_bucket_behind_its_parents(wiki: Wiki) -> No
     assert (row["dedupe_key"].rpartition(":")[2], row["trigger"]) == ("42", "bootstrap_import")
 
 
-async def test_the_rest_of_a_job_about_something_waits_behind_no_other(wiki: Wiki) -> None:
+async def test_a_follow_up_of_a_job_with_a_subject_is_separate_from_other_jobs(wiki: Wiki) -> None:
     wanted: dict[str, Any] = {"bucket": 41, "subject": "rebuild"}
     async with writing(wiki.database, wiki.scope) as writer:
         await enqueue(writer, wiki.scope.tenant_id, wiki.scope.owner_id, "rebuild", **wanted)
     job = await claim(wiki.database, "w")
     assert job
-    compiling = await ask(wiki, 50)
+    compiling = await enqueue_job(wiki, 50)
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     async with writing(wiki.database, wiki.scope) as writer:
         rest = await follow_up(writer, job, after=tomorrow)
@@ -176,17 +176,17 @@ async def test_the_rest_of_a_job_about_something_waits_behind_no_other(wiki: Wik
     assert (row["trigger"], row["run_after"]) == ("rebuild", tomorrow)
 
 
-async def test_a_cancelled_job_is_lost_for_who_runs_it(wiki: Wiki) -> None:
-    await ask(wiki)
+async def test_a_cancelled_job_is_lost_for_its_worker(wiki: Wiki) -> None:
+    await enqueue_job(wiki)
     job = await claim(wiki.database, "w")
     assert job
     assert await cancel(wiki.database, wiki.scope, job.id)
     assert not await cancel(wiki.database, wiki.scope, job.id)
     with pytest.raises(JobLost):
-        await end(wiki, job)
+        await finish_job(wiki, job)
 
 
-async def test_only_admins_ask_and_cancel(wiki: Wiki) -> None:
+async def test_only_admins_request_and_cancel_compiles(wiki: Wiki) -> None:
     job_id = await ask_for_compile(wiki.database, wiki.scope)
     service = wiki.acting(Role.SERVICE)
     with pytest.raises(Forbidden):
@@ -197,15 +197,15 @@ async def test_only_admins_ask_and_cancel(wiki: Wiki) -> None:
         await cancel(wiki.database, wiki.scope, wiki.scope.owner_id)
 
 
-async def test_workers_at_once_take_each_job_once_and_one_of_a_wiki(dsn: str, wiki: Wiki) -> None:
+async def test_concurrent_workers_run_each_job_once_and_one_per_wiki(dsn: str, wiki: Wiki) -> None:
     wikis = [wiki, *[await wiki.neighbour() for _ in range(9)]]
-    asked = {await ask(one, bucket) for one in wikis for bucket in range(3)}
+    job_ids = {await enqueue_job(each_wiki, bucket) for each_wiki in wikis for bucket in range(3)}
     ran, running = Counter(), Counter()
 
     async def worker(name: str) -> None:
         database = Database(dsn, size=2)
         await database.open()
-        while len(ran) < len(asked):
+        while len(ran) < len(job_ids):
             job = await claim(database, name)
             if job is None:
                 await asyncio.sleep(0.005)
@@ -222,13 +222,13 @@ async def test_workers_at_once_take_each_job_once_and_one_of_a_wiki(dsn: str, wi
 
     async with asyncio.timeout(30):
         await asyncio.gather(*(worker(f"w{n}") for n in range(4)))
-    assert set(ran) == asked
+    assert set(ran) == job_ids
     assert set(ran.values()) == {1}
 
 
-async def test_a_failed_job_is_retried_with_all_its_attempts(wiki: Wiki) -> None:
+async def test_a_manually_retried_job_has_all_its_attempts_again(wiki: Wiki) -> None:
     admin = wiki.acting(Role.ADMIN).scope
-    first = await ask(wiki, 7)
+    first = await enqueue_job(wiki, 7)
     job = await claim(wiki.database, "w")
     assert job
     with pytest.raises(BadInput, match="running"):
@@ -243,7 +243,7 @@ async def test_a_failed_job_is_retried_with_all_its_attempts(wiki: Wiki) -> None
         "The disk is full.",
     )
     assert await cancel(wiki.database, admin, first)
-    second = await ask(wiki, 7)
+    second = await enqueue_job(wiki, 7)
     assert await retry(wiki.database, admin, first) == second, "one of its key is open"
 
 
@@ -251,16 +251,16 @@ async def test_old_jobs_are_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.Mo
     monkeypatch.setattr("resolvers.archives.retention.ROWS_PER_BATCH", 2)
     for number in range(5):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {number}"))
-    over, waiting = await ask(wiki, 7), await ask(wiki, 8)
-    await cancel(wiki.database, wiki.acting(Role.ADMIN).scope, over)
+    cancelled, waiting = await enqueue_job(wiki, 7), await enqueue_job(wiki, 8)
+    await cancel(wiki.database, wiki.acting(Role.ADMIN).scope, cancelled)
     await RetentionCheck(1, 60).run_if_due(wiki.database)
     assert (len(await wiki.rows("activity")), len(await wiki.rows("compile_jobs"))) == (5, 2)
     now = retention.find_moment
 
-    async def later(database: Database) -> datetime:
+    async def two_days_later(database: Database) -> datetime:
         return await now(database) + timedelta(days=2)
 
-    monkeypatch.setattr(retention, "find_moment", later)
+    monkeypatch.setattr(retention, "find_moment", two_days_later)
     await RetentionCheck(0, 60).run_if_due(wiki.database)
     assert len(await wiki.rows("activity")) == 5, "0 keeps all"
     check = RetentionCheck(1, 60)

@@ -19,7 +19,8 @@ BODY = "Ada keeps the harbour.\n\n## Tides\n\nLow at six."
 REVIEW = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
 
 
-async def held(write: Any) -> UUID:
+async def proposal_id_of(write: Any) -> UUID:
+    """Return the id of the proposal that a write becomes."""
     with pytest.raises(ReviewRequired) as caught:
         await write
     assert caught.value.proposal_id is not None
@@ -27,7 +28,7 @@ async def held(write: Any) -> UUID:
 
 
 async def propose(wiki: Wiki, ada: Scope, page_id: UUID, new: str = "seven", old: str = "six") -> UUID:
-    return await held(edit_page(wiki.database, ada, PageAddress(page_id), old_text=old, new_text=new))
+    return await proposal_id_of(edit_page(wiki.database, ada, PageAddress(page_id), old_text=old, new_text=new))
 
 
 async def expire(wiki: Wiki, *proposal_ids: UUID) -> int:

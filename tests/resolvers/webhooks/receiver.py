@@ -37,7 +37,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/hooks"
 
     def bodies(self) -> list[dict[str, Any]]:
-        return [one["body"] for one in self.heard]
+        return [delivery["body"] for delivery in self.heard]
 
     def told(self) -> list[tuple[str, str | None, int | None]]:
         return [(body["type"], body["data"]["slug"], body["data"]["version"]) for body in self.bodies()]
@@ -50,7 +50,7 @@ def is_signed(secret: str, headers: Any, body: bytes) -> bool:
     content = b".".join((headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body))
     key = base64.b64decode(secret.split("_", 1)[1])
     wanted = base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
-    given = [one.partition(",") for one in headers["webhook-signature"].split(" ")]
+    given = [signature.partition(",") for signature in headers["webhook-signature"].split(" ")]
     return any(version == "v1" and hmac.compare_digest(value, wanted) for version, _, value in given)
 
 

@@ -24,10 +24,10 @@ INSIDE = "127.0.0.0/8"
 
 @asynccontextmanager
 async def sender(database: Database, networks: str | None = INSIDE, **given: Any) -> AsyncIterator[Sender]:
-    made = Sender(database, WebhookClient(networks), "test", idle=0.02, **given)
-    task = asyncio.create_task(made.work())
+    running_sender = Sender(database, WebhookClient(networks), "test", idle=0.02, **given)
+    task = asyncio.create_task(running_sender.work())
     try:
-        yield made
+        yield running_sender
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -49,7 +49,11 @@ async def settled(wiki: Wiki, webhook_id: UUID, *statuses: str) -> list[dict[str
         while True:
             rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
             queues = await wiki.rows("webhook_queues", "webhook_id", webhook_id=webhook_id)
-            if rows and all(row["status"] in statuses for row in rows) and not any(one["claimed_by"] for one in queues):
+            if (
+                rows
+                and all(row["status"] in statuses for row in rows)
+                and not any(queue["claimed_by"] for queue in queues)
+            ):
                 return rows
             await asyncio.sleep(0.02)
 

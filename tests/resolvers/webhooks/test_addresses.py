@@ -20,7 +20,7 @@ async def test_no_redirect_is_followed(wiki: Wiki, receiver: Receiver) -> None:
     assert set(receiver.paths) == {"/hooks"}
 
 
-async def test_nothing_is_sent_to_this_machine_unless_an_operator_says_so(wiki: Wiki, receiver: Receiver) -> None:
+async def test_local_addresses_are_refused_unless_the_operator_allows_them(wiki: Wiki, receiver: Receiver) -> None:
     await hook(wiki, receiver)
     await create(wiki, "Austin")
     async with sender(wiki.database, None):
@@ -31,7 +31,7 @@ async def test_nothing_is_sent_to_this_machine_unless_an_operator_says_so(wiki: 
 
 
 @pytest.mark.parametrize(
-    ("url", "found"),
+    ("url", "addresses"),
     [
         ("https://app.example.org/", ["127.0.0.1"]),
         ("https://app.example.org/", ["10.1.2.3"]),
@@ -49,9 +49,9 @@ async def test_nothing_is_sent_to_this_machine_unless_an_operator_says_so(wiki: 
         ("https://localhost/", ["127.0.0.1"]),
     ],
 )
-async def test_addresses_inside_are_refused_whatever_they_are_called(url: str, found: Sequence[str]) -> None:
+async def test_private_addresses_and_plain_http_are_refused(url: str, addresses: Sequence[str]) -> None:
     async def look_up(host: str, port: int) -> Sequence[str]:
-        return found
+        return addresses
 
     client = WebhookClient("10.9.0.0/16", look_up=look_up)
     with pytest.raises(NotSent):
@@ -59,15 +59,15 @@ async def test_addresses_inside_are_refused_whatever_they_are_called(url: str, f
             raise AssertionError("a connection would be opened")
 
 
-async def test_a_name_is_looked_up_once_so_that_it_cannot_mean_another_machine_then(receiver: Receiver) -> None:
-    asked: list[str] = []
+async def test_a_host_name_is_resolved_once_per_connection(receiver: Receiver) -> None:
+    lookups: list[str] = []
 
     async def look_up(host: str, port: int) -> Sequence[str]:
-        asked.append(host)
-        return ["127.0.0.1"] if len(asked) == 1 else ["127.0.0.2"]
+        lookups.append(host)
+        return ["127.0.0.1"] if len(lookups) == 1 else ["127.0.0.2"]
 
     url = f"http://rebound.example.org:{receiver.port}/hooks"
     async with WebhookClient(INSIDE, look_up=look_up).to(url) as post:
         for _ in range(2):
             assert await post({"webhook-id": "1"}, b'{"data": {}}') == 204
-    assert asked == ["rebound.example.org"]
+    assert lookups == ["rebound.example.org"]

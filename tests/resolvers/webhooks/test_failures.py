@@ -29,7 +29,7 @@ from tests.waiting import within
 from tests.wiki import Wiki
 
 
-async def test_a_failure_is_tried_again_and_holds_up_what_follows(wiki: Wiki, receiver: Receiver) -> None:
+async def test_a_failed_delivery_is_retried_before_later_ones(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     receiver.answers = [500]
     await create(wiki, "Austin", "Boston")
@@ -53,29 +53,29 @@ async def test_a_failure_is_tried_again_and_holds_up_what_follows(wiki: Wiki, re
     assert (await find_webhook(wiki.database, tenant_id, issued.id)).state == "active"
 
 
-async def test_a_receiver_that_takes_something_again_gets_the_rest_soon(wiki: Wiki, receiver: Receiver) -> None:
-    """It gets the rest before the pause of hours that other wikis had reached."""
+async def test_a_recovered_receiver_gets_its_other_queues_within_a_minute(wiki: Wiki, receiver: Receiver) -> None:
+    """The retry pause of another wiki's queue had grown to hours."""
     issued, other = await hook(wiki, receiver), await wiki.neighbour()
     await create(wiki, "Austin")
     await create(other, "Boston")
     await wiki.look.execute("UPDATE webhooks SET failing_since = now()")
-    late = "UPDATE webhook_queues SET due_at = now() + interval '6 hours' WHERE owner_id = $1"
-    await wiki.look.execute(late, other.scope.owner_id)
+    postpone = "UPDATE webhook_queues SET due_at = now() + interval '6 hours' WHERE owner_id = $1"
+    await wiki.look.execute(postpone, other.scope.owner_id)
     async with sender(wiki.database):
         await settled(wiki, issued.id, "delivered")
     due = "SELECT due_at - now() FROM webhook_queues WHERE owner_id = $1"
     assert await wiki.look.fetchval(due, other.scope.owner_id) <= timedelta(minutes=1)
 
 
-def test_pauses_grow_and_differ() -> None:
+def test_retry_pauses_grow_and_vary() -> None:
     pauses = [pause_after(attempt).total_seconds() for attempt in range(1, 40)]
     assert 4 <= pauses[0] <= 6
-    assert all(one <= 6 * 3600 * 1.2 for one in pauses)
+    assert all(pause <= 6 * 3600 * 1.2 for pause in pauses)
     assert sum(pauses[:20]) > 48 * 3600
     assert len({pause_after(3) for _ in range(10)}) > 1
 
 
-async def test_what_cannot_be_delivered_in_time_is_dead_and_can_be_redelivered(wiki: Wiki, receiver: Receiver) -> None:
+async def test_undeliverable_events_are_dead_and_can_be_redelivered(wiki: Wiki, receiver: Receiver) -> None:
     issued, tenant_id = await hook(wiki, receiver), wiki.scope.tenant_id
     receiver.usual = 503
     await create(wiki, "Austin", "Boston")
@@ -85,7 +85,7 @@ async def test_what_cannot_be_delivered_in_time_is_dead_and_can_be_redelivered(w
         assert receiver.heard == []
         receiver.usual = 204
         found = await list_deliveries(wiki.database, tenant_id, issued.id, status=DeliveryStatus.DEAD)
-        assert [one.slug for one in found] == ["boston", "austin"]
+        assert [delivery.slug for delivery in found] == ["boston", "austin"]
         assert await redeliver(wiki.database, tenant_id, issued.id) == 2
         await settled(wiki, issued.id, "delivered")
         assert await redeliver(wiki.database, tenant_id, issued.id) == 0
@@ -125,7 +125,7 @@ async def test_a_webhook_that_fails_for_long_is_disabled(wiki: Wiki, receiver: R
     assert [slug for _, slug, _ in receiver.told()] == ["austin", "boston"]
 
 
-async def test_a_receiver_that_is_gone_is_disabled_at_once(wiki: Wiki, receiver: Receiver) -> None:
+async def test_status_410_disables_a_webhook_at_once(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     receiver.usual = 410
     await create(wiki, "Austin")
@@ -134,7 +134,7 @@ async def test_a_receiver_that_is_gone_is_disabled_at_once(wiki: Wiki, receiver:
     assert (await find_webhook(wiki.database, wiki.scope.tenant_id, issued.id)).state == "disabled"
 
 
-async def test_an_endpoint_that_does_not_answer_holds_up_no_other(wiki: Wiki, receiver: Receiver) -> None:
+async def test_a_hanging_receiver_does_not_delay_other_webhooks(wiki: Wiki, receiver: Receiver) -> None:
     with receiving() as dead:
         dead.slow = 20
         await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft(dead.url))
@@ -149,26 +149,26 @@ async def test_an_endpoint_that_does_not_answer_holds_up_no_other(wiki: Wiki, re
     assert len(receiver.heard) == 1
 
 
-async def test_a_receiver_that_takes_too_long_has_not_taken_it(receiver: Receiver) -> None:
+async def test_a_delivery_that_takes_too_long_fails(receiver: Receiver) -> None:
     receiver.slow = 5
     with pytest.raises(NotSent, match="took more than"):
         async with WebhookClient(INSIDE, seconds=0.2).to(receiver.url) as post:
             await post({"webhook-id": "1"}, b'{"data": {}}')
 
 
-async def test_an_outage_of_a_receiver_is_found_by_few_of_its_queues(
+async def test_a_failure_of_one_queue_pauses_the_other_queues_of_its_webhook(
     wiki: Wiki, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise each of them would have a pause when the outage is over."""
+    """Otherwise each queue would reach a long retry pause during an outage."""
     monkeypatch.setattr(sending, "COOLING", 3600.0)
     await hook(wiki, receiver)
     receiver.usual = 500
     await create(wiki, "Austin")
     await create(await wiki.neighbour(), "Boston")
-    one = Sender(wiki.database, WebhookClient(INSIDE), "one")
-    claim = await one.claim(wiki.scope.tenant_id)
+    failing = Sender(wiki.database, WebhookClient(INSIDE), "one")
+    claim = await failing.claim(wiki.scope.tenant_id)
     assert claim is not None
-    await one.release(claim, await one.drain(claim))
-    assert await one.claim(wiki.scope.tenant_id) is None
-    one.cooling.clear()
-    assert await one.claim(wiki.scope.tenant_id) is not None
+    await failing.release(claim, await failing.drain(claim))
+    assert await failing.claim(wiki.scope.tenant_id) is None
+    failing.cooling.clear()
+    assert await failing.claim(wiki.scope.tenant_id) is not None

@@ -42,7 +42,7 @@ class Killed:
         self.process = self.started()
 
 
-async def test_nothing_is_lost_while_sender_and_receiver_are_killed(wiki: Wiki, tmp_path: Path) -> None:
+async def test_no_delivery_is_lost_while_sender_and_receiver_are_killed(wiki: Wiki, tmp_path: Path) -> None:
     chance, port, place = random.Random(1), free_port(), tmp_path / "heard"
     draft = WebhookDraft(f"http://127.0.0.1:{port}/")
     issued = await create_webhook(wiki.database, wiki.scope.tenant_id, draft)
@@ -75,7 +75,7 @@ async def test_nothing_is_lost_while_sender_and_receiver_are_killed(wiki: Wiki, 
         sender.end()
         receiver.end()
     rows = await wiki.rows("webhook_deliveries", "position")
-    heard = read_deliveries(place)
+    deliveries = read_deliveries(place)
     assert len(rows) > KILLS
     assert [row["version"] for row in rows] == [*range(1, len(rows) + 1)]
-    assert [*dict.fromkeys(one["id"] for one in heard)] == [str(row["id"]) for row in rows]
+    assert [*dict.fromkeys(delivery["id"] for delivery in deliveries)] == [str(row["id"]) for row in rows]

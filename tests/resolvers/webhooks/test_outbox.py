@@ -38,7 +38,7 @@ async def queued(wiki: Wiki, webhook_id: UUID) -> list[tuple[str, str | None, in
     return [(row["kind"], row["slug"], row["version"]) for row in rows]
 
 
-async def test_a_write_queues_what_it_changed(wiki: Wiki) -> None:
+async def test_a_write_queues_a_delivery_for_each_change(wiki: Wiki) -> None:
     webhook_id = await hook(wiki)
     page_id = await create(wiki, "Austin")
     await update_page(wiki.database, wiki.scope, page_id, title="Austin, Texas")
@@ -56,7 +56,7 @@ async def test_a_write_queues_what_it_changed(wiki: Wiki) -> None:
     assert queue["due_at"] is not None
 
 
-async def test_nothing_is_queued_of_what_is_not_committed(wiki: Wiki) -> None:
+async def test_a_rolled_back_write_queues_nothing(wiki: Wiki) -> None:
     webhook_id = await hook(wiki)
 
     async def fail() -> None:
@@ -71,12 +71,12 @@ async def test_nothing_is_queued_of_what_is_not_committed(wiki: Wiki) -> None:
     assert await queued(wiki, webhook_id) == []
 
 
-async def test_nothing_is_queued_where_no_webhook_is(wiki: Wiki) -> None:
+async def test_nothing_is_queued_without_a_webhook(wiki: Wiki) -> None:
     await create(wiki, "Austin")
     assert await wiki.rows("webhook_queues", "webhook_id") == []
 
 
-async def test_a_webhook_hears_of_the_kinds_and_types_that_it_wants(wiki: Wiki) -> None:
+async def test_a_webhook_gets_the_kinds_and_types_that_it_subscribed_to(wiki: Wiki) -> None:
     created, entities = await hook(wiki, kinds=["created"]), await hook(wiki, types=["entity"])
     page_id = await create(wiki, "Austin")
     await create(wiki, "Mara", "entity")
@@ -86,14 +86,14 @@ async def test_a_webhook_hears_of_the_kinds_and_types_that_it_wants(wiki: Wiki) 
     assert [line[:2] for line in await queued(wiki, entities)] == [("created", "mara")]
 
 
-async def test_events_of_the_whole_wiki_are_sent_whatever_the_types(wiki: Wiki) -> None:
+async def test_events_of_the_whole_wiki_ignore_the_types_of_a_webhook(wiki: Wiki) -> None:
     entities = await hook(wiki, types=["entity"])
     await create(wiki, "Austin")
     await archive_scope(wiki.database, wiki.scope)
     assert await queued(wiki, entities) == [("archived", None, None)]
 
 
-async def test_a_webhook_hears_of_the_wikis_that_it_wants(wiki: Wiki) -> None:
+async def test_a_webhook_gets_events_of_the_wikis_that_it_subscribed_to(wiki: Wiki) -> None:
     other = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "other", "Other")
     mine, theirs = await hook(wiki, owner_ids=[wiki.scope.owner_id]), await hook(wiki, owner_ids=[other.id])
     everything = await hook(wiki)
@@ -108,16 +108,16 @@ async def test_a_webhook_hears_of_the_wikis_that_it_wants(wiki: Wiki) -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "told"), [(None, 3), ("public", 3), ("confidential", 2), ("Secret", 1), ("nonsense", 1), ("", 3)]
+    ("level", "recipients"), [(None, 3), ("public", 3), ("confidential", 2), ("Secret", 1), ("nonsense", 1), ("", 3)]
 )
-async def test_a_page_above_the_ceiling_is_not_sent(wiki: Wiki, level: str | None, told: int) -> None:
-    """Neither while it is there, nor when it goes."""
+async def test_a_page_above_the_ceiling_is_not_sent(wiki: Wiki, level: str | None, recipients: int) -> None:
+    """Neither its creation nor its deletion is queued."""
     ids = [await hook(wiki, ceiling=ceiling) for ceiling in ("internal", "confidential", "secret")]
     metadata = None if level is None else {"sensitivity": level}
     page_id = await create(wiki, "Austin", metadata=metadata)
     await delete_page(wiki.database, wiki.scope, page_id)
-    heard = [len(await queued(wiki, webhook_id)) for webhook_id in ids]
-    assert heard == [0] * (3 - told) + [2] * told
+    deliveries = [len(await queued(wiki, webhook_id)) for webhook_id in ids]
+    assert deliveries == [0] * (3 - recipients) + [2] * recipients
 
 
 async def test_changes_beyond_the_limit_become_one_event(wiki: Wiki) -> None:
@@ -130,7 +130,7 @@ async def test_changes_beyond_the_limit_become_one_event(wiki: Wiki) -> None:
     assert await queued(wiki, webhook_id) == [("resync", None, None)]
 
 
-async def test_a_disabled_webhook_hears_nothing_until_it_is_enabled(wiki: Wiki) -> None:
+async def test_a_disabled_webhook_gets_no_events_until_it_is_enabled(wiki: Wiki) -> None:
     webhook_id, tenant_id = await hook(wiki), wiki.scope.tenant_id
     await update_webhook(wiki.database, tenant_id, webhook_id, WebhookChanges(enabled=False))
     await create(wiki, "Austin")
@@ -140,8 +140,8 @@ async def test_a_disabled_webhook_hears_nothing_until_it_is_enabled(wiki: Wiki) 
     assert [line[:2] for line in await queued(wiki, webhook_id)] == [("created", "boston")]
 
 
-async def test_order_is_that_of_commits_under_concurrent_writers(wiki: Wiki) -> None:
-    """Versions of each page ascend in the queue, as they do in the wiki, and no position is given twice."""
+async def test_deliveries_are_queued_in_the_order_of_commits(wiki: Wiki) -> None:
+    """Versions of each page ascend in the queue under concurrent writers, and no position is used twice."""
     webhook_id = await hook(wiki)
     pages = [await create(wiki, f"Page {number}") for number in range(3)]
 
@@ -163,8 +163,8 @@ async def test_order_is_that_of_commits_under_concurrent_writers(wiki: Wiki) -> 
         assert versions == [*range(1, len(versions) + 1)]
 
 
-async def test_a_webhook_may_be_deleted_while_others_write(wiki: Wiki) -> None:
-    """No write fails by it, and nothing of it stays."""
+async def test_a_webhook_can_be_deleted_during_writes(wiki: Wiki) -> None:
+    """No write fails, and no delivery or queue is left."""
     tenant_id = wiki.scope.tenant_id
 
     async def write(number: int) -> None:
@@ -197,12 +197,12 @@ async def test_a_webhook_may_be_deleted_while_others_write(wiki: Wiki) -> None:
         {"url": URL, "ceiling": "low"},
     ],
 )
-async def test_a_webhook_that_makes_no_sense_is_refused(wiki: Wiki, given: dict[str, Any]) -> None:
+async def test_invalid_webhooks_are_refused(wiki: Wiki, given: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft(**given))
 
 
-async def test_a_tenant_has_so_many_webhooks_and_no_more(wiki: Wiki) -> None:
+async def test_webhooks_per_tenant_are_limited(wiki: Wiki) -> None:
     for _ in range(webhooks.WEBHOOKS_MAX):
         await hook(wiki)
     with pytest.raises(BadInput, match="20 webhooks"):

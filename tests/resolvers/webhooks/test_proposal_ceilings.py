@@ -12,7 +12,7 @@ from resolvers.proposals.decisions import (
     accept_proposal,
     decline_proposal,
 )
-from tests.resolvers.webhooks.proposing import BODY, EVENTS, decline, expire, held, propose, queued
+from tests.resolvers.webhooks.proposing import BODY, EVENTS, decline, expire, proposal_id_of, propose, queued
 from tests.resolvers.webhooks.receiver import Receiver
 from tests.resolvers.webhooks.sender import hook
 from tests.wiki import Wiki
@@ -21,74 +21,82 @@ CEILINGS = ("public", "internal", "confidential", "secret")
 
 
 async def ceilings(wiki: Wiki, receiver: Receiver) -> dict[str, UUID]:
-    """A webhook of each ceiling that wants every event of proposals."""
-    return {one: (await hook(wiki, receiver, kinds=EVENTS, ceiling=one)).id for one in CEILINGS}
+    """Create a webhook of each ceiling for all events of proposals."""
+    return {ceiling: (await hook(wiki, receiver, kinds=EVENTS, ceiling=ceiling)).id for ceiling in CEILINGS}
 
 
-async def heard(wiki: Wiki, hooks: dict[str, UUID]) -> dict[str, int]:
+async def event_counts(wiki: Wiki, hooks: dict[str, UUID]) -> dict[str, int]:
     return {ceiling: len(await queued(wiki, id)) for ceiling, id in hooks.items()}
 
 
 @pytest.mark.parametrize(
-    ("level", "told"), [(None, 3), ("public", 4), ("confidential", 2), ("Secret", 1), ("nonsense", 1), ("", 3)]
+    ("level", "recipients"), [(None, 3), ("public", 4), ("confidential", 2), ("Secret", 1), ("nonsense", 1), ("", 3)]
 )
 async def test_a_proposal_for_a_new_page_has_the_level_of_its_draft(
-    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, level: str | None, told: int
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, level: str | None, recipients: int
 ) -> None:
     hooks = await ceilings(wiki, receiver)
     metadata = None if level is None else {"sensitivity": level}
     for decide in (accept_proposal, decline):
         title = decide.__name__
-        proposal_id = await held(create_page(wiki.database, ada, PageDraft("topic", title, metadata=metadata)))
+        proposal_id = await proposal_id_of(
+            create_page(wiki.database, ada, PageDraft("topic", title, metadata=metadata))
+        )
         await decide(wiki.database, wiki.scope, proposal_id)
-    proposal_id = await held(create_page(wiki.database, ada, PageDraft("topic", "Late", metadata=metadata)))
+    proposal_id = await proposal_id_of(create_page(wiki.database, ada, PageDraft("topic", "Late", metadata=metadata)))
     assert await expire(wiki, proposal_id) == 1
-    assert await heard(wiki, hooks) == dict(zip(CEILINGS, [0] * (4 - told) + [6] * told, strict=True))
+    assert await event_counts(wiki, hooks) == dict(
+        zip(CEILINGS, [0] * (4 - recipients) + [6] * recipients, strict=True)
+    )
 
 
 @pytest.mark.parametrize(("before", "after"), [("secret", "public"), ("public", "secret")])
-async def test_of_two_levels_the_stricter_one_counts(
+async def test_the_stricter_of_old_and_new_level_applies_to_a_proposal(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, before: str, after: str
 ) -> None:
-    """Neither a page that is to become secret nor one that was is told to those who may not know of it."""
+    """A page that was secret or is to become secret is only sent to webhooks with the ceiling secret."""
     draft = PageDraft("entity", "Vault", metadata={"sensitivity": before})
     page = await create_page(wiki.database, wiki.scope, draft)
     hooks = await ceilings(wiki, receiver)
     metadata = {"sensitivity": after}
     for decide in (decline, accept_proposal):
-        proposal_id = await held(update_page(wiki.database, ada, page.page_id, metadata=metadata))
+        proposal_id = await proposal_id_of(update_page(wiki.database, ada, page.page_id, metadata=metadata))
         await decide(wiki.database, wiki.scope, proposal_id)
     assert (await wiki.page(page.page_id))["metadata"] == metadata
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 4}
+    assert await event_counts(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 4}
 
 
-async def test_a_page_that_became_secret_is_not_sent(wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver) -> None:
+async def test_decisions_on_a_page_that_became_secret_need_the_ceiling_secret(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
     hooks = await ceilings(wiki, receiver)
     first, second = await propose(wiki, ada, page_id), await propose(wiki, ada, page_id, "eight")
     await update_page(wiki.database, wiki.scope, page_id, metadata={"sensitivity": "secret"})
     await decline_proposal(wiki.database, wiki.scope, first, "No.")
     assert await expire(wiki, second) == 1
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 2, "confidential": 2, "secret": 4}
+    assert await event_counts(wiki, hooks) == {"public": 0, "internal": 2, "confidential": 2, "secret": 4}
 
 
-async def test_a_merge_is_as_secret_as_the_stricter_page(
+async def test_a_proposed_merge_has_the_level_of_the_stricter_page(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
     vault = PageDraft("entity", "Vault", metadata={"sensitivity": "secret"})
     other = await create_page(wiki.database, wiki.scope, vault)
     hooks = await ceilings(wiki, receiver)
-    await decline(wiki.database, wiki.scope, await held(merge_pages(wiki.database, ada, other.page_id, page_id)))
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 2}
+    await decline(
+        wiki.database, wiki.scope, await proposal_id_of(merge_pages(wiki.database, ada, other.page_id, page_id))
+    )
+    assert await event_counts(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 2}
 
 
-async def test_a_section_may_be_more_secret_than_its_page(
+async def test_a_section_can_be_more_sensitive_than_its_page(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
     body = f"{BODY}\n\n## Codes {{sensitivity=confidential}}\n\nSix of them."
     await update_page(wiki.database, wiki.scope, page_id, body=body)
     hooks = await ceilings(wiki, receiver)
     await decline(wiki.database, wiki.scope, await propose(wiki, ada, page_id))
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 2, "secret": 2}
+    assert await event_counts(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 2, "secret": 2}
 
 
 async def test_a_proposal_of_an_older_release_counts_as_secret(
@@ -99,4 +107,4 @@ async def test_a_proposal_of_an_older_release_counts_as_secret(
     await wiki.look.execute("UPDATE proposals SET sensitivity = NULL WHERE id = $1", proposal_id)
     hooks = await ceilings(wiki, receiver)
     await decline(wiki.database, wiki.scope, proposal_id)
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 1}
+    assert await event_counts(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 1}

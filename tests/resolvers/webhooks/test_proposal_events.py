@@ -25,13 +25,13 @@ from resolvers.subscriptions.changes import MOST, ChangeKind
 from resolvers.transactions.outbox import ProposalKind, queue_deliveries
 from resolvers.transactions.transaction import writing
 from resolvers.webhooks.webhooks import list_deliveries, redeliver
-from tests.resolvers.webhooks.proposing import EVENTS, decline, expire, held, propose, queued
+from tests.resolvers.webhooks.proposing import EVENTS, decline, expire, proposal_id_of, propose, queued
 from tests.resolvers.webhooks.receiver import Receiver
 from tests.resolvers.webhooks.sender import hook, sender, settled
 from tests.wiki import Wiki
 
 
-async def test_every_event_arrives_signed_with_what_it_is_about(
+async def test_proposal_events_are_signed_and_describe_the_proposal(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
     issued = await hook(wiki, receiver, kinds=EVENTS)
@@ -46,8 +46,8 @@ async def test_every_event_arrives_signed_with_what_it_is_about(
     async with sender(wiki.database):
         rows = await settled(wiki, issued.id, "delivered")
     bodies = receiver.bodies()
-    assert all(one["is_signed"] for one in receiver.heard)
-    assert [one["id"] for one in receiver.heard] == [str(row["id"]) for row in rows]
+    assert all(delivery["is_signed"] for delivery in receiver.heard)
+    assert [delivery["id"] for delivery in receiver.heard] == [str(row["id"]) for row in rows]
     assert [(body["type"], body["data"]["proposal"]["id"], body["data"]["proposal"]["reason"]) for body in bodies] == [
         ("proposal.created", str(accepted), None),
         ("proposal.accepted", str(accepted), "Seen at the pier."),
@@ -60,47 +60,47 @@ async def test_every_event_arrives_signed_with_what_it_is_about(
     ]
     tenant = await wiki.look.fetchval("SELECT slug FROM tenants WHERE tenant_id = $1", wiki.scope.tenant_id)
     owner = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
-    about = {
+    proposal = {
         "id": str(accepted), "operation": "edit_page", "significance": "medium", "authorKind": "agent",
         "authorId": "ada", "reason": "Seen at the pier.",
     }  # fmt: skip
     assert bodies[1]["data"] == {
         "tenant": tenant, "owner": owner, "kind": "accepted", "pageId": str(page_id), "type": "entity",
-        "slug": "harbour", "version": 2, "proposal": about,
+        "slug": "harbour", "version": 2, "proposal": proposal,
     }  # fmt: skip
     assert bodies[0]["data"]["version"] is None
     assert bodies[0]["timestamp"] == rows[0]["happened_at"].isoformat()
     assert "seven" not in str(bodies), "nothing is told of what was proposed"
 
 
-async def test_a_webhook_that_names_no_kinds_hears_of_pages_alone(
+async def test_a_webhook_without_kinds_gets_no_proposal_events(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
-    """Webhooks that existed before such events get no event that they do not know."""
+    """Webhooks of an older release must not get events that they do not know."""
     everything, created = await hook(wiki, receiver), await hook(wiki, receiver, kinds=["created"])
     await accept_proposal(wiki.database, wiki.scope, await propose(wiki, ada, page_id))
-    made = await held(create_page(wiki.database, ada, PageDraft("topic", "Pier")))
-    await accept_proposal(wiki.database, wiki.scope, made)
+    proposal_id = await proposal_id_of(create_page(wiki.database, ada, PageDraft("topic", "Pier")))
+    await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await queued(wiki, everything.id) == ["updated", "created"]
     assert await queued(wiki, created.id) == ["created"]
 
 
-async def test_an_accepted_proposal_follows_the_changes_that_it_made(
+async def test_proposal_accepted_is_sent_after_the_changes_of_the_proposal(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
     issued = await hook(wiki, receiver, kinds=[*EVENTS, "created", "updated", "archived"])
     other = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Port", body="Ships."))
-    merged = await held(merge_pages(wiki.database, ada, other.page_id, page_id))
-    await accept_proposal(wiki.database, wiki.scope, merged)
-    made = await held(create_page(wiki.database, ada, PageDraft("topic", "Pier")))
-    done = await accept_proposal(wiki.database, wiki.scope, made)
+    merge = await proposal_id_of(merge_pages(wiki.database, ada, other.page_id, page_id))
+    await accept_proposal(wiki.database, wiki.scope, merge)
+    creation = await proposal_id_of(create_page(wiki.database, ada, PageDraft("topic", "Pier")))
+    done = await accept_proposal(wiki.database, wiki.scope, creation)
     async with sender(wiki.database):
         await settled(wiki, issued.id, "delivered")
-    told = receiver.told()
-    assert told[:2] == [("page.created", "port", 1), ("proposal.created", told[1][1], None)]
-    assert sorted(told[2:4]) == [("page.archived", "port-merged", 2), ("page.updated", "harbour", 2)]
-    assert told[4:] == [
-        ("proposal.accepted", told[1][1], told[4][2]),
+    events = receiver.told()
+    assert events[:2] == [("page.created", "port", 1), ("proposal.created", events[1][1], None)]
+    assert sorted(events[2:4]) == [("page.archived", "port-merged", 2), ("page.updated", "harbour", 2)]
+    assert events[4:] == [
+        ("proposal.accepted", events[1][1], events[4][2]),
         ("proposal.created", None, None),
         ("page.created", "pier", 1),
         ("proposal.accepted", "pier", 1),
@@ -108,7 +108,7 @@ async def test_an_accepted_proposal_follows_the_changes_that_it_made(
     assert [body["data"]["pageId"] for body in receiver.bodies()[-3:]] == [None, str(done.page_id), str(done.page_id)]
 
 
-async def test_a_decision_that_was_rolled_back_sends_nothing(
+async def test_a_rolled_back_decision_sends_nothing(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issued = await hook(wiki, receiver, kinds=EVENTS)
@@ -124,16 +124,16 @@ async def test_a_decision_that_was_rolled_back_sends_nothing(
     assert await queued(wiki, issued.id) == ["proposal.created"]
 
 
-async def test_the_same_proposal_is_sent_once(wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver) -> None:
+async def test_each_event_of_a_proposal_is_sent_once(wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver, kinds=EVENTS)
     first = await propose(wiki, ada, page_id)
     assert await propose(wiki, ada, page_id) == first
     outcomes = await decide_proposals(wiki.database, wiki.scope, [first, first], Decision.ACCEPT)
-    assert [one.error is None for one in outcomes] == [True, False]
+    assert [outcome.error is None for outcome in outcomes] == [True, False]
     assert await queued(wiki, issued.id) == ["proposal.created", "proposal.accepted"]
 
 
-async def test_of_several_webhooks_each_hears_what_it_named(
+async def test_each_webhook_gets_only_the_proposal_events_it_subscribed_to(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
     other = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "other", "Other")
@@ -143,7 +143,10 @@ async def test_of_several_webhooks_each_hears_what_it_named(
     theirs = await hook(wiki, receiver, kinds=EVENTS, owner_ids=[other.id])
     await accept_proposal(wiki.database, wiki.scope, await propose(wiki, ada, page_id))
     await decline_proposal(
-        wiki.database, wiki.scope, await held(create_page(wiki.database, ada, PageDraft("topic", "Pier"))), "No."
+        wiki.database,
+        wiki.scope,
+        await proposal_id_of(create_page(wiki.database, ada, PageDraft("topic", "Pier"))),
+        "No.",
     )
     assert await queued(wiki, accepted.id) == ["proposal.accepted"]
     assert await queued(wiki, topics.id) == ["proposal.created", "proposal.declined"]
@@ -151,7 +154,7 @@ async def test_of_several_webhooks_each_hears_what_it_named(
     assert await queued(wiki, theirs.id) == []
 
 
-async def test_a_proposal_about_a_whole_wiki_is_sent_whatever_the_types(
+async def test_proposals_about_a_whole_wiki_ignore_the_types_of_a_webhook(
     wiki: Wiki, page_id: UUID, receiver: Receiver
 ) -> None:
     issued = await hook(wiki, receiver, kinds=EVENTS, types=["topic"])
@@ -160,15 +163,17 @@ async def test_a_proposal_about_a_whole_wiki_is_sent_whatever_the_types(
     assert await queued(wiki, issued.id) == ["proposal.created"]
 
 
-async def test_a_page_that_is_to_be_deleted_is_sent_with_its_type(
+async def test_events_of_a_proposed_deletion_have_the_type_of_the_page(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
     issued = await hook(wiki, receiver, kinds=[*EVENTS, "deleted"], types=["entity"])
     admin = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))
     terms = Terms("It is gone.")
-    made = await propose_change(wiki.database, admin, terms, lambda scope: delete_page(wiki.database, scope, page_id))
-    assert made.proposal_id is not None
-    await accept_proposal(wiki.database, wiki.scope, made.proposal_id)
+    deletion = await propose_change(
+        wiki.database, admin, terms, lambda scope: delete_page(wiki.database, scope, page_id)
+    )
+    assert deletion.proposal_id is not None
+    await accept_proposal(wiki.database, wiki.scope, deletion.proposal_id)
     async with sender(wiki.database):
         await settled(wiki, issued.id, "delivered")
     assert [(body["type"], body["data"]["pageId"], body["data"]["type"]) for body in receiver.bodies()] == [
@@ -180,18 +185,18 @@ async def test_a_page_that_is_to_be_deleted_is_sent_with_its_type(
 
 
 @pytest.mark.parametrize("is_proposed", [True, False])
-async def test_proposals_about_a_page_that_is_deleted_expire(
+async def test_proposals_about_a_deleted_page_expire(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, is_proposed: bool
 ) -> None:
     issued = await hook(wiki, receiver, kinds=[ProposalKind.ACCEPTED, ProposalKind.EXPIRED, "deleted"])
     waiting = await propose(wiki, ada, page_id)
     if is_proposed:
         admin = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))
-        made = await propose_change(
+        deletion = await propose_change(
             wiki.database, admin, Terms("Gone."), lambda s: delete_page(wiki.database, s, page_id)
         )
-        assert made.proposal_id is not None
-        await accept_proposal(wiki.database, wiki.scope, made.proposal_id)
+        assert deletion.proposal_id is not None
+        await accept_proposal(wiki.database, wiki.scope, deletion.proposal_id)
     else:
         await delete_page(wiki.database, wiki.scope, page_id)
     async with sender(wiki.database):
@@ -203,7 +208,7 @@ async def test_proposals_about_a_page_that_is_deleted_expire(
     assert "proposal.expired" in await wiki.actions()
 
 
-async def test_proposals_about_a_page_that_leaves_the_wiki_expire(
+async def test_proposals_about_a_transferred_page_expire(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
     issued = await hook(wiki, receiver, kinds=[*EVENTS, "deleted"])
@@ -217,13 +222,11 @@ async def test_proposals_about_a_page_that_leaves_the_wiki_expire(
         ("page.deleted", str(page_id)),
         ("proposal.expired", str(page_id)),
     ]
-    told = receiver.bodies()[-1]["data"]["proposal"]
-    assert (told["id"], told["reason"]) == (str(proposal_id), "The page was transferred to another wiki.")
+    proposal = receiver.bodies()[-1]["data"]["proposal"]
+    assert (proposal["id"], proposal["reason"]) == (str(proposal_id), "The page was transferred to another wiki.")
 
 
-async def test_changes_beyond_the_limit_are_not_sent_if_only_proposals_are_wanted(
-    wiki: Wiki, receiver: Receiver
-) -> None:
+async def test_resync_is_not_sent_to_webhooks_of_proposals_only(wiki: Wiki, receiver: Receiver) -> None:
     proposals, both = await hook(wiki, receiver, kinds=EVENTS), await hook(wiki, receiver, kinds=[*EVENTS, "created"])
     async with writing(wiki.database, wiki.scope) as writer:
         for number in range(MOST + 1):
@@ -234,7 +237,7 @@ async def test_changes_beyond_the_limit_are_not_sent_if_only_proposals_are_wante
     assert await queued(wiki, both.id) == ["resync"]
 
 
-async def test_an_event_is_tried_again_and_redelivered_under_its_id(
+async def test_a_proposal_event_is_retried_and_redelivered_with_the_same_id(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
     receiver.answers = [500]
@@ -261,16 +264,16 @@ async def test_an_event_is_tried_again_and_redelivered_under_its_id(
     assert (first["id"], first["body"]["type"]) == (str(row["id"]), "proposal.created")
 
 
-async def test_proposals_are_queued_in_the_order_of_commits_under_concurrent_writers(
+async def test_proposal_events_are_queued_in_the_order_of_commits(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
-    """No position is given twice, nobody waits for ever, and each proposal is created before it is decided."""
+    """No position is used twice, no write deadlocks, and each proposal is created before it is decided."""
     hooks = [await hook(wiki, receiver, kinds=EVENTS), await hook(wiki, receiver, kinds=[*EVENTS, "created"])]
 
     async def work(number: int) -> None:
-        made = await held(create_page(wiki.database, ada, PageDraft("topic", f"Page {number}")))
+        proposal_id = await proposal_id_of(create_page(wiki.database, ada, PageDraft("topic", f"Page {number}")))
         decide = accept_proposal if number % 2 else decline
-        await decide(wiki.database, wiki.scope, made)
+        await decide(wiki.database, wiki.scope, proposal_id)
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Other {number}"))
 
     await asyncio.gather(*map(work, range(8)))
@@ -285,8 +288,10 @@ async def test_proposals_are_queued_in_the_order_of_commits_under_concurrent_wri
         assert all(len(kinds) == 2 and kinds[0] == "proposal.created" for kinds in events.values())
 
 
-async def test_an_erased_author_is_no_longer_named(wiki: Wiki, page_id: UUID, receiver: Receiver, dsn: str) -> None:
-    """Whoever proposed something in a wiki of others leaves no id in what is queued there."""
+async def test_erasing_an_author_removes_their_id_from_queued_events(
+    wiki: Wiki, page_id: UUID, receiver: Receiver, dsn: str
+) -> None:
+    """The author has proposed a change in another owner's wiki."""
     await hook(wiki, receiver, kinds=EVENTS)
     person = (await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "ada", "Ada")).id
     author = replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.USER, str(person)))

@@ -25,7 +25,7 @@ from tests.resolvers.webhooks.sender import INSIDE, create, hook, sender, settle
 from tests.wiki import Wiki
 
 
-async def test_what_is_queued_arrives_signed_and_in_order(wiki: Wiki, receiver: Receiver) -> None:
+async def test_queued_deliveries_arrive_signed_and_in_order(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     ids = await create(wiki, "Austin", "Boston")
     await update_page(wiki.database, wiki.scope, ids[0], summary="Hot.")
@@ -36,8 +36,8 @@ async def test_what_is_queued_arrives_signed_and_in_order(wiki: Wiki, receiver: 
         ("page.created", "boston", 1),
         ("page.updated", "austin", 2),
     ]
-    assert [one["id"] for one in receiver.heard] == [str(row["id"]) for row in rows]
-    assert all(one["is_signed"] for one in receiver.heard)
+    assert [delivery["id"] for delivery in receiver.heard] == [str(row["id"]) for row in rows]
+    assert all(delivery["is_signed"] for delivery in receiver.heard)
     tenant = await wiki.look.fetchval("SELECT slug FROM tenants WHERE tenant_id = $1", wiki.scope.tenant_id)
     owner = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
     body = receiver.bodies()[0]
@@ -49,18 +49,18 @@ async def test_what_is_queued_arrives_signed_and_in_order(wiki: Wiki, receiver: 
     assert (await wiki.row("webhook_queues"))["due_at"] is None
 
 
-async def test_a_signature_by_another_secret_is_none(wiki: Wiki, receiver: Receiver) -> None:
-    """This shows that the tests above can fail."""
+async def test_a_signature_with_another_secret_is_invalid(wiki: Wiki, receiver: Receiver) -> None:
+    """The receiver of these tests detects wrong signatures."""
     issued = await hook(wiki, receiver)
     receiver.secret = "whsec_" + "QUJD" * 8
     await create(wiki, "Austin")
     async with sender(wiki.database):
         await settled(wiki, issued.id, "delivered")
-    assert [one["is_signed"] for one in receiver.heard] == [False]
+    assert [delivery["is_signed"] for delivery in receiver.heard] == [False]
 
 
 @pytest.mark.parametrize("overlap", [timedelta(hours=1), timedelta()])
-async def test_a_rotated_secret_signs_beside_the_former_one_for_a_while(
+async def test_the_former_secret_signs_deliveries_only_during_the_overlap(
     wiki: Wiki, receiver: Receiver, overlap: timedelta
 ) -> None:
     first = await hook(wiki, receiver)
@@ -73,12 +73,12 @@ async def test_a_rotated_secret_signs_beside_the_former_one_for_a_while(
             await update_webhook(wiki.database, wiki.scope.tenant_id, first.id, changes)
             await create(wiki, "Boston")
             await settled(wiki, first.id, "delivered")
-        assert [one["is_signed"] for one in other.heard] == [True]
-    assert [one["is_signed"] for one in receiver.heard] == [bool(overlap)]
+        assert [delivery["is_signed"] for delivery in other.heard] == [True]
+    assert [delivery["is_signed"] for delivery in receiver.heard] == [bool(overlap)]
 
 
-async def test_two_senders_keep_the_order_of_a_queue(wiki: Wiki, receiver: Receiver) -> None:
-    """However many send, one at a time has a queue."""
+async def test_concurrent_senders_keep_the_order_of_a_queue(wiki: Wiki, receiver: Receiver) -> None:
+    """Only one sender at a time claims a queue."""
     receiver.slow = 0.01
     issued = await hook(wiki, receiver)
     other = Database(wiki.database.dsn, size=4)
@@ -95,7 +95,7 @@ async def test_two_senders_keep_the_order_of_a_queue(wiki: Wiki, receiver: Recei
     assert receiver.max_concurrent == 1
 
 
-async def test_what_a_lost_sender_had_is_sent_by_another_with_the_same_id(wiki: Wiki, receiver: Receiver) -> None:
+async def test_deliveries_claimed_by_a_lost_sender_are_sent_by_another(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     await create(wiki, "Austin", "Boston")
     lost = Sender(wiki.database, WebhookClient(INSIDE), "lost", lease=0.5)
@@ -109,7 +109,7 @@ async def test_what_a_lost_sender_had_is_sent_by_another_with_the_same_id(wiki: 
     assert (await wiki.row("webhook_queues"))["due_at"] is None
 
 
-async def test_what_is_queued_while_a_queue_is_left_is_not_forgotten(wiki: Wiki, receiver: Receiver) -> None:
+async def test_a_delivery_queued_while_a_sender_releases_the_queue_is_sent(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     await create(wiki, "Austin")
     early = Sender(wiki.database, WebhookClient(INSIDE), "early")
@@ -124,7 +124,7 @@ async def test_what_is_queued_while_a_queue_is_left_is_not_forgotten(wiki: Wiki,
     assert len(receiver.heard) == 2
 
 
-async def test_a_deleted_webhook_leaves_nothing(wiki: Wiki, receiver: Receiver) -> None:
+async def test_a_deleted_webhook_leaves_no_deliveries(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     await create(wiki, "Austin")
     async with sender(wiki.database):
@@ -136,7 +136,7 @@ async def test_a_deleted_webhook_leaves_nothing(wiki: Wiki, receiver: Receiver) 
     assert len(receiver.heard) == 1
 
 
-async def test_what_is_over_goes_after_a_while(wiki: Wiki, receiver: Receiver) -> None:
+async def test_finished_deliveries_are_pruned_by_age(wiki: Wiki, receiver: Receiver) -> None:
     issued, tenant_id = await hook(wiki, receiver), wiki.scope.tenant_id
     await create(wiki, "Austin", "Boston", "Chicago")
     async with sender(wiki.database):
@@ -149,10 +149,12 @@ async def test_what_is_over_goes_after_a_while(wiki: Wiki, receiver: Receiver) -
     assert await prune_deliveries(wiki.database, tenant_id, now + timedelta(days=23)) == 2
 
 
-async def test_a_test_delivery_says_what_was_answered(wiki: Wiki, receiver: Receiver) -> None:
+async def test_a_test_delivery_reports_the_response(wiki: Wiki, receiver: Receiver) -> None:
     issued, tenant_id = await hook(wiki, receiver), wiki.scope.tenant_id
     assert await send_test(wiki.database, tenant_id, issued.id, WebhookClient(INSIDE)) == 204
-    assert [(one["body"]["type"], one["is_signed"]) for one in receiver.heard] == [("webhook.test", True)]
+    assert [(delivery["body"]["type"], delivery["is_signed"]) for delivery in receiver.heard] == [
+        ("webhook.test", True)
+    ]
     receiver.usual = 401
     with pytest.raises(NotSent, match="401"):
         await send_test(wiki.database, tenant_id, issued.id, WebhookClient(INSIDE))
@@ -160,7 +162,7 @@ async def test_a_test_delivery_says_what_was_answered(wiki: Wiki, receiver: Rece
         await send_test(wiki.database, tenant_id, UUID(int=1), WebhookClient(INSIDE))
 
 
-async def test_one_webhook_takes_only_part_of_the_slots(wiki: Wiki, receiver: Receiver) -> None:
+async def test_a_webhook_uses_only_part_of_the_sender_slots(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     await create(wiki, "Austin")
     busy = Sender(wiki.database, WebhookClient(INSIDE), "busy")
