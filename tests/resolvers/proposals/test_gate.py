@@ -14,15 +14,15 @@ from resolvers.proposals import decisions
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules, policy_for
 from resolvers.proposals.operations import PROPOSABLE
 from schema.root import GRAPHQL, make_engine
-from tests.resolvers.subscriptions.test_changes import MADE, MUTATIONS, known
+from tests.resolvers.subscriptions.test_changes import CREATED_FIELDS, MUTATIONS, with_ids
 from tests.wiki import Wiki
 
 NO_PAGES = {
     "addWikiSource", "retainWikiSources", "recordWikiMention", "ignoreWikiMention", "forgetWikiSource",
     "muteWikiLintFinding", "unmuteWikiLintFinding", "reportWikiLint", "ingestWikiSource",
 }  # fmt: skip
-"""What is kept as evidence, or erased, is no page, and neither is what lint has found. The page of a file
-that is ingested: tests/resolvers/sources."""
+"""Mutations of sources, mentions and lint findings, which write no page. The page of an ingested file is tested in
+tests/resolvers/ingest."""
 TABLES = (
     "pages", "sections", "revisions", "aliases", "old_slugs", "links", "link_targets", "section_sources",
     "superseded_claims", "contradictions", "page_names", "search_pages", "page_positions", "activity",
@@ -43,21 +43,21 @@ async def set_policy(wiki: Wiki, policy: Policy) -> None:
     await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
 
 
-async def test_no_mutation_writes_a_page_that_is_under_review_or_closed(wiki: Wiki) -> None:
+async def test_no_mutation_writes_to_a_wiki_under_review_or_closed(wiki: Wiki) -> None:
     assert GRAPHQL.mutation_type is not None
     engine, ids = make_engine(), {"neighbour": str((await wiki.neighbour()).scope.owner_id)}
     for name, given in MUTATIONS.items():
         field = GRAPHQL.mutation_type.fields[name]
         kind = get_named_type(field.args["input"].type)
         assert isinstance(kind, GraphQLInputObjectType)
-        input: dict[str, Any] = {key: known(value, ids) for key, value in given.items()}
+        input: dict[str, Any] = {key: with_ids(value, ids) for key, value in given.items()}
         if "pageId" in kind.fields:
             input.setdefault("pageId", ids["page"])
-        made = MADE.get(name)
-        shown = f"{'page' if made == 'other' else made} {{ id }}" if made else "__typename"
-        document = f"mutation ($input: {field.args['input'].type}) {{ {name}(input: $input) {{ {shown} }} }}"
+        created = CREATED_FIELDS.get(name)
+        selection = f"{'page' if created == 'other' else created} {{ id }}" if created else "__typename"
+        document = f"mutation ($input: {field.args['input'].type}) {{ {name}(input: $input) {{ {selection} }} }}"
         if "userErrors" in get_named_type(field.type).fields:
-            document = document.replace(shown, f"{shown} userErrors {{ code proposalId }}")
+            document = document.replace(selection, f"{selection} userErrors {{ code proposalId }}")
         for policy, code in ((Policy.REVIEW, "REVIEW_REQUIRED"), (Policy.CLOSED, "FORBIDDEN")):
             if name in NO_PAGES:
                 continue
@@ -72,12 +72,12 @@ async def test_no_mutation_writes_a_page_that_is_under_review_or_closed(wiki: Wi
         await set_policy(wiki, Policy.OPEN)
         done = await engine.execute(document, {"input": input}, None, Context(wiki.database, wiki.scope))
         data = orjson.loads(done.body)["data"][name]
-        if made:
-            ids[made] = next(iter(data.values()))["id"]
+        if created:
+            ids[created] = next(iter(data.values()))["id"]
 
 
-def test_what_writes_pages_can_be_proposed() -> None:
-    """A function of its own that opens a transaction on a page is an operation, or is for admins of the tenant."""
+def test_every_operation_that_writes_pages_can_be_proposed() -> None:
+    """Each function that opens a transaction on a page is proposable, or is for admins of the tenant."""
     root = Path(decisions.__file__).parents[1]
     opening: set[str] = set()
     for path in root.rglob("*.py"):
@@ -96,7 +96,7 @@ def test_what_writes_pages_can_be_proposed() -> None:
     assert len(opening) > 20
 
 
-def test_the_strictest_of_the_rules_for_the_types_of_a_write_holds(wiki: Wiki) -> None:
+def test_the_strictest_rule_for_the_types_of_a_write_applies(wiki: Wiki) -> None:
     rules = [
         PolicyRule(WriterRole.ADMIN, Policy.REVIEW),
         PolicyRule(WriterRole.ADMIN, Policy.OPEN, "topic"),
@@ -113,7 +113,7 @@ def test_the_strictest_of_the_rules_for_the_types_of_a_write_holds(wiki: Wiki) -
     assert policy_for([], wiki.scope, None) is Policy.OPEN
 
 
-def test_two_rules_for_the_same_are_refused() -> None:
+def test_duplicate_rules_are_refused() -> None:
     rule = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
     with pytest.raises(BadInput, match="two rules"):
         checked_rules([rule, rule])

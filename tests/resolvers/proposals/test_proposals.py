@@ -50,11 +50,11 @@ async def page_id(wiki: Wiki) -> UUID:
 
 @pytest.fixture
 def ada(wiki: Wiki) -> Scope:
-    """A member at home, whose writes are reviewed."""
+    """A member of the wiki whose writes are reviewed."""
     return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
 
 
-async def held(write: object) -> UUID:
+async def proposal_id_of(write: object) -> UUID:
     with pytest.raises(ReviewRequired) as caught:
         await write  # type: ignore[misc]
     assert caught.value.proposal_id is not None
@@ -62,7 +62,7 @@ async def held(write: object) -> UUID:
 
 
 async def propose_edit(wiki: Wiki, ada: Scope, page_id: UUID, old: str, new: str) -> UUID:
-    return await held(edit_page(wiki.database, ada, PageAddress(page_id), old_text=old, new_text=new))
+    return await proposal_id_of(edit_page(wiki.database, ada, PageAddress(page_id), old_text=old, new_text=new))
 
 
 async def body(wiki: Wiki, page_id: UUID) -> str:
@@ -83,9 +83,9 @@ async def test_an_edit_under_review_changes_nothing_until_it_is_accepted(wiki: W
     assert (await wiki.actions())[-2:] == ["proposal.accepted", "page.edited"]
 
 
-async def test_a_new_page_is_nowhere_until_it_is_accepted(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_a_proposed_page_does_not_exist_until_it_is_accepted(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     draft = PageDraft("entity", "Lighthouse", body="It blinks.", edit_summary="Seen at night")
-    proposal_id = await held(create_page(wiki.database, ada, draft))
+    proposal_id = await proposal_id_of(create_page(wiki.database, ada, draft))
     assert [page["title"] for page in await wiki.rows("pages")] == ["Harbour"]
     row = await wiki.row("proposals", id=proposal_id)
     assert (row["page_id"], row["title"], row["proposed_body"], row["why"]) == (
@@ -97,16 +97,14 @@ async def test_a_new_page_is_nowhere_until_it_is_accepted(wiki: Wiki, ada: Scope
     assert (page["title"], page["body_md"], page["version"]) == ("Lighthouse", "It blinks twice.", 1)
 
 
-async def test_later_changes_of_other_sections_stay(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_accepting_an_edit_keeps_later_changes_of_other_sections(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     proposal_id = await propose_edit(wiki, ada, page_id, "Low at six.", "Low at seven.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
     await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await body(wiki, page_id) == BODY.replace("six", "seven").replace("Three", "Four")
 
 
-async def test_a_section_that_both_change_is_a_conflict_until_the_text_is_amended(
-    wiki: Wiki, ada: Scope, page_id: UUID
-) -> None:
+async def test_a_section_changed_meanwhile_is_a_conflict_on_acceptance(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     proposal_id = await propose_edit(wiki, ada, page_id, "Low at six.", "Low at seven.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at eight.")
     with pytest.raises(Conflict, match="tides"):
@@ -115,8 +113,8 @@ async def test_a_section_that_both_change_is_a_conflict_until_the_text_is_amende
     assert "Low at eight." in await body(wiki, page_id)
 
 
-async def test_a_page_that_was_changed_since_is_not_archived(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
-    proposal_id = await held(archive_page(wiki.database, ada, page_id))
+async def test_accepting_an_archive_of_a_changed_page_is_a_conflict(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    proposal_id = await proposal_id_of(archive_page(wiki.database, ada, page_id))
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at eight.")
     with pytest.raises(Conflict):
         await accept_proposal(wiki.database, wiki.scope, proposal_id)
@@ -128,9 +126,9 @@ async def test_a_merge_is_accepted_while_only_its_author_changes_the_page(
     wiki: Wiki, ada: Scope, page_id: UUID, is_author: bool
 ) -> None:
     other = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Port", body="Small."))
-    merging = await held(merge_pages(wiki.database, ada, other.page_id, page_id))
+    merging = await proposal_id_of(merge_pages(wiki.database, ada, other.page_id, page_id))
     if is_author:
-        adding = await held(update_page(wiki.database, ada, page_id, summary="A harbour."))
+        adding = await proposal_id_of(update_page(wiki.database, ada, page_id, summary="A harbour."))
         await accept_proposal(wiki.database, wiki.scope, adding)
         await accept_proposal(wiki.database, wiki.scope, merging)
     else:
@@ -140,32 +138,32 @@ async def test_a_merge_is_accepted_while_only_its_author_changes_the_page(
     assert (await wiki.page(other.page_id))["status"] == ("archived" if is_author else "active")
 
 
-async def test_pages_are_merged_once_that_is_accepted(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_pages_are_merged_when_the_proposal_is_accepted(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     other = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Port", body="Ships."))
-    proposal_id = await held(merge_pages(wiki.database, ada, other.page_id, page_id))
+    proposal_id = await proposal_id_of(merge_pages(wiki.database, ada, other.page_id, page_id))
     assert (await wiki.page(other.page_id))["status"] == "active"
     await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert (await wiki.page(other.page_id))["status"] == "archived"
     assert "Ships." in await body(wiki, page_id)
 
 
-async def test_the_same_change_waits_once(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_proposing_the_same_change_twice_returns_the_open_proposal(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     first = await propose_edit(wiki, ada, page_id, "six", "seven")
     assert await propose_edit(wiki, ada, page_id, "six", "seven") == first
     await withdraw_proposal(wiki.database, ada, first)
     assert await propose_edit(wiki, ada, page_id, "six", "seven") != first
 
 
-async def test_a_change_can_be_proposed_where_it_could_be_made(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_a_change_can_be_proposed_under_an_open_policy(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     await set_policy(wiki)
     terms = Terms("The almanac says so.", ("document:almanac",), "high")
 
     async def write(scope: Scope) -> object:
         return await update_page(wiki.database, scope, page_id, title="Old harbour")
 
-    made = await propose_change(wiki.database, ada, terms, write)
+    proposed = await propose_change(wiki.database, ada, terms, write)
     assert (await wiki.page(page_id))["title"] == "Harbour"
-    row = await wiki.row("proposals", id=made.proposal_id)
+    row = await wiki.row("proposals", id=proposed.proposal_id)
     assert (row["why"], row["evidence"], row["significance"]) == (
         "The almanac says so.", ["document:almanac"], "high",
     )  # fmt: skip
@@ -200,16 +198,16 @@ async def test_a_reviewed_caller_may_not_accept_their_own_proposal(wiki: Wiki, p
     assert "seven" in await body(wiki, page_id)
 
 
-async def test_of_many_who_accept_at_once_one_does(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
-    proposal_id = await held(append_to_page(wiki.database, ada, PageAddress(page_id), text="One line more."))
+async def test_only_one_of_many_concurrent_acceptances_succeeds(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    proposal_id = await proposal_id_of(append_to_page(wiki.database, ada, PageAddress(page_id), text="One line more."))
     accepting = (accept_proposal(wiki.database, wiki.scope, proposal_id) for _ in range(8))
     results = await asyncio.gather(*accepting, return_exceptions=True)
-    assert sorted(type(one).__name__ for one in results) == [*["Conflict"] * 7, "Decided"]
+    assert sorted(type(result).__name__ for result in results) == [*["Conflict"] * 7, "Decided"]
     assert (await body(wiki, page_id)).count("One line more.") == 1
     assert (await wiki.page(page_id))["version"] == 2
 
 
-async def test_an_acceptance_that_fails_leaves_the_proposal_open(
+async def test_a_failed_acceptance_leaves_the_proposal_open(
     wiki: Wiki, ada: Scope, page_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
@@ -227,7 +225,7 @@ async def test_an_acceptance_that_fails_leaves_the_proposal_open(
     assert "seven" in await body(wiki, page_id)
 
 
-async def test_a_rule_for_a_type_goes_before_that_for_all(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_a_rule_for_a_type_overrides_the_general_rule(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     await set_policy(
         wiki,
         REVIEW,
@@ -235,12 +233,12 @@ async def test_a_rule_for_a_type_goes_before_that_for_all(wiki: Wiki, ada: Scope
         PolicyRule(WriterRole.MEMBER, Policy.CLOSED, "decision"),
     )
     await create_page(wiki.database, ada, PageDraft("topic", "Tides"))
-    await held(create_page(wiki.database, ada, PageDraft("entity", "Pier")))
+    await proposal_id_of(create_page(wiki.database, ada, PageDraft("entity", "Pier")))
     with pytest.raises(Forbidden):
         await create_page(wiki.database, ada, PageDraft("decision", "Dredge"))
 
 
-async def test_proposals_end_by_themselves_into_the_log(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_expired_proposals_are_closed_and_logged(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
     await expire_proposals(wiki.database)
     assert (await wiki.row("proposals", id=proposal_id))["status"] == "open"
@@ -252,15 +250,15 @@ async def test_proposals_end_by_themselves_into_the_log(wiki: Wiki, ada: Scope, 
     assert (await wiki.actions())[-1] == "proposal.expired"
 
 
-async def test_a_batch_decides_each_by_itself(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+async def test_a_batch_decides_each_proposal_separately(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     first = await propose_edit(wiki, ada, page_id, "six", "seven")
     second = await propose_edit(wiki, ada, page_id, "six", "eight")
     outcomes = await decide_proposals(wiki.database, wiki.scope, [first, second], Decision.ACCEPT)
-    assert [one.error is None for one in outcomes] == [True, False]
+    assert [outcome.error is None for outcome in outcomes] == [True, False]
     assert "seven" in await body(wiki, page_id)
 
 
-async def test_an_author_cannot_flood_the_reviewers(
+async def test_open_proposals_per_author_are_limited(
     wiki: Wiki, ada: Scope, page_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert OPEN_MAX == 1000
@@ -273,22 +271,22 @@ async def test_an_author_cannot_flood_the_reviewers(
 async def test_an_operation_of_several_writes_is_proposed_as_a_whole(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     await wiki.add_source("document", "chart", "Sand at the mole.")
     draft = PageDraft("entity", "Mole", sections=[SectionDraft("It is old.", heading="Overview")])
-    proposal_id = await held(write_stub(wiki.database, ada, draft, "document/chart"))
+    proposal_id = await proposal_id_of(write_stub(wiki.database, ada, draft, "document/chart"))
     assert (await wiki.row("proposals", id=proposal_id))["operation"] == "write_stub"
     done = await accept_proposal(wiki.database, wiki.scope, proposal_id)
     (cited,) = await wiki.rows("section_sources")
     assert cited["page_id"] == done.page_id
     entry = TopicEntry("claude_models", "Three of them.", ["models"])
-    knowledge_id = await held(write_knowledge(wiki.database, ada, entry))
+    knowledge_id = await proposal_id_of(write_knowledge(wiki.database, ada, entry))
     await accept_proposal(wiki.database, wiki.scope, knowledge_id)
     assert "claude_models" in [page["title"] for page in await wiki.rows("pages")]
 
 
 @pytest.mark.parametrize("is_committed", [True, False])
-async def test_an_acceptance_is_whole_or_absent_with_the_transaction_that_it_is_part_of(
+async def test_an_acceptance_is_committed_only_with_its_transaction(
     wiki: Wiki, ada: Scope, page_id: UUID, is_committed: bool
 ) -> None:
-    """The same holds under an Idempotency-Key, whose response is committed together with the write, or not at all."""
+    """The same holds under an Idempotency-Key, whose response is committed together with the write."""
     proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
 
     async def nothing(_: Connection) -> None: ...

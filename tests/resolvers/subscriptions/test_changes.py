@@ -43,12 +43,11 @@ from resolvers.transactions.transaction import transaction, writing
 from schema.root import GRAPHQL, make_engine
 from tests.wiki import Wiki
 
-Told = list[tuple[str, UUID | None, int | None]]
+Events = list[tuple[str, UUID | None, int | None]]
 
 
-class Ear:
-    """Reads the notifications since the last call: they arrive in the order of commits, so an extra one marks the
-    end."""
+class Notifications:
+    """Reads the notifications since the last call: they come in the order of commits, so an extra one marks the end."""
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self.connection, self.heard, self.fence = connection, list[str](), asyncio.Event()
@@ -61,68 +60,68 @@ class Ear:
         heard, self.heard = self.heard, []
         return [change for text in heard for change in read_payload(text)]
 
-    async def told(self) -> Told:
+    async def events(self) -> Events:
         return [(change.kind.name, change.id, change.version) for change in await self.changes()]
 
 
 @pytest.fixture
-async def ear(wiki: Wiki, dsn: str) -> AsyncIterator[Ear]:
+async def notifications(wiki: Wiki, dsn: str) -> AsyncIterator[Notifications]:
     connection = await asyncpg.connect(dsn)
-    ear = Ear(connection)
-    await connection.add_listener(CHANNEL, lambda *told: ear.heard.append(told[-1]))
-    await connection.add_listener("fence", lambda *_: ear.fence.set())
-    yield ear
+    notifications = Notifications(connection)
+    await connection.add_listener(CHANNEL, lambda *told: notifications.heard.append(told[-1]))
+    await connection.add_listener("fence", lambda *_: notifications.fence.set())
+    yield notifications
     await connection.close()
 
 
-async def test_each_kind_of_change_has_its_event_kind(wiki: Wiki, ear: Ear) -> None:
+async def test_each_kind_of_change_has_its_event_kind(wiki: Wiki, notifications: Notifications) -> None:
     database, scope = wiki.database, wiki.scope
     page = (await create_page(database, scope, PageDraft("topic", "Austin", aliases=["atx"]))).page_id
     other = (await create_page(database, scope, PageDraft("topic", "Texas"))).page_id
-    assert await ear.told() == [("CREATED", page, 1), ("CREATED", other, 1)]
+    assert await notifications.events() == [("CREATED", page, 1), ("CREATED", other, 1)]
     await update_page(database, scope, page, body="Hot.")
     await update_page(database, scope, page, body="Hot.")
     await update_page(database, scope, page, slug="atx")
     await set_parent(database, scope, page, parent_id=other)
-    assert await ear.told() == [("UPDATED", page, 2), ("RENAMED", page, 3), ("MOVED", page, None)]
+    assert await notifications.events() == [("UPDATED", page, 2), ("RENAMED", page, 3), ("MOVED", page, None)]
     await archive_page(database, scope, page)
     await archive_page(database, scope, page)
     await unarchive_page(database, scope, page)
     await upsert_page(database, scope, PageDraft("topic", "Austin", slug="atx", status="archived"))
     await upsert_page(database, scope, PageDraft("topic", "Austin", slug="atx"), mark_compiled=True)
     kinds = ["ARCHIVED", "RESTORED", "ARCHIVED", "RESTORED"]
-    assert await ear.told() == [(kind, page, 3) for kind in kinds]
+    assert await notifications.events() == [(kind, page, 3) for kind in kinds]
     await delete_page(database, scope, other)
-    assert sorted(await ear.told()) == [("DELETED", other, None), ("MOVED", page, None)]
+    assert sorted(await notifications.events()) == [("DELETED", other, None), ("MOVED", page, None)]
     await archive_scope(database, scope)
-    assert await ear.told() == [("ARCHIVED", None, None)]
+    assert await notifications.events() == [("ARCHIVED", None, None)]
 
 
-async def test_a_proposal_is_announced_when_it_is_made_and_when_it_is_decided(wiki: Wiki, ear: Ear) -> None:
+async def test_proposals_are_announced_when_created_and_when_decided(wiki: Wiki, notifications: Notifications) -> None:
     database, scope = wiki.database, wiki.scope
     page = (await create_page(database, scope, PageDraft("topic", "Austin"))).page_id
 
     async def propose(title: str) -> UUID:
         terms = Terms("It is called so.")
-        made = await propose_change(
+        proposed = await propose_change(
             database, scope, terms, lambda asked: update_page(database, asked, page, title=title)
         )
-        assert made.proposal_id is not None
-        return made.proposal_id
+        assert proposed.proposal_id is not None
+        return proposed.proposal_id
 
-    async def told() -> list[tuple[Topic, str, UUID | None]]:
-        return [(change.topic, change.kind.name, change.id) for change in await ear.changes()]
+    async def events() -> list[tuple[Topic, str, UUID | None]]:
+        return [(change.topic, change.kind.name, change.id) for change in await notifications.changes()]
 
-    await told()
+    await events()
     first, second, third, fourth = [await propose(title) for title in ("A", "B", "C", "D")]
-    assert await told() == [(Topic.PROPOSALS, "CREATED", id) for id in (first, second, third, fourth)]
+    assert await events() == [(Topic.PROPOSALS, "CREATED", id) for id in (first, second, third, fourth)]
     await accept_proposal(database, scope, first)
-    assert await told() == [(Topic.PAGES, "RENAMED", page), (Topic.PROPOSALS, "UPDATED", first)]
+    assert await events() == [(Topic.PAGES, "RENAMED", page), (Topic.PROPOSALS, "UPDATED", first)]
     await decline_proposal(database, scope, second, "No.")
     await withdraw_proposal(database, scope, third)
     await wiki.look.execute("UPDATE proposals SET expires_at = now() WHERE id = $1", fourth)
     assert await expire_proposals(database) == 1
-    assert await told() == [(Topic.PROPOSALS, "UPDATED", id) for id in (second, third, fourth)]
+    assert await events() == [(Topic.PROPOSALS, "UPDATED", id) for id in (second, third, fourth)]
 
 
 MUTATIONS: dict[str, dict[str, Any]] = {
@@ -174,35 +173,35 @@ MUTATIONS: dict[str, dict[str, Any]] = {
 ASKS = {
     "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki", "setWikiLanguage"
 }  # fmt: skip
-"""What admins ask of the compiler: the job is what is announced."""
+"""Mutations that only queue a job of the compiler. The job itself is announced."""
 OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
-"""What is only done to what a compiler made: the tests of growing sections and of kinds of links do it."""
+"""Mutations of what a compiler has written, tested with growing sections and with kinds of links."""
 OF_PROPOSALS = {
     "proposeWikiChange", "acceptWikiProposal", "declineWikiProposal", "withdrawWikiProposal", "decideWikiProposals",
     "shareWikiPage", "withdrawWikiShareLink", "askWikiDecision",
     "withdrawWikiDecisionQuestion",
 }  # fmt: skip
-"""What is proposed, shared or asked changes no page; what is accepted is announced by the operation that it is."""
+"""Mutations that change no page themselves. An accepted proposal announces the changes of its operation."""
 OF_NO_WIKI = {
     "updateWikiSettings", "createWikiOwner", "createApiKey", "rotateApiKey", "revokeApiKey", "grantWikiAccess",
     "revokeWikiAccess", "disconnectWikiProgram", "createWebhook", "updateWebhook", "deleteWebhook",
     "rotateWebhookSecret", "redeliverWebhook",
 }  # fmt: skip
-"""What onboards a customer changes no page, so that nobody follows it."""
-MADE = {
+"""Mutations of settings and credentials, which change no page."""
+CREATED_FIELDS = {
     "addWikiSource": "source", "createWikiPage": "page", "upsertWikiPage": "other", "recordWikiMention": "mention",
     "supersedeWikiClaim": "claim", "recordWikiContradiction": "contradiction",
 }  # fmt: skip
 
 
-def known(value: Any, ids: dict[str, str]) -> Any:
+def with_ids(value: Any, ids: dict[str, str]) -> Any:
     """Replace names of created rows by their ids."""
     if isinstance(value, list):
-        return [known(one, ids) for one in value]
+        return [with_ids(item, ids) for item in value]
     return ids.get(value, value) if isinstance(value, str) else value
 
 
-async def test_every_mutation_announces_once_what_it_did(wiki: Wiki, ear: Ear) -> None:
+async def test_every_mutation_announces_each_change_once(wiki: Wiki, notifications: Notifications) -> None:
     assert GRAPHQL.mutation_type is not None
     assert set(MUTATIONS) | ASKS | OF_COMPILED | OF_PROPOSALS | OF_NO_WIKI == set(GRAPHQL.mutation_type.fields), (
         "a new mutation: say here how it is called"
@@ -213,17 +212,17 @@ async def test_every_mutation_announces_once_what_it_did(wiki: Wiki, ear: Ear) -
         field = GRAPHQL.mutation_type.fields[name]
         kind = get_named_type(field.args["input"].type)
         assert isinstance(kind, GraphQLInputObjectType)
-        input = {key: known(value, ids) for key, value in given.items()}
+        input = {key: with_ids(value, ids) for key, value in given.items()}
         if "pageId" in kind.fields:
             input.setdefault("pageId", ids["page"])
-        made = MADE.get(name)
-        shown = f"{'page' if made == 'other' else made} {{ id }}" if made else "__typename"
-        document = f"mutation ($input: {field.args['input'].type}) {{ {name}(input: $input) {{ {shown} }} }}"
+        created = CREATED_FIELDS.get(name)
+        selection = f"{'page' if created == 'other' else created} {{ id }}" if created else "__typename"
+        document = f"mutation ($input: {field.args['input'].type}) {{ {name}(input: $input) {{ {selection} }} }}"
         answer = await engine.execute(document, {"input": input}, None, Context(wiki.database, wiki.scope))
         data = orjson.loads(answer.body)["data"][name]
-        if made:
-            ids[made] = next(iter(data.values()))["id"]
-        changes = await ear.changes()
+        if created:
+            ids[created] = next(iter(data.values()))["id"]
+        changes = await notifications.changes()
         assert changes, f"{name} announces nothing"
         assert len({change.id for change in changes}) == len(changes), f"{name} announces a page twice"
         wikis = {wiki.scope.owner_id, *([neighbour] if name == "transferWikiPage" else ())}
@@ -232,7 +231,7 @@ async def test_every_mutation_announces_once_what_it_did(wiki: Wiki, ear: Ear) -
         }
 
 
-async def test_what_is_rolled_back_is_not_announced(wiki: Wiki, ear: Ear) -> None:
+async def test_a_rolled_back_change_is_not_announced(wiki: Wiki, notifications: Notifications) -> None:
     async def failing() -> None:
         async with writing(wiki.database, wiki.scope) as writer:
             announce(writer, [change(wiki, new_id())])
@@ -240,10 +239,10 @@ async def test_what_is_rolled_back_is_not_announced(wiki: Wiki, ear: Ear) -> Non
 
     with pytest.raises(ZeroDivisionError):
         await failing()
-    assert await ear.told() == []
+    assert await notifications.events() == []
 
 
-async def test_a_job_writer_announces_the_job_with_its_row(wiki: Wiki, ear: Ear) -> None:
+async def test_a_job_is_announced_when_its_row_is_committed(wiki: Wiki, notifications: Notifications) -> None:
     tenant, owner, job = wiki.scope.tenant_id, wiki.scope.owner_id, new_id()
     async with transaction(wiki.database) as connection:
         await connection.raw.execute(
@@ -251,11 +250,11 @@ async def test_a_job_writer_announces_the_job_with_its_row(wiki: Wiki, ear: Ear)
             *(tenant, owner, job),
         )
         announce_job(connection, tenant, owner, job, ChangeKind.CREATED)
-    (told,) = await ear.changes()
-    assert (told.topic, told.kind, told.id) == (Topic.JOBS, ChangeKind.CREATED, job)
+    (event,) = await notifications.changes()
+    assert (event.topic, event.kind, event.id) == (Topic.JOBS, ChangeKind.CREATED, job)
 
 
-async def test_many_pages_fit_into_notifications_and_too_many_are_one_resync(wiki: Wiki, ear: Ear) -> None:
+async def test_changes_beyond_the_limit_are_announced_as_one_resync(wiki: Wiki, notifications: Notifications) -> None:
     changes = ChangeLog(wiki.scope.tenant_id, wiki.scope.owner_id, change(wiki, None).at)
     for _ in range(MOST):
         changes.add(ChangeKind.RENAMED, new_id(), 2**31 - 1)
@@ -264,9 +263,9 @@ async def test_many_pages_fit_into_notifications_and_too_many_are_one_resync(wik
     assert max(map(len, texts)) < 8000
     async with transaction(wiki.database) as connection:
         announce(connection, changes.all())
-    assert [told.id for told in await ear.changes()] == list(changes.found)
+    assert [event.id for event in await notifications.changes()] == list(changes.found)
     changes.add(ChangeKind.UPDATED, new_id())
-    assert [(told.kind, told.id) for told in changes.all()] == [(ChangeKind.RESYNC, None)]
+    assert [(event.kind, event.id) for event in changes.all()] == [(ChangeKind.RESYNC, None)]
 
 
 def change(wiki: Wiki, id: UUID | None) -> ChangeEvent:
@@ -275,7 +274,7 @@ def change(wiki: Wiki, id: UUID | None) -> ChangeEvent:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '["pages", 1, 2, 3, 4]', '["pages", "a", "b", "c", []]'])
-def test_a_notification_of_others_is_no_change(text: str) -> None:
+def test_malformed_notifications_are_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         read_payload(text)
 
@@ -291,5 +290,5 @@ def test_a_notification_of_others_is_no_change(text: str) -> None:
         ("page.somehow", True, "UPDATED"),
     ],
 )
-def test_what_is_logged_says_what_is_announced(action: str, has_page: bool, kind: str) -> None:
+def test_each_logged_action_has_its_kind_of_change(action: str, has_page: bool, kind: str) -> None:
     assert kind_of(action, has_page).name == kind

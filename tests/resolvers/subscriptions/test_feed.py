@@ -15,11 +15,13 @@ TENANT, OWNER, PAGE = new_id(), new_id(), new_id()
 PLACE = (Topic.PAGES, TENANT, OWNER)
 
 
-def happened(kind: ChangeKind = ChangeKind.UPDATED, id: UUID | None = PAGE, version: int | None = None) -> ChangeEvent:
+def change_event(
+    kind: ChangeKind = ChangeKind.UPDATED, id: UUID | None = PAGE, version: int | None = None
+) -> ChangeEvent:
     return ChangeEvent(TENANT, OWNER, Topic.PAGES, kind, id, version, datetime.now(UTC))
 
 
-async def told(subscriber: Subscriber) -> list[tuple[ChangeKind, UUID | None]]:
+async def pending_events(subscriber: Subscriber) -> list[tuple[ChangeKind, UUID | None]]:
     """Return all pending events."""
     found = []
     while subscriber.pending:
@@ -32,44 +34,44 @@ async def test_a_slow_subscriber_gets_each_page_once(feed: Feed) -> None:
     subscriber, pages = Subscriber(feed, PLACE), [new_id() for _ in range(3)]
     for version in range(1000):
         for page in pages:
-            feed.publish(happened(id=page, version=version))
+            feed.publish(change_event(id=page, version=version))
     assert [change.version for change in subscriber.pending.values()] == [999, 999, 999]
-    assert await told(subscriber) == [(ChangeKind.UPDATED, page) for page in pages]
+    assert await pending_events(subscriber) == [(ChangeKind.UPDATED, page) for page in pages]
 
 
-async def test_a_subscriber_that_is_too_slow_is_told_to_resync(feed: Feed) -> None:
+async def test_a_subscriber_with_too_many_pending_events_gets_a_resync(feed: Feed) -> None:
     subscriber = Subscriber(feed, PLACE)
     for _ in range(PENDING_MAX * 3 + 1):
-        feed.publish(happened(id=new_id()))
+        feed.publish(change_event(id=new_id()))
         assert len(subscriber.pending) <= PENDING_MAX
-    found = await told(subscriber)
+    found = await pending_events(subscriber)
     assert found[0] == (ChangeKind.RESYNC, None)
     assert len(found) <= PENDING_MAX
 
 
-async def test_what_happens_to_the_wiki_happens_to_each_page(feed: Feed) -> None:
+async def test_events_of_the_whole_wiki_reach_subscribers_of_a_page(feed: Feed) -> None:
     subscriber = Subscriber(feed, PLACE, PAGE)
-    feed.publish(happened(ChangeKind.EVIDENCE, None))
-    feed.publish(happened(ChangeKind.UPDATED, new_id()))
-    assert await told(subscriber) == []
-    feed.publish(happened(ChangeKind.ARCHIVED, None))
-    assert await told(subscriber) == [(ChangeKind.ARCHIVED, PAGE)]
-    feed.publish(happened(ChangeKind.RESYNC, None))
-    assert await told(subscriber) == [(ChangeKind.RESYNC, PAGE)]
+    feed.publish(change_event(ChangeKind.EVIDENCE, None))
+    feed.publish(change_event(ChangeKind.UPDATED, new_id()))
+    assert await pending_events(subscriber) == []
+    feed.publish(change_event(ChangeKind.ARCHIVED, None))
+    assert await pending_events(subscriber) == [(ChangeKind.ARCHIVED, PAGE)]
+    feed.publish(change_event(ChangeKind.RESYNC, None))
+    assert await pending_events(subscriber) == [(ChangeKind.RESYNC, PAGE)]
 
 
-async def test_other_wikis_tenants_and_topics_are_not_heard(feed: Feed) -> None:
+async def test_events_of_other_wikis_tenants_and_topics_are_not_sent(feed: Feed) -> None:
     subscriber = Subscriber(feed, PLACE)
     for change in (
-        happened()._replace(tenant_id=new_id()),
-        happened()._replace(owner_id=new_id()),
-        happened()._replace(topic=Topic.JOBS),
+        change_event()._replace(tenant_id=new_id()),
+        change_event()._replace(owner_id=new_id()),
+        change_event()._replace(topic=Topic.JOBS),
     ):
         feed.publish(change)
     assert not subscriber.pending
 
 
-async def test_a_feed_that_closes_ends_every_watcher(feed: Feed) -> None:
+async def test_closing_the_feed_ends_every_subscriber(feed: Feed) -> None:
     subscriber = Subscriber(feed, PLACE)
     waiting = asyncio.create_task(anext(subscriber))
     await asyncio.sleep(0)
@@ -86,11 +88,11 @@ async def test_a_subscriber_that_leaves_is_removed(feed: Feed) -> None:
     assert not feed.subscribers
 
 
-def test_the_greatest_of_several_changes_is_sent_whatever_their_order() -> None:
+def test_merged_changes_have_the_most_significant_kind() -> None:
     kinds = [kind for kind in ChangeKind if kind is not ChangeKind.RESTORED]
     for earlier, later in permutations(kinds, 2):
-        assert merge_changes(happened(earlier), happened(later)).kind == max(earlier, later, key=kinds.index)
-    archived, restored = happened(ChangeKind.ARCHIVED), happened(ChangeKind.RESTORED)
+        assert merge_changes(change_event(earlier), change_event(later)).kind == max(earlier, later, key=kinds.index)
+    archived, restored = change_event(ChangeKind.ARCHIVED), change_event(ChangeKind.RESTORED)
     assert merge_changes(archived, restored).kind is ChangeKind.RESTORED
     assert merge_changes(restored, archived).kind is ChangeKind.ARCHIVED
 
