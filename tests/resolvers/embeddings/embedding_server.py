@@ -42,7 +42,7 @@ def vector(text: str, dimensions: int) -> list[float]:
 
 @dataclass
 class Model:
-    """A model: the manners of its next answers, and the requests that it got."""
+    """A model: the manners of its next responses, and the requests that it got."""
 
     dimensions: int = 64
     says: list[str] = field(default_factory=lambda: ["well"])
@@ -65,7 +65,7 @@ class Model:
         return [text for body in self.asked for text in body["input"]]
 
 
-def said(document: object, status: int = 200, **headers: str) -> Reply:
+def response(document: object, status: int = 200, **headers: str) -> Reply:
     return status, headers, document if isinstance(document, bytes) else json.dumps(document).encode()
 
 
@@ -75,7 +75,7 @@ def well(model: Model, body: dict[str, Any]) -> Reply:
         {"object": "embedding", "index": place, "embedding": vector(text, model.dimensions)}
         for place, text in enumerate(body["input"])
     ]
-    return said({"object": "list", "data": items[::-1], "model": body["model"]})
+    return response({"object": "list", "data": items[::-1], "model": body["model"]})
 
 
 def slowly(model: Model, body: dict[str, Any]) -> Reply:
@@ -84,27 +84,27 @@ def slowly(model: Model, body: dict[str, Any]) -> Reply:
     return well(model, body)
 
 
-def of(vectors: object) -> Callable[[Model, dict[str, Any]], Reply]:
-    return lambda model, body: said({"data": [{"index": 0, "embedding": vectors}]})
+def reply_with_vectors(vectors: object) -> Callable[[Model, dict[str, Any]], Reply]:
+    return lambda model, body: response({"data": [{"index": 0, "embedding": vectors}]})
 
 
 MANNERS: dict[str, Callable[[Model, dict[str, Any]], Reply]] = {
     "well": well,
     "slowly": slowly,
-    "busy": lambda model, body: said({"error": "x"}, 429, **{"retry-after": "0.01"}),
-    "broken": lambda model, body: said({"error": "x"}, 500),
-    "refused": lambda model, body: said({"error": "x"}, 401),
-    "moved": lambda model, body: said({}, 302, location="http://127.0.0.1:9/"),
-    "garbage": lambda model, body: said(b"<html>"),
-    "nothing": lambda model, body: said({"data": []}),
-    "list": lambda model, body: said([1, 2]),
-    "wrong dimension": of([0.5, 0.5]),
-    "texts": of(["a"] * 64),
-    "not a number": lambda model, body: said(
+    "busy": lambda model, body: response({"error": "x"}, 429, **{"retry-after": "0.01"}),
+    "broken": lambda model, body: response({"error": "x"}, 500),
+    "refused": lambda model, body: response({"error": "x"}, 401),
+    "moved": lambda model, body: response({}, 302, location="http://127.0.0.1:9/"),
+    "garbage": lambda model, body: response(b"<html>"),
+    "nothing": lambda model, body: response({"data": []}),
+    "list": lambda model, body: response([1, 2]),
+    "wrong dimension": reply_with_vectors([0.5, 0.5]),
+    "texts": reply_with_vectors(["a"] * 64),
+    "not a number": lambda model, body: response(
         b'{"data": [{"index": 0, "embedding": [' + b",".join([b"NaN"] * 64) + b"]}]}"
     ),
-    "no direction": of([0.0] * 64),
-    "huge": of([1e300] * 64),
+    "no direction": reply_with_vectors([0.0] * 64),
+    "huge": reply_with_vectors([1e300] * 64),
 }
 
 

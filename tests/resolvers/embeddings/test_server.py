@@ -19,7 +19,7 @@ def server(model: Model, **options: float) -> EmbeddingServer:
     return EmbeddingServer(model.url, "tiny", model.dimensions, key=KEY, **options)
 
 
-async def test_texts_are_asked_for_in_batches_and_come_in_their_order(model: Model) -> None:
+async def test_texts_are_embedded_in_batches_and_returned_in_order(model: Model) -> None:
     texts = [f"text {n}" for n in range(7)]
     assert await server(model, batch=3).embed(texts) == [vector(text, 64) for text in texts]
     assert [len(body["input"]) for body in model.asked] == [3, 3, 1]
@@ -40,7 +40,7 @@ async def test_a_temporary_error_is_retried(model: Model, manner: str, timeout: 
 
 
 @pytest.mark.parametrize(
-    ("manner", "requests", "says"),
+    ("manner", "requests", "message"),
     [
         ("busy", 3, "status 429"),
         ("broken", 3, "status 500"),
@@ -57,36 +57,36 @@ async def test_a_temporary_error_is_retried(model: Model, manner: str, timeout: 
         ("huge", 1, "no direction"),
     ],
 )
-async def test_every_bad_answer_is_an_error_that_says_what_to_do(
-    model: Model, manner: str, requests: int, says: str
+async def test_each_bad_response_is_an_error_that_names_its_cause(
+    model: Model, manner: str, requests: int, message: str
 ) -> None:
     model.now(manner)
-    with pytest.raises(Unavailable, match=says):
+    with pytest.raises(Unavailable, match=message):
         await server(model, timeout=0.2 if manner == "slowly" else 30).embed(["a text"])
     assert len(model.asked) == requests
     assert await server(model, wait=0.2).of_question("a text") is None, "a search goes on with words"
 
 
-async def test_a_question_waits_no_longer_than_it_may_and_is_asked_once(model: Model) -> None:
-    asking = server(model, wait=0.5)
+async def test_a_query_embedding_times_out_and_is_cached(model: Model) -> None:
+    embedding_server = server(model, wait=0.5)
     model.now("slowly")
-    assert await asking.of_question("where is it") is None
+    assert await embedding_server.of_question("where is it") is None
     model.now("well")
-    first = await asking.of_question("where is it")
-    assert first == await asking.of_question("where is it") == vector("where is it", 64)
+    first = await embedding_server.of_question("where is it")
+    assert first == await embedding_server.of_question("where is it") == vector("where is it", 64)
     assert len(model.asked) == 1
-    counts = asking.counts
+    counts = embedding_server.counts
     assert (counts.late, counts.embedded, counts.cached, counts.failed) == (1, 1, 1, 0)
 
 
-async def test_a_server_that_is_not_there_is_no_error_of_a_search() -> None:
-    nobody = EmbeddingServer("http://127.0.0.1:9", "tiny", 64)
-    assert await nobody.of_question("where is it") is None
+async def test_an_unreachable_server_does_not_fail_a_search() -> None:
+    unreachable = EmbeddingServer("http://127.0.0.1:9", "tiny", 64)
+    assert await unreachable.of_question("where is it") is None
     with pytest.raises(Unavailable, match="cannot be reached"):
-        await nobody.embed(["a text"])
+        await unreachable.embed(["a text"])
 
 
-def test_an_address_may_be_that_of_the_server_or_of_its_api() -> None:
+def test_the_url_may_be_that_of_the_server_or_of_its_api() -> None:
     for url in ("http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/embeddings"):
         assert endpoint(url) == "http://h:1/v1/embeddings"
     assert endpoint("https://h/openai/v1") == "https://h/openai/v1/embeddings"

@@ -41,7 +41,7 @@ def model() -> Iterator[Model]:
 
 @pytest.fixture
 async def embedder(wiki: Wiki, model: Model) -> AsyncIterator[EmbeddingServer]:
-    """The server, which searches and jobs of the wiki ask."""
+    """The embedding server that searches and jobs of the wiki use."""
     server = EmbeddingServer(model.url, "tiny", model.dimensions, timeout=2, batch=4)
     await vectors.enable(wiki.database, model.dimensions)
     use(wiki.database, server)
@@ -68,7 +68,7 @@ async def source(wiki: Wiki, ref: str, content: str, **more: Any) -> UUID:
 
 
 async def found(wiki: Wiki, text: str, **more: Any) -> list[str]:
-    """The refs of the sources whose passages are found, in order."""
+    """Return the refs of the sources whose passages are found, in order."""
     result = await search_sources(wiki.database, wiki.scope, SourceSearchRequest(text, **more))
     refs = {row["id"]: row["ref"] for row in await wiki.rows("sources")}
     return [refs[hit.source_id] for hit in result.hits]
@@ -80,9 +80,7 @@ async def titles(wiki: Wiki, text: str, **more: Any) -> list[str]:
     return [names[hit.page_id] for hit in result.hits]
 
 
-async def test_a_job_embeds_what_was_written_and_a_question_finds_it_in_other_words(
-    wiki: Wiki, embedder: EmbeddingServer
-) -> None:
+async def test_embedded_texts_are_found_by_synonyms(wiki: Wiki, embedder: EmbeddingServer) -> None:
     await source(wiki, "a", "The reimbursement goes to the card.")
     await source(wiki, "b", "Bats under the bridge.")
     await page(wiki, "Orders", "Refunds are paid within a week.")
@@ -97,7 +95,7 @@ async def test_a_job_embeds_what_was_written_and_a_question_finds_it_in_other_wo
     assert await vectors.enqueue_embedding_jobs(wiki.database, embedder) == 0, "nothing is left to do"
 
 
-async def test_a_server_that_fails_fails_its_job_and_no_write_and_no_search(
+async def test_a_failing_server_fails_the_job_but_no_write_or_search(
     wiki: Wiki, embedder: EmbeddingServer, model: Model
 ) -> None:
     model.now("broken")
@@ -117,7 +115,7 @@ async def test_a_server_that_fails_fails_its_job_and_no_write_and_no_search(
     assert len(await wiki.rows("passage_embeddings", "position")) == 1
 
 
-async def test_what_is_forgotten_edited_or_deleted_has_no_vector_from_that_moment_on(
+async def test_forgotten_edited_and_deleted_texts_lose_their_vectors_at_once(
     wiki: Wiki, embedder: EmbeddingServer
 ) -> None:
     kept, gone = await source(wiki, "a", "The refund came."), await source(wiki, "b", "The reimbursement came.")
@@ -135,25 +133,25 @@ async def test_what_is_forgotten_edited_or_deleted_has_no_vector_from_that_momen
     assert "Orders 2" not in await titles(wiki, QUESTION)
 
 
-async def test_the_vector_of_a_page_that_changed_is_not_stored(
+async def test_a_vector_is_not_stored_if_its_page_changed_meanwhile(
     wiki: Wiki, embedder: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page_id = await page(wiki, "Orders", "Refunds are paid.")
-    asked = embedder.embed
+    original_embed = embedder.embed
 
-    async def slowly(texts: Any) -> Any:
+    async def embed_after_an_edit(texts: Any) -> Any:
         if len(await wiki.rows("revisions")) == 1:
             await edit_page(wiki.database, wiki.scope, PageAddress(page_id), old_text="Refunds", new_text="Bills")
-        return await asked(texts)
+        return await original_embed(texts)
 
-    monkeypatch.setattr(embedder, "embed", slowly)
+    monkeypatch.setattr(embedder, "embed", embed_after_an_edit)
     await embed(wiki, embedder)
     assert await wiki.rows("page_embeddings", "page_id") == []
     await embed(wiki, embedder)
     assert len(await wiki.rows("page_embeddings", "page_id")) == 1
 
 
-async def test_another_model_creates_all_vectors_again(wiki: Wiki, embedder: EmbeddingServer, model: Model) -> None:
+async def test_changing_the_model_recreates_all_vectors(wiki: Wiki, embedder: EmbeddingServer, model: Model) -> None:
     await source(wiki, "a", "The reimbursement came.")
     await page(wiki, "Orders", "Refunds are paid.")
     await embed(wiki, embedder)
@@ -168,7 +166,7 @@ async def test_another_model_creates_all_vectors_again(wiki: Wiki, embedder: Emb
     assert (await found(wiki, QUESTION)) == ["a"]
 
 
-async def test_filters_hold_for_what_is_found_by_meaning(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_filters_apply_to_hits_by_meaning(wiki: Wiki, embedder: EmbeddingServer) -> None:
     for number, ref in enumerate(("a", "b", "c"), start=1):
         await source(wiki, ref, f"Reimbursement number {number}.", captured_at=datetime(2026, number, 1, tzinfo=UTC))
     await embed(wiki, embedder)
@@ -180,18 +178,16 @@ async def test_filters_hold_for_what_is_found_by_meaning(wiki: Wiki, embedder: E
     assert set(await found(wiki, QUESTION, filter=since)) == {"b", "c"}
 
 
-async def test_a_filter_that_refuses_hundreds_of_nearer_passages_leaves_the_others(
-    wiki: Wiki, embedder: EmbeddingServer
-) -> None:
+async def test_a_filter_finds_passages_behind_hundreds_of_nearer_ones(wiki: Wiki, embedder: EmbeddingServer) -> None:
     await source(wiki, "many", "\n".join(f"- Reimbursement {number}." for number in range(300)))
-    one = SourceDraft("document", "one", "The reimbursement of the northern office goes to the card.")
-    await add_source(wiki.database, wiki.scope, one)
+    draft = SourceDraft("document", "one", "The reimbursement of the northern office goes to the card.")
+    await add_source(wiki.database, wiki.scope, draft)
     await embed(wiki, embedder)
     assert await found(wiki, QUESTION, filter=SourceFilter(kinds=("document",))) == ["one"]
     assert await found(wiki, QUESTION, filter=SourceFilter(refs=("one",))) == ["one"]
 
 
-async def test_a_source_that_came_last_is_embedded_whatever_its_id(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_new_sources_are_embedded_in_any_order_of_ids(wiki: Wiki, embedder: EmbeddingServer) -> None:
     id = await source(wiki, "a", "The reimbursement goes to the card.")
     await embed(wiki, embedder)
     assert await vectors.enqueue_embedding_jobs(wiki.database, embedder) == 0
@@ -203,7 +199,7 @@ async def test_a_source_that_came_last_is_embedded_whatever_its_id(wiki: Wiki, e
     assert await vectors.enqueue_embedding_jobs(wiki.database, embedder) == 1
 
 
-async def test_a_search_of_all_wikis_and_a_context_pack_find_by_meaning_and_ask_once(
+async def test_search_all_and_context_packs_find_by_meaning_with_one_request(
     wiki: Wiki, embedder: EmbeddingServer, model: Model
 ) -> None:
     await source(wiki, "a", "The reimbursement goes to the card.")
@@ -223,7 +219,7 @@ async def test_a_search_of_all_wikis_and_a_context_pack_find_by_meaning_and_ask_
     assert (other.hits, len(model.asked)) == ((), 1)
 
 
-async def test_another_wiki_is_never_searched(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_search_by_meaning_stays_in_its_wiki(wiki: Wiki, embedder: EmbeddingServer) -> None:
     other = await wiki.neighbour(Role.ADMIN)
     await source(other, "theirs", "The reimbursement came.")
     await page(other, "Theirs", "Refunds are paid.")
@@ -235,7 +231,7 @@ async def test_another_wiki_is_never_searched(wiki: Wiki, embedder: EmbeddingSer
     assert (await found(other, QUESTION)) == ["theirs"]
 
 
-async def test_names_quotes_codes_and_beginnings_ask_no_server(
+async def test_names_quotes_codes_and_prefixes_are_not_embedded(
     wiki: Wiki, embedder: EmbeddingServer, model: Model
 ) -> None:
     await page(wiki, "How do refunds of money work", "Refunds.")
@@ -251,7 +247,7 @@ async def test_names_quotes_codes_and_beginnings_ask_no_server(
     assert model.asked == []
 
 
-async def test_results_that_go_on_show_nothing_twice(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_paging_shows_no_page_twice(wiki: Wiki, embedder: EmbeddingServer) -> None:
     for number in range(12):
         word = "Refunds" if number % 2 else "Getting something back"
         await page(wiki, f"Note {number}", f"{word}, said for the {number}th time.")
@@ -267,7 +263,7 @@ async def test_results_that_go_on_show_nothing_twice(wiki: Wiki, embedder: Embed
     assert len(shown) == len(set(shown)) >= 8
 
 
-async def test_passages_that_go_on_show_nothing_twice(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_paging_shows_no_passage_twice(wiki: Wiki, embedder: EmbeddingServer) -> None:
     for number in range(10):
         await source(wiki, f"s{number}", f"{'Reimbursement' if number % 2 else 'Get it back'} number {number}.")
     await embed(wiki, embedder)
@@ -281,7 +277,7 @@ async def test_passages_that_go_on_show_nothing_twice(wiki: Wiki, embedder: Embe
     assert len(shown) == len(set(shown)) == 10
 
 
-async def test_without_an_embedding_server_a_worker_reports_it(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_an_embedding_job_fails_without_an_embedding_server(wiki: Wiki, embedder: EmbeddingServer) -> None:
     await page(wiki, "Orders", "Refunds are paid.")
     await vectors.enqueue_embedding_jobs(wiki.database, embedder)
     await vectors.enqueue_embedding_jobs(wiki.database, embedder)
@@ -290,7 +286,7 @@ async def test_without_an_embedding_server_a_worker_reports_it(wiki: Wiki, embed
     assert "CAIRN_EMBEDDING_URL" in job["error"]
 
 
-async def test_disabled_vectors_and_indexes_are_gone(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_disabling_deletes_vectors_and_indexes(wiki: Wiki, embedder: EmbeddingServer) -> None:
     await page(wiki, "Orders", "Refunds are paid.")
     await embed(wiki, embedder)
     async with wiki.database.connection() as connection:
@@ -301,7 +297,7 @@ async def test_disabled_vectors_and_indexes_are_gone(wiki: Wiki, embedder: Embed
         assert not await vectors.is_enabled(connection, 64)
 
 
-async def test_an_index_finds_the_nearest(wiki: Wiki, embedder: EmbeddingServer) -> None:
+async def test_the_nearest_passages_are_found_by_the_index(wiki: Wiki, embedder: EmbeddingServer) -> None:
     statement = ranking("rank_passages", 64)
     nothing = dict.fromkeys(("kinds", "refs", "since", "until"))
     values = {
@@ -313,7 +309,7 @@ async def test_an_index_finds_the_nearest(wiki: Wiki, embedder: EmbeddingServer)
     assert "passage_embeddings_64_ix" in "\n".join(row[0] for row in rows)
 
 
-def test_fused_ranks_prefer_what_both_have_and_lose_nothing() -> None:
+def test_fused_ranks_prefer_items_of_both_lists_and_lose_none() -> None:
     assert fuse(["a", "b", "c"], ["c", "d"])[0] == "c"
     assert set(fuse(["a", "b", "c"], ["c", "d"])) == {"a", "b", "c", "d"}
     assert fuse(["a", "b"], []) == ["a", "b"]
@@ -322,7 +318,7 @@ def test_fused_ranks_prefer_what_both_have_and_lose_nothing() -> None:
     assert scores([3.0, 2.0], 4) == sorted(scores([3.0, 2.0], 4), reverse=True)
 
 
-def test_what_is_meant_by_words_alone() -> None:
+def test_only_questions_in_everyday_words_are_about_meaning() -> None:
     for text in ("how do I get my money back", "why was the old kiln replaced?", "wie bekomme ich mein Geld zurück"):
         assert is_about_meaning(understand(text))
     for text in ("money back", "", "a_b is not what it was", "what does C++ mean here", "what is 5mg of it worth"):

@@ -26,11 +26,11 @@ async def main(dsn: str, tenant_id: str, owner_id: str, log: str, first: int, la
     scope = Scope(UUID(tenant_id), owner, Role.MEMBER, Actor(ActorKind.SERVICE, "test"), (owner,))
     database = Database(dsn, size=2)
     await database.open()
-    with Path(log).open("a", encoding="ascii") as told:
+    with Path(log).open("a", encoding="ascii") as acknowledgements:
         for number in range(first, last):
             done = await ingest_source(database, scope, draft(number % 40, number // 40 + 1))
-            told.write(f"{number} {done.source_id} {done.page_id or done.proposal_id}\n")
-            told.flush()
+            acknowledgements.write(f"{number} {done.source_id} {done.page_id or done.proposal_id}\n")
+            acknowledgements.flush()
     await database.close()
 
 

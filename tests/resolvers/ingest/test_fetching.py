@@ -20,12 +20,12 @@ PAGE = b"<title>Kiln</title><p>It reaches 1,280 degrees."
 
 
 class Handler(BaseHTTPRequestHandler):
-    """A server on this machine that leads on, never ends, lies about its length, or answers."""
+    """A server on this machine that redirects, never ends, gives a false length, or responds."""
 
-    asked: ClassVar[list[tuple[str, str]]] = []
+    requests: ClassVar[list[tuple[str, str]]] = []
 
     def do_GET(self) -> None:
-        Handler.asked.append((self.headers["Host"], self.path))
+        Handler.requests.append((self.headers["Host"], self.path))
         if self.path.startswith("/to?"):
             self.send_response(302)
             self.send_header("Location", self.path.partition("?")[2])
@@ -62,27 +62,29 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    Handler.asked = []
+    Handler.requests = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_port
         server.shutdown()
 
 
-async def here(host: str, port: int) -> Sequence[str]:
-    """Every name is this machine."""
+async def resolve_to_this_machine(host: str, port: int) -> Sequence[str]:
+    """Resolve every name to this machine."""
     return ["127.0.0.1"]
 
 
 def local(*hosts: str, **given: Any) -> Fetcher:
-    """A fetcher for which this machine is a public one, which no setting makes it."""
-    return Fetcher(hosts or ("kilns.example",), **{"look_up": here, "is_allowed": lambda address: True} | given)
+    """Return a fetcher that takes this machine for a public one, as no setting allows."""
+    return Fetcher(
+        hosts or ("kilns.example",), **{"look_up": resolve_to_this_machine, "is_allowed": lambda address: True} | given
+    )
 
 
-async def test_a_file_of_an_allowed_host_is_fetched_under_its_name(port: int) -> None:
+async def test_a_file_of_an_allowed_host_is_fetched(port: int) -> None:
     found = await local().fetch(f"http://kilns.example:{port}/kiln.html")
     assert found == (PAGE, "text/html")
-    assert Handler.asked == [(f"kilns.example:{port}", "/kiln.html")]
+    assert Handler.requests == [(f"kilns.example:{port}", "/kiln.html")]
     below = await local("*.example").fetch(f"http://kilns.example:{port}/to?/kiln.html")
     assert below.data == PAGE
 
@@ -102,7 +104,7 @@ async def test_a_file_of_an_allowed_host_is_fetched_under_its_name(port: int) ->
         ("http://2130706433/", "does not allow"),
     ],
 )
-async def test_an_address_that_is_not_allowed_is_not_looked_up(url: str, reason: str) -> None:
+async def test_disallowed_urls_are_refused_without_a_lookup(url: str, reason: str) -> None:
     async def never(host: str, port: int) -> Sequence[str]:
         raise AssertionError(host)
 
@@ -120,7 +122,7 @@ async def test_an_address_that_is_not_allowed_is_not_looked_up(url: str, reason:
         "192.0.0.8", "192.88.99.1", "2002:c000:8::1",
     ],
 )  # fmt: skip
-async def test_no_address_of_a_machine_inside_is_public(address: str) -> None:
+async def test_private_and_reserved_addresses_are_refused(address: str) -> None:
     assert not is_public(ip_address(address))
 
     async def inside(host: str, port: int) -> Sequence[str]:
@@ -138,17 +140,17 @@ def test_addresses_of_the_internet_are_public(address: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "0"])
-async def test_a_server_of_this_machine_is_not_asked_though_its_name_is_allowed(port: int, host: str) -> None:
+async def test_local_addresses_are_refused_even_if_their_host_is_allowed(port: int, host: str) -> None:
     with pytest.raises(NotFetched):
         await Fetcher([host]).fetch(f"http://{host}:{port}/kiln.html")
-    assert Handler.asked == []
+    assert Handler.requests == []
 
 
-async def test_a_redirect_to_another_host_or_inside_is_not_followed(port: int) -> None:
+async def test_redirects_to_other_hosts_or_private_addresses_are_not_followed(port: int) -> None:
     for target in ("http://other.example/", "file:///etc/passwd", "//other.example/", "http://127.0.0.1/"):
         with pytest.raises(NotFetched):
             await local().fetch(f"http://kilns.example:{port}/to?{target}")
-    assert {host for host, _ in Handler.asked} == {f"kilns.example:{port}"}
+    assert {host for host, _ in Handler.requests} == {f"kilns.example:{port}"}
 
     async def inside_then(host: str, port: int) -> Sequence[str]:
         return ["127.0.0.1"] if host == "kilns.example" else ["127.0.0.2"]
@@ -156,19 +158,19 @@ async def test_a_redirect_to_another_host_or_inside_is_not_followed(port: int) -
     fetcher = local("kilns.example", "inner.example", look_up=inside_then, is_allowed=lambda one: str(one)[-1] == "1")
     with pytest.raises(NotFetched, match="public internet"):
         await fetcher.fetch(f"http://kilns.example:{port}/to?http://inner.example:{port}/kiln.html")
-    assert len(Handler.asked) == 5
+    assert len(Handler.requests) == 5
 
 
-async def test_a_name_that_means_another_machine_at_the_next_look_is_looked_up_once(port: int) -> None:
-    looks = []
+async def test_a_host_name_is_resolved_once_per_fetch(port: int) -> None:
+    lookups = []
 
     async def rebinding(host: str, port: int) -> Sequence[str]:
-        looks.append(host)
-        return ["127.0.0.1"] if len(looks) == 1 else ["10.0.0.1"]
+        lookups.append(host)
+        return ["127.0.0.1"] if len(lookups) == 1 else ["10.0.0.1"]
 
     fetcher = local(look_up=rebinding, is_allowed=lambda address: str(address) == "127.0.0.1")
     assert (await fetcher.fetch(f"http://kilns.example:{port}/kiln.html")).data == PAGE
-    assert looks == ["kilns.example"]
+    assert lookups == ["kilns.example"]
     with pytest.raises(NotFetched, match="public internet"):
         await fetcher.fetch(f"http://kilns.example:{port}/kiln.html")
 
@@ -181,7 +183,7 @@ async def test_a_name_that_means_another_machine_at_the_next_look_is_looked_up_o
         ("/to?/to?/to?/to?/to?/to?/to?/kiln.html", "leads on more than 5 times"),
     ],
 )  # fmt: skip
-async def test_a_response_that_is_too_large_is_aborted(port: int, path: str, reason: str) -> None:
+async def test_large_slow_compressed_and_failed_responses_are_refused(port: int, path: str, reason: str) -> None:
     with pytest.raises(NotFetched, match=reason):
         await local(seconds=1 if path == "/slow" else 30).fetch(f"http://kilns.example:{port}{path}")
 
@@ -192,7 +194,7 @@ async def test_an_unreachable_server_is_reported_without_details() -> None:
     assert await resolve_host("localhost", 80)
 
 
-async def test_fetching_is_off_until_it_is_turned_on(wiki: Wiki, port: int) -> None:
+async def test_urls_are_fetched_only_once_fetching_is_enabled(wiki: Wiki, port: int) -> None:
     url = f"http://kilns.example:{port}/kiln.html"
     with pytest.raises(BadInput, match="CAIRN_INGEST_HOSTS"):
         await ingest_source(wiki.database, wiki.scope, IngestDraft(None, "reference", url))

@@ -20,7 +20,7 @@ MANY = 1_000 if settings.get_current_profile_name() == "nightly" else 200
 
 
 @pytest.mark.parametrize("policy", [Policy.OPEN, Policy.REVIEW])
-async def test_every_acknowledged_ingest_is_there_and_none_by_half(
+async def test_acknowledged_ingests_survive_kills_and_none_is_partial(
     wiki: Wiki, dsn: str, tmp_path: Path, policy: Policy
 ) -> None:
     rules = checked_rules([PolicyRule(WriterRole.MEMBER, policy)])
@@ -42,13 +42,13 @@ async def test_every_acknowledged_ingest_is_there_and_none_by_half(
 
 
 def acknowledged(log: Path) -> list[tuple[int, str, str]]:
-    """The ingests that were told of, by their numbers."""
+    """Return the acknowledged ingests of the log: their number, source, and page or proposal."""
     whole = [line.split() for line in log.read_text(encoding="ascii").splitlines(keepends=True) if line.endswith("\n")]
     return [(int(number), source_id, place) for number, source_id, place in whole]
 
 
 async def check_whole(wiki: Wiki, log: Path, policy: Policy) -> None:
-    """Each source has its file, and a page or a proposal that cites it; what was told is there, to the byte."""
+    """Check that each source has its file and a page or proposal that cites it, and that acknowledged files exist."""
     sources = {str(row["id"]): row for row in await wiki.rows("sources")}
     originals = {str(row["source_id"]): row for row in await wiki.rows("source_originals", "1")}
     blobs = {bytes(row["hash"]): bytes(row["data"]) for row in await wiki.rows("blobs", "1")}
@@ -69,7 +69,7 @@ async def check_whole(wiki: Wiki, log: Path, policy: Policy) -> None:
         assert place in places
 
 
-async def test_many_ingests_are_as_many_versions(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+async def test_each_of_many_ingests_adds_a_version(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     log = tmp_path / "told"
     where = (dsn, str(wiki.scope.tenant_id), str(wiki.scope.owner_id), str(log))
     quarters = [(n * MANY // 4, (n + 1) * MANY // 4) for n in range(4)]
