@@ -1,4 +1,4 @@
-"""Files in a folder: whole under their name, or not there."""
+"""Files of blobs in a folder are stored completely or not at all."""
 
 import os
 from hashlib import sha256
@@ -19,7 +19,7 @@ def folder(tmp_path: Path) -> BlobFolder:
     return BlobFolder(tmp_path / "files")
 
 
-def test_a_file_comes_back_byte_for_byte_and_belongs_to_its_wiki(folder: BlobFolder) -> None:
+def test_a_file_is_read_byte_for_byte_and_belongs_to_its_wiki(folder: BlobFolder) -> None:
     folder.put(TENANT, OWNER, HASH, DATA)
     folder.put(TENANT, OWNER, HASH, DATA)
     assert folder.get(TENANT, OWNER, HASH) == DATA
@@ -32,7 +32,7 @@ def test_a_file_comes_back_byte_for_byte_and_belongs_to_its_wiki(folder: BlobFol
     assert list(folder.root.iterdir()) == []
 
 
-def test_what_cannot_be_written_whole_is_not_there(folder: BlobFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_no_file(folder: BlobFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -44,7 +44,7 @@ def test_what_cannot_be_written_whole_is_not_there(folder: BlobFolder, monkeypat
     assert folder.get(TENANT, OWNER, HASH) is None
 
 
-def test_a_file_that_was_changed_is_not_taken_for_what_was_written(folder: BlobFolder) -> None:
+def test_a_file_with_changed_content_is_not_returned(folder: BlobFolder) -> None:
     folder.put(TENANT, OWNER, HASH, DATA)
     folder.path(TENANT, OWNER, HASH).write_bytes(DATA[:-1])
     assert folder.get(TENANT, OWNER, HASH) is None
@@ -53,21 +53,21 @@ def test_a_file_that_was_changed_is_not_taken_for_what_was_written(folder: BlobF
     assert folder.get(TENANT, OWNER, HASH) == DATA
 
 
-def test_what_a_killed_writer_has_left_is_no_file_and_can_be_deleted(folder: BlobFolder) -> None:
+def test_a_partial_file_of_a_killed_writer_is_ignored_and_can_be_deleted(folder: BlobFolder) -> None:
     folder.put(TENANT, OWNER, HASH, DATA)
-    left = folder.path(TENANT, OWNER, HASH).with_name(f"{PARTIAL}x")
-    left.write_bytes(b"half")
+    partial = folder.path(TENANT, OWNER, HASH).with_name(f"{PARTIAL}x")
+    partial.write_bytes(b"half")
     assert list(folder.list_files(TENANT, OWNER)) == [HASH]
     folder.drop_partial(TENANT, OWNER)
-    assert (left.exists(), folder.has(TENANT, OWNER, HASH)) == (False, True)
+    assert (partial.exists(), folder.has(TENANT, OWNER, HASH)) == (False, True)
 
 
-def test_only_its_owner_reads_a_file(folder: BlobFolder) -> None:
+def test_file_permissions_exclude_other_system_users(folder: BlobFolder) -> None:
     folder.put(TENANT, OWNER, HASH, DATA)
     assert {path.stat().st_mode & 0o77 for path in folder.root.rglob("*") if path.is_file()} == {0}
 
 
-def test_a_folder_that_cannot_be_written_says_why(tmp_path: Path) -> None:
+def test_an_unwritable_folder_reports_its_cause(tmp_path: Path) -> None:
     assert BlobFolder(tmp_path / "new").check_writable() is None
     (tmp_path / "file").write_text("x")
     assert "ile exists" in str(BlobFolder(tmp_path / "file").check_writable())

@@ -1,4 +1,4 @@
-"""A transaction that is given up is done or not done, and it is known which."""
+"""A cancelled transaction is committed or rolled back, and a commit that was sent is counted."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -19,7 +19,7 @@ FOR EACH ROW EXECUTE FUNCTION dawdle();
 
 @pytest.fixture
 async def connection(empty_dsn: str) -> AsyncIterator[asyncpg.Connection]:
-    """Whose COMMIT takes a while."""
+    """Return a connection whose COMMIT takes 0.3 seconds."""
     connection = await asyncpg.connect(empty_dsn)
     await connection.execute(SLOW)
     yield connection
@@ -47,7 +47,7 @@ def counting() -> Iterator[Commits]:
     COUNTED.reset(before)
 
 
-async def test_a_commit_that_was_sent_is_waited_for_and_counted(connection: asyncpg.Connection) -> None:
+async def test_a_commit_in_progress_is_awaited_and_counted_on_cancellation(connection: asyncpg.Connection) -> None:
     written = asyncio.Event()
     with counting() as commits:
         task = asyncio.create_task(write(connection, written, 0))
@@ -59,7 +59,7 @@ async def test_a_commit_that_was_sent_is_waited_for_and_counted(connection: asyn
     assert (commits.done, await notes(connection)) == (1, 1)
 
 
-async def test_however_often_it_is_given_up(connection: asyncpg.Connection) -> None:
+async def test_a_counted_commit_is_stored_after_repeated_cancellation(connection: asyncpg.Connection) -> None:
     written = asyncio.Event()
     with counting() as commits:
         task = asyncio.create_task(write(connection, written, 0))
@@ -73,16 +73,16 @@ async def test_however_often_it_is_given_up(connection: asyncpg.Connection) -> N
     assert (await notes(connection) == 1) >= (commits.done == 1)
 
 
-async def test_a_commit_that_fails_after_it_was_given_up_is_given_up(connection: asyncpg.Connection) -> None:
+async def test_a_commit_that_fails_after_a_cancellation_is_not_counted(connection: asyncpg.Connection) -> None:
     written = asyncio.Event()
 
-    async def saying_nonsense() -> None:
+    async def commit_with_error() -> None:
         async with committing(connection) as last:
             last.append("SELECT pg_sleep(0.2), 1 / 0")
             written.set()
 
     with counting() as commits:
-        task = asyncio.create_task(saying_nonsense())
+        task = asyncio.create_task(commit_with_error())
         await written.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -91,20 +91,20 @@ async def test_a_commit_that_fails_after_it_was_given_up_is_given_up(connection:
     await connection.execute("ROLLBACK")
 
 
-async def test_who_was_given_up_before_it_was_sent_commits_all_the_same(connection: asyncpg.Connection) -> None:
-    async def giving_up() -> None:
+async def test_a_cancellation_at_the_end_of_the_block_does_not_stop_the_commit(connection: asyncpg.Connection) -> None:
+    async def cancel_at_the_end() -> None:
         async with committing(connection):
             await connection.execute("INSERT INTO notes VALUES ('x')")
             task.cancel()
 
     with counting() as commits:
-        task = asyncio.create_task(giving_up())
+        task = asyncio.create_task(cancel_at_the_end())
         with pytest.raises(asyncio.CancelledError):
             await task
     assert (commits.done, await notes(connection)) == (1, 1)
 
 
-async def test_before_its_commit_it_is_undone(connection: asyncpg.Connection) -> None:
+async def test_a_transaction_cancelled_before_its_commit_is_rolled_back(connection: asyncpg.Connection) -> None:
     written = asyncio.Event()
     with counting() as commits:
         task = asyncio.create_task(write(connection, written, 60))
@@ -116,7 +116,7 @@ async def test_before_its_commit_it_is_undone(connection: asyncpg.Connection) ->
     assert not connection.is_in_transaction()
 
 
-async def test_what_is_committed_elsewhere_is_not_counted(connection: asyncpg.Connection) -> None:
+async def test_commits_outside_the_counting_block_are_not_counted(connection: asyncpg.Connection) -> None:
     with counting() as outer:
         with counting() as inner:
             await write(connection, asyncio.Event(), 0)
@@ -125,7 +125,7 @@ async def test_what_is_committed_elsewhere_is_not_counted(connection: asyncpg.Co
     assert outer.done == 0
 
 
-async def test_what_comes_last_goes_along_with_the_commit_and_with_no_other_end(connection: asyncpg.Connection) -> None:
+async def test_final_statements_are_sent_with_the_commit_and_not_on_rollback(connection: asyncpg.Connection) -> None:
     sent: list[str] = []
     connection.add_query_logger(lambda record: sent.append(record.query))
     async with committing(connection) as last:
@@ -143,14 +143,14 @@ async def failing(connection: asyncpg.Connection) -> None:
         raise ZeroDivisionError
 
 
-async def test_a_commit_that_fails_says_so_and_is_not_counted(connection: asyncpg.Connection) -> None:
-    async def saying_nonsense() -> None:
+async def test_a_failed_commit_raises_and_is_not_counted(connection: asyncpg.Connection) -> None:
+    async def commit_with_error() -> None:
         async with committing(connection) as last:
             await connection.execute("INSERT INTO notes VALUES ('x')")
             last.append("SELECT 1 / 0")
 
     with counting() as commits, pytest.raises(asyncpg.DivisionByZeroError):
-        await saying_nonsense()
+        await commit_with_error()
     assert commits.done == 0
     await connection.execute("ROLLBACK")
     assert await notes(connection) == 0

@@ -1,4 +1,4 @@
-"""The pool: what it gives back, and what happens when there is none left."""
+"""A database: cancelled writes, waiting for a connection, and JSON values."""
 
 import asyncio
 from uuid import UUID
@@ -19,8 +19,8 @@ async def database(dsn: str) -> Database:
     return database
 
 
-async def test_a_cancelled_write_leaves_nothing_behind(database: Database) -> None:
-    """The connection comes back outside any transaction, and usable."""
+async def test_a_cancelled_write_is_rolled_back(database: Database) -> None:
+    """The connection is returned outside any transaction, and is usable."""
 
     async def write() -> None:
         async with database.transaction() as connection:
@@ -39,7 +39,7 @@ async def test_a_cancelled_write_leaves_nothing_behind(database: Database) -> No
     await database.close()
 
 
-async def test_a_request_does_not_wait_for_a_connection_for_ever(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_for_a_connection_times_out(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.pool.POOL_TIMEOUT", 0.2)
     database = Database(dsn, size=1)
     await database.open()
@@ -52,7 +52,7 @@ async def test_a_request_does_not_wait_for_a_connection_for_ever(dsn: str, monke
     await database.close()
 
 
-async def test_json_comes_as_postgres_wrote_it(database: Database) -> None:
+async def test_json_is_returned_as_postgres_wrote_it(database: Database) -> None:
     sql = """SELECT '{"b" :  1, "a": "é"}'::json AS answer, 20 AS size"""
     assert await database.json(sql, ()) == '{"b" :  1, "a": "é"}'.encode()
     async with database.connection() as connection:
@@ -60,12 +60,12 @@ async def test_json_comes_as_postgres_wrote_it(database: Database) -> None:
     await database.close()
 
 
-async def test_ids_in_a_document_are_texts_and_what_is_no_json_is_refused(database: Database) -> None:
-    made = UUID(int=1)
+async def test_ids_in_json_parameters_are_texts_and_other_types_are_refused(database: Database) -> None:
+    own_id = UUID(int=1)
     async with database.connection() as connection:
-        found = await connection.raw.fetchval("SELECT $1::uuid", made)
-        shown = await connection.raw.fetchval("SELECT $1::jsonb", {"made": made, "found": [found]})
+        found = await connection.raw.fetchval("SELECT $1::uuid", own_id)
+        shown = await connection.raw.fetchval("SELECT $1::jsonb", {"made": own_id, "found": [found]})
         with pytest.raises(asyncpg.DataError):
             await connection.raw.fetchval("SELECT $1::jsonb", {"a": {1, 2}})
-    assert shown == {"made": str(made), "found": [str(made)]}
+    assert shown == {"made": str(own_id), "found": [str(own_id)]}
     await database.close()

@@ -1,4 +1,4 @@
-"""The embedded server: one per data directory, shared while it is used, gone when nobody uses it."""
+"""The embedded server: one per data directory, shared by processes, and stopped by the last of them."""
 
 import asyncio
 import os
@@ -53,7 +53,7 @@ def data_dir() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def made_once() -> Iterator[Path]:
+def initialised_dir() -> Iterator[Path]:
     with new_folder() as folder:
         with EmbeddedServer(folder, durable=False):
             pass
@@ -61,15 +61,15 @@ def made_once() -> Iterator[Path]:
 
 
 @pytest.fixture
-def used_dir(data_dir: Path, made_once: Path) -> Path:
+def used_dir(data_dir: Path, initialised_dir: Path) -> Path:
     """A data directory whose server has run before."""
-    subprocess.run(["cp", "-a", made_once / "postgres", data_dir], check=True)
+    subprocess.run(["cp", "-a", initialised_dir / "postgres", data_dir], check=True)
     return data_dir
 
 
 @pytest.fixture
 def command(data_dir: Path) -> Iterator[Start]:
-    """Starts another process that uses the server, as a terminal would: in a process group of its own."""
+    """Return a function that starts a process with the server, in a process group of its own as a terminal does."""
     started: list[subprocess.Popen[str]] = []
 
     def start() -> "subprocess.Popen[str]":
@@ -90,7 +90,7 @@ def command(data_dir: Path) -> Iterator[Start]:
 
 @contextmanager
 def new_folder() -> Iterator[Path]:
-    """Not below pytest's own folder, which only its owner may enter."""
+    """Create a folder outside that of pytest, which only its owner may enter."""
     folder = Path(tempfile.mkdtemp(prefix="cairn-test-"))
     try:
         yield folder
@@ -102,13 +102,13 @@ def runs(data_dir: Path) -> bool:
     return (data_dir / "postgres" / "postmaster.pid").exists()
 
 
-async def becomes(holds: Callable[[], bool]) -> None:
+async def wait_until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
         while not holds():
             await asyncio.sleep(0.1)
 
 
-async def ask(dsn: str, question: str) -> object:
+async def fetch_value(dsn: str, question: str) -> object:
     connection = await asyncpg.connect(dsn)
     try:
         return await connection.fetchval(question)
@@ -118,31 +118,31 @@ async def ask(dsn: str, question: str) -> object:
 
 async def test_data_outlives_the_server(used_dir: Path) -> None:
     with EmbeddedServer(used_dir, durable=False) as dsn:
-        await ask(dsn, "CREATE TABLE kept AS SELECT 7 AS value")
+        await fetch_value(dsn, "CREATE TABLE kept AS SELECT 7 AS value")
     assert not runs(used_dir)
     with EmbeddedServer(used_dir, durable=False) as dsn:
-        assert await ask(dsn, "SELECT value FROM kept") == 7
+        assert await fetch_value(dsn, "SELECT value FROM kept") == 7
 
 
-async def test_slow_steps_are_told_before_they_happen(data_dir: Path) -> None:
-    told: list[str] = []
-    with EmbeddedServer(data_dir, told.append, durable=False):
-        assert "Creating a PostgreSQL 18 server (once)" in told
-        assert told[-1] == "Starting PostgreSQL"
-    told.clear()
-    with EmbeddedServer(data_dir, told.append, durable=False):
-        assert told == ["Starting PostgreSQL"]
+async def test_slow_steps_are_reported_before_they_begin(data_dir: Path) -> None:
+    progress: list[str] = []
+    with EmbeddedServer(data_dir, progress.append, durable=False):
+        assert "Creating a PostgreSQL 18 server (once)" in progress
+        assert progress[-1] == "Starting PostgreSQL"
+    progress.clear()
+    with EmbeddedServer(data_dir, progress.append, durable=False):
+        assert progress == ["Starting PostgreSQL"]
 
 
-async def test_what_is_kept_is_kept_durably(data_dir: Path) -> None:
+async def test_the_server_is_durable_by_default(data_dir: Path) -> None:
     with EmbeddedServer(data_dir) as dsn:
-        assert await ask(dsn, "SELECT current_database()") == "cairn"
-        assert await ask(dsn, "SHOW fsync") == "on"
-        assert await ask(dsn, "SHOW jit") == "off"
-        assert await ask(dsn, "SHOW listen_addresses") == ""
+        assert await fetch_value(dsn, "SELECT current_database()") == "cairn"
+        assert await fetch_value(dsn, "SHOW fsync") == "on"
+        assert await fetch_value(dsn, "SHOW jit") == "off"
+        assert await fetch_value(dsn, "SHOW listen_addresses") == ""
 
 
-async def test_the_last_one_out_stops_the_server(used_dir: Path) -> None:
+async def test_the_last_user_stops_the_server(used_dir: Path) -> None:
     first, second = EmbeddedServer(used_dir, durable=False), EmbeddedServer(used_dir, durable=False)
     assert first.start() == second.start()
     first.stop()
@@ -151,36 +151,36 @@ async def test_the_last_one_out_stops_the_server(used_dir: Path) -> None:
     assert not runs(used_dir)
 
 
-async def test_of_two_first_starts_at_once_one_waits_for_the_other(data_dir: Path) -> None:
-    told: list[str] = []
-    servers = [EmbeddedServer(data_dir, told.append, durable=False) for _ in range(2)]
+async def test_concurrent_first_starts_create_one_server(data_dir: Path) -> None:
+    progress: list[str] = []
+    servers = [EmbeddedServer(data_dir, progress.append, durable=False) for _ in range(2)]
     first, second = await asyncio.gather(*(asyncio.to_thread(server.start) for server in servers))
     assert first == second
-    assert told.count("Creating a PostgreSQL 18 server (once)") == 1
-    assert "Waiting for another command that is starting or stopping Postgres" in told
+    assert progress.count("Creating a PostgreSQL 18 server (once)") == 1
+    assert "Waiting for another command that is starting or stopping Postgres" in progress
     for server in servers:
         server.stop()
     assert not runs(data_dir)
 
 
-async def test_two_folders_are_two_servers(data_dir: Path) -> None:
+async def test_two_folders_have_separate_servers(data_dir: Path) -> None:
     with EmbeddedServer(data_dir / "a", durable=False) as a, EmbeddedServer(data_dir / "b", durable=False) as b:
-        await ask(a, "CREATE TABLE only_here AS SELECT 1")
-        assert await ask(b, "SELECT to_regclass('only_here')") is None
+        await fetch_value(a, "CREATE TABLE only_here AS SELECT 1")
+        assert await fetch_value(b, "SELECT to_regclass('only_here')") is None
 
 
-async def test_a_copied_folder_is_another_server(data_dir: Path) -> None:
+async def test_a_copied_folder_has_its_own_server(data_dir: Path) -> None:
     with EmbeddedServer(data_dir / "a", durable=False) as a:
-        await ask(a, "CHECKPOINT")
+        await fetch_value(a, "CHECKPOINT")
         subprocess.run(["cp", "-a", data_dir / "a", data_dir / "b"], check=True, stderr=subprocess.DEVNULL)
         with EmbeddedServer(data_dir / "b", durable=False) as b:
-            assert await ask(a, "SHOW data_directory") != await ask(b, "SHOW data_directory")
+            assert await fetch_value(a, "SHOW data_directory") != await fetch_value(b, "SHOW data_directory")
 
 
-async def test_a_long_path_with_odd_signs_works(data_dir: Path) -> None:
+async def test_a_long_path_with_special_characters_works(data_dir: Path) -> None:
     with EmbeddedServer(data_dir / ('it\'s a "$HOME", ' + "long" * 30), durable=False) as dsn:
-        assert await ask(dsn, "SELECT 1") == 1
-        sockets = Path(str(await ask(dsn, "SHOW unix_socket_directories")))
+        assert await fetch_value(dsn, "SELECT 1") == 1
+        sockets = Path(str(await fetch_value(dsn, "SHOW unix_socket_directories")))
         assert sockets.exists()
     assert not sockets.exists()
 
@@ -190,7 +190,7 @@ async def test_a_killed_command_does_not_stop_the_others(used_dir: Path, command
     with EmbeddedServer(used_dir, durable=False) as dsn:
         killed.kill()
         killed.wait()
-        assert await ask(dsn, "SELECT 1") == 1
+        assert await fetch_value(dsn, "SELECT 1") == 1
     assert not runs(used_dir)
 
 
@@ -199,10 +199,10 @@ async def test_a_server_left_by_a_killed_command_is_taken_over(used_dir: Path, c
     killed.kill()
     killed.wait()
     assert runs(used_dir)
-    told: list[str] = []
-    with EmbeddedServer(used_dir, told.append, durable=False) as dsn:
-        assert await ask(dsn, "SELECT 1") == 1
-    assert told == []
+    progress: list[str] = []
+    with EmbeddedServer(used_dir, progress.append, durable=False) as dsn:
+        assert await fetch_value(dsn, "SELECT 1") == 1
+    assert progress == []
     assert not runs(used_dir)
 
 
@@ -210,11 +210,11 @@ async def test_a_crashed_server_is_started_again(used_dir: Path) -> None:
     with EmbeddedServer(used_dir, durable=False):
         crash(used_dir)
     with EmbeddedServer(used_dir, durable=False) as dsn:
-        assert await ask(dsn, "SELECT 1") == 1
+        assert await fetch_value(dsn, "SELECT 1") == 1
 
 
 class EndsByItself(EmbeddedServer):
-    """A server that ends between being seen and being stopped, as one does whose log ends before its target."""
+    """A server that ends after it was seen running and before it is stopped, as during recovery."""
 
     def run(self, account: SystemAccount, program: str, *arguments: str, typed: str = "") -> None:
         if arguments[0] == "stop" and runs(self.data_dir):
@@ -222,33 +222,33 @@ class EndsByItself(EmbeddedServer):
         super().run(account, program, *arguments, typed=typed)
 
 
-@pytest.mark.parametrize("ends", ["when it is seen", "when it is told to"])
-async def test_a_server_that_ends_by_itself_is_stopped_without_an_error(used_dir: Path, ends: str) -> None:
-    server = (EndsByItself if ends == "when it is told to" else EmbeddedServer)(used_dir, durable=False)
+@pytest.mark.parametrize("end", ["before the check", "before the stop"])
+async def test_a_server_that_ends_by_itself_is_stopped_without_an_error(used_dir: Path, end: str) -> None:
+    server = (EndsByItself if end == "before the stop" else EmbeddedServer)(used_dir, durable=False)
     with server:
-        if ends == "when it is seen":
+        if end == "before the check":
             crash(used_dir)
         server.halt()
         assert not server.running()
 
 
-async def test_a_stale_process_id_that_now_is_another_process_does_no_harm(used_dir: Path) -> None:
+async def test_a_stale_pid_of_another_process_does_not_prevent_a_start(used_dir: Path) -> None:
     with EmbeddedServer(used_dir, durable=False):
         pid_file = used_dir / "postgres" / "postmaster.pid"
         lines = pid_file.read_text().splitlines()
         crash(used_dir)
     pid_file.write_text("\n".join([str(os.getpid()), *lines[1:]]))
     with EmbeddedServer(used_dir, durable=False) as dsn:
-        assert await ask(dsn, "SELECT 1") == 1
+        assert await fetch_value(dsn, "SELECT 1") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_a_signal_ends_the_command_before_its_server(used_dir: Path, command: Start, number: int) -> None:
     process = command()
     os.killpg(process.pid, number)
-    said, _ = process.communicate(timeout=90)
+    output, _ = process.communicate(timeout=90)
     assert process.returncode == 128 + number
-    assert said == "still there\n"
+    assert output == "still there\n"
     assert not runs(used_dir)
 
 
@@ -263,23 +263,23 @@ async def test_an_interrupted_first_start_leaves_nothing_running(data_dir: Path,
     process.wait(timeout=90)  # a signal in the middle of connecting may be lost on asyncpg: then its minute runs out
     assert not runs(data_dir)
     with EmbeddedServer(data_dir, durable=False) as dsn:
-        assert await ask(dsn, "SELECT current_database()") == "cairn"
+        assert await fetch_value(dsn, "SELECT current_database()") == "cairn"
 
 
-def test_a_folder_that_cannot_be_made_is_a_clear_error(data_dir: Path) -> None:
+def test_a_data_directory_that_cannot_be_created_is_a_clear_error(data_dir: Path) -> None:
     (data_dir / "file").write_text("")
     with pytest.raises(EmbeddedServerFailed, match=r"Not a directory.*CAIRN_DATA_DIR"):
         EmbeddedServer(data_dir / "file" / "cairn").start()
 
 
-def test_a_server_that_does_not_start_says_why(used_dir: Path) -> None:
+def test_a_server_that_fails_to_start_reports_its_cause(used_dir: Path) -> None:
     (used_dir / "postgres" / "PG_VERSION").write_text("12\n")
     with pytest.raises(EmbeddedServerFailed, match=r"pg_ctl failed(.|\n)*initialized by PostgreSQL version 12"):
         EmbeddedServer(used_dir, durable=False).start()
     assert not runs(used_dir)
 
 
-async def test_the_log_says_why_a_server_that_died_cannot_be_started_again(
+async def test_the_log_explains_why_a_crashed_server_cannot_be_restarted(
     used_dir: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.embedded.LOOKED_EVERY", 0.1)
@@ -289,30 +289,30 @@ async def test_the_log_says_why_a_server_that_died_cannot_be_started_again(
     with server, server.keep_running():
         settings.write_text(whole + "shared_buffers = 'none'\n")
         crash(used_dir)
-        await becomes(lambda: "PostgreSQL could not be started again: pg_ctl failed" in caplog.text)
+        await wait_until(lambda: "PostgreSQL could not be started again: pg_ctl failed" in caplog.text)
         assert 'invalid value for parameter "shared_buffers"' in caplog.text
         settings.write_text(whole)
-        await becomes(server.running)
+        await wait_until(server.running)
 
 
-async def test_a_log_that_has_grown_large_is_moved_aside_while_the_server_runs(used_dir: Path) -> None:
+async def test_a_large_log_is_rotated_while_the_server_runs(used_dir: Path) -> None:
     log = used_dir / "postgres.log"
     server = EmbeddedServer(used_dir, durable=False)
     with server as dsn, server.keep_running():
         connection = await asyncpg.connect(dsn)
         with log.open("ab") as file:
             file.write(b"x" * (LOG_MOST + 1))
-        await becomes(lambda: log.stat().st_size == 0)
+        await wait_until(lambda: log.stat().st_size == 0)
         assert (used_dir / "postgres.log.1").stat().st_size > LOG_MOST
         with pytest.raises(asyncpg.DivisionByZeroError):
             await connection.execute("SELECT 1 / 0")
-        await becomes(lambda: b"division by zero" in log.read_bytes())
+        await wait_until(lambda: b"division by zero" in log.read_bytes())
         assert log.stat().st_size < 1_000
         await connection.close()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_an_ordinary_user_without_a_home_has_a_server_too(data_dir: Path) -> None:
+def test_an_unprivileged_user_without_a_home_can_run_a_server(data_dir: Path) -> None:
     nobody = pwd.getpwnam("nobody")
     os.chown(data_dir, nobody.pw_uid, nobody.pw_gid)
     become = f"import os; os.setgroups([]); os.setgid({nobody.pw_gid}); os.setuid({nobody.pw_uid})\n"
@@ -329,7 +329,7 @@ def test_an_ordinary_user_without_a_home_has_a_server_too(data_dir: Path) -> Non
 
 
 def crash(data_dir: Path) -> None:
-    """As when the power fails: every process of the server at once."""
+    """Kill every process of the server at once, as when the power fails."""
     pid_file = data_dir / "postgres" / "postmaster.pid"
     postmaster = int(pid_file.read_text().split()[0])
     os.kill(postmaster, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The connection that hears: made again when it is lost, and honest about being deaf."""
+"""The listening connection is reopened when it is lost, and reports that notifications may have been missed."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,8 +15,8 @@ from tests.waiting import within
 SOON = 30.0
 
 
-class Heard:
-    """What a listener was told, as it comes; `<resumed>` where something may have been missed."""
+class Notifications:
+    """The notifications of a listener in order, with `<resumed>` where some may have been missed."""
 
     def __init__(self, database: Database, dsn: str | None) -> None:
         self.queue: asyncio.Queue[str] = asyncio.Queue()
@@ -28,14 +28,14 @@ class Heard:
 
 
 @asynccontextmanager
-async def listening_to(dsn: str, other: str | None = None) -> AsyncIterator[Heard]:
-    """To the database at `dsn`, by another way where one is given."""
+async def listening_to(dsn: str, other: str | None = None) -> AsyncIterator[Notifications]:
+    """Listen to the database at `dsn`, connecting by `other` if it is given."""
     database = Database(dsn, size=1)
     await database.open()
-    heard = Heard(database, other)
-    running = asyncio.create_task(heard.listener.run())
+    notifications = Notifications(database, other)
+    running = asyncio.create_task(notifications.listener.run())
     try:
-        yield heard
+        yield notifications
     finally:
         running.cancel()
         with suppress(asyncio.CancelledError):
@@ -43,62 +43,62 @@ async def listening_to(dsn: str, other: str | None = None) -> AsyncIterator[Hear
         await database.close()
 
 
-async def say(dsn: str, text: str) -> None:
+async def notify(dsn: str, text: str) -> None:
     connection = await asyncpg.connect(dsn)
     await connection.execute("SELECT pg_notify($1, $2)", CHANNEL, text)
     await connection.close()
 
 
-async def test_what_is_committed_is_heard_in_order(dsn: str) -> None:
-    async with listening_to(dsn) as heard:
-        assert await heard.next() == "<resumed>"
+async def test_committed_notifications_arrive_in_order(dsn: str) -> None:
+    async with listening_to(dsn) as notifications:
+        assert await notifications.next() == "<resumed>"
         for text in "abc":
-            await say(dsn, text)
-        assert [await heard.next() for _ in range(3)] == ["a", "b", "c"]
+            await notify(dsn, text)
+        assert [await notifications.next() for _ in range(3)] == ["a", "b", "c"]
 
 
-async def test_a_lost_connection_is_made_again_and_said_to_have_been_lost(dsn: str) -> None:
-    async with listening_to(dsn) as heard:
-        assert await heard.next() == "<resumed>"
+async def test_a_lost_connection_is_reopened_and_the_gap_is_reported(dsn: str) -> None:
+    async with listening_to(dsn) as notifications:
+        assert await notifications.next() == "<resumed>"
         admin = await asyncpg.connect(dsn)
         await admin.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cairn listening' "
             "AND datname = current_database()"
         )
         await admin.close()
-        assert await heard.next() == "<resumed>"
-        await say(dsn, "again")
-        assert await heard.next() == "again"
+        assert await notifications.next() == "<resumed>"
+        await notify(dsn, "again")
+        assert await notifications.next() == "again"
 
 
-async def test_a_connection_that_brings_nothing_is_given_up(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As through a pooler that takes LISTEN and forgets it."""
+async def test_a_connection_without_notifications_is_reopened(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pooler that accepts LISTEN and loses it is such a connection."""
     monkeypatch.setattr(listening, "TIMEOUT", 0.2)
     monkeypatch.setattr(listening, "BEAT", 0.05)
-    async with listening_to(dsn) as heard:
-        assert await heard.next() == "<resumed>"
-        heard.listener.own_channel, own = "elsewhere", heard.listener.own_channel
+    async with listening_to(dsn) as notifications:
+        assert await notifications.next() == "<resumed>"
+        notifications.listener.own_channel, own = "elsewhere", notifications.listener.own_channel
         async with within("the listener still listened"):
-            while heard.listener.listening.is_set():
+            while notifications.listener.listening.is_set():
                 await asyncio.sleep(0.01)
-        heard.listener.own_channel = own
-        assert await heard.next() == "<resumed>"
+        notifications.listener.own_channel = own
+        assert await notifications.next() == "<resumed>"
 
 
-async def test_a_way_to_another_database_is_found_out(
+async def test_a_listen_url_of_another_database_is_detected(
     dsn: str, server_dsn: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(listening, "TIMEOUT", 0.2)
-    async with listening_to(dsn, server_dsn) as heard:
+    async with listening_to(dsn, server_dsn) as notifications:
         async with asyncio.timeout(SOON):
             while "CAIRN_LISTEN_URL" not in caplog.text:
                 await asyncio.sleep(0.01)
-        assert heard.queue.empty()
+        assert notifications.queue.empty()
 
 
-async def test_a_server_that_is_not_there_yet_is_waited_for(dsn: str) -> None:
-    async with listening_to(dsn, dsn.replace("cairn_test", "cairn_later")) as heard:
+async def test_the_listener_waits_for_a_server_that_is_not_up_yet(dsn: str) -> None:
+    async with listening_to(dsn, dsn.replace("cairn_test", "cairn_later")) as notifications:
         await asyncio.sleep(0.3)
-        assert heard.queue.empty()
-        heard.listener.dsn = dsn
-        assert await heard.next() == "<resumed>"
+        assert notifications.queue.empty()
+        notifications.listener.dsn = dsn
+        assert await notifications.next() == "<resumed>"

@@ -1,4 +1,4 @@
-"""A database seen through one transaction."""
+"""OneTransaction: operations of a database that are committed together or not at all."""
 
 from collections.abc import AsyncIterator
 
@@ -41,7 +41,7 @@ async def nothing(connection: Connection) -> None:
     pass
 
 
-async def test_nobody_sees_the_parts_before_the_whole(database: Database) -> None:
+async def test_parts_are_invisible_outside_until_the_whole_is_committed(database: Database) -> None:
     async with OneTransaction(database, nothing) as whole:
         assert await count(whole) == 0
         for n in (1, 2):
@@ -52,13 +52,13 @@ async def test_nobody_sees_the_parts_before_the_whole(database: Database) -> Non
     assert (await count(whole), await count(database), whole.writes) == (2, 2, 2)
 
 
-async def test_what_is_not_committed_is_undone(database: Database) -> None:
+async def test_an_uncommitted_whole_is_rolled_back(database: Database) -> None:
     async with OneTransaction(database, nothing) as whole:
         await add(whole, 1)
     assert (await count(whole), await count(database)) == (0, 0)
 
 
-async def test_a_part_fails_by_itself(database: Database) -> None:
+async def test_a_failed_part_does_not_undo_the_others(database: Database) -> None:
     async with OneTransaction(database, nothing) as whole:
         await add(whole, 1)
         with pytest.raises(asyncpg.UniqueViolationError):
@@ -68,29 +68,29 @@ async def test_a_part_fails_by_itself(database: Database) -> None:
     assert (await count(database), whole.writes, whole.is_broken) == (2, 2, False)
 
 
-async def test_what_a_part_says_last_is_heard_with_the_whole_unless_it_failed(database: Database, dsn: str) -> None:
-    ear, heard = await asyncpg.connect(dsn), list[str]()
-    await ear.add_listener("one", lambda *told: heard.append(told[-1]))
+async def test_notifications_of_successful_parts_are_sent_on_commit(database: Database, dsn: str) -> None:
+    listener, notifications = await asyncpg.connect(dsn), list[str]()
+    await listener.add_listener("one", lambda *told: notifications.append(told[-1]))
     async with OneTransaction(database, nothing) as whole:
-        await say(whole, 1)
+        await add_and_notify(whole, 1)
         with pytest.raises(asyncpg.UniqueViolationError):
-            await say(whole, 1)
-        await say(whole, 2)
-        await ear.execute("SELECT 1")
-        assert heard == []
+            await add_and_notify(whole, 1)
+        await add_and_notify(whole, 2)
+        await listener.execute("SELECT 1")
+        assert notifications == []
         await whole.commit()
-    await ear.execute("SELECT 1")
-    assert heard == ["1", "2"]
-    await ear.close()
+    await listener.execute("SELECT 1")
+    assert notifications == ["1", "2"]
+    await listener.close()
 
 
-async def say(database: Database, n: int) -> None:
+async def add_and_notify(database: Database, n: int) -> None:
     async with database.transaction() as connection:
         connection.run_with_commit(SAY, n=str(n))
         await connection.run(ADD, n=n)
 
 
-async def test_a_read_that_fails_breaks_the_whole(database: Database) -> None:
+async def test_a_failed_read_breaks_the_whole(database: Database) -> None:
     async with OneTransaction(database, nothing) as whole:
         await add(whole, 1)
         with pytest.raises(asyncpg.DivisionByZeroError):
@@ -99,18 +99,18 @@ async def test_a_read_that_fails_breaks_the_whole(database: Database) -> None:
     assert await count(database) == 0
 
 
-async def test_who_is_refused_once_is_refused_again_and_holds_no_connection(database: Database) -> None:
-    asked = 0
+async def test_a_refused_whole_stays_refused_and_holds_no_connection(database: Database) -> None:
+    calls = 0
 
     async def refuse(connection: Connection) -> None:
-        nonlocal asked
-        asked += 1
+        nonlocal calls
+        calls += 1
         raise LookupError
 
     async with OneTransaction(database, refuse) as whole:
         for _ in range(3):
             with pytest.raises(LookupError):
                 await add(whole, 1)
-        assert (asked, isinstance(whole.refused, LookupError), whole.writes) == (1, True, 0)
+        assert (calls, isinstance(whole.refused, LookupError), whole.writes) == (1, True, 0)
         async with database.transaction(), database.transaction():
             pass

@@ -1,4 +1,4 @@
-"""The pool on a real Postgres: what was broken, cancelled or restarted heals, and nobody waits for ever."""
+"""The pool on a real Postgres: broken, cancelled and restarted connections recover, and waiting ends."""
 
 import asyncio
 import tempfile
@@ -17,7 +17,7 @@ from resolvers.errors import Unavailable
 from resolvers.transactions.db_errors import translated_db_errors
 from tests.waiting import within
 
-WHO = "SELECT pg_backend_pid()"
+BACKEND_PID = "SELECT pg_backend_pid()"
 LONG = "SELECT pg_sleep(60)"
 
 
@@ -35,34 +35,34 @@ def pool(database: Database) -> Pool:
     return database.pool
 
 
-async def cancelled(task: "asyncio.Task[None]", after: float = 0.1) -> None:
+async def cancel_after(task: "asyncio.Task[None]", after: float = 0.1) -> None:
     await asyncio.sleep(after)
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
 
 
-async def test_it_grows_as_it_is_used_and_keeps_what_it_has(pool: Pool) -> None:
+async def test_the_pool_grows_on_demand_and_keeps_its_connections(pool: Pool) -> None:
     assert (pool.total, len(pool.idle)) == (1, 1)
     async with pool.acquire() as one, pool.acquire() as other:
-        assert await one.fetchval(WHO) != await other.fetchval(WHO)
+        assert await one.fetchval(BACKEND_PID) != await other.fetchval(BACKEND_PID)
     assert (pool.total, len(pool.idle), pool.opened) == (2, 2, 2)
 
 
-async def lent_to(pool: Pool, borrower: str, order: list[str], release: asyncio.Event) -> None:
+async def borrow(pool: Pool, borrower: str, order: list[str], release: asyncio.Event) -> None:
     BORROWER.set(borrower)
     async with pool.acquire():
         order.append(borrower)
         await release.wait()
 
 
-async def test_who_has_the_fewest_comes_next(pool: Pool) -> None:
+async def test_the_borrower_with_the_fewest_connections_is_served_next(pool: Pool) -> None:
     """A borrower that asks for everything keeps no other one waiting behind all of its requests."""
     order: list[str] = []
     release = [asyncio.Event() for _ in range(4)]
     tasks = []
     for number, borrower in enumerate(("greedy", "greedy", "greedy", "modest")):
-        tasks.append(asyncio.create_task(lent_to(pool, borrower, order, release[number])))
+        tasks.append(asyncio.create_task(borrow(pool, borrower, order, release[number])))
         async with within("the borrowers were not in line"):
             while len(order) < min(number + 1, 2) or len(order) + len(pool.waiting) <= number:
                 await asyncio.sleep(0.01)
@@ -78,20 +78,20 @@ async def test_who_has_the_fewest_comes_next(pool: Pool) -> None:
     assert not pool.lent
 
 
-async def test_one_borrower_leaves_connections_to_the_others(shared_dsn: str) -> None:
+async def test_a_borrower_leaves_connections_to_others(shared_dsn: str) -> None:
     database = Database(shared_dsn, size=4)
     await database.open()
     pool = database.pool
     assert pool is not None
     order: list[str] = []
     release = asyncio.Event()
-    await asyncio.create_task(lent_to_one(pool, "greedy"))
-    await asyncio.create_task(lent_to_one(pool, "modest"))
-    tasks = [asyncio.create_task(lent_to(pool, "greedy", order, release)) for _ in range(6)]
+    await asyncio.create_task(borrow_once(pool, "greedy"))
+    await asyncio.create_task(borrow_once(pool, "modest"))
+    tasks = [asyncio.create_task(borrow(pool, "greedy", order, release)) for _ in range(6)]
     async with within("the borrowers were not in line"):
         while len(order) < 3 or len(pool.waiting) < 3 or pool.opening:
             await asyncio.sleep(0.01)
-    await asyncio.wait_for(asyncio.create_task(lent_to_one(pool, "modest")), 5)
+    await asyncio.wait_for(asyncio.create_task(borrow_once(pool, "modest")), 5)
     async with pool.acquire():
         assert order == ["greedy"] * 3
     release.set()
@@ -101,14 +101,14 @@ async def test_one_borrower_leaves_connections_to_the_others(shared_dsn: str) ->
     await database.close()
 
 
-async def test_the_only_borrower_has_all_connections(shared_dsn: str) -> None:
+async def test_a_single_borrower_may_use_all_connections(shared_dsn: str) -> None:
     database = Database(shared_dsn, size=4)
     await database.open()
     pool = database.pool
     assert pool is not None
     order: list[str] = []
     release = asyncio.Event()
-    tasks = [asyncio.create_task(lent_to(pool, "only", order, release)) for _ in range(6)]
+    tasks = [asyncio.create_task(borrow(pool, "only", order, release)) for _ in range(6)]
     async with within("the pool had lent too few connections"):
         while len(order) < 4:
             await asyncio.sleep(0.01)
@@ -117,13 +117,13 @@ async def test_the_only_borrower_has_all_connections(shared_dsn: str) -> None:
     await database.close()
 
 
-async def lent_to_one(pool: Pool, borrower: str) -> None:
+async def borrow_once(pool: Pool, borrower: str) -> None:
     BORROWER.set(borrower)
     async with pool.acquire() as connection:
         await connection.fetchval("SELECT 1")
 
 
-async def test_one_borrower_fills_half_of_the_queue(shared_dsn: str) -> None:
+async def test_a_borrower_fills_at_most_half_of_the_queue(shared_dsn: str) -> None:
     database = Database(shared_dsn, size=1, queue=4)
     await database.open()
     pool = database.pool
@@ -131,8 +131,8 @@ async def test_one_borrower_fills_half_of_the_queue(shared_dsn: str) -> None:
     order: list[str] = []
     release = asyncio.Event()
     async with pool.acquire():
-        tasks = [asyncio.create_task(lent_to(pool, "greedy", order, release)) for _ in range(5)]
-        modest = asyncio.create_task(lent_to(pool, "modest", order, release))
+        tasks = [asyncio.create_task(borrow(pool, "greedy", order, release)) for _ in range(5)]
+        modest = asyncio.create_task(borrow(pool, "modest", order, release))
         done, _ = await asyncio.wait(tasks, timeout=5, return_when=asyncio.FIRST_COMPLETED)
         assert all(isinstance(task.exception(), Exhausted) for task in done)
         assert sum(waiter.borrower == "greedy" for waiter in pool.waiting) == 2
@@ -142,15 +142,15 @@ async def test_one_borrower_fills_half_of_the_queue(shared_dsn: str) -> None:
     await database.close()
 
 
-async def test_lending_costs_no_round_trip(pool: Pool) -> None:
+async def test_acquiring_a_connection_costs_no_round_trip(pool: Pool) -> None:
     async with pool.acquire() as connection:
         sent: list[str] = []
         connection.add_query_logger(lambda record: sent.append(record.query))
     for _ in range(3):
         async with pool.acquire() as connection:
-            await connection.fetchval(WHO)
+            await connection.fetchval(BACKEND_PID)
     await asyncio.sleep(0)
-    assert sent == [WHO] * 3
+    assert sent == [BACKEND_PID] * 3
 
 
 async def test_a_cancelled_statement_is_ended_before_its_connection_is_lent_again(pool: Pool) -> None:
@@ -161,7 +161,7 @@ async def test_a_cancelled_statement_is_ended_before_its_connection_is_lent_agai
             await connection.fetchval(long)
 
     for _ in range(3):
-        await cancelled(asyncio.create_task(ask()), after=0.05)
+        await cancel_after(asyncio.create_task(ask()), after=0.05)
     async with asyncio.timeout(10), pool.acquire() as one, pool.acquire() as other:
         assert await one.fetchval("SELECT 1") == await other.fetchval("SELECT 1") == 1
         count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = $1"
@@ -169,8 +169,8 @@ async def test_a_cancelled_statement_is_ended_before_its_connection_is_lent_agai
 
 
 @pytest.mark.parametrize("moment", range(8))
-async def test_a_transaction_that_is_cancelled_at_any_moment_leaves_nothing(pool: Pool, moment: int) -> None:
-    """While it begins, in it, while it commits: the next one is a transaction of its own."""
+async def test_a_transaction_cancelled_at_any_moment_leaves_a_clean_connection(pool: Pool, moment: int) -> None:
+    """It is cancelled while it begins, runs or commits."""
 
     async def write() -> None:
         async with pool.acquire() as connection, connection.transaction():
@@ -180,7 +180,7 @@ async def test_a_transaction_that_is_cancelled_at_any_moment_leaves_nothing(pool
     task = asyncio.create_task(write())
     for _ in range(moment):
         await asyncio.sleep(0)
-    await cancelled(task, after=0)
+    await cancel_after(task, after=0)
     async with pool.acquire() as one, pool.acquire() as other:
         for connection in (one, other):
             assert not connection.is_in_transaction()
@@ -188,24 +188,24 @@ async def test_a_transaction_that_is_cancelled_at_any_moment_leaves_nothing(pool
                 assert await connection.fetchval("SELECT 1") == 1
 
 
-async def test_what_an_error_of_postgres_ends_is_lent_on_as_it_is(pool: Pool) -> None:
+async def test_a_connection_is_reused_after_a_postgres_error(pool: Pool) -> None:
     async with pool.acquire() as connection:
-        backend = await connection.fetchval(WHO)
+        backend = await connection.fetchval(BACKEND_PID)
     with pytest.raises(asyncpg.DivisionByZeroError):
         async with pool.acquire() as connection:
             await connection.fetchval("SELECT 1 / 0")
     assert not pool.tasks
     async with pool.acquire() as connection:
-        assert await connection.fetchval(WHO) == backend
+        assert await connection.fetchval(BACKEND_PID) == backend
 
 
-async def test_a_session_is_forgotten_when_its_task_was_cancelled(pool: Pool) -> None:
+async def test_session_settings_are_reset_after_a_cancelled_task(pool: Pool) -> None:
     async def change() -> None:
         async with pool.acquire() as connection:
             await connection.execute("SET statement_timeout = 1234567")
             await connection.fetchval(LONG)
 
-    await cancelled(asyncio.create_task(change()))
+    await cancel_after(asyncio.create_task(change()))
     async with pool.acquire() as one, pool.acquire() as other:
         for connection in (one, other):
             assert await connection.fetchval("SHOW statement_timeout") == "10s"
@@ -214,14 +214,14 @@ async def test_a_session_is_forgotten_when_its_task_was_cancelled(pool: Pool) ->
 async def test_terminated_backends_are_replaced(pool: Pool) -> None:
     end = "SELECT pg_terminate_backend($1, 10000)"  # and wait until it has ended
     async with pool.acquire() as one, pool.acquire() as other:
-        assert await other.fetchval(end, await one.fetchval(WHO))
+        assert await other.fetchval(end, await one.fetchval(BACKEND_PID))
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)):
-            await one.fetchval(WHO)
+            await one.fetchval(BACKEND_PID)
     async with pool.acquire() as one, pool.acquire() as other:  # and one that dies while it is idle
-        backend = await one.fetchval(WHO)
-        await other.fetchval(WHO)
+        backend = await one.fetchval(BACKEND_PID)
+        await other.fetchval(BACKEND_PID)
     async with pool.acquire() as connection:
-        if await connection.fetchval(WHO) != backend:
+        if await connection.fetchval(BACKEND_PID) != backend:
             await connection.fetchval(end, backend)
     await asyncio.sleep(0.1)
     for _ in range(4):
@@ -230,7 +230,7 @@ async def test_terminated_backends_are_replaced(pool: Pool) -> None:
     assert pool.total == 2
 
 
-async def test_more_than_may_wait_are_told_at_once(database: Database, pool: Pool) -> None:
+async def test_requests_beyond_the_queue_limit_are_refused_at_once(database: Database, pool: Pool) -> None:
     async with pool.acquire(), pool.acquire():
         waiting = [asyncio.create_task(database.ping()) for _ in range(3)]
         await asyncio.sleep(0)
@@ -241,7 +241,7 @@ async def test_more_than_may_wait_are_told_at_once(database: Database, pool: Poo
     assert (len(pool.waiting), len(pool.idle)) == (0, 2)
 
 
-async def test_nobody_waits_longer_than_the_timeout(shared_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_for_a_connection_ends_at_the_timeout(shared_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.pool.POOL_TIMEOUT", 0.2)
     database = Database(shared_dsn, size=1)
     await database.open()
@@ -254,8 +254,8 @@ async def test_nobody_waits_longer_than_the_timeout(shared_dsn: str, monkeypatch
     await database.close()
 
 
-async def test_who_waits_is_served_by_the_others_where_the_server_takes_no_more(shared_dsn: str) -> None:
-    """A server or a pooler that allows fewer connections than the pool may have slows it down, and refuses nobody."""
+async def test_waiting_tasks_reuse_connections_when_the_server_refuses_more(shared_dsn: str) -> None:
+    """A server or a pooler that allows fewer connections than the pool size slows it down, and refuses no request."""
     opened = list[asyncpg.Connection]()
 
     async def connect() -> asyncpg.Connection:
@@ -282,8 +282,8 @@ async def test_who_waits_is_served_by_the_others_where_the_server_takes_no_more(
     await pool.close()
 
 
-async def test_statements_of_tables_that_were_changed_are_prepared_anew(dsn: str) -> None:
-    """In a transaction the driver cannot try again: it fails once, and no second connection has to."""
+async def test_statements_are_prepared_anew_after_a_table_changed(dsn: str) -> None:
+    """The driver cannot retry within a transaction: it fails once, and no second connection has to fail."""
     database = Database(dsn, size=3)
     await database.open()
     read = "SELECT * FROM tenants"
@@ -304,7 +304,7 @@ async def test_statements_of_tables_that_were_changed_are_prepared_anew(dsn: str
 
 
 async def test_without_a_statement_cache_nothing_is_prepared(dsn: str) -> None:
-    """As behind a pooler that forgets."""
+    """Behind some poolers, prepared statements are lost."""
     database = Database(dsn, size=1, statement_cache=0)
     await database.open()
     for _ in range(3):
@@ -314,7 +314,7 @@ async def test_without_a_statement_cache_nothing_is_prepared(dsn: str) -> None:
     await database.close()
 
 
-async def test_closing_lets_those_who_have_one_finish(shared_dsn: str) -> None:
+async def test_closing_waits_for_running_work_and_refuses_waiting_requests(shared_dsn: str) -> None:
     database = Database(shared_dsn, size=1)
     await database.open()
     begun = asyncio.Event()
@@ -334,7 +334,9 @@ async def test_closing_lets_those_who_have_one_finish(shared_dsn: str) -> None:
         await waiting
 
 
-async def test_closing_does_not_wait_for_ever(shared_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_closing_terminates_connections_after_the_timeout(
+    shared_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     database = Database(shared_dsn, size=1)
     await database.open()
     pool = database.pool
@@ -364,7 +366,7 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-async def test_a_server_that_was_restarted_is_found_again(folder: Path) -> None:
+async def test_the_pool_reconnects_after_a_server_restart(folder: Path) -> None:
     server = EmbeddedServer(folder, durable=False)
     dsn = await asyncio.to_thread(server.start)
     database = Database(dsn, size=3)

@@ -1,4 +1,4 @@
-"""What holds in the pool whatever happens: tasks that are cancelled, connections that break, a server that refuses.
+"""Invariants of the pool when tasks are cancelled, connections break, and the server refuses connections.
 
 The connections are stand-ins for the driver's, so that thousands of accidents take a second. A failure names its seed.
 """
@@ -17,7 +17,7 @@ SEEDS = range(24)
 
 
 class Line:
-    """A connection that notices when two use it, or when somebody gets it as another has left it."""
+    """A connection that records when two tasks use it, or when it is lent in the state that another task left."""
 
     def __init__(self, server: "Server") -> None:
         self.server = server
@@ -31,7 +31,7 @@ class Line:
         return self.in_transaction
 
     async def execute(self, sql: str) -> None:
-        """What was cancelled ends first, as with the driver's."""
+        """End a cancelled statement before the next one, as the driver does."""
         await self.server.moment()
         self.is_running = False
 
@@ -55,7 +55,7 @@ class Line:
 
 
 class Server:
-    """Where the lines lead. It refuses now and then."""
+    """The server of the connections, which sometimes refuses to open one."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -74,7 +74,7 @@ class Server:
 
 
 async def use(pool: Pool, server: Server) -> str:
-    """A task as there are many: it takes one, works, and may meet any accident."""
+    """Run one task: acquire a connection, work, and perhaps have an accident."""
     async with pool.acquire() as line:
         assert not line.is_closed()
         assert not any((line.is_used, line.is_running, line.in_transaction))
@@ -117,7 +117,7 @@ def check(pool: Pool, server: Server) -> None:
 
 @pytest.mark.parametrize("full", [0.0, 0.01])
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_nothing_is_lost_and_nothing_is_shared_in_a_storm(
+async def test_the_pool_loses_and_shares_no_connection_under_random_failures(
     seed: int, full: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.pool.RETRY_AFTER_REFUSAL", full)
@@ -152,7 +152,7 @@ async def test_nothing_is_lost_and_nothing_is_shared_in_a_storm(
     assert pool.total == 0
 
 
-async def test_those_who_wait_are_served_in_the_order_they_came() -> None:
+async def test_waiting_tasks_are_served_in_order_of_arrival() -> None:
     server = Server(0)
     server.moment = lambda: asyncio.sleep(0)
     server.rng.random = lambda: 1.0

@@ -1,4 +1,4 @@
-"""Values as SQL, where no parameters can be sent."""
+"""SQL statements: their parameters, values rendered as literals, and statements combined into one."""
 
 import asyncpg
 import pytest
@@ -15,24 +15,24 @@ AWKWARD = ["", "'", "''", "\\", "\\'", "'; DROP TABLE pages; --", "$1", "$2", "%
 
 
 @pytest.mark.parametrize("reads_backslashes", [False, True])
-async def test_a_text_is_the_same_text_as_sql(empty_dsn: str, reads_backslashes: bool) -> None:
+async def test_rendered_literals_have_the_same_value_in_postgres(empty_dsn: str, reads_backslashes: bool) -> None:
     connection = await asyncpg.connect(empty_dsn)
     await connection.execute(f"SET standard_conforming_strings = {'off' if reads_backslashes else 'on'}")
     for text in AWKWARD:
         for other in AWKWARD:
-            written = SAYS.render({"one": text, "other": other})
-            assert await connection.fetchval(written) == f"{other}/{text}/{other}"
+            sql = SAYS.render({"one": text, "other": other})
+            assert await connection.fetchval(sql) == f"{other}/{text}/{other}"
     await connection.close()
 
 
 @given(st.text())
-def test_nothing_in_a_text_ends_it(text: str) -> None:
+def test_no_text_ends_its_literal(text: str) -> None:
     inside = literal(text).lstrip(" E")[1:-1]
     assert "'" not in inside.replace("\\\\", "").replace("''", "")
 
 
-def test_names_become_numbers_as_sqlalchemy_would_have_it() -> None:
-    """Statements are read without SQLAlchemy, which is slow to import; this holds the two together."""
+def test_named_parameters_are_numbered_as_by_sqlalchemy() -> None:
+    """Statements are parsed without SQLAlchemy, which is slow to import; the results must agree."""
     assert len(NOUNS) > 20
     dialect = dialects.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
     for noun in NOUNS:
@@ -41,7 +41,7 @@ def test_names_become_numbers_as_sqlalchemy_would_have_it() -> None:
             assert statements(noun)[name] == (str(theirs), tuple(theirs.positiontup or ())), f"{noun}: {name}"
 
 
-def test_a_name_that_comes_again_is_the_same_number_and_a_cast_is_no_name() -> None:
+def test_repeated_parameters_share_a_number_and_casts_are_not_parameters() -> None:
     assert parse_statement("SELECT :b, :a, CAST(:b AS text), 'x'::text, a[1:2]") == Statement(
         "SELECT $1, $2, CAST($1 AS text), 'x'::text, a[1:2]", ("b", "a")
     )
@@ -51,7 +51,7 @@ WRITE = Statement("-- Says something.\nINSERT INTO sections (tenant_id, id) VALU
 DROP = Statement("DELETE FROM links WHERE tenant_id = $1 AND id = $2", ("tenant_id", "id"))
 
 
-def test_statements_together_share_what_all_are_given_and_nothing_else() -> None:
+def test_combined_statements_share_only_the_common_parameters() -> None:
     last = Statement("-- A page.\nSELECT id FROM pages WHERE id = $1 AND tenant_id = $2", ("id", "tenant_id"))
     assert combine((WRITE, DROP), last, frozenset({"tenant_id"})) == Statement(
         "WITH sent_0 AS (INSERT INTO sections (tenant_id, id) VALUES ($1, $2)), "
@@ -62,15 +62,15 @@ def test_statements_together_share_what_all_are_given_and_nothing_else() -> None
 
 
 @pytest.mark.parametrize("beginning", ["WITH", "WITH RECURSIVE"])
-def test_a_statement_with_arms_of_its_own_keeps_them_behind_the_others(beginning: str) -> None:
+def test_a_combined_statement_keeps_its_own_ctes(beginning: str) -> None:
     last = Statement(f"{beginning} p AS (SELECT $1) SELECT * FROM p", ("id",))
-    together = combine((WRITE,), last, frozenset())
-    assert together.sql.startswith(f"{beginning} sent_0 AS (INSERT INTO")
-    assert together.sql.endswith("), p AS (SELECT $3) SELECT * FROM p")
+    combined = combine((WRITE,), last, frozenset())
+    assert combined.sql.startswith(f"{beginning} sent_0 AS (INSERT INTO")
+    assert combined.sql.endswith("), p AS (SELECT $3) SELECT * FROM p")
 
 
 @pytest.mark.parametrize(
-    ("sql", "may"),
+    ("sql", "expected"),
     [
         ("SELECT id FROM pages", True),
         ("SELECT sections FROM pages", True),
@@ -83,5 +83,5 @@ def test_a_statement_with_arms_of_its_own_keeps_them_behind_the_others(beginning
         ("INSERT INTO pages (id) VALUES ($1) ON CONFLICT DO UPDATE SET id = excluded.id", True),
     ],
 )
-def test_a_statement_goes_along_with_writes_that_it_does_not_look_at(sql: str, may: bool) -> None:
-    assert is_independent(sql, (WRITE.sql, DROP.sql)) is may
+def test_a_statement_is_independent_of_writes_to_tables_it_does_not_read(sql: str, expected: bool) -> None:
+    assert is_independent(sql, (WRITE.sql, DROP.sql)) is expected
