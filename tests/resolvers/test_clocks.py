@@ -97,7 +97,7 @@ async def test_a_program_is_authorised_for_a_limited_time(wiki: Wiki) -> None:
     assert timedelta() < found.code_expires_in <= timedelta(minutes=1)
     assert timedelta(days=89) < found.expires_in <= timedelta(days=90)
     await wiki.look.execute("UPDATE oauth_authorizations SET redeemed_at = now(), expires_at = now() + interval '1 h'")
-    assert [one.client_name for one in await find_programs(wiki.database, wiki.scope)] == ["Writer"]
+    assert [program.client_name for program in await find_programs(wiki.database, wiki.scope)] == ["Writer"]
     await wiki.look.execute("UPDATE oauth_authorizations SET expires_at = now() - interval '1 second'")
     assert await find_programs(wiki.database, wiki.scope) == []
 
@@ -159,10 +159,10 @@ async def test_an_idempotent_response_is_kept_for_its_period(wiki: Wiki) -> None
 @WRONG
 async def test_the_activity_log_is_kept_for_the_retention_period(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
-    for age, kept in ((timedelta(hours=23), 1), (timedelta(hours=25), 0)):
+    for age, expected in ((timedelta(hours=23), 1), (timedelta(hours=25), 0)):
         await wiki.look.execute("UPDATE activity SET id = $1", first_id(await now(wiki) - age))
         await RetentionCheck(keep_days=1, every=3600).run_if_due(wiki.database)
-        assert len(await wiki.rows("activity")) == kept
+        assert len(await wiki.rows("activity")) == expected
 
 
 @WRONG

@@ -69,7 +69,7 @@ async def test_a_rate_of_zero_is_no_limit_and_sends_no_statement(wiki: Wiki) -> 
     assert await wiki.look.fetchval("SELECT count(*) FROM throttles") == 0
 
 
-async def test_the_remaining_limit_is_known(wiki: Wiki) -> None:
+async def test_an_account_reports_its_remaining_limit(wiki: Wiki) -> None:
     throttle = Throttle(wiki.database, credential=Rate(0.01, 1000), tenant=Rate(0.01, 5000), max_concurrent=0)
     account = throttle.account(wiki.scope)
     await account.take(300)
@@ -94,7 +94,7 @@ async def test_concurrent_requests_are_limited_per_credential(wiki: Wiki) -> Non
         pass
 
 
-async def test_full_buckets_are_forgotten(wiki: Wiki) -> None:
+async def test_refilled_buckets_are_deleted(wiki: Wiki) -> None:
     row = """INSERT INTO throttles (tenant_id, subject, tokens, leased, at)
         VALUES ($1, $2, 0, 0, extract(epoch FROM now()) - $3::float8)"""
     for subject, age in (("user:old", 1000), ("user:new", 5), ("", 1000)):

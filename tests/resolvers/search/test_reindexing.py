@@ -126,7 +126,7 @@ async def test_reindexing_again_reads_pages_that_lost_their_row(wiki: Wiki) -> N
     await reindexed(wiki)
 
 
-async def test_two_reindexings_at_once_make_one_index(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_reindexings_build_one_index(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(wiki, 12)
     await forget(wiki)
     monkeypatch.setattr(reindexing, "BATCH", 2)
@@ -171,8 +171,8 @@ async def test_a_changed_language_makes_reindexing_due_and_stems_by_it(wiki: Wik
     assert "haus" in await lexemes(wiki)
     assert "nicht" not in await lexemes(wiki)
     assert (await wiki.row("search_scopes"))["languages"] == ["german"], "questions are no longer read as English"
-    asked = await search(wiki.database, wiki.scope, SearchRequest("nicht ein einziges haus"))
-    assert len(asked.hits) == 1
+    result = await search(wiki.database, wiki.scope, SearchRequest("nicht ein einziges haus"))
+    assert len(result.hits) == 1
     await set_language(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, "english")
     assert await reindexed(wiki) == 1
 

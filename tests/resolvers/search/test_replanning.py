@@ -37,7 +37,7 @@ def reuses_connections() -> Iterator[None]:
 
 
 async def plans(pool: Pool | None) -> list[asyncpg.Record]:
-    """Statements of the product on the one connection of the pool, with how they were planned."""
+    """Return the statements of the product on the connection of the pool, and how they were planned."""
     async with acquire(pool) as connection:
         rows = await connection.fetch("SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements")
     return [row for row in rows if not any(mark in row["statement"] for mark in (*OF_THE_DRIVER, "pg_prepared"))]

@@ -47,7 +47,7 @@ async def test_a_page_is_found_once_when_several_of_its_names_match(wiki: Wiki) 
     assert hit.matched_alias is None, "it is the title"
 
 
-async def test_the_page_of_exactly_that_name_comes_first(wiki: Wiki) -> None:
+async def test_a_page_with_the_exact_name_comes_first(wiki: Wiki) -> None:
     await make(wiki, "Vector class and vector operations", "vector class " * 50)
     page = await make(wiki, "Vector class", "Short.")
     other = await make(wiki, "Arrays", "Contiguous.", "vec")

@@ -123,7 +123,7 @@ async def test_paging_returns_every_hit_once_and_in_order(member: Wiki) -> None:
     assert [hit.mark for hit in walked] == [hit.mark for hit in whole.hits]
 
 
-async def test_a_cursor_belongs_to_its_search(member: Wiki) -> None:
+async def test_cursors_of_another_search_are_refused(member: Wiki) -> None:
     await fill(member, [LONG, *FILLER])
     after = (await found(member, "kiln", first=1)).cursors[0]
     for text, options in (
@@ -164,7 +164,7 @@ async def test_shared_spaces_are_searched_along_with_the_own_wiki(member: Wiki) 
     for wiki in (member, team, private):
         await fill(wiki, [LONG])
     result = await found(member, "kiln frost")
-    assert [one.slug for one in result.spaces][1:] == ["team"]
+    assert [searched.slug for searched in result.spaces][1:] == ["team"]
     assert {hit.space.id for hit in result.hits} == {member.scope.owner_id, team.scope.owner_id}
     named = await found(member, "kiln frost", spaces=("friend", "team"))
     assert {hit.space.slug for hit in named.hits} == {"friend", "team"}
@@ -197,6 +197,6 @@ async def test_no_or_too_many_spaces_are_refused(member: Wiki) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "?!", "-kiln", '"', "\ud800 kiln", "x" * 20_000, "kiln " * 2_000])
-async def test_any_text_is_answered(member: Wiki, text: str) -> None:
+async def test_no_search_text_raises_an_error(member: Wiki, text: str) -> None:
     await fill(member, [LONG])
     assert len((await found(member, text)).hits) <= 2

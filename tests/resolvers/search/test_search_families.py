@@ -26,7 +26,7 @@ async def make(wiki: Wiki, title: str, body: str, **more: Any) -> None:
 
 
 async def found(wiki: Wiki, text: str, **how: Any) -> list[tuple[str, str | None]]:
-    """(title, matched alias) of each hit."""
+    """Return the title and the matched alias of each hit."""
     named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
     hits = (await search(wiki.database, wiki.scope, SearchRequest(text, **how))).hits
     return [(named[hit.page_id], hit.matched_alias) for hit in hits]

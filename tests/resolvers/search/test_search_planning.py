@@ -42,13 +42,13 @@ def first_filter(scan: str) -> str:
 async def test_a_long_query_is_not_parsed_on_the_event_loop(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = set()
 
-    def noted(run: str) -> list[str]:
+    def note_thread(run: str) -> list[str]:
         threads.add(threading.get_ident())
         return [run.lower()]
 
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", body="It cracked."))
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("document", "kiln", "The kiln cracked.")])
-    monkeypatch.setattr(words, "analyse", noted)
+    monkeypatch.setattr(words, "analyse", note_thread)
     long = "kiln " + " ".join(f'"phrase {n}"' for n in range(700))
     await search(wiki.database, wiki.scope, SearchRequest(long))
     await search_sources(wiki.database, wiki.scope, SourceSearchRequest(long))

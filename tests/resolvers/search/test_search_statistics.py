@@ -140,7 +140,7 @@ async def test_writes_of_eight_concurrent_writers_are_counted(wiki: Wiki) -> Non
     await check_counted(wiki)
 
 
-async def test_writers_of_several_wikis_are_counted_apart(wiki: Wiki) -> None:
+async def test_writes_in_several_wikis_are_counted_separately(wiki: Wiki) -> None:
     wikis = [wiki, *[await wiki.neighbour() for _ in range(3)]]
     await asyncio.gather(*(Crew(each, seed).work(12) for seed in range(2) for each in wikis))
     for each in wikis:
@@ -174,13 +174,13 @@ async def test_a_write_that_fails_is_not_counted(wiki: Wiki, monkeypatch: pytest
         await crew.create(step)
     before = await everything(wiki)
 
-    async def refused(*arguments: Any, **options: Any) -> None:
+    async def refuse(*arguments: Any, **options: Any) -> None:
         raise BadInput("Refused at the end of the write.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("resolvers.pages.lifecycle.record", refused)
-        patch.setattr("resolvers.pages.upsert.record", refused)
-        patch.setattr("resolvers.pages.aliases.record", refused)
+        patch.setattr("resolvers.pages.lifecycle.record", refuse)
+        patch.setattr("resolvers.pages.upsert.record", refuse)
+        patch.setattr("resolvers.pages.aliases.record", refuse)
         writes: list[Callable[[int], Awaitable[None]]] = [crew.create, crew.edit, crew.alias, crew.archive, crew.delete]
         for write in writes:
             with pytest.raises(BadInput):
@@ -225,9 +225,9 @@ async def test_shelves_of_counts_multiply_as_they_grow(wiki: Wiki) -> None:
     several = [" ".join(f"w{n}x{m}" for m in range(400)) for n in range(4)]
     for n, body in enumerate(several):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {n}", body=body))
-    kept = await wiki.row("search_scopes")
+    index = await wiki.row("search_scopes")
     shelves = await wiki.rows("search_counts", "shelf")
-    assert kept["shelves"] == 64
+    assert index["shelves"] == 64
     assert len(shelves) > 48
     assert sum(len(row["pages"]) for row in shelves) == len(await wiki.counts()) > 1_600
     await check_counted(wiki)

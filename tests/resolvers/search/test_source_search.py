@@ -113,7 +113,7 @@ async def test_filters_narrow_the_hits(evidence: Wiki) -> None:
     assert texts(await search(evidence, "bakery", filter=SourceFilter(kinds=("document",)))) == []
 
 
-async def test_a_newer_version_hides_the_older(evidence: Wiki) -> None:
+async def test_superseded_versions_of_a_source_are_not_found(evidence: Wiki) -> None:
     await retain_sources(evidence.database, evidence.scope, [SourceDraft("url", "news", "It closed again.")])
     assert "The bakery opened a second shop." not in texts(await search(evidence, "bakery second shop"))
 
@@ -142,7 +142,7 @@ async def test_snippets_highlight_the_words(evidence: Wiki) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "?!", '"', "-kiln", "the", "zzzz", "\x00", "x" * 5000, "kiln " * 500])
-async def test_any_text_is_answered(evidence: Wiki, text: str) -> None:
+async def test_no_search_text_raises_an_error(evidence: Wiki, text: str) -> None:
     await search(evidence, text, with_snippets=True)
 
 

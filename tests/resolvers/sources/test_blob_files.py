@@ -143,8 +143,10 @@ async def test_a_transferred_page_takes_its_files_to_the_other_wiki(
     wiki: Wiki, folder: BlobFolder, tmp_path: Path
 ) -> None:
     team = await wiki.neighbour()
-    for one, slug in ((wiki, "mine"), (team, "team")):
-        await wiki.look.execute("UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", one.scope.owner_id, slug)
+    for each_wiki, slug in ((wiki, "mine"), (team, "team")):
+        await wiki.look.execute(
+            "UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", each_wiki.scope.owner_id, slug
+        )
     await imported(wiki, tmp_path / "vault", VAULT)
     page = (await by_path(wiki))["Austin.md"]
     source = (await add_source(wiki.database, wiki.scope, await original(wiki, OTHER))).source_id
@@ -164,8 +166,8 @@ async def test_erasure_deletes_the_files_of_the_erased_owner_or_tenant(
 ) -> None:
     other = await wiki.neighbour()
     other.database.blob_folder = folder
-    for one in (wiki, other):
-        await keep_attachments(one.database, one.scope, [attachment("Map.png", FILE)])
+    for each_wiki in (wiki, other):
+        await keep_attachments(each_wiki.database, each_wiki.scope, [attachment("Map.png", FILE)])
     tenant, owner = str(wiki.scope.tenant_id), str(wiki.scope.owner_id)
     for dry_run in (True, False):
         assert files(folder, wiki) == {FILE}

@@ -63,7 +63,7 @@ async def test_sentences_count_once_their_section_cites_a_source(wiki: Wiki, pag
     await cite(wiki, page_id, "work", 1)
     found = await read_page(wiki, page_id)
     assert found["grounding"] == counts(1, 1, 1), "what the older source says alone is stale now"
-    assert [one["grounding"] for one in found["sections"]] == [counts(0, 1, 1), counts(1, 0, 0)]
+    assert [section["grounding"] for section in found["sections"]] == [counts(0, 1, 1), counts(1, 0, 0)]
 
 
 async def test_an_edit_reads_the_sources_of_its_own_section_alone(
@@ -117,8 +117,8 @@ async def test_text_compiled_by_the_rules_is_never_unverified(wiki: Wiki) -> Non
     await keep(wiki, *BEFORE, "Ana Ruiz moved from Porto to Lisbon.")
     await compile_all(wiki, rules())
     found = [await read_page(wiki, row["id"]) for row in await wiki.rows("pages")]
-    assert sum(one["grounding"]["grounded"] for one in found) > 0
-    assert {one["grounding"]["unverified"] for one in found} == {0}
+    assert sum(page["grounding"]["grounded"] for page in found) > 0
+    assert {page["grounding"]["unverified"] for page in found} == {0}
 
 
 @pytest.mark.parametrize("characters", [0, grounding.CACHED_MAX])

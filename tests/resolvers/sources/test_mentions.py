@@ -47,8 +47,8 @@ async def test_versions_of_one_note_count_as_one_source(wiki: Wiki) -> None:
         for n in (0, 1, 2, 1, 2)
     ]
     mention = await wiki.row("mentions")
-    assert ([one.count for one in seen], mention["mention_count"]) == ([1] * 5, 1)
-    assert [one.changed for one in seen] == [True, True, True, False, False]
+    assert ([sighting.count for sighting in seen], mention["mention_count"]) == ([1] * 5, 1)
+    assert [sighting.changed for sighting in seen] == [True, True, True, False, False]
     assert [context["quote"] for context in mention["contexts"]] == ["quote 2"]
     assert mention["last_seen_at"] == NOON + timedelta(days=2)
     assert [row["source_id"] for row in await wiki.rows("sightings", "seen_at")] == [ids[2]]

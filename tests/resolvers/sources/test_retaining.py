@@ -99,7 +99,7 @@ def test_frontmatter_or_path_identifies_the_source_of_a_file(tmp_path: Path) -> 
         {"city": "Austin"},
     )
     assert (second.kind, second.ref) == ("document", "b.md")
-    assert [type(one) for one in broken] == [ImportProblem, ImportProblem]
+    assert [type(item) for item in broken] == [ImportProblem, ImportProblem]
 
 
 def test_dates_of_files_are_read_from_headers_names_and_text(tmp_path: Path) -> None:
@@ -110,17 +110,17 @@ def test_dates_of_files_are_read_from_headers_names_and_text(tmp_path: Path) -> 
     (tmp_path / "e.md").write_text("+++\nno toml\n+++\n")
     (tmp_path / "f.csv").write_text("no text")
     found = list(source_files(tmp_path))
-    dated = {one.ref: one.captured_at for one in found if isinstance(one, SourceDraft)}
+    dated = {item.ref: item.captured_at for item in found if isinstance(item, SourceDraft)}
     assert {ref: at.date().isoformat() for ref, at in dated.items() if at} == {
         "Chat 2023-09-03.txt": "2023-09-03",
         "a.md": "2021-02-11",
         "b.mdx": "2022-04-01",
         "d.wiki": "2024-01-10",
     }
-    first = next(one for one in found if isinstance(one, SourceDraft) and one.ref == "a.md")
+    first = next(item for item in found if isinstance(item, SourceDraft) and item.ref == "a.md")
     assert (first.title, first.content) == ("Left", "Text.\n")
     assert first.metadata == {"date": "2021-02-11", "tags": ["queues"]}
-    assert [one.path for one in found if isinstance(one, ImportProblem)] == ["e.md"]
+    assert [item.path for item in found if isinstance(item, ImportProblem)] == ["e.md"]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_an_undated_file_has_its_modification_time(
     for name in ("roof.md", "2026-02-15.md"):
         (tmp_path / name).write_text("Just a text.\n")
         os.utime(tmp_path / name, (modified.timestamp(), modified.timestamp()))
-    found = {one.ref: one.captured_at for one in source_files(tmp_path) if isinstance(one, SourceDraft)}
+    found = {item.ref: item.captured_at for item in source_files(tmp_path) if isinstance(item, SourceDraft)}
     assert found == {"roof.md": captured, "2026-02-15.md": datetime(2026, 2, 15, tzinfo=UTC)}
 
 
@@ -147,7 +147,7 @@ async def test_a_touched_file_is_the_same_source(wiki: Wiki, tmp_path: Path) -> 
     path.write_text("Just a text.\n")
     for second in (1_700_000_000, 1_750_000_000):
         os.utime(path, (second, second))
-        drafts = [one for one in source_files(tmp_path) if isinstance(one, SourceDraft)]
+        drafts = [item for item in source_files(tmp_path) if isinstance(item, SourceDraft)]
         await retain_sources(wiki.database, wiki.scope, drafts)
     assert [row["captured_at"].timestamp() for row in await wiki.rows("sources")] == [1_700_000_000]
 
@@ -168,6 +168,6 @@ def test_jsonl_lines_are_sources(tmp_path: Path) -> None:
     path.write_text('{"kind": "url", "ref": "u", "content": "x"}\n\nno json\n{"source": {"kind": "url", "ref": "v"}}\n')
     first, *broken = source_files(path)
     assert isinstance(first, SourceDraft)
-    assert [one.path for one in broken if isinstance(one, ImportProblem)] == ["all.jsonl:3", "all.jsonl:4"]
+    assert [item.path for item in broken if isinstance(item, ImportProblem)] == ["all.jsonl:3", "all.jsonl:4"]
     with pytest.raises(BadInput):
         source_files(tmp_path / "none")

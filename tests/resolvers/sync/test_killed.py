@@ -126,10 +126,10 @@ async def test_files_moved_aside_by_a_killed_sync_are_put_back(wiki: Wiki, tmp_p
     (root / "x/A.md").write_text("One.\n")
     (root / "B.md").write_text("Two.\n")
     await sides.sync()
-    kept = root / KEPT
-    (kept / "x").mkdir(parents=True)
-    (root / "x/A.md").rename(kept / "x/A.md")  # killed before another file was in its place
-    (kept / "B.md").write_text("Saved in between.\n")  # killed after that, and an editor had still written into it
+    aside = root / KEPT
+    (aside / "x").mkdir(parents=True)
+    (root / "x/A.md").rename(aside / "x/A.md")  # killed before another file was in its place
+    (aside / "B.md").write_text("Saved in between.\n")  # killed after that, and an editor had still written into it
     await sides.sync()
     texts = {path.read_text() for path in root.rglob("*.md")}
     assert texts == {"One.\n", "Two.\n", "Saved in between.\n"}
