@@ -1,4 +1,4 @@
-"""The labelled wikis, and how their pages are judged."""
+"""The labelled wikis are complete, and compiled pages are judged against their labels."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from benchmarks.compiler.judging import GOALS, JudgedPage, drafts, judge, totals
 from content.names import normalise
 
 
-def test_there_are_two_thousand_candidates_of_thirty_five_kinds_each_with_a_reason() -> None:
+def test_labelled_wikis_hold_over_2100_reasoned_candidates_of_35_kinds() -> None:
     found = wikis()
     labels = [label for wiki in found for label in wiki.labels]
     assert len({wiki.kind for wiki in found}) == 35
@@ -17,7 +17,7 @@ def test_there_are_two_thousand_candidates_of_thirty_five_kinds_each_with_a_reas
     assert 0.25 < sum(label.is_wanted for label in labels) / len(labels) < 0.5
 
 
-def test_one_of_two_wikis_of_a_kind_is_held_out_and_a_seed_decides_which() -> None:
+def test_the_seed_decides_which_of_two_wikis_of_a_kind_is_held_out() -> None:
     halves = [{wiki.name for wiki in wikis(half)} for half in HALVES]
     assert halves[0].isdisjoint(halves[1])
     kinds = {wiki.kind for wiki in wikis() if wiki.name.endswith("_b")}
@@ -27,11 +27,11 @@ def test_one_of_two_wikis_of_a_kind_is_held_out_and_a_seed_decides_which() -> No
     assert len({frozenset(held_out(kinds, seed)) for seed in range(9)}) > 1
 
 
-def test_every_file_is_a_source_with_a_day_and_no_candidate_is_wanted_twice() -> None:
+def test_files_become_dated_sources_that_contain_every_wanted_name() -> None:
     for wiki in wikis():
-        made = drafts(wiki)
-        assert len(made) == len(wiki.files)
-        assert all(draft.captured_at for draft in made) or wiki.name[-1] in "cd", wiki.name
+        sources = drafts(wiki)
+        assert len(sources) == len(wiki.files)
+        assert all(draft.captured_at for draft in sources) or wiki.name[-1] in "cd", wiki.name
         wanted = [normalise(name) for label in wiki.names if label.is_wanted for name in label.names]
         assert all(count < 3 for count in Counter(wanted).values())
         text = "".join((*wiki.files, *wiki.files.values())).casefold()
@@ -40,7 +40,7 @@ def test_every_file_is_a_source_with_a_day_and_no_candidate_is_wanted_twice() ->
                 assert any(name.casefold() in text for name in label.names), (wiki.name, label)
 
 
-def test_the_unseen_wikis_are_of_other_kinds_and_say_the_names_that_are_wanted() -> None:
+def test_unseen_wikis_have_other_kinds_and_contain_every_labelled_name() -> None:
     unseen = wikis(folder=UNSEEN)
     assert len(unseen) == 7
     assert {wiki.kind for wiki in unseen}.isdisjoint(wiki.kind for wiki in wikis())
@@ -62,8 +62,8 @@ LABELS = (
 WIKI = JudgedWiki("chat_x", {}, LABELS)
 
 
-def test_pages_are_right_once_and_everything_else_is_too_much() -> None:
-    made = [
+def test_duplicate_and_unlabelled_pages_are_judged_wrong() -> None:
+    pages = [
         JudgedPage("entity", "Deborah", frozenset({"deborah", "deb"})),
         JudgedPage("entity", "Deb", frozenset({"deb"})),
         JudgedPage("entity", "Hey Deb", frozenset({"hey deb", "deb"})),
@@ -71,7 +71,7 @@ def test_pages_are_right_once_and_everything_else_is_too_much() -> None:
         JudgedPage("decision", "Run the Harbor Half in October"),
         JudgedPage("decision", "The blue glaze"),
     ]
-    result = judge(WIKI, made)
+    result = judge(WIKI, pages)
     assert result.pages == [True, False, False, False]
     assert result.decisions == [True, False]
     assert (result.recall, result.decided) == ([True, False], [True])

@@ -1,4 +1,4 @@
-"""What the fault table says of answers: who was refused, and from when on nobody was again."""
+"""The fault benchmark counts failed requests and the time until every client has recovered."""
 
 from benchmarks.faults.load import NO_ANSWER, Load, RequestResult
 
@@ -9,7 +9,7 @@ def load_of(*results: RequestResult) -> Load:
     return load
 
 
-def test_healing_counts_until_the_last_client_is_answered_for_good() -> None:
+def test_recovery_lasts_until_the_last_failed_client_succeeds() -> None:
     load = load_of(
         RequestResult(0, 0.0, 1.0, NO_ANSWER),  # before the fault
         RequestResult(0, 10.0, 11.0, NO_ANSWER),
@@ -23,6 +23,6 @@ def test_healing_counts_until_the_last_client_is_answered_for_good() -> None:
     assert load.recovered(10.0, 12.5) == 3.0
 
 
-def test_nobody_who_was_refused_needs_no_healing_and_who_is_refused_in_the_end_has_not_healed() -> None:
+def test_recovery_is_zero_without_failures_and_infinite_after_a_last_one() -> None:
     assert load_of(RequestResult(0, 10.0, 16.0, "200")).recovered(10.0, 12.0) == 0.0
     assert load_of(RequestResult(0, 10.0, 16.0, "503")).recovered(10.0, 12.0) == float("inf")

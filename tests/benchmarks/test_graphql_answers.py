@@ -1,4 +1,4 @@
-"""All servers get the same requests, and their answers are equal: else their figures would mean nothing."""
+"""All benchmarked servers get the same requests and give equal answers, so that their figures are comparable."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ SERVERS = ("baseline", "cairn", "strawberry")
 
 
 def test_baseline_cairn_and_dataloaders_answer_the_same(dsn: str, tmp_path: Path) -> None:
-    """Over HTTP, from processes of their own; PostGraphile is compared when it is measured, as it needs npm."""
+    """The servers run in their own processes; PostGraphile is compared when it is measured, because it needs npm."""
 
     async def fill() -> int:
         await write_wikis(dsn, WIKIS)
@@ -58,18 +58,18 @@ def test_baseline_cairn_and_dataloaders_answer_the_same(dsn: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_a_document_is_of_the_contract_and_of_the_dataloaders(name: str) -> None:
+def test_documents_are_valid_for_cairn_and_for_the_dataloaders(name: str) -> None:
     document = graphql.parse(OURS[name])
     assert graphql.validate(GRAPHQL, document) == []
     assert graphql.validate(dataloaders._schema, document) == []
 
 
-def test_every_document_has_its_like_in_postgraphile() -> None:
+def test_documents_have_postgraphile_and_baseline_counterparts() -> None:
     assert OURS.keys() == THEIRS.keys()
     assert handwritten_statements().keys() | set(REPLAYED) == set(OPERATIONS)
 
 
-def test_postgraphiles_lists_are_plain_and_its_texts_are_enums() -> None:
+def test_postgraphile_sections_and_aliases_become_plain_lists() -> None:
     theirs = {
         "wikiPage": {
             "title": "Austin",
@@ -88,7 +88,7 @@ def test_postgraphiles_lists_are_plain_and_its_texts_are_enums() -> None:
     }
 
 
-def test_the_middle_of_postgraphiles_neighbourhood_is_a_page_of_its_own() -> None:
+def test_postgraphile_neighbourhoods_get_a_page_object_and_enum_kinds() -> None:
     theirs = {
         "wikiNeighbourhood": {
             "id": "1",
@@ -102,17 +102,17 @@ def test_the_middle_of_postgraphiles_neighbourhood_is_a_page_of_its_own() -> Non
     }
 
 
-def test_a_page_that_is_not_there_is_none_for_all() -> None:
+def test_missing_pages_compare_as_equal() -> None:
     nothing: dict[str, Any] = {"data": {"wikiNeighbourhood": None}}
     compare("postgraphile", "graph", nothing, nothing)
 
 
-def test_the_baseline_passes_on_the_page_of_a_write() -> None:
+def test_baseline_writes_are_compared_by_the_page_they_return() -> None:
     ours = {"data": {"unlinkWikiPages": {"page": {"id": "1"}}}}
     compare("baseline", "unlink", {"data": {"id": "1"}}, ours)
 
 
-def test_other_data_and_errors_are_unequal() -> None:
+def test_different_data_and_errors_raise_unequal() -> None:
     ours = {"data": {"wikiPage": {"title": "A"}}}
     with pytest.raises(Unequal, match="differ"):
         compare("baseline", "page", {"data": {"wikiPage": {"title": "B"}}}, ours)
@@ -120,10 +120,10 @@ def test_other_data_and_errors_are_unequal() -> None:
         compare("baseline", "page", {"data": None, "errors": [{"message": "too many clients"}]}, ours)
 
 
-def test_each_link_is_undone_when_those_under_way_are_through() -> None:
+def test_each_link_is_removed_a_fixed_distance_after_its_creation() -> None:
     pairs = candidates(WIKIS, 3 * LINK_DISTANCE)
     drawn = draw_writes(pairs)
-    ends = [(one.document, *one.variables["input"].values()) for one in drawn]
+    ends = [(request.document, *request.variables["input"].values()) for request in drawn]
     for pair in pairs:
         link, unlink = (ends.index((name, str(pair.start), str(pair.end))) for name in ("link", "unlink"))
         assert unlink - link == LINK_DISTANCE
@@ -133,13 +133,13 @@ def test_each_link_is_undone_when_those_under_way_are_through() -> None:
 def test_reads_are_drawn_from_the_whole_wiki_and_never_repeat(name: str) -> None:
     drawn = draw_reads(name, WIKIS)
     assert drawn == draw_reads(name, WIKIS)
-    assert len({(one.wiki, str(one.variables)) for one in drawn}) == len(drawn)
-    assert {one.wiki for one in drawn} == {*WIKIS}
+    assert len({(read.wiki, str(read.variables)) for read in drawn}) == len(drawn)
+    assert {read.wiki for read in drawn} == {*WIKIS}
     if name in ("page", "graph"):
         assert len(drawn) == sum(wiki.pages * 19 // 20 for wiki in WIKIS)
 
 
-def test_a_load_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
+def test_each_load_starts_at_the_next_batch_and_wraps_around(tmp_path: Path) -> None:
     source = Source(tmp_path / "requests", batch=4)
     source.write(build_requests("strawberry", "page", draw_reads("page", WIKIS)[:13]))
     starts = []
@@ -151,7 +151,7 @@ def test_a_load_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed")
-async def test_no_two_requests_are_the_same_bytes(tmp_path: Path) -> None:
+async def test_every_request_of_wrk_has_its_own_traceparent(tmp_path: Path) -> None:
     heads: list[bytes] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -170,11 +170,11 @@ async def test_no_two_requests_are_the_same_bytes(tmp_path: Path) -> None:
         for _ in range(2):
             await load(f"http://127.0.0.1:{port}", source, 2, 1)
     found = [re.findall(rb"\r\ntraceparent: (00-[0-9a-f]{32}-[0-9a-f]{16}-01)\r\n", head) for head in heads]
-    assert {len(one) for one in found} == {1}
-    assert len({one[0] for one in found}) == len(heads) > 2
+    assert {len(parents) for parents in found} == {1}
+    assert len({parents[0] for parents in found}) == len(heads) > 2
 
 
-def test_a_request_is_whole_http() -> None:
+def test_built_requests_are_complete_http_requests() -> None:
     page = draw_reads("page", WIKIS)[0]
     (wire,) = [one.wire() for one in build_requests("strawberry", "page", [page])]
     head, _, body = wire.partition(b"\r\n\r\n")
@@ -183,7 +183,7 @@ def test_a_request_is_whole_http() -> None:
     assert f"x-owner: {page.wiki.owner_id}".encode() in head
 
 
-def test_variables_are_stored_without_enums_and_nesting() -> None:
+def test_flat_variables_have_no_nesting_and_lowercase_enums() -> None:
     (link, *_) = draw_writes(candidates(WIKIS, 1))
     assert flat_variables(link) == {
         "tenant": str(link.wiki.tenant_id),
@@ -194,11 +194,11 @@ def test_variables_are_stored_without_enums_and_nesting() -> None:
     assert flat_variables(draw_reads("page", WIKIS)[0])["type"].islower()
 
 
-def test_a_write_that_is_sent_again_makes_ids_of_its_own() -> None:
-    page, made = WIKIS[0].page(1), new_id()
-    values = tuple(map(mark_new_ids, (page, [made], "manual")))
+def test_replayed_writes_get_new_ids() -> None:
+    page, created_id = WIKIS[0].page(1), new_id()
+    values = tuple(map(mark_new_ids, (page, [created_id], "manual")))
     assert values == (page, [NEW_ID], "manual")
-    sent = SentStatement.of_query(False, False, "", (page, [made], "manual"))
+    sent = SentStatement.of_query(False, False, "", (page, [created_id], "manual"))
     (first, second, reason), (_, other, _) = (sent.arguments() for _ in range(2))
     assert (first, reason) == (page, "manual")
     assert second != other

@@ -1,4 +1,4 @@
-"""The figures of a run become ratios, goals and messages."""
+"""The figures of a benchmark run become ratios, goals and error messages."""
 
 import pytest
 import typer
@@ -17,14 +17,14 @@ def of(server: str, number: int, per_second: float, server_us: float = 100) -> R
     return Round("page", server, number, 1_000, 0, per_second, 1.0, 2.0, 500.0, server_us, None, 50.0, 51.0)
 
 
-def test_rounds_are_compared_with_those_next_to_them() -> None:
-    """The second round was slow for both: that is the machine, and no difference."""
+def test_ratios_compare_servers_within_the_same_round() -> None:
+    """The second round was slow for both servers because of the machine, so it must not change the ratio."""
     figures = {"cairn": (300, 30, 200), "baseline": (100, 10, 100)}
     rounds = [of(server, number, one) for server, each in figures.items() for number, one in enumerate(each)]
     assert ratio(rounds, "page", "cairn", "baseline", per_second) == Ratio(3, 2, 3)
 
 
-def test_a_round_that_one_of_them_lacks_is_left_out() -> None:
+def test_rounds_missing_for_one_server_are_left_out_of_the_ratio() -> None:
     assert ratio([of("cairn", 0, 300)], "page", "cairn", "baseline", per_second) is None
     rounds = [of("cairn", 0, 300), of("cairn", 1, 100), of("baseline", 1, 100)]
     assert ratio(rounds, "page", "cairn", "baseline", per_second) == Ratio(1, 1, 1)
@@ -35,31 +35,31 @@ def test_an_unknown_figure_is_no_ratio() -> None:
     assert ratio(rounds, "page", "cairn", "baseline", lambda one: one.postgres_us) is None
 
 
-def test_a_goal_is_a_least_or_a_most() -> None:
+def test_goals_are_minimums_or_maximums() -> None:
     assert Goal(("page",), "postgraphile", "req/s", per_second, 2.5).holds(Ratio(2.5, 1, 3))
     assert not Goal(("page",), "postgraphile", "req/s", per_second, 2.5).holds(Ratio(2.4, 1, 3))
     assert Goal(("page",), "baseline", "server µs", server_us, 1.25, is_maximum=True).holds(Ratio(1.25, 1, 3))
     assert not Goal(("page",), "baseline", "server µs", server_us, 1.25, is_maximum=True).holds(Ratio(1.3, 1, 3))
 
 
-def test_the_figures_of_wrk_are_read() -> None:
-    said = 'figures 3000 1500000 2 600000 1500 9000 8\n200 {"er'
-    assert wrk.read(said) == wrk.Load(3_000, 1.5, 2, 600_000, 1.5, 9.0, '200 {"er')
+def test_the_output_of_wrk_is_parsed() -> None:
+    output = 'figures 3000 1500000 2 600000 1500 9000 8\n200 {"er'
+    assert wrk.read(output) == wrk.Load(3_000, 1.5, 2, 600_000, 1.5, 9.0, '200 {"er')
 
 
-def test_wrk_without_figures_fails_in_its_own_words() -> None:
+def test_wrk_output_without_figures_fails_with_its_message() -> None:
     with pytest.raises(wrk.LoadFailed, match="unable to connect"):
         wrk.read("unable to connect to 127.0.0.1:1")
 
 
-def test_pools_that_postgres_cannot_fill_are_refused() -> None:
-    """A server without a connection answers errors, and quickly."""
+def test_pools_larger_than_postgres_allows_are_refused() -> None:
+    """A server without a connection answers with errors, and these would be measured as fast."""
     check_connections(LIMITS, ("strawberry", "postgraphile"), 4)
     with pytest.raises(MissingProgram, match="28 connections and Postgres has 17"):
         check_connections(LIMITS, NAMES, 4)
 
 
-def test_memory_is_judged_after_what_is_kept_has_filled() -> None:
+def test_memory_growth_is_measured_after_the_warm_up() -> None:
     samples = [
         MemorySample(0, 50),
         MemorySample(100_000, 90),
@@ -71,7 +71,7 @@ def test_memory_is_judged_after_what_is_kept_has_filled() -> None:
     assert growth([MemorySample(0, 50), MemorySample(100, 90)]) == 0
 
 
-def test_some_servers_and_operations_may_be_chosen() -> None:
+def test_the_only_option_selects_servers_and_operations() -> None:
     assert parse_only("") == (NAMES, OPERATIONS)
     assert parse_only("page, list") == (NAMES, ("page", "list"))
     assert parse_only("cairn,baseline,link") == (("baseline", "cairn"), ("link",))

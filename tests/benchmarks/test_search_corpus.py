@@ -1,4 +1,4 @@
-"""The large database is what the product writes, and one that was killed is made to the end."""
+"""The large search database has the rows that the product writes, also after an interrupted fill."""
 
 import asyncio
 import signal
@@ -48,7 +48,7 @@ async def words(connection: asyncpg.Connection, tenant: object, owner: object) -
     return [tuple(row) for row in await connection.fetch(WORDS, tenant, owner, letter)]
 
 
-def killed_in_the_middle(dsn: str) -> None:
+def fill_until_killed(dsn: str) -> None:
     command = [sys.executable, "-c", f"from {__name__} import main; main({dsn!r})"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as filling:
         assert filling.stdout is not None
@@ -58,8 +58,8 @@ def killed_in_the_middle(dsn: str) -> None:
         filling.send_signal(signal.SIGKILL)
 
 
-async def test_one_that_was_killed_goes_on_and_is_what_the_product_writes(dsn: str) -> None:
-    await asyncio.to_thread(killed_in_the_middle, dsn)
+async def test_a_killed_fill_resumes_and_writes_the_same_rows_as_the_product(dsn: str) -> None:
+    await asyncio.to_thread(fill_until_killed, dsn)
     connection = await asyncpg.connect(dsn)
     assert not await is_indexed(connection)
     done: list[int] = []

@@ -1,4 +1,4 @@
-"""The judgements are read as they stand, and lists of documents are scored as the literature says."""
+"""Search collections are read with their judgements, and lists of documents get the standard scores."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ JUDGED = st.dictionaries(IDS, st.integers(1, 3), min_size=1)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A wiki of two pages."""
+    """The folder of a collection with two documents and one judged query."""
     own = tmp_path / "wiki_de"
     own.mkdir()
     documents = [
@@ -38,17 +38,17 @@ def folder(tmp_path: Path) -> Path:
     return own
 
 
-def test_the_gain_of_a_rank_falls_with_its_logarithm() -> None:
+def test_ndcg_discounts_gains_by_the_logarithm_of_the_rank() -> None:
     found = score(["x", "b", "a"], {"a": 3, "b": 1})
     assert found.ndcg10 == pytest.approx((1 / log2(3) + 3 / log2(4)) / (3 + 1 / log2(3)))
     assert (found.recall10, found.success1) == (1, 0)
 
 
-def test_a_document_twice_counts_once_and_is_told() -> None:
+def test_repeated_documents_count_once_and_are_reported() -> None:
     assert score(["a", "a", "b"], {"b": 1}) == Score(ndcg10=1 / log2(3), recall10=1, repeated=1)
 
 
-def test_what_stands_after_the_tenth_place_is_not_found() -> None:
+def test_documents_after_rank_ten_score_nothing() -> None:
     assert score([*"bcdefghijk", "a"], {"a": 1}) == Score()
 
 
@@ -64,14 +64,14 @@ def test_no_list_scores_more_than_the_best(results: list[str], judged: dict[str,
     assert all(0 <= getattr(found, name) <= 1 + 1e-9 for name in Score.__slots__)
 
 
-def test_a_search_that_raises_scores_nothing_and_is_counted(folder: Path) -> None:
+def test_a_failed_search_scores_zero_and_counts_as_an_error(folder: Path) -> None:
     def search(text: str) -> list[str]:
         raise RuntimeError(text)
 
     assert scores(search, collection.read(folder), lambda: None)["title"] == Score(error=1)
 
 
-def test_a_wiki_is_also_asked_for_wrong_initials_and_for_nonsense(folder: Path) -> None:
+def test_collections_add_queries_with_first_letter_typos_and_nonsense(folder: Path) -> None:
     found = collection.read(folder)
     (slip,) = found.kinds["typo_first"]
     assert slip.text[1:] == "anal"
@@ -82,35 +82,35 @@ def test_a_wiki_is_also_asked_for_wrong_initials_and_for_nonsense(folder: Path) 
     assert found.language == "german"
 
 
-def test_an_answer_to_nonsense_is_an_answer(folder: Path) -> None:
+def test_results_for_nonsense_count_as_answered(folder: Path) -> None:
     found = scores(lambda text: ["a"] if text == "fdlphm" else [], collection.read(folder), lambda: None)
     assert found["nonsense"].answered == 0.5
 
 
-def test_a_short_line_that_begins_with_one_space_is_a_heading() -> None:
+def test_a_short_line_indented_by_one_space_becomes_a_heading() -> None:
     body = Document("a", "A", "Begin\n Usage\nText\n  indented\n and so it goes on " + "and on " * 9).body
     assert body.startswith("Begin\n\n## Usage\n\nText\n  indented\n and so")
 
 
-def test_a_folder_without_collections_is_named(tmp_path: Path) -> None:
+def test_a_folder_without_collections_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NoCollections, match="--data FOLDER"):
         list(collection.read_all(tmp_path, []))
 
 
-def test_a_goal_is_not_reached_on_collections_that_were_not_asked() -> None:
+def test_a_goal_is_undecided_until_all_its_collections_were_run() -> None:
     goal = Goal("title", 0.9, "title", "success1", ("one", "two"))
     assert goal.reached({"one": {"title": Score(success1=1)}}) is None
     assert goal.reached({"one": {"title": Score(success1=1)}, "two": {}}) == 1
 
 
-def test_a_goal_above_the_peers_is_missed_when_one_is_as_good() -> None:
+def test_an_above_peers_goal_is_missed_when_a_peer_scores_the_same() -> None:
     goal = Goal("questions", 0.4, "topic", "ndcg10", above_peers=True)
     assert goal.is_met(0.5, [0.4])
     assert not goal.is_met(0.5, [0.5, 0.1])
     assert not goal.is_met(0.39, [])
 
 
-def test_a_kind_that_no_collection_has_is_said() -> None:
+def test_an_unknown_query_kind_is_refused_with_the_known_kinds() -> None:
     some = collection.Collection("some", [], [collection.Query("1", "austin", "title")], {})
     assert [one.queries for one in select_queries([some], ["title"], None)] == [some.queries]
     with pytest.raises(NoCollections, match=r"no queries of the kind titel\. There are title\."):
