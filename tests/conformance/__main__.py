@@ -37,15 +37,15 @@ class Result(NamedTuple):
         return f"{counted} ({details})" if details else counted
 
 
-def told(text: str) -> None:
+def report(text: str) -> None:
     terminal.print(text, style="dim")
 
 
 async def conform(names: list[str], more: dict[str, str]) -> list[Result]:
     await check_node()
-    await install(told)
+    await install(report)
     results = []
-    async with sample_service(told) as environment:
+    async with sample_service(report) as environment:
         with progress() as shown:
             task = shown.add_task("", total=len(names))
             for name in names:
@@ -53,7 +53,7 @@ async def conform(names: list[str], more: dict[str, str]) -> list[Result]:
                 started = time.monotonic()
                 checks = await SUITES[name].run(environment | more)
                 results.append(Result(name, checks, time.monotonic() - started))
-                told(f"{name}: {results[-1].passed}")
+                report(f"{name}: {results[-1].passed}")
                 for check in results[-1].failed:
                     terminal.print(f"  failed: {check.name}\n{check.detail}", style="red", markup=False)
                 shown.advance(task)

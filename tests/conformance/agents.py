@@ -35,17 +35,17 @@ async def agents(environment: Mapping[str, str]) -> list[Check]:
 
 async def inspected(url: str, method: str) -> Check:
     """Check what the Inspector prints on its command line."""
-    asked = ("--method", *method.split())
-    said = await run(node(), str(INSPECTOR), "--cli", url, "--transport", "http", *asked)
-    missing = [word for word in INSPECTED[method] if word not in said.text]
-    passed = not missing and (said.code == 0 or '"isError": true' in said.text)
-    return Check(f"inspector {method}", passed, "" if passed else f"without {missing}: {said.text[-1000:]}")
+    arguments = ("--method", *method.split())
+    result = await run(node(), str(INSPECTOR), "--cli", url, "--transport", "http", *arguments)
+    missing = [word for word in INSPECTED[method] if word not in result.text]
+    passed = not missing and (result.code == 0 or '"isError": true' in result.text)
+    return Check(f"inspector {method}", passed, "" if passed else f"without {missing}: {result.text[-1000:]}")
 
 
 async def conforming(url: str) -> Check:
     """Run all scenarios: a failure outside the baseline fails, and so does a pass of a scenario in the baseline."""
-    said = await run(node(), str(SUITE), "server", "--url", url, "--expected-failures", str(BASELINE))
-    return Check("conformance, with the baseline", said.code == 0, said.text[-2000:] if said.code else "")
+    result = await run(node(), str(SUITE), "server", "--url", url, "--expected-failures", str(BASELINE))
+    return Check("conformance, with the baseline", result.code == 0, result.text[-2000:] if result.code else "")
 
 
 def node() -> str:

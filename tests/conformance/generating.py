@@ -35,7 +35,7 @@ async def generated(
     count = environment.get("CAIRN_FUZZ_EXAMPLES") or str(examples)
     with tempfile.TemporaryDirectory(prefix="cairn-fuzz-") as folder:  # for files that schemathesis writes
         (Path(folder) / "schemathesis.toml").write_text(configuration.format(**environment))
-        said = await run(
+        result = await run(
             *(sys.executable, "-m", "schemathesis.cli", "run", url, *options),
             *("--header", f"Authorization: Bearer {environment['CAIRN_TOKEN']}"),
             *("--seed", seed, "--max-examples", count, "--request-timeout", str(SECONDS)),
@@ -47,15 +47,15 @@ async def generated(
             PYTHONPATH=str(ROOT),
             **environment,
         )
-    shown = REPEATED.sub(r"\1\1\1…", said.text)[-SHOWN:]
+    shown = REPEATED.sub(r"\1\1\1…", result.text)[-SHOWN:]
     again = f"To see it again: make conformance ARGS='{suite} --seed {seed} --examples {count}'"
-    counted = COUNTED.search(said.text)
+    counted = COUNTED.search(result.text)
     number = counted[1] if counted else "an unknown number of"
     return [
         Check(
             "no failure, and nothing that the contract does not say",
-            said.code == 0,
-            f"{shown}\n{again}" if said.code else f"{number} requests, seed {seed}",
+            result.code == 0,
+            f"{shown}\n{again}" if result.code else f"{number} requests, seed {seed}",
         ),
         await answers(environment),
     ]

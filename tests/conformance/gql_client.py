@@ -41,8 +41,8 @@ class Application:
         return answer
 
     async def _austin(self) -> dict[str, Any]:
-        asked = await self._ask(PAGE, tenantId=os.environ["CAIRN_TENANT"], slug="austin-texas")
-        page: dict[str, Any] = asked["wikiPage"]
+        answer = await self._ask(PAGE, tenantId=os.environ["CAIRN_TENANT"], slug="austin-texas")
+        page: dict[str, Any] = answer["wikiPage"]
         return page
 
     async def reads(self) -> None:
@@ -78,10 +78,10 @@ class Application:
 
     async def aborts(self) -> None:
         """an abort, and a query after it"""
-        asked = asyncio.ensure_future(self._ask(PAGES, first=50))
+        request = asyncio.ensure_future(self._ask(PAGES, first=50))
         await asyncio.sleep(0)
-        asked.cancel()
-        (given_up,) = await asyncio.gather(asked, return_exceptions=True)
+        request.cancel()
+        (given_up,) = await asyncio.gather(request, return_exceptions=True)
         assert isinstance(given_up, asyncio.CancelledError)
         assert (await self._ask(PAGES, first=1))["wikiPages"]["edges"]
 

@@ -36,9 +36,9 @@ async def follow_guide(environment: Mapping[str, str]) -> list[Check]:
             write(FOLDER / step["path"], step["text"])
             continue
         for command in filter(is_followed, step["commands"].splitlines()):
-            said = await run("bash", "-euc", command, cwd=FOLDER, **given)
-            passed = said.code == 0 and (said.text == PRINTED or not command.startswith("node "))
-            checks.append(Check(command, passed, "" if passed else said.text[-2000:]))
+            result = await run("bash", "-euc", command, cwd=FOLDER, **given)
+            passed = result.code == 0 and (result.text == PRINTED or not command.startswith("node "))
+            checks.append(Check(command, passed, "" if passed else result.text[-2000:]))
             if not passed:
                 return checks
     return checks

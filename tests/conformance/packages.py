@@ -23,15 +23,15 @@ async def check_node() -> None:
         raise Lacking(f"Node {version} is too old: the suites need Node {OLDEST} or newer.")
 
 
-async def install(told: Callable[[str], None]) -> None:
+async def install(report: Callable[[str], None]) -> None:
     """Install the packages unless those of this lock file are installed. Install scripts of packages are not run."""
     mark, wanted = INSTALLED / ".lock-sha256", hashlib.sha256(LOCK.read_bytes()).hexdigest()
     if mark.exists() and mark.read_text() == wanted:
         return
-    told("Installing the suites from npm (about half a minute, once)")
-    said = await run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", patience=900)
-    if said.code != 0:
-        raise Lacking(f"npm could not install the suites:\n{said.text[-2000:]}")
+    report("Installing the suites from npm (about half a minute, once)")
+    result = await run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", patience=900)
+    if result.code != 0:
+        raise Lacking(f"npm could not install the suites:\n{result.text[-2000:]}")
     mark.write_text(wanted)
 
 

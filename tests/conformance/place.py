@@ -31,15 +31,15 @@ WHERE = """SELECT t.tenant_id, o.id, p.id FROM tenants t JOIN owners o USING (te
 
 
 @asynccontextmanager
-async def sample_service(told: Callable[[str], None]) -> AsyncIterator[dict[str, str]]:
+async def sample_service(report: Callable[[str], None]) -> AsyncIterator[dict[str, str]]:
     """Start the service, and yield what a suite needs as environment variables. Everything is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="cairn-") as folder:
         data_dir = Path(folder)
-        told("Starting Postgres")
+        report("Starting Postgres")
         with EmbeddedServer(data_dir, durable=False) as dsn:
             configure(Settings(**QUIET))
             await migrate(dsn)
-            told("Loading the sample wikis")
+            report("Loading the sample wikis")
             environment = await filled(dsn, data_dir)
             async with serving(dsn, data_dir, oauth="own", **QUIET) as service:
                 yield environment | {"CAIRN_URL": f"{service.url}/graphql"}

@@ -21,12 +21,12 @@ class Check(NamedTuple):
     detail: str = ""
 
 
-class Said(NamedTuple):
+class Output(NamedTuple):
     code: int
     text: str
 
 
-async def run(*command: str, patience: float = 300, cwd: Path = HERE, **environment: str) -> Said:
+async def run(*command: str, patience: float = 300, cwd: Path = HERE, **environment: str) -> Output:
     """Run a program and return its output. If it takes longer than `patience` seconds, it is killed: code 124."""
     started = await asyncio.create_subprocess_exec(
         *command,
@@ -42,20 +42,20 @@ async def run(*command: str, patience: float = 300, cwd: Path = HERE, **environm
     except TimeoutError:
         started.kill()
         await started.wait()
-        return Said(124, f"{command[0]} did not end within {patience:.0f} seconds")
-    return Said(started.returncode or 0, COLOURS.sub("", output.decode(errors="replace")))
+        return Output(124, f"{command[0]} did not end within {patience:.0f} seconds")
+    return Output(started.returncode or 0, COLOURS.sub("", output.decode(errors="replace")))
 
 
 async def lines(*command: str, environment: Mapping[str, str]) -> list[Check]:
     """Return a check for each line "ok …" or "not ok …". A program that fails without such a line is a failed check."""
-    said = await run(*command, **environment)
-    checks = [Check(name, kind == "ok") for kind, name in LINE.findall(said.text)]
-    if not checks or (said.code != 0 and all(check.passed for check in checks)):
-        checks.append(Check(command[-1], False, said.text[-2000:]))
+    result = await run(*command, **environment)
+    checks = [Check(name, kind == "ok") for kind, name in LINE.findall(result.text)]
+    if not checks or (result.code != 0 and all(check.passed for check in checks)):
+        checks.append(Check(command[-1], False, result.text[-2000:]))
     return checks
 
 
 async def succeeds(name: str, *command: str, cwd: Path = HERE) -> Check:
     """Run a tool that reports success by its exit code."""
-    said = await run(*command, cwd=cwd)
-    return Check(name, said.code == 0, "" if said.code == 0 else said.text[-2000:])
+    result = await run(*command, cwd=cwd)
+    return Check(name, result.code == 0, "" if result.code == 0 else result.text[-2000:])

@@ -16,7 +16,7 @@ from .running import HERE, ROOT, Check, lines, run, succeeds
 
 Environment = Mapping[str, str]
 BUILD = HERE / "build"
-TOLD = re.compile(r"^(PASSED|FAILED|ERROR) (\S+::.+?)(?: - .*)?$", re.MULTILINE)
+REPORTED = re.compile(r"^(PASSED|FAILED|ERROR) (\S+::.+?)(?: - .*)?$", re.MULTILINE)
 SKIPPED = re.compile(r"^SKIPPED \[\d+\] (.+)$", re.MULTILINE)
 
 
@@ -77,10 +77,10 @@ READER_FILES = ("tests/app/web/test_web_in_browser.py", "tests/app/web/test_web_
 async def read(environment: Environment) -> list[Check]:
     """Run the browser tests that need npm packages: each is a check, and a skipped test reports its reason."""
     wanted = ("-n0", "-q", "-rA", "--no-header", "-k", "axe or real", *READER_FILES)
-    said = await run(sys.executable, "-m", "pytest", *wanted, cwd=ROOT, patience=1_200)
-    checks = [Check(name, kind == "PASSED") for kind, name in TOLD.findall(said.text)]
-    skipped = [Check(reason, True, f"skipped: {reason}") for reason in SKIPPED.findall(said.text)]
-    return checks + skipped if said.code == 0 else [*checks, Check("pytest", False, said.text[-2000:])]
+    result = await run(sys.executable, "-m", "pytest", *wanted, cwd=ROOT, patience=1_200)
+    checks = [Check(name, kind == "PASSED") for kind, name in REPORTED.findall(result.text)]
+    skipped = [Check(reason, True, f"skipped: {reason}") for reason in SKIPPED.findall(result.text)]
+    return checks + skipped if result.code == 0 else [*checks, Check("pytest", False, result.text[-2000:])]
 
 
 SUITES = {
