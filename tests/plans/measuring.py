@@ -64,27 +64,27 @@ async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
     """Return how many objects each case returns, and the plans of its statements."""
     database, engine = ListeningDatabase(dsn), make_engine()
     await database.open()
-    look = await asyncpg.connect(dsn)
-    await prepare_connection(look)
+    connection = await asyncpg.connect(dsn)
+    await prepare_connection(connection)
     found: dict[Key, tuple[int, list[Execution]]] = {}
     try:
         for name, case in CASES.items():
             for place in (LARGE, SMALL):
-                answer = await asked(engine, database, case, place)
+                answer = await run_case(engine, database, case, place)
                 heard = await database.heard()
                 statements = [sent for sent in heard if not sent.sql.startswith(CONTROL)]
                 is_anew = any(sent.sql == SET_CUSTOM_PLAN for sent in heard)
                 for planning in Planning:
-                    met = Planning.CUSTOM if is_anew else planning
-                    runs = [await explain(look, sent, met) for sent in statements]
+                    planned = Planning.CUSTOM if is_anew else planning
+                    runs = [await explain(connection, sent, planned) for sent in statements]
                     found[name, planning.name, place.pages] = (objects(answer), runs)
     finally:
-        await look.close()
+        await connection.close()
         await database.close()
     return found
 
 
-async def asked(engine: Engine, database: ListeningDatabase, case: Case, place: Wiki) -> dict[str, Any]:
+async def run_case(engine: Engine, database: ListeningDatabase, case: Case, place: Wiki) -> dict[str, Any]:
     """Return the response, from the second page of a list with cursors. The database has recorded only the last run."""
     variables, document = values(place), case.document
     if "$after" in document:

@@ -1,4 +1,4 @@
-"""Reads cost what they answer, whatever else there is: in a wiki of thousands of pages and in one of hundreds."""
+"""The blocks that a read takes depend on its answer, not on the size of the wiki or on other tenants."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_every_field_of_query_has_a_case() -> None:
 
 
 @every_read
-def test_a_read_takes_as_many_blocks_as_its_answer_deserves(measured: dict[Key, Measured], key: Key) -> None:
+def test_blocks_read_are_bounded_by_the_size_of_the_answer(measured: dict[Key, Measured], key: Key) -> None:
     found = measured[key]
     most = CASES[found.name].most_blocks(found.objects, found.pages)
     assert found.blocks <= most, f"{found.objects} objects: {found.costliest}"
@@ -42,25 +42,25 @@ STEADY = [key for key in KEYS if CASES[key[0]].is_steady]
 
 
 @pytest.mark.parametrize("key", STEADY, ids=lambda key: "-".join(map(str, key)))
-def test_what_other_tenants_add_does_not_change_the_way_of_a_read(measured: dict[Key, Measured], key: Key) -> None:
-    """A plan that was right for a small table would go through the wiki in another order in a large one."""
+def test_steady_reads_keep_their_cost_when_other_tenants_grow(measured: dict[Key, Measured], key: Key) -> None:
+    """A plan that was chosen for a small table would read the wiki in another order in a large one."""
     found = measured[key]
     assert found.blocks <= DEEPER * found.before + FEW, found.costliest
 
 
 @every_read
-def test_no_read_goes_through_a_whole_table(measured: dict[Key, Measured], key: Key) -> None:
+def test_no_read_scans_a_whole_table(measured: dict[Key, Measured], key: Key) -> None:
     assert measured[key].scanned == []
 
 
 @every_read
-def test_a_read_uses_the_index_that_is_there_for_it(measured: dict[Key, Measured], key: Key) -> None:
+def test_reads_use_the_indexes_of_their_case(measured: dict[Key, Measured], key: Key) -> None:
     found = measured[key]
     if found.pages == LARGE.pages:  # in a small wiki another way may be as short
         assert CASES[found.name].indexes <= set(found.indexes), found.costliest
 
 
 @every_read
-def test_a_read_finds_something(measured: dict[Key, Measured], key: Key) -> None:
-    """A plan for nothing would be quick for nothing. Nobody has compiled here: there are no jobs."""
+def test_every_measured_read_returns_objects(measured: dict[Key, Measured], key: Key) -> None:
+    """A read without results would be fast and prove nothing. There are no compile jobs in this database."""
     assert measured[key].objects >= (1 if key[0].startswith("jobs") else 2)
