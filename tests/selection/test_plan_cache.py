@@ -1,4 +1,4 @@
-"""What is kept of documents is bounded by how much they hold, not by their number alone."""
+"""The document cache is bounded by the tokens of its documents, not only by their number."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ UNKNOWN = "{ viewer { " + " ".join(f"nothing{n}" for n in range(400)) + " } }"
 
 
 @pytest.mark.parametrize("text", [TAGS, UNKNOWN])
-async def test_large_documents_push_out_others_long_before_there_are_many_of_them(text: str) -> None:
+async def test_large_documents_evict_others_by_weight_before_the_count_limit(text: str) -> None:
     engine = Engine(GRAPHQL)
     engine.documents.max_weight = 3 * tokens(text)
     for n in range(6):
@@ -25,15 +25,15 @@ async def test_large_documents_push_out_others_long_before_there_are_many_of_the
     assert engine.documents.total_weight <= engine.documents.max_weight
 
 
-def test_what_is_counted_is_what_the_parser_counts() -> None:
+def test_token_counts_match_the_parser_up_to_the_maximum() -> None:
     assert tokens(TAGS) == parse(TAGS).token_count
     assert tokens("a " * 100_000) == MAX_TOKENS_COUNTED
 
 
-def test_what_is_kept_is_counted_once_and_what_is_gone_not_at_all() -> None:
-    cache: DocumentCache[str] = DocumentCache(3, lambda key, made: made)
-    for key, made in (("a", "one two"), ("a", "one two three"), ("b", "{four}"), ("c", "five"), ("d", "six")):
-        cache.put(key, made)
+def test_weights_count_entries_once_and_evicted_entries_not_at_all() -> None:
+    cache: DocumentCache[str] = DocumentCache(3, lambda key, text: text)
+    for key, text in (("a", "one two"), ("a", "one two three"), ("b", "{four}"), ("c", "five"), ("d", "six")):
+        cache.put(key, text)
     assert list(cache.entries) == ["b", "c", "d"]
     assert cache.total_weight == 5
     cache.max_weight = 2

@@ -1,4 +1,4 @@
-"""SQL is laid out for people, and stays the same statement."""
+"""SQL is formatted for people without changing the statement."""
 
 import pytest
 from hypothesis import given
@@ -26,12 +26,12 @@ def tokens(sql: str) -> list[str]:
 
 
 @given(STATEMENTS)
-def test_only_white_space_changes(sql: str) -> None:
+def test_formatting_changes_only_white_space(sql: str) -> None:
     assert tokens(format_sql(sql)) == tokens(sql)
 
 
 @given(STATEMENTS)
-def test_what_is_formatted_stays_as_it_is(sql: str) -> None:
+def test_formatting_is_idempotent(sql: str) -> None:
     once = format_sql(sql)
     assert format_sql(once) == once
 
@@ -45,7 +45,7 @@ def test_a_short_statement_stays_on_its_line() -> None:
     assert format_sql("SELECT 1\n  FROM pages\nWHERE a = ( 2 )") == "SELECT 1 FROM pages WHERE a = (2)"
 
 
-def test_clauses_items_and_conditions_are_on_lines_of_their_own() -> None:
+def test_clauses_items_and_conditions_get_their_own_lines() -> None:
     columns = ", ".join(f"pages_1.column_{n} AS column_{n}" for n in range(4))
     sql = f"""SELECT {columns}, CASE WHEN pages_1.a BETWEEN 1 AND 2 THEN 'a, b' ELSE 'c' END AS d
         FROM pages AS pages_1 LEFT OUTER JOIN links ON links.id = pages_1.id CROSS JOIN unnest($1) WITH ORDINALITY AS u
@@ -79,7 +79,7 @@ ORDER BY pages_1.id, 2"""
 
 
 @pytest.mark.parametrize("depth", [1, 30])
-def test_a_line_is_no_longer_than_its_indentation_needs(depth: int) -> None:
+def test_lines_exceed_the_width_only_when_deeply_indented(depth: int) -> None:
     inner = "a.b AS c, " * 40 + "d"
     for _ in range(depth):
         inner = f"SELECT f(({inner})) AS item FROM pages AS pages_1 WHERE pages_1.id = 1"
@@ -88,7 +88,7 @@ def test_a_line_is_no_longer_than_its_indentation_needs(depth: int) -> None:
         assert len(line) <= max(WIDTH, indent + 2 * NARROW)
 
 
-def test_a_comment_goes_and_a_literal_stays() -> None:
+def test_comments_are_removed_and_literals_stay() -> None:
     sql = "SELECT '--', $$ /* $$ -- of a reader (\nFROM a /* ; */ WHERE b = '\n'"
     assert format_sql(sql) == "SELECT '--', $$ /* $$ FROM a WHERE b = '\n'"
     assert format_sql("SELECT a *-- of a reader\nb =/* ( */ c") == "SELECT a * b = c"

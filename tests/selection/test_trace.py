@@ -1,4 +1,4 @@
-"""What is noted of a request, and that nothing is noted where nobody asked for it."""
+"""A request trace records spans and errors, and nothing is recorded without one."""
 
 import asyncio
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ def trace() -> Iterator[RequestTrace]:
     REQUEST_TRACE.reset(token)
 
 
-def test_without_a_trail_nothing_is_noted() -> None:
+def test_nothing_is_recorded_without_a_request_trace() -> None:
     with span("sql", "SELECT 1"):
         record_error("NOT_FOUND")
     assert request_id() is None
 
 
-def test_parts_have_moments_and_the_kind_of_error_but_not_its_words(trace: RequestTrace) -> None:
+def test_spans_record_times_and_error_types_but_not_messages(trace: RequestTrace) -> None:
     with span("wait"):
         pass
     with pytest.raises(ValueError, match="hunter2"), span("sql", "SELECT 1"):
@@ -35,14 +35,14 @@ def test_parts_have_moments_and_the_kind_of_error_but_not_its_words(trace: Reque
     assert "hunter2" not in repr(trace.spans)
 
 
-def test_a_request_of_very_many_statements_is_noted_up_to_a_number(trace: RequestTrace) -> None:
+def test_a_trace_keeps_at_most_the_maximum_number_of_spans(trace: RequestTrace) -> None:
     for _ in range(MAX_SPANS + 1):
         with span("sql", "SELECT 1"):
             pass
     assert len(trace.spans) == MAX_SPANS
 
 
-async def test_tasks_of_one_request_write_into_one_trail_and_requests_into_their_own(trace: RequestTrace) -> None:
+async def test_tasks_of_a_request_share_a_trace_and_requests_do_not(trace: RequestTrace) -> None:
     async def step(name: str) -> None:
         with span("sql", name):
             await asyncio.sleep(0)
@@ -58,7 +58,7 @@ async def test_tasks_of_one_request_write_into_one_trail_and_requests_into_their
     assert count == 1
 
 
-async def test_a_cache_tells_how_often_it_helped_and_only_a_miss_is_a_part(trace: RequestTrace) -> None:
+async def test_caches_count_hits_and_record_a_span_only_for_a_miss(trace: RequestTrace) -> None:
     stats = CacheStats()
     cache: LRU[int] = LRU(2, "plan", stats)
     for key in (1, 1, 2, 3, 1):

@@ -1,4 +1,4 @@
-"""Variables that are read at once are what graphql-core makes of them; what is wrong with one is told at length."""
+"""The fast coercion of variables agrees with graphql-core, which explains invalid variables."""
 
 from typing import Any
 
@@ -28,11 +28,11 @@ def operation(declared: str) -> Operation:
     {"n": 1, "kinds": [None, "TOPIC"], "ids": []},
     {"n": 1, "kinds": None, "ids": None},
 ])  # fmt: skip
-def test_lists_of_scalars_and_enums_are_read_at_once(given: dict[str, Any]) -> None:
-    asked = operation("$n: Int!, $kinds: [Kind], $ids: [ID!]")
-    found = coerce_plain(asked, given)
+def test_plain_coercion_reads_lists_of_scalars_and_enums(given: dict[str, Any]) -> None:
+    query = operation("$n: Int!, $kinds: [Kind], $ids: [ID!]")
+    found = coerce_plain(query, given)
     assert found is not None
-    assert found.coerced == coerce_any(SCHEMA, asked, given, Limits()).coerced
+    assert found.coerced == coerce_any(SCHEMA, query, given, Limits()).coerced
 
 
 @pytest.mark.parametrize(("given", "message"), [
@@ -41,11 +41,11 @@ def test_lists_of_scalars_and_enums_are_read_at_once(given: dict[str, Any]) -> N
     ({"n": 1, "kinds": [], "ids": [[1]]}, "ID"),
     ({"n": None, "kinds": [], "ids": []}, "null"),
 ])  # fmt: skip
-def test_what_is_wrong_is_told_at_length(given: dict[str, Any], message: str) -> None:
-    asked = operation("$n: Int!, $kinds: [Kind], $ids: [ID!]")
-    assert coerce_plain(asked, given) is None
+def test_invalid_variables_are_explained_by_full_coercion(given: dict[str, Any], message: str) -> None:
+    query = operation("$n: Int!, $kinds: [Kind], $ids: [ID!]")
+    assert coerce_plain(query, given) is None
     with pytest.raises(Invalid) as raised:
-        coerce_any(SCHEMA, asked, given, Limits())
+        coerce_any(SCHEMA, query, given, Limits())
     assert message in str(raised.value.errors[0])
 
 
@@ -57,15 +57,15 @@ GIVEN = st.recursive(
 
 
 @given(n=GIVEN, kinds=GIVEN, ids=GIVEN)
-def test_scalars_and_lists_are_read_as_graphql_core_reads_them(n: Any, kinds: Any, ids: Any) -> None:
-    asked, given = operation("$n: Int, $kinds: [Kind], $ids: [ID!]"), {"n": n, "kinds": kinds, "ids": ids}
-    found = coerce_plain(asked, given)
+def test_plain_coercion_agrees_with_graphql_core(n: Any, kinds: Any, ids: Any) -> None:
+    query, given = operation("$n: Int, $kinds: [Kind], $ids: [ID!]"), {"n": n, "kinds": kinds, "ids": ids}
+    found = coerce_plain(query, given)
     try:
-        told = coerce_any(SCHEMA, asked, given, Limits())
+        full = coerce_any(SCHEMA, query, given, Limits())
     except Invalid:
         assert found is None
     else:
-        assert found is None or (found.coerced == told.coerced and repr(found.coerced) == repr(told.coerced))
+        assert found is None or (found.coerced == full.coerced and repr(found.coerced) == repr(full.coerced))
 
 
 @pytest.mark.parametrize(("declared", "given"), [
@@ -74,7 +74,7 @@ def test_scalars_and_lists_are_read_as_graphql_core_reads_them(n: Any, kinds: An
     ("$pair: Pair", {"pair": {"a": 1}}),
     ("$nested: [[Int]]", {"nested": [[1], 2]}),
 ])  # fmt: skip
-def test_what_needs_more_than_reading_is_left_to_graphql_core(declared: str, given: dict[str, Any]) -> None:
+def test_defaults_inputs_and_nested_lists_are_left_to_graphql_core(declared: str, given: dict[str, Any]) -> None:
     assert coerce_plain(operation(declared), given) is None
 
 
@@ -83,5 +83,5 @@ def test_what_needs_more_than_reading_is_left_to_graphql_core(declared: str, giv
     ({"a": "four", "b": 1, "c": None}, Extent(3, 7)),
     ({"a": ["four"], "b": {"c": "x"}}, Extent(4, 8)),
 ])  # fmt: skip
-def test_what_is_nested_is_measured_as_what_is_not(given: dict[str, Any], expected: Extent) -> None:
+def test_the_extent_of_variables_counts_nested_values_and_names(given: dict[str, Any], expected: Extent) -> None:
     assert measure_variables(given, Limits()) == expected
