@@ -1,4 +1,4 @@
-"""docs/explanation/architecture.md names files along a query and a write: real requests execute each of them."""
+"""Real requests execute each file that docs/explanation/architecture.md names along a query and a write."""
 
 import re
 import sys
@@ -88,7 +88,9 @@ class Executed:
         return any(one in shape(sent) for one in shapes for sent in self.sent)
 
 
-async def test_each_file_of_the_walks_is_executed(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_file_of_the_walkthroughs_is_executed(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wiki = await open_wiki(dsn)
     executed = Executed(monkeypatch)
     missing = []
@@ -131,6 +133,6 @@ async def test_a_warm_read_executes_few_files(dsn: str, tmp_path: Path, monkeypa
     assert len(ours) <= WARM_READ, ours
 
 
-def test_every_path_on_the_page_exists() -> None:
+def test_every_path_on_the_architecture_page_exists() -> None:
     named = re.findall(r"`((?:app|schema|compiler|resolvers|db|selection|content|tests)/[\w/.]*)`", PAGE.read_text())
     assert [path for path in named if not (ROOT / path).exists()] == []

@@ -1,4 +1,4 @@
-"""Where the citus extension is installed: how tables are made and distributed, and how the pools connect."""
+"""With the citus extension, migrations distribute every table and pools warm their connections."""
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -23,12 +23,12 @@ MODE = "SHOW plan_cache_mode"
 
 @pytest.fixture
 async def citus_dsn(dsn: str) -> str:
-    """A migrated database that looks like a Citus coordinator."""
+    """The address of a migrated database that looks like a Citus coordinator."""
     await install_stand_in(dsn)
     return dsn
 
 
-async def test_every_table_is_distributed_and_every_change_of_tables_is_sequential(empty_dsn: str) -> None:
+async def test_migrations_distribute_every_table_with_sequential_ddl(empty_dsn: str) -> None:
     await install_stand_in(empty_dsn)
     await migrate(empty_dsn)
     spread = {name: key for name, key in (await spread_tables(empty_dsn)).items() if name in metadata.tables}
@@ -37,7 +37,7 @@ async def test_every_table_is_distributed_and_every_change_of_tables_is_sequenti
     assert set(spread) == set(metadata.tables)
 
 
-async def test_the_stand_in_refuses_parallel_changes_of_tables(citus_dsn: str) -> None:
+async def test_the_citus_stand_in_refuses_parallel_ddl(citus_dsn: str) -> None:
     connection = await asyncpg.connect(citus_dsn)
     with pytest.raises(asyncpg.RaiseError, match="parallel DDL"):
         await connection.execute("CREATE TABLE more (id int)")
@@ -47,7 +47,7 @@ async def test_the_stand_in_refuses_parallel_changes_of_tables(citus_dsn: str) -
     await connection.close()
 
 
-def test_a_session_that_changes_tables_in_parallel_is_found() -> None:
+def test_parallel_ddl_in_a_session_is_reported() -> None:
     change = "ALTER TABLE pages ADD COLUMN note text"
     [finding] = session_faults(["BEGIN", change])
     assert finding.startswith("ALTER TABLE pages: parallel DDL")
@@ -55,7 +55,7 @@ def test_a_session_that_changes_tables_in_parallel_is_found() -> None:
     assert list(session_faults(["SET LOCAL citus.multi_shard_modify_mode = parallel", change])) != []
 
 
-async def test_reads_keep_one_plan_on_plain_postgres(dsn: str) -> None:
+async def test_reads_use_generic_plans_on_plain_postgres(dsn: str) -> None:
     database = Database(dsn, size=1)
     await database.open()
     async with database.searching() as connection:
@@ -63,7 +63,7 @@ async def test_reads_keep_one_plan_on_plain_postgres(dsn: str) -> None:
     await database.close()
 
 
-async def test_no_plan_is_forced_on_citus(citus_dsn: str) -> None:
+async def test_no_plan_mode_is_forced_on_citus(citus_dsn: str) -> None:
     database = Database(citus_dsn, size=1)
     await database.open()
     for lend in (database.searching, database.connection):
@@ -73,10 +73,10 @@ async def test_no_plan_is_forced_on_citus(citus_dsn: str) -> None:
     await database.close()
 
 
-async def test_every_connection_to_citus_has_run_the_hot_statements_before_it_is_lent(
+async def test_citus_connections_run_the_warming_statements_before_use(
     citus_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first statement of a connection takes Citus long: no request shall wait for it."""
+    """The first statement of a connection is slow on Citus, and no request should wait for it."""
     executed: dict[asyncpg.Connection, list[str]] = {}
 
     async def listening(connection: asyncpg.Connection) -> None:
@@ -94,7 +94,7 @@ async def test_every_connection_to_citus_has_run_the_hot_statements_before_it_is
     await database.close()
 
 
-async def test_plain_postgres_needs_no_warming_and_opens_connections_as_they_are_needed(dsn: str) -> None:
+async def test_pools_on_plain_postgres_open_connections_on_demand(dsn: str) -> None:
     database = Database(dsn, size=3)
     await database.open()
     await database.fill()
@@ -115,7 +115,7 @@ async def own_kept(server_dsn: str) -> AsyncIterator[Kept]:
     await cluster.drop(kept.name)
 
 
-async def test_a_kept_database_is_empty_again_after_a_test_that_left_data_and_a_connection(own_kept: Kept) -> None:
+async def test_cleaning_a_kept_database_empties_it_without_recreating_it(own_kept: Kept) -> None:
     wiki = await open_wiki(own_kept.dsn)
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kilns"))
     async with connected(own_kept.dsn) as connection:
@@ -147,7 +147,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_a_change_of_the_tables_of_a_kept_database_is_noticed(dsn: str, kept: Kept, change: str) -> None:
+async def test_catalog_changes_of_a_kept_database_are_noticed(dsn: str, kept: Kept, change: str) -> None:
     async with connected(dsn) as connection:
         assert await kept.is_unchanged(connection)
         changing = connection.transaction()
@@ -158,7 +158,7 @@ async def test_a_change_of_the_tables_of_a_kept_database_is_noticed(dsn: str, ke
         assert await kept.is_unchanged(connection)
 
 
-async def test_a_kept_database_is_made_anew_after_a_test_that_changed_its_tables(own_kept: Kept) -> None:
+async def test_cleaning_recreates_a_kept_database_with_a_changed_catalog(own_kept: Kept) -> None:
     async with connected(own_kept.dsn) as connection:
         made_at = await connection.fetchval(MADE_AT)
         await connection.execute("ANALYZE pages")
@@ -168,6 +168,6 @@ async def test_a_kept_database_is_made_anew_after_a_test_that_changed_its_tables
         assert await connection.fetchval(MADE_AT) != made_at
 
 
-def test_a_worker_is_reached_by_the_account_of_the_coordinator() -> None:
+def test_worker_addresses_use_the_account_of_the_coordinator() -> None:
     assert elsewhere("postgresql://me:secret@one:5432/wiki", "two", 6432) == "postgresql://me:secret@two:6432/wiki"
     assert elsewhere("postgresql://one/wiki?host=/tmp", "two", 6432) == "postgresql://two:6432/wiki"

@@ -1,4 +1,4 @@
-"""The profiles of docker-compose.yml in Docker: each is built, started, used, killed and used again."""
+"""Each profile of docker-compose.yml can be built and started in Docker, and keeps its pages when it is killed."""
 
 import json
 import os
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif("CAIRN_TEST_COMPOSE" not in os.environ, reason="
 
 
 class Project:
-    """A compose project of its own, with ports and secrets of its own. `service` is the one that clients call."""
+    """A compose project with its own ports and secrets. Clients call its `service`."""
 
     def __init__(self, service: str, started: tuple[str, ...]) -> None:
         self.service, self.started = service, started
@@ -61,7 +61,7 @@ class Project:
         self.compose("up", "--build", "--detach", "--wait", self.service, *self.started)
 
     def ask(self, query: str, position: str | None = None, **variables: Any) -> tuple[Any, str | None]:
-        """Return the data of an answer, and the position of what it wrote."""
+        """Return the data of a response, and the position of the write if it wrote."""
         headers = {"authorization": f"Bearer {self.token}"} | ({POSITION: position} if position else {})
         answer = httpx.post(
             f"http://127.0.0.1:{self.port}/graphql",
@@ -91,7 +91,7 @@ def running(service: str, *others: str) -> Iterator[Project]:
 
 
 def until(answers: Callable[[], bool]) -> None:
-    """Wait for containers that start again."""
+    """Wait until the function returns true while containers start again."""
     ends = time.monotonic() + SOON
     while time.monotonic() < ends:
         try:
@@ -112,7 +112,7 @@ def has_image(project: Project, service: str) -> bool:
 
 
 def check_pages_outlive_kills(project: Project, killed: tuple[str, ...]) -> None:
-    """Write a page, kill what it went through, and read it when that was started again."""
+    """Kill each service in turn, start it again, and check that every page written so far is still there."""
     known = set()
     for number, service in enumerate(("", *killed)):
         if service:
@@ -124,7 +124,7 @@ def check_pages_outlive_kills(project: Project, killed: tuple[str, ...]) -> None
         assert project.slugs(position) == known, "a reader with the position of its write sees it"
 
 
-def test_one_server() -> None:
+def test_pages_of_the_default_profile_survive_kills() -> None:
     with running("cairn", "worker") as project:
         check_pages_outlive_kills(project, ("cairn", "postgres"))
         project.ask(RETAIN)
@@ -133,13 +133,13 @@ def test_one_server() -> None:
         assert httpx.get(f"http://127.0.0.1:{project.port}/graphiql").status_code == 200
 
 
-def test_a_primary_a_replica_and_pgbouncer() -> None:
+def test_pages_of_the_replica_profile_survive_kills() -> None:
     with running("cairn-pooled", "worker") as project:
         until(lambda: "replica-1 serves reads" in project.compose("logs", "cairn-pooled"))
         check_pages_outlive_kills(project, ("replica", "pgbouncer", "cairn-pooled", "postgres"))
 
 
-def test_citus() -> None:
+def test_pages_of_the_citus_profile_survive_kills() -> None:
     with_image = Project("cairn-citus", ())
     if not has_image(with_image, "citus"):
         pytest.skip("the image of Citus cannot be had here")

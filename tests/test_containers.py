@@ -1,4 +1,4 @@
-"""The compose file and the image's recipe, as far as they can be read without an engine."""
+"""The compose file and the Dockerfile are consistent, as far as this can be checked without Docker."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def services() -> dict[str, Any]:
     return dict(YAML(typ="safe").load(COMPOSE_TEXT)["services"])
 
 
-def test_what_keeps_running_says_whether_it_is_healthy(services: dict[str, Any]) -> None:
+def test_lasting_services_have_a_health_check(services: dict[str, Any]) -> None:
     lasting = {name: service for name, service in services.items() if "restart" in service}
     assert {name for name in lasting if "profiles" not in services[name]} == {"postgres", "cairn", "worker"}
     assert set(services) - set(lasting) == {"migrate", "citus-nodes", "citus-migrate"}, "these end by themselves"
@@ -40,8 +40,8 @@ def test_cairn_waits_for_a_healthy_postgres_and_a_finished_migration(services: d
     assert services["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
 
 
-def test_a_service_needs_nothing_of_another_profile(services: dict[str, Any]) -> None:
-    """So `docker compose up SERVICE` starts all that it needs, and nothing else."""
+def test_services_depend_only_on_services_of_their_profile(services: dict[str, Any]) -> None:
+    """Then `docker compose up SERVICE` starts everything that the service needs, and nothing else."""
     for name, service in services.items():
         own = {*service.get("profiles", ())}
         for other in service.get("depends_on", {}):
@@ -50,7 +50,7 @@ def test_a_service_needs_nothing_of_another_profile(services: dict[str, Any]) ->
     assert profiles == {"replica", "citus"}
 
 
-def test_every_command_and_setting_is_one_of_ours(services: dict[str, Any]) -> None:
+def test_every_command_and_setting_of_a_service_exists(services: dict[str, Any]) -> None:
     commands = [*get_command(app).commands]  # type: ignore[attr-defined]
     known = {f"CAIRN_{name.upper()}" for name in Settings.model_fields}
     ours = {name: service for name, service in services.items() if service["image"] == "cairn"}
@@ -67,21 +67,21 @@ def test_every_image_is_named_with_its_version(services: dict[str, Any]) -> None
     assert all("." not in image.partition("/")[0] for image in images), "no registry is named"
 
 
-def test_what_is_mounted_is_declared() -> None:
+def test_mounted_volumes_and_configs_are_declared() -> None:
     composed = YAML(typ="safe").load(COMPOSE_TEXT)
     services = composed["services"].values()
-    volumes = {one.partition(":")[0] for service in services for one in service.get("volumes", ())}
-    configs = {one["source"] for service in services for one in service.get("configs", ())}
+    volumes = {mount.partition(":")[0] for service in services for mount in service.get("volumes", ())}
+    configs = {mount["source"] for service in services for mount in service.get("configs", ())}
     assert volumes == {*composed["volumes"]}
     assert configs == {*composed["configs"]}
     places = [tuple(service["volumes"]) for service in services if "volumes" in service]
     assert len(places) == len(set(places)), "no two servers share their data"
 
 
-def test_the_nodes_of_citus_are_those_that_the_coordinator_is_told(services: dict[str, Any]) -> None:
-    told = re.findall(r"citus_\w+\('([\w-]+)', 5432\)", " ".join(services["citus-nodes"]["command"]))
-    assert told == ["citus", "citus-worker-1", "citus-worker-2"]
-    assert {*services["citus-nodes"]["depends_on"]} == {*told}
+def test_the_coordinator_registers_every_citus_node(services: dict[str, Any]) -> None:
+    registered = re.findall(r"citus_\w+\('([\w-]+)', 5432\)", " ".join(services["citus-nodes"]["command"]))
+    assert registered == ["citus", "citus-worker-1", "citus-worker-2"]
+    assert {*services["citus-nodes"]["depends_on"]} == {*registered}
     assert services["citus-migrate"]["depends_on"] == {"citus-nodes": {"condition": "service_completed_successfully"}}
 
 
@@ -90,11 +90,11 @@ def test_hosts_in_addresses_are_services(services: dict[str, Any]) -> None:
     assert {"postgres", "pgbouncer", "replica", "citus"} <= {*hosts} <= {*services, "replication"}
 
 
-def test_the_data_outlives_the_container(services: dict[str, Any]) -> None:
+def test_postgres_data_is_in_a_named_volume(services: dict[str, Any]) -> None:
     assert services["postgres"]["volumes"] == ["postgres:/var/lib/postgresql"]
 
 
-def test_the_data_of_citus_lie_in_their_volume_whichever_postgres_the_image_has(services: dict[str, Any]) -> None:
+def test_citus_data_is_in_its_volume_for_any_postgres_version(services: dict[str, Any]) -> None:
     for name in ("citus", "citus-worker-1", "citus-worker-2"):
         assert services[name]["volumes"] == [f"{name}:/var/lib/postgresql"]
         folder = Path(services[name]["environment"]["PGDATA"])
@@ -103,8 +103,8 @@ def test_the_data_of_citus_lie_in_their_volume_whichever_postgres_the_image_has(
 
 
 def test_no_secret_has_a_default(services: dict[str, Any]) -> None:
-    told = [value for service in services.values() for value in service.get("environment", {}).items()]
-    secrets = [value for name, value in told if re.search("SECRET|PASSWORD|URL", name)]
+    settings = [value for service in services.values() for value in service.get("environment", {}).items()]
+    secrets = [value for name, value in settings if re.search("SECRET|PASSWORD|URL", name)]
     assert len(secrets) == 24
     assert all(re.search(r"\$\{CAIRN_\w+:\?", value) for value in secrets)
     assert not re.search(r"\$\{\w*(SECRET|PASSWORD)\w*(:?-|\})", COMPOSE_TEXT)
@@ -117,14 +117,14 @@ def test_the_image_runs_as_an_ordinary_user() -> None:
     assert final.index("USER 10001") < final.index("ENTRYPOINT")
 
 
-def test_cairn_has_no_rights_that_it_does_not_need(services: dict[str, Any]) -> None:
+def test_cairn_containers_are_read_only_and_without_capabilities(services: dict[str, Any]) -> None:
     for name in ("migrate", "cairn", "worker", "cairn-pooled", "citus-migrate", "cairn-citus"):
-        given = services[name]
-        assert (given["user"], given["read_only"], given["cap_drop"]) == ("10001:10001", True, ["ALL"])
-        assert given["security_opt"] == ["no-new-privileges:true"]
+        service = services[name]
+        assert (service["user"], service["read_only"], service["cap_drop"]) == ("10001:10001", True, ["ALL"])
+        assert service["security_opt"] == ["no-new-privileges:true"]
 
 
-def test_requests_are_finished_before_a_container_is_killed(services: dict[str, Any]) -> None:
+def test_the_stop_grace_period_exceeds_the_drain_time(services: dict[str, Any]) -> None:
     grace = int(services["cairn"]["stop_grace_period"].removesuffix("s"))
     assert grace > sum(Settings.model_fields[name].default for name in ("drain_delay", "drain_timeout"))
 
@@ -133,7 +133,7 @@ def test_logs_are_bounded(services: dict[str, Any]) -> None:
     assert all(service["logging"]["options"]["max-size"] for service in services.values())
 
 
-def test_the_build_is_given_every_file_that_the_recipe_and_the_wheel_read() -> None:
+def test_the_build_context_contains_the_files_of_image_and_wheel() -> None:
     lines = (ROOT / ".dockerignore").read_text().splitlines()
     given = {line.removeprefix("!") for line in lines if line.startswith("!")}
     project = (ROOT / "pyproject.toml").read_text()
@@ -145,7 +145,7 @@ def test_the_build_is_given_every_file_that_the_recipe_and_the_wheel_read() -> N
     assert {"pyproject.toml", "README.md", "constraints.txt", "hatch_build.py", licenses[1]} <= given
 
 
-def test_continuous_integration_runs_what_a_newcomer_runs() -> None:
+def test_continuous_integration_runs_make_test() -> None:
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     assert "make test" in script.read_text()

@@ -17,7 +17,8 @@ DOCUMENTED = re.compile(r"^\| `(cairn_\w+)` \| (\w+) \| (.*?) \|", re.MULTILINE)
 
 
 def documented() -> dict[str, str]:
-    """The names under which Prometheus knows each metric, and its labels; another test holds the page to the code."""
+    """Return the Prometheus names of the documented metrics with their labels; another test compares the page with the
+    code."""
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
     found = {}
     for name, kind, labels in DOCUMENTED.findall(text):
@@ -34,7 +35,7 @@ def rules() -> list[dict[str, object]]:
 
 def expressions() -> list[str]:
     panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
-    return [str(rule["expr"]) for rule in rules()] + [target["expr"] for one in panels for target in one["targets"]]
+    return [str(rule["expr"]) for rule in rules()] + [target["expr"] for panel in panels for target in panel["targets"]]
 
 
 @pytest.mark.parametrize("expression", expressions())
@@ -69,7 +70,7 @@ def test_every_runbook_is_rehearsed_by_a_test_that_exists() -> None:
             assert re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), name
 
 
-def test_promtool_accepts_the_rules_and_they_fire_when_they_should() -> None:
+def test_promtool_accepts_the_alert_rules_and_their_tests_pass() -> None:
     tool = shutil.which("promtool")
     if tool is None:
         pytest.skip("promtool is not installed: it is in the package prometheus")
@@ -78,8 +79,8 @@ def test_promtool_accepts_the_rules_and_they_fire_when_they_should() -> None:
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_the_dashboard_is_one_that_grafana_imports() -> None:
+def test_the_dashboard_can_be_imported_into_grafana() -> None:
     found = json.loads(DASHBOARD.read_text(encoding="utf-8"))
     assert found["schemaVersion"] >= 36
-    assert [one["id"] for one in found["panels"]] == list(range(1, len(found["panels"]) + 1))
-    assert all(one["datasource"]["uid"] == "${datasource}" for one in found["panels"])
+    assert [panel["id"] for panel in found["panels"]] == list(range(1, len(found["panels"]) + 1))
+    assert all(panel["datasource"]["uid"] == "${datasource}" for panel in found["panels"])

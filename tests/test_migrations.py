@@ -1,4 +1,4 @@
-"""Migrations: they make what is declared, one at a time, forward only, and say what to do when they cannot."""
+"""Migrations create the declared tables, run one at a time and only forward, and refuse with advice."""
 
 import asyncio
 import re
@@ -57,8 +57,8 @@ FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n
 INDEXES = "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2"
 
 
-async def over(dsn: str, work: Callable[[Connection], Any]) -> Any:
-    """Runs synchronous SQLAlchemy work on a connection, and commits."""
+async def run_sync(dsn: str, work: Callable[[Connection], Any]) -> Any:
+    """Run synchronous SQLAlchemy work on a connection, and commit."""
     engine = create_async_engine(
         "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(dsn), poolclass=NullPool
     )
@@ -74,26 +74,24 @@ async def rows(dsn: str, query: str) -> list[tuple[Any, ...]]:
         await connection.close()
 
 
-async def test_alembic_finds_no_difference_between_migrated_and_declared(shared_dsn: str) -> None:
+async def test_alembic_finds_no_difference_from_the_declared_tables(shared_dsn: str) -> None:
     def differences(connection: Connection) -> Any:
         options = {"compare_type": True, "compare_server_default": True}
         return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
 
-    assert await over(shared_dsn, differences) == []
+    assert await run_sync(shared_dsn, differences) == []
 
 
-async def test_the_catalogue_of_a_migrated_database_is_that_of_the_declared_tables(
-    shared_dsn: str, empty_dsn: str
-) -> None:
+async def test_the_migrated_catalog_equals_that_of_the_declared_tables(shared_dsn: str, empty_dsn: str) -> None:
     for extension in EXTENSIONS:
         await rows(empty_dsn, f"CREATE EXTENSION {extension}")
-    await over(empty_dsn, metadata.create_all)
+    await run_sync(empty_dsn, metadata.create_all)
     for query in (COLUMNS, CONSTRAINTS, INDEXES):
         migrated = [row for row in await rows(shared_dsn, query) if row[0] != "alembic_version"]
         assert migrated == await rows(empty_dsn, query)
 
 
-async def test_the_planner_knows_that_an_owner_has_one_tenant(shared_dsn: str) -> None:
+async def test_scoped_tables_have_extended_statistics_on_tenant_and_owner(shared_dsn: str) -> None:
     found = await rows(
         shared_dsn,
         """
@@ -109,23 +107,23 @@ async def test_migrating_from_any_folder_applies_everything_once(
     empty_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    told: list[str] = []
+    messages: list[str] = []
     revisions = await pending(empty_dsn)
     assert revisions[0] == "0001"
-    assert await migrate(empty_dsn, told.append) == revisions
-    assert told == [f"Applying {', '.join(revisions)}"]
+    assert await migrate(empty_dsn, messages.append) == revisions
+    assert messages == [f"Applying {', '.join(revisions)}"]
     assert await pending(empty_dsn) == await migrate(empty_dsn) == []
 
 
-async def test_of_two_migrations_at_once_one_waits_and_finds_nothing_to_do(empty_dsn: str) -> None:
-    told: list[str] = []
-    results = await asyncio.gather(migrate(empty_dsn, told.append), migrate(empty_dsn, told.append))
+async def test_the_second_of_two_concurrent_migrations_waits_and_does_nothing(empty_dsn: str) -> None:
+    messages: list[str] = []
+    results = await asyncio.gather(migrate(empty_dsn, messages.append), migrate(empty_dsn, messages.append))
     assert sorted(map(bool, results)) == [False, True]
-    assert "Waiting for another migration of this database" in told
+    assert "Waiting for another migration of this database" in messages
 
 
 @pytest.mark.parametrize("mode", ["SHARE", "ACCESS EXCLUSIVE"])
-async def test_a_table_in_use_is_a_clear_error_and_nothing_is_half_done(
+async def test_a_locked_table_refuses_the_migration_and_changes_nothing(
     empty_dsn: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(db.migrate, "LOCK_TIMEOUT", "300ms")
@@ -142,11 +140,11 @@ async def test_a_table_in_use_is_a_clear_error_and_nothing_is_half_done(
     assert await migrate(empty_dsn) != []
 
 
-async def test_beside_a_newer_cairn_this_one_runs_within_the_window_alone(dsn: str) -> None:
-    told: list[str] = []
+async def test_an_older_release_runs_only_within_the_compatibility_window(dsn: str) -> None:
+    messages: list[str] = []
     await rows(dsn, "UPDATE alembic_version SET version_num = '9999'")
-    assert await migrate(dsn, told.append) == await pending(dsn) == []
-    assert "at revision 9999 of a newer Cairn" in told[0]
+    assert await migrate(dsn, messages.append) == await pending(dsn) == []
+    assert "at revision 9999 of a newer Cairn" in messages[0]
     await rows(dsn, "UPDATE installation SET oldest_revision = '9998'")
     with pytest.raises(MigrationRefused, match=r"9999 and needs a Cairn that knows 9998.*newer"):
         await migrate(dsn)
@@ -155,7 +153,7 @@ async def test_beside_a_newer_cairn_this_one_runs_within_the_window_alone(dsn: s
         await pending(dsn)
 
 
-def test_each_revision_says_which_releases_work_beside_it() -> None:
+def test_each_revision_names_the_oldest_revision_it_runs_beside() -> None:
     known = revisions()
     scripts = ScriptDirectory.from_config(alembic_config())
     for revision in known[known.index("0033") :]:
@@ -163,7 +161,7 @@ def test_each_revision_says_which_releases_work_beside_it() -> None:
         assert oldest in known[: known.index(revision) + 1], f"{revision} must name `runs_beside`"
 
 
-async def test_the_window_is_the_narrowest_of_all_revisions(shared_dsn: str) -> None:
+async def test_the_compatibility_window_is_the_narrowest_of_all_revisions(shared_dsn: str) -> None:
     scripts = ScriptDirectory.from_config(alembic_config())
     declared = [getattr(script.module, "runs_beside", "") for script in scripts.walk_revisions()]
     assert await rows(shared_dsn, "SELECT oldest_revision FROM installation") == [(max(declared),)]
@@ -176,16 +174,16 @@ async def test_migrations_go_forward_only(dsn: str) -> None:
         command.downgrade(config, "base")
 
     with pytest.raises(NotImplementedError, match="forward only"):
-        await over(dsn, down)
+        await run_sync(dsn, down)
 
 
-async def test_this_server_is_fit(shared_dsn: str) -> None:
+async def test_the_test_server_meets_the_requirements(shared_dsn: str) -> None:
     connection = await asyncpg.connect(shared_dsn)
     await check_server(connection)
     await connection.close()
 
 
-async def test_a_role_without_rights_is_told_what_a_superuser_must_run(empty_dsn: str) -> None:
+async def test_a_role_without_rights_gets_the_statements_for_a_superuser(empty_dsn: str) -> None:
     connection = await asyncpg.connect(empty_dsn)
     async with asyncio.timeout(10), connection.transaction():
         await connection.execute("CREATE ROLE cairn_test_guest")
@@ -211,12 +209,12 @@ async def test_a_role_without_rights_is_told_what_a_superuser_must_run(empty_dsn
         (FIT._replace(may_create=False), r'GRANT CREATE ON SCHEMA public TO "cairn";'),
     ],
 )
-def test_an_unfit_server_is_refused_with_what_to_do(server: DatabaseServer, advice: str) -> None:
+def test_an_unsuitable_server_is_refused_with_advice(server: DatabaseServer, advice: str) -> None:
     with pytest.raises(MigrationRefused, match=advice):
         refuse_unfit(server)
 
 
-def test_a_database_of_another_encoding_is_left_as_it_is(server_dsn: str) -> None:
+def test_migrating_a_database_of_another_encoding_is_refused(server_dsn: str) -> None:
     name = new_name()
     execute(
         server_dsn, f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'"
@@ -228,11 +226,11 @@ def test_a_database_of_another_encoding_is_left_as_it_is(server_dsn: str) -> Non
         drop(server_dsn, name)
 
 
-def test_the_oldest_supported_server_is_fit_when_the_extensions_are_there() -> None:
+def test_the_oldest_supported_server_with_extensions_is_accepted() -> None:
     refuse_unfit(FIT._replace(version=160000, may_extend=False, installed=[*EXTENSIONS]))
 
 
-async def test_every_key_of_a_tenant_table_starts_with_the_tenant(shared_dsn: str) -> None:
+async def test_indexes_of_tenant_tables_start_with_the_tenant(shared_dsn: str) -> None:
     first_columns = await rows(
         shared_dsn,
         """
@@ -248,14 +246,14 @@ async def test_every_key_of_a_tenant_table_starts_with_the_tenant(shared_dsn: st
 
 
 @pytest.mark.parametrize("table", metadata.sorted_tables, ids=str)
-def test_a_reference_carries_tenant_and_owner(table: Table) -> None:
+def test_foreign_keys_include_tenant_and_owner(table: Table) -> None:
     for key in table.foreign_key_constraints:
         own, others = list(key.column_keys), [element.column.name for element in key.elements]
         assert own[0] == others[0] == "tenant_id"
         assert key.referred_table.name in ("tenants", "owners", "webhooks") or own[1] == others[1] == "owner_id"
 
 
-async def test_a_row_across_owners_cannot_be_stored(dsn: str) -> None:
+async def test_a_row_cannot_reference_a_page_of_another_owner(dsn: str) -> None:
     tenant, here, there, page = (UUID(int=number) for number in range(1, 5))
     connection = await asyncpg.connect(dsn)
     await connection.execute("INSERT INTO tenants (tenant_id, slug, name) VALUES ($1, 'acme', 'Acme')", tenant)
@@ -271,27 +269,27 @@ async def test_a_row_across_owners_cannot_be_stored(dsn: str) -> None:
     await connection.close()
 
 
-async def test_there_are_no_triggers_and_no_functions_of_ours(shared_dsn: str) -> None:
+async def test_the_schema_has_no_triggers_and_no_functions(shared_dsn: str) -> None:
     assert await rows(shared_dsn, "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal") == []
     of_no_extension = "NOT EXISTS (SELECT FROM pg_depend WHERE objid = p.oid AND deptype = 'e')"
     ours = f"SELECT proname FROM pg_proc p WHERE pronamespace = 'public'::regnamespace AND {of_no_extension}"
     assert await rows(shared_dsn, ours) == []
 
 
-def test_the_revisions_are_one_line() -> None:
+def test_the_revisions_form_one_chain() -> None:
     scripts = ScriptDirectory.from_config(alembic_config())
     assert revisions() == tuple(script.revision for script in scripts.walk_revisions())[::-1]
     assert len(scripts.get_heads()) == len(scripts.get_bases()) == 1
 
 
-def test_a_revision_imports_nothing_that_may_change() -> None:
+def test_revisions_import_no_product_code() -> None:
     for script in ScriptDirectory.from_config(alembic_config()).walk_revisions():
         source = Path(script.path).read_text(encoding="utf-8")
         imported = re.findall(r"^(?:from|import) (\w+)", source, re.MULTILINE)
         assert set(imported) <= {"alembic", "sqlalchemy", "migrations"}
 
 
-def test_the_sql_of_every_revision_is_safe_on_a_live_database() -> None:
+def test_squawk_accepts_the_sql_of_every_revision() -> None:
     config = alembic_config()
     config.output_buffer = StringIO()
     command.upgrade(config, "head", sql=True)
@@ -300,14 +298,14 @@ def test_the_sql_of_every_revision_is_safe_on_a_live_database() -> None:
     assert [squawk(f"{settings}BEGIN;{sql}") for sql in revisions] == [""] * len(revisions)
 
 
-def test_an_unsafe_revision_would_be_found() -> None:
+def test_squawk_rejects_unsafe_sql() -> None:
     found = squawk("CREATE INDEX pages_new_ix ON pages (tenant_id, slug);")
     assert "require-concurrent-index-creation" in found
     assert "require-lock-timeout" in found
 
 
 def squawk(sql: str) -> str:
-    """What it has to say against the statements."""
+    """Return the findings of squawk for the statements."""
     program = Path(sys.executable).with_name("squawk")
     checked = subprocess.run(
         [program, "--config", ROOT / ".squawk.toml", "--reporter", "gcc"], input=sql, capture_output=True, text=True

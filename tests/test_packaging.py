@@ -1,4 +1,4 @@
-"""What the wheel holds and what it does not, and that its packages' plain names are nobody else's."""
+"""The wheel contains the files that it needs and no others, and no other distribution has its package names."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.graphiql.assets import ASSETS, missing_assets
-from tests.test_licenses import needed
+from tests.test_licenses import required_packages
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -20,7 +20,7 @@ PACKAGES = set(PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
 
 
 def build(source: Path, target: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Build the wheel with the hatchling that is installed here: no network, no environment of its own."""
+    """Build the wheel with the installed hatchling, without the network and without a new environment."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(target)]
     return subprocess.run(
         command, cwd=source, env=os.environ | environment, capture_output=True, text=True, timeout=120
@@ -29,7 +29,7 @@ def build(source: Path, target: Path, environment: dict[str, str]) -> subprocess
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names of the files in the wheel; GraphiQL's are among them where they had been fetched."""
+    """The names of the files in the wheel, with those of GraphiQL if they had been fetched."""
     target = tmp_path_factory.mktemp("dist")
     built = build(ROOT, target, {"CAIRN_WHEEL_WITHOUT_GRAPHIQL": "1"})
     assert built.returncode == 0, built.stderr
@@ -56,7 +56,7 @@ def committed(folder: str, pattern: str) -> set[str]:
         ("schema", "*.graphql"),
     ],
 )
-def test_the_wheel_holds_what_is_read_at_run_time(wheel: set[str], folder: str, pattern: str) -> None:
+def test_the_wheel_contains_the_files_read_at_run_time(wheel: set[str], folder: str, pattern: str) -> None:
     wanted = committed(folder, pattern)
     assert wanted
     assert wanted <= wheel
@@ -67,7 +67,7 @@ def test_the_wheel_holds_graphiqls_files(wheel: set[str]) -> None:
     assert {f"app/graphiql/assets/{asset.name}" for asset in ASSETS} <= wheel
 
 
-def test_the_wheel_holds_nothing_else(wheel: set[str]) -> None:
+def test_the_wheel_contains_only_the_packages_and_no_caches(wheel: set[str]) -> None:
     assert {name.split("/")[0] for name in wheel if ".dist-info/" not in name} == PACKAGES
     assert not {name for name in wheel if "__pycache__" in name or name.endswith((".pyc", ".map"))}
 
@@ -104,7 +104,7 @@ for package in map(importlib.import_module, sys.argv[1:]):
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with links to the files that an installation without extras has, and to no others."""
     folder = tmp_path_factory.mktemp("libraries")
-    for package in needed(PROJECT["project"]["name"], (), {}):
+    for package in required_packages(PROJECT["project"]["name"], (), {}):
         for file in package.files or []:
             if ".." not in file.parts and file.suffix != ".pth":
                 link = folder / file
@@ -113,8 +113,8 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_an_installation_without_extras_imports_every_module_but_those_that_need_them(libraries: Path) -> None:
-    """The image and `make demo` are such installations; this one has the extras of developers."""
+def test_without_extras_only_the_modules_that_need_them_fail_to_import(libraries: Path) -> None:
+    """The image and `make demo` are installations without extras, unlike the environment of the tests."""
     environment = {**os.environ, "PYTHONPATH": f"{libraries}{os.pathsep}{ROOT}"}
     # -S: without the folder of libraries that this Python has.
     command = [sys.executable, "-S", "-c", IMPORT_ALL, *sorted(PACKAGES - {"migrations"})]
@@ -123,7 +123,7 @@ def test_an_installation_without_extras_imports_every_module_but_those_that_need
     assert {*done.stdout.split()} == NEEDING_EXTRAS
 
 
-def test_no_other_distribution_owns_a_package_of_ours() -> None:
+def test_no_other_distribution_has_a_package_of_the_same_name() -> None:
     owners = {
         (distribution.name, file.parts[0])
         for distribution in distributions()
@@ -133,7 +133,7 @@ def test_no_other_distribution_owns_a_package_of_ours() -> None:
     assert owners == set()
 
 
-def test_the_constraints_hold_every_dependency_and_no_address() -> None:
+def test_constraints_pin_every_dependency_and_contain_no_address() -> None:
     lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
     assert all(line.count("==") == 1 and "/" not in line and " " not in line for line in lines)
     pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}

@@ -1,4 +1,4 @@
-"""The rules on executed SQL find what they should and nothing else; sql_rules_cases.sql holds the statements."""
+"""The rules on executed SQL report every violation and nothing else; sql_rules_cases.sql has the statements."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def read_cases() -> list[Case]:
 
 
 def planted_faults() -> list[Case]:
-    """Each accepted statement, once for every tenant predicate in it, without that one."""
+    """Return each accepted statement once for every tenant predicate in it, without that predicate."""
     return [
         Case("planted", found[0], f"{case.name}, predicate {number}", without(case.sql, found))
         for case in CASES
@@ -55,32 +55,32 @@ PLANTED = planted_faults()
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case.name)
-def test_what_keeps_to_the_rules_is_accepted(case: Case) -> None:
+def test_statements_that_follow_the_rules_are_accepted(case: Case) -> None:
     assert violations(case.sql) == []
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
-def test_what_breaks_a_rule_is_refused_in_words_that_say_which(case: Case) -> None:
+def test_statements_that_break_a_rule_are_refused_with_its_message(case: Case) -> None:
     assert any(case.words in finding for finding in violations(case.sql)), violations(case.sql)
 
 
 @pytest.mark.parametrize("case", PLANTED, ids=lambda case: case.name)
-def test_a_missing_tenant_predicate_is_found_wherever_it_was(case: Case) -> None:
+def test_every_missing_tenant_predicate_is_found(case: Case) -> None:
     assert any("not bound" in finding or "no way to the tenant" in finding for finding in violations(case.sql))
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-def test_the_named_statements_keep_to_the_rules(noun: str) -> None:
+def test_named_statements_follow_the_rules(noun: str) -> None:
     found = {name: violations(statement.sql) for name, statement in statements(noun).items()}
     assert {name: findings for name, findings in found.items() if findings} == {}
 
 
-def test_the_tenant_tables_are_those_of_the_schema_but_for_the_two_that_find_the_tenant() -> None:
+def test_tenant_tables_exclude_tenants_and_api_keys() -> None:
     assert {"pages", "owners", "grants", "compile_jobs", "search_pages"} <= TENANT_TABLES
     assert TENANT_TABLES.isdisjoint({"tenants", "api_keys"})
 
 
-def test_other_tables_can_be_asked_about() -> None:
+def test_the_tables_to_check_can_be_given() -> None:
     sql = "SELECT id FROM wiki_pages"
     assert violations(sql) == []
     assert violations(sql, frozenset({"wiki_pages"})) != []
@@ -96,14 +96,14 @@ def test_every_unbound_table_is_named_once() -> None:
     assert [finding.partition(":")[0] for finding in violations(sql)] == ["pages p", "links l"]
 
 
-def test_the_caller_may_change_the_list_it_got() -> None:
+def test_changing_a_returned_list_does_not_change_later_results() -> None:
     sql = "SELECT p.title FROM pages AS p"
     violations(sql).clear()
     assert violations(sql) != []
 
 
 @given(st.text(alphabet="$1;'\"-/*:a \\\n", max_size=30))
-def test_whatever_stands_in_a_literal_is_left_alone(text: str) -> None:
+def test_literals_and_quoted_identifiers_are_not_split(text: str) -> None:
     literal = "'" + text.replace("'", "''") + "'"
     identifier = '"' + text.replace('"', '""') + '"'
     assert split(f"SELECT {literal} AS {identifier} , $1") == [f"SELECT {literal} AS {identifier} , $1"]
@@ -115,8 +115,8 @@ def test_any_text_gets_a_verdict(text: str) -> None:
     assert isinstance(violations(f"SELECT id FROM pages WHERE {text}"), list)
 
 
-def test_a_statement_is_read_once() -> None:
-    """Thousands run in one suite."""
+def test_each_statement_is_judged_once() -> None:
+    """A run of the suite executes thousands of statements."""
     judged.cache_clear()
     for case in CASES * 50:
         violations(case.sql)
@@ -124,8 +124,8 @@ def test_a_statement_is_read_once() -> None:
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-def test_what_a_named_statement_reads_and_writes_is_told_without_a_parser(noun: str) -> None:
-    """Statements go together only where none reads what another writes: no table may be overlooked."""
+def test_tables_of_agrees_with_the_parser_for_named_statements(noun: str) -> None:
+    """Statements are sent together only if none reads what another writes, so no table may be missed."""
     for name, statement in statements(noun).items():
         [text] = split(statement.sql)
         query = tree(text)

@@ -1,4 +1,4 @@
-"""A text that was found to keep the rules is not read again, and no other is let through."""
+"""Verdicts on valid SQL are cached and shared between workers; invalid SQL is judged every time."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ BROKEN = "SELECT title FROM pages WHERE id = $2"
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The texts that were judged."""
+    """The SQL texts that were judged, in order."""
     texts: list[str] = []
 
     def noting(sql: str) -> list[str]:
@@ -26,7 +26,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("has_folder", [False, True])
-def test_a_sound_text_is_judged_once_and_a_broken_one_each_time(
+def test_valid_sql_is_judged_once_and_invalid_sql_every_time(
     judged: list[str], tmp_path: Path, has_folder: bool
 ) -> None:
     verdicts = Verdicts(tmp_path if has_folder else None)
@@ -36,17 +36,17 @@ def test_a_sound_text_is_judged_once_and_a_broken_one_each_time(
     assert judged == [SOUND, BROKEN, BROKEN]
 
 
-def test_workers_hear_of_each_other(judged: list[str], tmp_path: Path) -> None:
-    one, other = Verdicts(tmp_path), Verdicts(tmp_path)
+def test_workers_share_their_verdicts(judged: list[str], tmp_path: Path) -> None:
+    first, second = Verdicts(tmp_path), Verdicts(tmp_path)
     for number in range(5):
-        for verdicts in (one, other):
+        for verdicts in (first, second):
             assert verdicts.violations(f"{SOUND} AND version = ${number + 3}") == []
             assert verdicts.violations(f"{BROKEN} AND version = ${number + 3}") != []
     assert len([text for text in judged if SOUND in text]) == 5
     assert len([text for text in judged if BROKEN in text]) == 10
 
 
-def test_a_line_that_somebody_is_writing_is_read_once_it_is_whole(judged: list[str], tmp_path: Path) -> None:
+def test_a_partly_written_line_is_read_once_it_is_complete(judged: list[str], tmp_path: Path) -> None:
     reader, writer = Verdicts(tmp_path), Verdicts(tmp_path)
     assert writer.violations(SOUND) == []
     assert writer.file is not None
@@ -58,19 +58,19 @@ def test_a_line_that_somebody_is_writing_is_read_once_it_is_whole(judged: list[s
     assert judged == [SOUND]
 
 
-def test_a_text_that_holds_its_values_is_not_kept_for_later_runs(tmp_path: Path) -> None:
+def test_sql_with_inline_values_is_not_stored_for_later_runs(tmp_path: Path) -> None:
     assert Verdicts(tmp_path).violations("SELECT pg_notify('changes', '2026-01-01T00:00:00Z')") == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_other_rules_judge_all_anew(judged: list[str], tmp_path: Path) -> None:
+def test_changed_rules_invalidate_stored_verdicts(judged: list[str], tmp_path: Path) -> None:
     assert Verdicts(tmp_path, "before").violations(SOUND) == []
     assert Verdicts(tmp_path, "after").violations(SOUND) == []
     assert judged == [SOUND, SOUND]
     assert [path.name for path in tmp_path.iterdir()] == ["after"]
 
 
-def test_a_file_that_has_grown_too_long_is_begun_anew(
+def test_a_file_above_the_size_limit_is_started_again(
     judged: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Verdicts(tmp_path).violations(SOUND) == []
@@ -80,7 +80,7 @@ def test_a_file_that_has_grown_too_long_is_begun_anew(
 
 
 @pytest.mark.parametrize("changed", ["tests/sql_rules.py", "db/queries/pages/reading.sql", "db/tables/pages.py"])
-def test_a_change_of_what_they_rest_on_is_noticed(
+def test_the_digest_changes_with_the_rules_statements_and_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
 ) -> None:
     monkeypatch.setattr(sql_verdicts, "ROOT", tmp_path)

@@ -1,4 +1,4 @@
-"""The temporary folders of a run in memory: who may be there keeps them, and what a killed run left is removed."""
+"""The temporary folder of a run is kept while the run lives, and removed after the run was killed."""
 
 import signal
 import sys
@@ -17,7 +17,7 @@ time.sleep(60)
 """
 
 
-def test_the_folder_of_a_run_is_removed_by_the_next_one_once_it_was_killed(tmp_path: Path) -> None:
+def test_the_folder_of_a_killed_run_is_removed_by_the_next_run(tmp_path: Path) -> None:
     foreign = tmp_path / "cairn-tests-of-somebody-else"
     foreign.mkdir()
     with Popen(

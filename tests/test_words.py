@@ -55,7 +55,7 @@ def test_neither_code_nor_public_texts_use_a_private_word() -> None:
 
 
 def docstrings(path: Path) -> Iterator[tuple[str, str]]:
-    """Each docstring of a module with the name of what it is about."""
+    """Yield each docstring of a module with the name of its class or function."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and (
             text := ast.get_docstring(node)
@@ -74,7 +74,7 @@ def test_no_docstring_begins_as_a_fragment() -> None:
 
 
 def descriptions(part: object) -> Iterator[str]:
-    """The descriptions in a list of MCP tools or an OpenAPI document."""
+    """Yield the descriptions in a list of MCP tools or an OpenAPI document."""
     if isinstance(part, dict):
         if isinstance(text := part.get("description"), str):
             yield text
@@ -86,7 +86,7 @@ def descriptions(part: object) -> Iterator[str]:
 
 
 def public_texts() -> Iterator[tuple[str, str]]:
-    """Each description of the contracts and each text of `--help` with the name of the file that has it."""
+    """Yield each description of the contracts and each text of `--help` with the name of its file."""
     schema = (ROOT / "schema/schema.graphql").read_text(encoding="utf-8")
     yield from (("schema.graphql", text) for text in re.findall(r'"""\s*(.*?)\s*"""', schema, re.DOTALL))
     for name in PUBLIC[1:3] + PUBLIC[4:]:
@@ -102,6 +102,6 @@ def test_no_public_text_begins_as_a_fragment() -> None:
 
 
 @pytest.mark.parametrize("text", ["What is asked.", "The same of many.", "Whether it is there."])
-def test_a_fragment_is_known(text: str) -> None:
+def test_the_openings_of_fragments_are_recognized(text: str) -> None:
     assert FRAGMENT.match(text)
     assert not FRAGMENT.match("Return whether it is there.")
