@@ -1,4 +1,4 @@
-"""The isolation walk: every field of the contract is called with the ids of others, and gives and changes nothing."""
+"""Every field of the contract, called with ids of other wikis, returns and changes nothing."""
 
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -21,16 +21,16 @@ from tests.schema.reference.rows import Rows
 from tests.schema.world import CALLERS, Row, World, caller, make_world, read_back, store
 
 QUERIES: dict[str, Any] = GRAPHQL.query_type.fields if GRAPHQL.query_type else {}
-ASKS = {"compileWikiNow", "resetWikiCursor", "bootstrapJournalImport"}
-"""What admins ask of the compiler, without an input: tests/schema/mutations/test_compiling.py says who may."""
+COMPILER_MUTATIONS = {"compileWikiNow", "resetWikiCursor", "bootstrapJournalImport"}
+"""Mutations for admins without an input; tests/schema/mutations/test_compiling.py checks who may call them."""
 OF_NO_WIKI = {
     "disconnectWikiProgram", "revokeApiKey", "rotateApiKey", "updateWebhook", "deleteWebhook", "rotateWebhookSecret",
     "redeliverWebhook",
 }  # fmt: skip
-"""Take an id of no row of a wiki: tests/app/rest/test_onboarding.py, test_audit_http.py and test_webhooks_http.py say
-who may."""
+"""Mutations whose ids name no row of a wiki; tests/app/rest/test_onboarding.py, test_audit_http.py and
+test_webhooks_http.py check who may call them."""
 FIELDS: dict[str, Any] = GRAPHQL.mutation_type.fields if GRAPHQL.mutation_type else {}
-MUTATIONS = {name: field for name, field in FIELDS.items() if name not in ASKS}
+MUTATIONS = {name: field for name, field in FIELDS.items() if name not in COMPILER_MUTATIONS}
 ROOTS = (GRAPHQL.query_type, GRAPHQL.subscription_type)  # what is followed has its own tests, of the service
 REFUSED = {"NOT_FOUND", "FORBIDDEN"}
 TENANTS, STRANGERS = [(2, "alice"), (2, "space")], [(2, "alice"), (1, "eve")]
@@ -55,15 +55,15 @@ def with_id(name: str, type_: Any, id: str) -> Any:
 # -- reads
 
 
-def test_ids_are_asked_for_at_the_root_alone() -> None:
-    """Below it an id argument would need a walk of its own."""
+def test_only_root_fields_take_id_arguments() -> None:
+    """An id argument of a nested field would need its own isolation test."""
     types = [type_ for type_ in GRAPHQL.type_map.values() if is_object_type(type_) and type_ not in ROOTS]
     found = [f"{type_.name}.{name}" for type_ in types for name, field in type_.fields.items() if id_fields(field.args)]
-    assert set(found) == {f"Mutation.{name}" for name in ASKS}
+    assert set(found) == {f"Mutation.{name}" for name in COMPILER_MUTATIONS}
 
 
 @pytest.mark.parametrize("name", [name for name, field in QUERIES.items() if id_fields(field.args)])
-async def test_a_read_with_an_id_of_others_answers_as_with_an_unknown_one(
+async def test_reads_with_a_foreign_id_answer_as_with_an_unknown_id(
     walker: Engine, database: Database, world: World, name: str
 ) -> None:
     field = QUERIES[name]
@@ -82,15 +82,15 @@ async def test_a_read_with_an_id_of_others_answers_as_with_an_unknown_one(
 
 
 NONE_HERE = {"webhookDeliveries"}
-"""There are no webhooks here: tests/app/rest/test_webhooks_http.py says who sees their deliveries."""
-ASKED = [name for name, field in QUERIES.items() if id_fields(field.args) and name not in NONE_HERE]
+"""Fields without rows here; tests/app/rest/test_webhooks_http.py checks who sees deliveries of webhooks."""
+READS_WITH_IDS = [name for name, field in QUERIES.items() if id_fields(field.args) and name not in NONE_HERE]
 
 
-@pytest.mark.parametrize("name", ASKED)
-async def test_the_same_read_shows_their_owner_something(
+@pytest.mark.parametrize("name", READS_WITH_IDS)
+async def test_reads_with_an_own_id_answer_other_than_with_an_unknown_id(
     walker: Engine, database: Database, world: World, name: str
 ) -> None:
-    """Otherwise the walk would prove nothing."""
+    """Otherwise equal answers for foreign and unknown ids would prove nothing."""
     wiki, scope = Wiki(world, 2, "alice"), caller(2, "alice", Role.ADMIN)
     given = wiki.arguments(QUERIES[name])
     for argument in id_fields(QUERIES[name].args):
@@ -102,7 +102,7 @@ async def test_the_same_read_shows_their_owner_something(
 async def answer(
     walker: Engine, database: Database, scope: Scope, name: str, given: dict[str, Any], argument: str, id: str
 ) -> dict[str, Any]:
-    """What is shown of an object itself tells whether it was found: what hangs on it is shown in the test below."""
+    """Return the response with the fields of the object itself; the test below checks nested objects."""
     field = QUERIES[name]
     variables = given | {argument: with_id(argument, field.args[argument].type, id)}
     depth = 0 if "id" in getattr(get_named_type(field.type), "fields", ()) else 1
@@ -111,10 +111,10 @@ async def answer(
 
 
 @pytest.mark.parametrize("scope", CALLERS, ids=[f"{scope.role.value}-{scope.owner_id.int}" for scope in CALLERS])
-async def test_nothing_that_is_shown_belongs_to_others(
+async def test_reads_contain_no_id_of_an_unreadable_wiki(
     walker: Engine, database: Database, world: World, scope: Scope
 ) -> None:
-    """Whatever hangs on what the caller may read."""
+    """The selections include every nested object of the rows that the caller may read."""
     rows = Rows(world, scope)
     hidden = {
         str(row["id"])
@@ -133,7 +133,7 @@ async def test_nothing_that_is_shown_belongs_to_others(
 
 
 def owners_of(row: Row) -> list[UUID]:
-    """The wikis that a row is part of. An API key writes in those of its owners, where its id names the author."""
+    """Return the wikis of a row. An API key belongs to the wikis of its owners, where its id names the author."""
     return list(row["owner_ids"]) if "owner_ids" in row else [row.get("owner_id", row["id"])]
 
 
@@ -146,7 +146,7 @@ def owners_of(row: Row) -> list[UUID]:
         (caller(1, "new", Role.ADMIN), dict.fromkeys(("alice", "bot", "eve", "new", "space"), "ADMIN")),
     ],
 )
-async def test_what_a_grant_gives_is_no_more_than_the_credentials_role_allows(
+async def test_granted_roles_are_capped_by_the_role_of_the_credential(
     walker: Engine, database: Database, scope: Scope, roles: dict[str, str]
 ) -> None:
     found = await ask(walker, Recorder(database, scope), "{ wikiOwners { nodes { slug role } } }")
@@ -157,26 +157,26 @@ async def test_what_a_grant_gives_is_no_more_than_the_credentials_role_allows(
 
 
 @pytest.fixture(scope="module")
-async def look(world_dsn: str) -> AsyncIterator[asyncpg.Connection]:
+async def connection(world_dsn: str) -> AsyncIterator[asyncpg.Connection]:
     connection = await asyncpg.connect(world_dsn)
     yield connection
     await connection.close()
 
 
 @pytest.fixture(scope="module")
-async def untouched(look: asyncpg.Connection) -> list[Any]:
-    """What the world is before anything is tried on it, and after whatever was refused."""
-    return await state_of_tables(look)
+async def untouched(connection: asyncpg.Connection) -> list[Any]:
+    """The state of the tables before any write, and after every refused write."""
+    return await state_of_tables(connection)
 
 
-async def state_of_tables(look: asyncpg.Connection) -> list[Any]:
-    """Of every table how many rows it has and which transaction wrote the newest: whatever is written changes one."""
+async def state_of_tables(connection: asyncpg.Connection) -> list[Any]:
+    """Return the row count and the newest transaction id of every table, of which any write changes one."""
     sums = (f"(SELECT (count(*), max(xmin::text::bigint))::text FROM {table.name})" for table in metadata.sorted_tables)
-    return list(await look.fetchrow(f"SELECT {', '.join(sums)}"))
+    return list(await connection.fetchrow(f"SELECT {', '.join(sums)}"))
 
 
 def attempts(name: str, own: Wiki, victim: Wiki) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """(which id, the other input, an id of the victim's): all is the caller's own but that one id."""
+    """Yield each id argument with an input of the caller's own and an id of the victim for that argument."""
     input = get_named_type(MUTATIONS[name].args["input"].type)
     for argument in id_fields(input.fields):
         if argument != "tenantId" or own.tenant != victim.tenant:
@@ -184,36 +184,38 @@ def attempts(name: str, own: Wiki, victim: Wiki) -> Iterator[tuple[str, dict[str
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-async def test_a_write_with_an_id_of_others_is_refused_as_with_an_unknown_one(
-    walker: Engine, database: Database, world: World, look: asyncpg.Connection, untouched: list[Any], name: str
+async def test_writes_with_a_foreign_id_are_refused_as_with_an_unknown_id(
+    walker: Engine, database: Database, world: World, connection: asyncpg.Connection, untouched: list[Any], name: str
 ) -> None:
     own = Wiki(world, 1, "alice")
     for scope, victims in ATTACKS:
         for victim in victims:
             for argument, input, id in attempts(name, own, Wiki(world, *victim)):
-                answers = [await write(walker, database, scope, name, input | {argument: one}) for one in (id, UNKNOWN)]
+                answers = [
+                    await write(walker, database, scope, name, input | {argument: value}) for value in (id, UNKNOWN)
+                ]
                 assert answers[0] == answers[1], (scope.role, argument, id)
                 assert codes(answers[0]), (scope.role, argument, answers[0])
                 assert codes(answers[0]) <= REFUSED, (scope.role, argument, answers[0])
-    assert await state_of_tables(look) == untouched
+    assert await state_of_tables(connection) == untouched
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-async def test_who_may_only_read_writes_nothing(
-    walker: Engine, database: Database, world: World, look: asyncpg.Connection, untouched: list[Any], name: str
+async def test_readers_cannot_write(
+    walker: Engine, database: Database, world: World, connection: asyncpg.Connection, untouched: list[Any], name: str
 ) -> None:
-    """A reader at home, and a member where it was granted reading."""
+    """The callers are a reader of its own wiki and a member with a reading grant in another wiki."""
     for role, owner in ((Role.READER, "alice"), (Role.MEMBER, "space")):
         wiki = Wiki(world, 1, owner)
         type_ = get_named_type(MUTATIONS[name].args["input"].type)
         place = {"ownerId": wiki.ids("ownerId")[0]} if "ownerId" in type_.fields else {}
         found = await write(walker, database, caller(1, "alice", role), name, wiki.input(type_) | place)
         assert codes(found) == {"FORBIDDEN"}, (role, found)
-    assert await state_of_tables(look) == untouched
+    assert await state_of_tables(connection) == untouched
 
 
-async def test_the_same_writes_are_let_through_for_an_admin(dsn: str, walker: Engine) -> None:
-    """Otherwise the walk would prove nothing. Each on a page of its own, what destroys comes last."""
+async def test_an_admin_may_do_the_same_writes(dsn: str, walker: Engine) -> None:
+    """Otherwise the refusals would prove nothing. Each write has its own page, and destructive ones come last."""
     await store(dsn, make_world())
     wiki = Wiki(await read_back(dsn), 1, "alice")
     database = Database(dsn, size=1)
@@ -235,11 +237,11 @@ async def write(walker: Engine, database: Database, scope: Scope, name: str, inp
 
 
 def codes(answer: dict[str, Any]) -> set[str]:
-    """Of its errors, and of those in the payload."""
+    """Return the codes of the errors and of the user errors in the payloads."""
     payloads = [payload for payload in (answer.get("data") or {}).values() if payload]
     inside = [error["code"] for payload in payloads for error in payload.get("userErrors", ())]
     return {error["extensions"]["code"] for error in answer.get("errors", ())} | set(inside)
 
 
-def test_an_unknown_id_is_nobodys(world: World) -> None:
+def test_the_unknown_id_belongs_to_no_row(world: World) -> None:
     assert all(row.get("id") != UUID(UNKNOWN) for table in world.tables.values() for row in table)

@@ -1,4 +1,4 @@
-"""A caller from whom nothing is hidden reads without the rules, which hold from the moment that something is."""
+"""Reads of a caller omit the sensitivity rules once a read has found that nothing is hidden from it."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ ANY_COST = 10**9
 
 
 @pytest.fixture
-async def heard(dsn: str) -> AsyncIterator[ListeningDatabase]:
+async def listener(dsn: str) -> AsyncIterator[ListeningDatabase]:
     async with listening(dsn) as found:
         yield found
 
 
 @dataclass
 class Reads:
-    """What a caller is told of a wiki, with how many statements, and whether those held its rows against ceilings."""
+    """The titles that a caller reads, the number of statements, and whether these have the sensitivity rules."""
 
     titles: set[str]
     statements: int
@@ -58,139 +58,137 @@ async def with_levels(wiki: Wiki) -> None:
 
 
 async def guest_of(database: Database, wiki: Wiki, role: Role = Role.MEMBER) -> Scope:
-    """A caller with a wiki of its own and no grant, who works in the given wiki."""
+    """Return a caller with its own wiki and no grant, who reads the given wiki."""
     guest = await create_owner(database, wiki.scope.tenant_id, OwnerKind.USER, "guest", "Guest")
     own = (guest.id,)
     return Scope(wiki.scope.tenant_id, wiki.scope.owner_id, role, Actor(ActorKind.USER, "guest"), own)
 
 
 @pytest.mark.parametrize("document", [PAGES, SEARCH], ids=["pages", "search"])
-async def test_a_member_without_grants_reads_without_the_rules_from_its_second_read_on(
-    wiki: Wiki, heard: ListeningDatabase, document: str
+async def test_a_member_without_grants_skips_the_rules_from_its_second_read(
+    wiki: Wiki, listener: ListeningDatabase, document: str
 ) -> None:
     await with_levels(wiki)
     member = wiki.acting(Role.MEMBER).scope
     own = {"Public", "Internal", "Confidential", "Secret"}
-    first, *later = [await read(heard, member, wiki, document) for _ in range(3)]
+    first, *later = [await read(listener, member, wiki, document) for _ in range(3)]
     assert first.titles == own
     assert later == [Reads(own, 1, is_restricted=False)] * 2
 
 
-async def test_a_new_question_of_a_member_is_read_and_answered_without_the_rules(
-    wiki: Wiki, heard: ListeningDatabase
+async def test_the_first_search_of_a_member_after_a_read_skips_the_rules(
+    wiki: Wiki, listener: ListeningDatabase
 ) -> None:
     await with_levels(wiki)
     member = wiki.acting(Role.MEMBER).scope
-    await read(heard, member, wiki)
+    await read(listener, member, wiki)
     everything = {"Public", "Internal", "Confidential", "Secret"}
-    assert await read(heard, member, wiki, SEARCH) == Reads(everything, 2, is_restricted=False)
+    assert await read(listener, member, wiki, SEARCH) == Reads(everything, 2, is_restricted=False)
 
 
-async def test_a_question_after_a_page_became_secret_finds_it_no_more(wiki: Wiki, heard: ListeningDatabase) -> None:
-    """The statements that read the question and that answer it each find that something is hidden now."""
+async def test_a_search_does_not_find_a_page_that_has_become_secret(wiki: Wiki, listener: ListeningDatabase) -> None:
+    """The statement that interprets the query and the one that answers it each find that a page is hidden now."""
     reader = wiki.acting(Role.READER).scope
     for title in ("Harbour", "Pier"):
         page = await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body="By the harbour."))
     for _ in range(2):
-        assert (await read(heard, reader, wiki)).titles == {"Harbour", "Pier"}
+        assert (await read(listener, reader, wiki)).titles == {"Harbour", "Pier"}
     await update_page(wiki.database, wiki.scope, page.page_id, fields={"sensitivity": "secret"})
-    assert await read(heard, reader, wiki, SEARCH) == Reads({"Harbour"}, 4, is_restricted=True)
-    assert await read(heard, reader, wiki, SEARCH) == Reads({"Harbour"}, 1, is_restricted=True)
+    assert await read(listener, reader, wiki, SEARCH) == Reads({"Harbour"}, 4, is_restricted=True)
+    assert await read(listener, reader, wiki, SEARCH) == Reads({"Harbour"}, 1, is_restricted=True)
 
 
-async def test_a_grant_is_held_to_its_ceiling_from_the_next_read_on(wiki: Wiki, heard: ListeningDatabase) -> None:
+async def test_a_changed_grant_applies_its_ceiling_from_the_next_read(wiki: Wiki, listener: ListeningDatabase) -> None:
     """The read that follows a grant takes a second statement, since the first has found the ceiling, and later ones
     take one; so does each that follows the end of the grant."""
     await with_levels(wiki)
-    guest = await guest_of(heard, wiki)
+    guest = await guest_of(listener, wiki)
     own, tenant = guest.owners[0], guest.tenant_id
-    await read(heard, guest, wiki)
-    assert await read(heard, guest, wiki) == Reads(set(), 1, is_restricted=False)
+    await read(listener, guest, wiki)
+    assert await read(listener, guest, wiki) == Reads(set(), 1, is_restricted=False)
 
     granted = {"owner_id": wiki.scope.owner_id, "grantee_id": own}
-    await grant(heard, tenant, **granted, role=Grant.MEMBER)
+    await grant(listener, tenant, **granted, role=Grant.MEMBER)
     seen = {"Public", "Internal", "Confidential"}
-    assert [await read(heard, guest, wiki) for _ in range(3)] == [
+    assert [await read(listener, guest, wiki) for _ in range(3)] == [
         Reads(seen, statements, is_restricted=True) for statements in (2, 1, 1)
     ]
-    await set_owner_settings(heard, tenant, wiki.scope.owner_id, WikiSettings(member_ceiling="internal"))
-    assert await read(heard, guest, wiki) == Reads({"Public", "Internal"}, 1, is_restricted=True)
+    await set_owner_settings(listener, tenant, wiki.scope.owner_id, WikiSettings(member_ceiling="internal"))
+    assert await read(listener, guest, wiki) == Reads({"Public", "Internal"}, 1, is_restricted=True)
 
-    await grant(heard, tenant, **granted, role=Grant.ADMIN)
+    await grant(listener, tenant, **granted, role=Grant.ADMIN)
     everything = {*seen, "Secret"}
-    assert [await read(heard, guest, wiki) for _ in range(2)] == [
+    assert [await read(listener, guest, wiki) for _ in range(2)] == [
         Reads(everything, 1, is_restricted=restricted) for restricted in (True, False)
     ]
-    await grant(heard, tenant, **granted, role=Grant.READER)
-    assert await read(heard, guest, wiki) == Reads({"Public", "Internal"}, 2, is_restricted=True)
-    await revoke(heard, tenant, **granted)
-    assert [await read(heard, guest, wiki) for _ in range(2)] == [
+    await grant(listener, tenant, **granted, role=Grant.READER)
+    assert await read(listener, guest, wiki) == Reads({"Public", "Internal"}, 2, is_restricted=True)
+    await revoke(listener, tenant, **granted)
+    assert [await read(listener, guest, wiki) for _ in range(2)] == [
         Reads(set(), 1, is_restricted=restricted) for restricted in (True, False)
     ]
 
 
-async def test_a_reader_has_the_ceiling_of_its_own_wiki_unless_that_is_the_highest(
-    wiki: Wiki, heard: ListeningDatabase
-) -> None:
+async def test_readers_are_held_to_the_ceiling_of_their_own_wiki(wiki: Wiki, listener: ListeningDatabase) -> None:
     await with_levels(wiki)
     reader = wiki.acting(Role.READER).scope
-    assert [await read(heard, reader, wiki) for _ in range(2)] == [Reads({"Public", "Internal"}, 1, True)] * 2
+    assert [await read(listener, reader, wiki) for _ in range(2)] == [Reads({"Public", "Internal"}, 1, True)] * 2
     own = (reader.tenant_id, reader.owner_id)
-    await set_owner_settings(heard, *own, WikiSettings(reader_ceiling="secret"))
+    await set_owner_settings(listener, *own, WikiSettings(reader_ceiling="secret"))
     everything = {"Public", "Internal", "Confidential", "Secret"}
-    assert [await read(heard, reader, wiki) for _ in range(2)] == [
+    assert [await read(listener, reader, wiki) for _ in range(2)] == [
         Reads(everything, 1, is_restricted=restricted) for restricted in (True, False)
     ]
-    await set_owner_settings(heard, *own, WikiSettings(reader_ceiling="confidential"))
-    assert await read(heard, reader, wiki) == Reads(everything - {"Secret"}, 2, is_restricted=True)
+    await set_owner_settings(listener, *own, WikiSettings(reader_ceiling="confidential"))
+    assert await read(listener, reader, wiki) == Reads(everything - {"Secret"}, 2, is_restricted=True)
 
 
-async def test_what_becomes_secret_is_hidden_from_the_next_read_on(wiki: Wiki, heard: ListeningDatabase) -> None:
-    guest, tenant = await guest_of(heard, wiki), wiki.scope.tenant_id
-    await grant(heard, tenant, owner_id=wiki.scope.owner_id, grantee_id=guest.owners[0], role=Grant.MEMBER)
+async def test_a_page_that_becomes_secret_is_hidden_from_the_next_read(wiki: Wiki, listener: ListeningDatabase) -> None:
+    guest, tenant = await guest_of(listener, wiki), wiki.scope.tenant_id
+    await grant(listener, tenant, owner_id=wiki.scope.owner_id, grantee_id=guest.owners[0], role=Grant.MEMBER)
     page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbour", body="## Tides\n\nHigh."))
     callers = (guest, wiki.acting(Role.READER).scope)
     for scope in callers:
-        assert [await read(heard, scope, wiki) for _ in range(2)] == [
+        assert [await read(listener, scope, wiki) for _ in range(2)] == [
             Reads({"Harbour"}, 1, is_restricted=restricted) for restricted in (True, False)
         ]
     await update_page(wiki.database, wiki.scope, page.page_id, fields={"sensitivity": "secret"})
     for scope in callers:
-        assert await read(heard, scope, wiki) == Reads(set(), 2, is_restricted=True)
+        assert await read(listener, scope, wiki) == Reads(set(), 2, is_restricted=True)
 
 
 @pytest.mark.parametrize("hides", ["source", "heading"])
-async def test_a_source_or_a_heading_that_is_secret_brings_the_rules(
-    wiki: Wiki, heard: ListeningDatabase, hides: str
+async def test_a_secret_source_or_heading_enables_the_rules(
+    wiki: Wiki, listener: ListeningDatabase, hides: str
 ) -> None:
     reader = wiki.acting(Role.READER).scope
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbour"))
-    await read(heard, reader, wiki)
-    assert await read(heard, reader, wiki) == Reads({"Harbour"}, 1, is_restricted=False)
+    await read(listener, reader, wiki)
+    assert await read(listener, reader, wiki) == Reads({"Harbour"}, 1, is_restricted=False)
     if hides == "source":
         draft = SourceDraft("document", "doc-1", "Words.", metadata={"sensitivity": "secret"})
         await add_source(wiki.database, wiki.scope, draft)
     else:
         body = "## Tides {sensitivity=secret}\n\nHigh."
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pier", body=body))
-    assert (await read(heard, reader, wiki)).is_restricted
+    assert (await read(listener, reader, wiki)).is_restricted
 
 
-async def test_lists_of_proposals_are_held_to_a_ceiling_that_hides_no_page(
-    wiki: Wiki, heard: ListeningDatabase
+async def test_proposal_lists_are_restricted_even_when_no_page_is_hidden(
+    wiki: Wiki, listener: ListeningDatabase
 ) -> None:
-    """A proposal would say more than the caller may read while no page does."""
+    """A proposal may contain text above the ceiling even if no page does."""
     document = "query ($owner: ID!) { wikiProposals(ownerId: $owner, first: 5) { nodes { title } } }"
     reader = wiki.acting(Role.READER).scope
     for _ in range(2):
-        assert (await read(heard, reader, wiki, document)).is_restricted
+        assert (await read(listener, reader, wiki, document)).is_restricted
     for _ in range(2):
-        told = await read(heard, wiki.acting(Role.MEMBER).scope, wiki, document)
-    assert not told.is_restricted
+        result = await read(listener, wiki.acting(Role.MEMBER).scope, wiki, document)
+    assert not result.is_restricted
 
 
-async def test_an_admin_and_a_service_read_without_the_rules(wiki: Wiki, heard: ListeningDatabase) -> None:
+async def test_admins_and_services_read_without_the_rules(wiki: Wiki, listener: ListeningDatabase) -> None:
     await with_levels(wiki)
     for role in (Role.ADMIN, Role.SERVICE):
-        told = await read(heard, wiki.acting(role).scope, wiki)
-        assert (len(told.titles), told.statements, told.is_restricted) == (4, 1, False)
+        result = await read(listener, wiki.acting(role).scope, wiki)
+        assert (len(result.titles), result.statements, result.is_restricted) == (4, 1, False)

@@ -1,4 +1,4 @@
-"""As a subgraph: what a gateway represents is found as `nodes` finds it, in one statement, and nothing else is."""
+"""As a federation subgraph, `_entities` finds the same rows as `nodes`, in one statement."""
 
 from typing import Any
 
@@ -22,21 +22,19 @@ def represent(kind: str, id: Any) -> dict[str, str]:
 
 
 def own(world: World, kind: str, number: int = 0) -> dict[str, str]:
-    """Of the first caller's wiki."""
+    """Return a representation of a row in the wiki of the first caller."""
     table = next(table for table, name in KINDS.items() if name == kind)
     rows = [row for row in world.tables[table] if row.get("owner_id", row["id"]) == CALLERS[0].owner_id]
     return represent(kind, rows[number]["id"])
 
 
-async def test_every_kind_is_found_in_the_order_asked_for_by_one_statement(
-    engine: Engine, context: Recorder, world: World
-) -> None:
-    asked = [own(world, kind) for kind in (*KINDS.values(), "WikiPage")]
-    assert (await data(engine, context, ENTITIES, r=asked))["_entities"] == asked
+async def test_entities_are_resolved_in_order_by_one_statement(engine: Engine, context: Recorder, world: World) -> None:
+    representations = [own(world, kind) for kind in (*KINDS.values(), "WikiPage")]
+    assert (await data(engine, context, ENTITIES, r=representations))["_entities"] == representations
     assert len(context.statements) == 1
 
 
-async def test_what_hangs_on_an_entity_comes_with_it(engine: Engine, context: Recorder, world: World) -> None:
+async def test_entities_resolve_with_their_nested_fields(engine: Engine, context: Recorder, world: World) -> None:
     text = """query($r: [_Any!]!) { _entities(representations: $r) {
         ... on WikiPage { title backlinks(first: 2) { totalCount nodes { title } } } ... on WikiSource { ref } } }"""
     page, source = own(world, "WikiPage"), own(world, "WikiSource")
@@ -45,7 +43,7 @@ async def test_what_hangs_on_an_entity_comes_with_it(engine: Engine, context: Re
     assert len(context.statements) == 1
 
 
-async def test_python_fields_are_computed_as_elsewhere(engine: Engine, context: Recorder, world: World) -> None:
+async def test_python_fields_of_entities_are_computed(engine: Engine, context: Recorder, world: World) -> None:
     text = "query($r: [_Any!]!) { _entities(representations: $r) { ... on WikiPage { id excerpt(length: 9) } } }"
     page, section = own(world, "WikiPage"), own(world, "WikiSection")
     (found, none, other) = (await data(engine, context, text, r=[page, represent("WikiPage", UNKNOWN), section]))[
@@ -55,7 +53,7 @@ async def test_python_fields_are_computed_as_elsewhere(engine: Engine, context: 
 
 
 @pytest.mark.parametrize("id", [UNKNOWN, "", "nonsense", 5, None])
-async def test_an_unknown_id_is_null_and_disturbs_nobody(
+async def test_an_unknown_id_is_null_beside_other_entities(
     engine: Engine, context: Recorder, world: World, id: Any
 ) -> None:
     page = own(world, "WikiPage")
@@ -63,23 +61,23 @@ async def test_an_unknown_id_is_null_and_disturbs_nobody(
     assert (await data(engine, context, ENTITIES, r=[unknown, page, unknown]))["_entities"] == [None, page, None]
 
 
-async def test_an_id_of_another_kind_is_an_unknown_one(engine: Engine, context: Recorder, world: World) -> None:
+async def test_an_id_of_another_type_is_null(engine: Engine, context: Recorder, world: World) -> None:
     section = own(world, "WikiSection")
     assert (await data(engine, context, ENTITIES, r=[represent("WikiPage", section["id"])]))["_entities"] == [None]
 
 
 @pytest.mark.parametrize("scope", CALLERS, ids=range(len(CALLERS)))
-async def test_a_caller_is_shown_what_nodes_would_show(
+async def test_entities_show_a_caller_the_same_rows_as_nodes(
     engine: Engine, context: Recorder, world: World, scope: Scope
 ) -> None:
-    """Every thing of every tenant is asked for, and most of them are somebody else's."""
+    """The rows of every tenant are requested, most of which belong to other callers."""
     context.scope = scope
     every = [represent(kind, row["id"]) for table, kind in KINDS.items() for row in world.tables[table]]
     shown = 0
     for start in range(0, len(every), 100):
-        asked = every[start : start + 100]
-        found = (await data(engine, context, ENTITIES, r=asked))["_entities"]
-        assert found == (await data(engine, context, NODES, ids=[one["id"] for one in asked]))["nodes"]
+        representations = every[start : start + 100]
+        found = (await data(engine, context, ENTITIES, r=representations))["_entities"]
+        assert found == (await data(engine, context, NODES, ids=[one["id"] for one in representations]))["nodes"]
         shown += sum(one is not None for one in found)
     assert (0 if scope is NOBODY else 1) <= shown < len(every)
 
@@ -97,7 +95,7 @@ async def test_a_representation_may_be_written_into_the_document(
 @pytest.mark.parametrize(
     "representation", [{}, {"id": UNKNOWN}, {"__typename": "Query", "id": "1"}, {"__typename": {}}, "x", 1]
 )
-async def test_what_represents_nothing_is_refused_with_what_to_send(
+async def test_an_invalid_representation_is_refused_with_advice(
     engine: Engine, context: Recorder, representation: Any
 ) -> None:
     answer = await ask(engine, context, ENTITIES, r=[representation])
@@ -106,7 +104,7 @@ async def test_what_represents_nothing_is_refused_with_what_to_send(
     assert context.statements == []
 
 
-async def test_representations_cost_what_a_list_of_them_costs(engine: Engine, context: Recorder) -> None:
+async def test_entities_cost_as_much_as_a_list_of_that_size(engine: Engine, context: Recorder) -> None:
     text = """query($r: [_Any!]!) { _entities(representations: $r) {
         ... on WikiPage { backlinks(first: 100) { nodes { id } } } } }"""
     answer = await ask(engine, context, text, r=[represent("WikiPage", UNKNOWN)] * 999)
@@ -118,9 +116,7 @@ async def test_representations_cost_what_a_list_of_them_costs(engine: Engine, co
     assert context.statements == []
 
 
-async def test_the_service_describes_itself_with_keys_and_without_what_federation_adds(
-    engine: Engine, context: Recorder
-) -> None:
+async def test_the_service_sdl_has_keys_and_no_federation_types(engine: Engine, context: Recorder) -> None:
     sdl = (await data(engine, context, "{ _service { sdl } }"))["_service"]["sdl"]
     parse(sdl)
     for kind in KINDS.values():
@@ -135,7 +131,7 @@ async def test_the_service_describes_itself_with_keys_and_without_what_federatio
     assert context.statements == []
 
 
-def test_whatever_has_an_id_is_an_entity() -> None:
+def test_every_node_type_is_an_entity() -> None:
     concrete = [type_ for type_ in GRAPHQL.type_map.values() if is_object_type(type_) and type_.interfaces]
     union: Any = GRAPHQL.type_map["_Entity"]
     assert {type_.name for type_ in concrete} == {type_.name for type_ in union.types} == set(KINDS.values())

@@ -1,4 +1,4 @@
-"""One way to say whose wiki is meant: `owner`, by slug or id, wherever the older three are taken."""
+"""The argument `owner` names a wiki by slug or id, wherever the three older arguments are accepted."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ LINT = "query ($owner: String) { wikiLint(owner: $owner) { total } wikiHotIndex(
 
 
 def elements() -> dict[str, dict[str, GraphQLArgument | GraphQLInputField]]:
-    """The arguments of root fields and the fields of inputs, by where they are."""
+    """Return the arguments of root fields and the fields of inputs by the name of their field or type."""
     found: dict[str, Any] = {}
     for root in (GRAPHQL.query_type, GRAPHQL.mutation_type, GRAPHQL.subscription_type):
         assert root is not None
@@ -38,10 +38,10 @@ def elements() -> dict[str, dict[str, GraphQLArgument | GraphQLInputField]]:
 
 
 NEWER = {"GrantWikiAccessInput", "RevokeWikiAccessInput", "wikiConnectedPrograms"}
-"""What never had the older names."""
+"""Fields and inputs that never had the older names."""
 
 
-def test_it_is_taken_wherever_the_older_ones_are_and_those_are_deprecated() -> None:
+def test_owner_exists_beside_the_older_arguments_which_are_deprecated() -> None:
     for place, given in elements().items():
         older = OLDER & given.keys()
         assert bool(older) == ("owner" in given) or place in NEWER, place
@@ -61,16 +61,16 @@ async def slug_of(wiki: Wiki) -> str:
     return str(await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id))
 
 
-async def asked(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
+async def execute(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
     return await ask(ENGINE, Recorder(wiki.database, wiki.scope), text, t=str(wiki.scope.tenant_id), **variables)
 
 
 async def test_a_slug_and_an_id_name_the_same_wiki(wiki: Wiki, other: Wiki) -> None:
-    by_older_name = (await asked(wiki, READ, ownerId=str(other.scope.owner_id)))["data"]
+    by_older_name = (await execute(wiki, READ, ownerId=str(other.scope.owner_id)))["data"]
     assert by_older_name["wikiPage"] == {"title": "Kiln"}
     for name in (await slug_of(other), str(other.scope.owner_id), str(other.scope.owner_id).upper()):
-        assert (await asked(wiki, READ, owner=name))["data"] == by_older_name
-    own = (await asked(wiki, READ))["data"]
+        assert (await execute(wiki, READ, owner=name))["data"] == by_older_name
+    own = (await execute(wiki, READ))["data"]
     assert (own["wikiPages"], own["wikiPage"]) == ({"nodes": []}, None)
 
 
@@ -82,28 +82,28 @@ async def test_a_read_by_slug_is_one_statement(wiki: Wiki, other: Wiki) -> None:
 
 
 @pytest.mark.parametrize("name", ["nobody", "", "No Slug!", "é", "a" * 10_000, "00000000-0000-0000-0000-000000000000"])
-async def test_what_names_nobody_answers_as_an_empty_wiki(wiki: Wiki, other: Wiki, name: str) -> None:
-    answer = await asked(wiki, READ, owner=name)
+async def test_an_unknown_owner_reads_as_an_empty_wiki(wiki: Wiki, other: Wiki, name: str) -> None:
+    answer = await execute(wiki, READ, owner=name)
     assert "errors" not in answer
     assert not any(value["nodes"] if isinstance(value, dict) else value for value in answer["data"].values())
-    assert code(await asked(wiki, WRITE, owner=name)) == "NOT_FOUND"
-    assert code(await asked(wiki, COMPILE, owner=name)) == "NOT_FOUND"
+    assert code(await execute(wiki, WRITE, owner=name)) == "NOT_FOUND"
+    assert code(await execute(wiki, COMPILE, owner=name)) == "NOT_FOUND"
 
 
 async def test_writes_and_jobs_go_to_the_named_wiki(wiki: Wiki, other: Wiki) -> None:
     slug = await slug_of(other)
-    assert (await asked(wiki, WRITE, owner=slug))["data"]["createWikiPage"]["page"]["ownerId"] == str(
+    assert (await execute(wiki, WRITE, owner=slug))["data"]["createWikiPage"]["page"]["ownerId"] == str(
         other.scope.owner_id
     )
-    assert (await asked(wiki, COMPILE, owner=slug))["data"]["compileWikiNow"]["ownerId"] == str(other.scope.owner_id)
-    assert "errors" not in await asked(wiki, LINT, owner=slug)
+    assert (await execute(wiki, COMPILE, owner=slug))["data"]["compileWikiNow"]["ownerId"] == str(other.scope.owner_id)
+    assert "errors" not in await execute(wiki, LINT, owner=slug)
 
 
-async def test_only_one_name_may_be_given(wiki: Wiki, other: Wiki) -> None:
+async def test_only_one_owner_argument_may_be_given(wiki: Wiki, other: Wiki) -> None:
     both = {"owner": await slug_of(wiki), "ownerId": str(other.scope.owner_id)}
     assert (
         code(
-            await asked(
+            await execute(
                 wiki,
                 "query ($owner: String, $ownerId: ID) { wikiPages(owner: $owner, ownerId: $ownerId) { nodes { id } } }",
                 **both,
@@ -111,15 +111,15 @@ async def test_only_one_name_may_be_given(wiki: Wiki, other: Wiki) -> None:
         )
         == "BAD_USER_INPUT"
     )
-    assert code(await asked(wiki, WRITE, **both)) == "BAD_USER_INPUT"
+    assert code(await execute(wiki, WRITE, **both)) == "BAD_USER_INPUT"
 
 
-async def test_a_slug_opens_no_wiki_that_the_caller_may_not_read(wiki: Wiki, other: Wiki) -> None:
+async def test_a_slug_gives_no_access_to_an_unreadable_wiki(wiki: Wiki, other: Wiki) -> None:
     member, slug = wiki.acting(Role.MEMBER), await slug_of(other)
     text = "query ($owner: String) { wikiPages(owner: $owner) { nodes { title } } }"
-    assert (await asked(member, text, owner=slug))["data"]["wikiPages"]["nodes"] == []
-    assert code(await asked(member, WRITE, owner=slug)) == "NOT_FOUND"
+    assert (await execute(member, text, owner=slug))["data"]["wikiPages"]["nodes"] == []
+    assert code(await execute(member, WRITE, owner=slug)) == "NOT_FOUND"
     ends = {"owner_id": other.scope.owner_id, "grantee_id": wiki.scope.owner_id}
     await grant(wiki.database, wiki.scope.tenant_id, **ends, role=Grant.READER)
-    assert (await asked(member, text, owner=slug))["data"]["wikiPages"]["nodes"] == [{"title": "Kiln"}]
-    assert code(await asked(member, WRITE, owner=slug)) == "FORBIDDEN"
+    assert (await execute(member, text, owner=slug))["data"]["wikiPages"]["nodes"] == [{"title": "Kiln"}]
+    assert code(await execute(member, WRITE, owner=slug)) == "FORBIDDEN"

@@ -1,4 +1,4 @@
-"""Random documents over a world with secrets: no word of them, and no id, comes to a caller who may not read them."""
+"""Random documents over a world with secrets return no text and no id of them to callers who may not read them."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ def canary(owner: UUID) -> str:
 
 
 def with_secrets(world: Tables) -> Tables:
-    """Every fifth page, a section of every fifth one, and every fourth source are secret; all that they say is told."""
+    """Make every fifth page, a section of every fifth page and every fourth source secret, and mark their texts."""
     hidden = {page["id"] for page in world["pages"][::5]}
     partly: set[UUID] = set()
     sections: set[UUID] = set()
@@ -95,10 +95,10 @@ def with_secrets(world: Tables) -> Tables:
     for source in world["sources"]:
         if source["id"] in sources:
             source["metadata"] = source["metadata"] | {"sensitivity": "no known level"}
-    told = {mention["mention_id"] for mention in world["sightings"] if mention["source_id"] in sources}
+    hidden_mentions = {mention["mention_id"] for mention in world["sightings"] if mention["source_id"] in sources}
     for mention in world["mentions"]:
         mention["contexts"] = [one for one in mention["contexts"] if one.get("sourceId") not in map(str, sources)]
-        if mention["id"] in told:
+        if mention["id"] in hidden_mentions:
             mention["name"] = f"{canary(mention['owner_id'])} {mention['name']}"
     return world
 
@@ -124,7 +124,7 @@ async def database(secret_dsn: str) -> AsyncIterator[Database]:
 
 
 def sees(scope: Scope, tenant: int, name: str) -> bool:
-    """Whether the caller reads everything in that wiki."""
+    """Return whether the caller may read everything in that wiki."""
     owner = owner_id(tenant, name)
     if scope.tenant_id.int >> 64 != tenant:
         return False
@@ -138,7 +138,7 @@ def sees(scope: Scope, tenant: int, name: str) -> bool:
 
 
 def forbidden(world: World, scope: Scope) -> list[str]:
-    """What an answer to that caller may not have in it."""
+    """Return the texts and ids that a response to that caller must not contain."""
     found = []
     for tenant in (1, 2):
         for name in OWNERS:
@@ -169,8 +169,8 @@ async def test_no_document_shows_a_secret(database: Database, secret_world: Worl
                     NOTHING_HIDDEN.put((restriction, condition), value=True)
             body = (await engine.execute(text, given, name, Context(database, scope, RICH))).body.decode()
             data = json.dumps(orjson.loads(body).get("data"), ensure_ascii=False)
-            asked = json.dumps(given) + text
-            leaked = [one for one in never if one in data and one not in asked]
+            request = json.dumps(given) + text
+            leaked = [one for one in never if one in data and one not in request]
             assert not leaked, f"SEED={seed} {scope}\n{text}\n{given}\n{leaked}\n{data[:3000]}"
 
 
@@ -180,10 +180,10 @@ ROWS = """query ($owner: ID!) { wikiPages(ownerId: $owner, first: 100) { nodes {
 
 @pytest.mark.parametrize("name", [name for name in OWNERS if name != WITHOUT_PAGES])
 @pytest.mark.parametrize("scope", CALLERS, ids=range(len(CALLERS)))
-async def test_whoever_may_read_secrets_does_and_nobody_else(
+async def test_secrets_are_shown_only_to_callers_who_may_read_them(
     database: Database, secret_world: World, engine: Engine, scope: Scope, name: str
 ) -> None:
-    """The rows that hold them are asked for: what a guest is not told, its own people are."""
+    """The query selects the secret rows, which the people of the wiki see and guests do not."""
     tenant = scope.tenant_id.int >> 64
     context, given = Context(database, scope, RICH), {"owner": str(owner_id(tenant, name))}
     text = json.dumps(orjson.loads((await engine.execute(ROWS, given, None, context)).body), ensure_ascii=False)
@@ -199,11 +199,11 @@ EVENTS = {
 
 
 @pytest.mark.parametrize("topic", EVENTS)
-async def test_no_event_names_what_is_hidden(
+async def test_no_event_names_a_hidden_page(
     database: Database, secret_world: World, engine: Engine, topic: Topic
 ) -> None:
     table, document = EVENTS[topic]
-    kept = shown = 0
+    withheld = shown = 0
     for scope, name in product(CALLERS, OWNERS):
         tenant = scope.tenant_id.int >> 64
         pages = secret_world.rows("pages", tenant, name)
@@ -212,42 +212,42 @@ async def test_no_event_names_what_is_hidden(
             context = Context(database, scope, RICH)
             owner, now = owner_id(tenant, name), datetime.now(UTC)
             context.event = ChangeEvent(scope.tenant_id, owner, topic, ChangeKind.UPDATED, row["id"], 1, now)
-            told = orjson.loads((await engine.execute(document, {}, None, context)).body)["data"]["told"]
+            event = orjson.loads((await engine.execute(document, {}, None, context)).body)["data"]["told"]
             is_secret = (row["id"] if topic is Topic.PAGES else row["page_id"]) in secret
             if is_secret and not sees(scope, tenant, name):
-                assert told is None, f"{scope} {name} {told}"
-                kept += 1
-            elif told:
-                assert told["id"] == str(row["id"])
+                assert event is None, f"{scope} {name} {event}"
+                withheld += 1
+            elif event:
+                assert event["id"] == str(row["id"])
                 shown += 1
-    assert kept > 0
+    assert withheld > 0
     assert shown > 0
 
 
-def test_every_table_of_pages_and_sources_is_held_back() -> None:
-    """A new table with rows of pages or sources has to say which of them are hidden.
+def test_every_table_of_pages_and_sources_is_restricted() -> None:
+    """A new table with rows of pages or sources has to define which of its rows are hidden.
 
     Deliveries of webhooks are read by admins of the tenant alone, who read every page. What a webhook is sent has its
     own ceiling, and a page above it is never queued: tests/resolvers/webhooks/test_outbox.py.
     """
-    kept = {"page_embeddings", "forgettings"} | set(tables())
+    restricted = {"page_embeddings", "forgettings"} | set(tables())
     of_pages = {
         table.name
         for table in metadata.sorted_tables
         if {"page_id", "from_page_id", "source_id"} & set(table.c.keys()) or table.name in ("pages", "sources")
     }
     of_jobs, of_admins = {"compile_cursors", "embedding_cursors"}, {"webhook_deliveries"}
-    assert of_pages - of_jobs - of_admins <= kept
+    assert of_pages - of_jobs - of_admins <= restricted
 
 
 @pytest.mark.parametrize("table", ["pages", "sections", "revisions"])
-def test_what_stands_for_a_table_has_its_columns(table: str) -> None:
+def test_the_restricted_form_of_a_table_has_its_columns(table: str) -> None:
     body = texts("access/sensitivity")[table]
     for column in metadata.tables[table].columns.keys():  # noqa: SIM118  it is no dict
         assert f".{column}" in body or f"AS {column}" in body, column
 
 
-def test_writes_and_locks_see_every_row() -> None:
+def test_writes_and_locks_are_not_restricted() -> None:
     for sql in ("UPDATE pages SET title = $1", "SELECT id FROM pages WHERE tenant_id = $1 FOR UPDATE", "SELECT 1"):
         assert restrict_statement(sql).sql == sql
     read = restrict_statement("SELECT id FROM pages WHERE tenant_id = $2 AND id = $1")
@@ -260,8 +260,8 @@ def test_a_table_that_only_a_comment_names_is_not_restricted() -> None:
     assert restrict_statement(sql).sql == sql
 
 
-async def test_sections_that_list_no_pages_are_not_held_against_all_that_are_hidden(wiki: Wiki) -> None:
-    """In a large wiki that would be every section against every secret page."""
+async def test_sections_without_listed_pages_skip_the_hidden_pages_filter(wiki: Wiki) -> None:
+    """In a large wiki the filter would compare every section with every secret page."""
     guest = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "guest", "Guest")
     await grant(
         wiki.database, wiki.scope.tenant_id, owner_id=wiki.scope.owner_id, grantee_id=guest.id, role=Grant.MEMBER
@@ -280,8 +280,8 @@ async def test_sections_that_list_no_pages_are_not_held_against_all_that_are_hid
 FEED = "{ wikiChanges(first: 50) { nodes { pageId state } } }"
 
 
-async def test_a_deleted_page_that_was_hidden_is_told_to_nobody_who_did_not_see_it(wiki: Wiki, engine: Engine) -> None:
-    """The row that said how sensitive it was is gone, and still neither the feed nor an event has its id."""
+async def test_a_deleted_hidden_page_stays_hidden_in_the_feed_and_events(wiki: Wiki, engine: Engine) -> None:
+    """The row with its sensitivity is deleted, and still neither the feed nor an event contains its id."""
     tenant_id, own = wiki.scope.tenant_id, wiki.scope.owner_id
     guest = await create_owner(wiki.database, tenant_id, OwnerKind.USER, "guest", "Guest")
     await grant(wiki.database, tenant_id, owner_id=own, grantee_id=guest.id, role=Grant.MEMBER)
@@ -295,8 +295,8 @@ async def test_a_deleted_page_that_was_hidden_is_told_to_nobody_who_did_not_see_
     for scope, seen in ((wiki.scope, ids), (guests, ids[:2])):
         feed = FEED.replace("first", f'owner: "{own}", first')
         context = Context(wiki.database, scope, RICH)
-        told = orjson.loads((await engine.execute(feed, {}, None, context)).body)["data"]["wikiChanges"]["nodes"]
-        assert {one["pageId"] for one in told} == set(map(str, seen))
+        nodes = orjson.loads((await engine.execute(feed, {}, None, context)).body)["data"]["wikiChanges"]["nodes"]
+        assert {one["pageId"] for one in nodes} == set(map(str, seen))
         for id in ids:
             context = Context(wiki.database, scope, RICH)
             now = datetime.now(UTC)

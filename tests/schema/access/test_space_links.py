@@ -1,4 +1,4 @@
-"""Links into other wikis of the tenant: listed with their space, found on read for those who may, and linted."""
+"""Links into other wikis of the tenant are listed with their space, resolved for its readers, and linted."""
 
 from typing import Any
 
@@ -23,27 +23,27 @@ QUERY = """query ($id: ID!) { node(id: $id) { ... on WikiPage {
 } } }"""
 
 
-async def team(wiki: Wiki, kind: str = "shared", slug: str = "team") -> Wiki:
-    """A wiki beside, of which the first one's owner has no grant."""
+async def neighbouring_wiki(wiki: Wiki, kind: str = "shared", slug: str = "team") -> Wiki:
+    """Return another wiki of the tenant, for which the owner of the first has no grant."""
     other = await wiki.neighbour()
     await wiki.look.execute("UPDATE owners SET slug = $2, kind = $3 WHERE id = $1", other.scope.owner_id, slug, kind)
     return other
 
 
-async def let_in(reader: Wiki, other: Wiki) -> None:
+async def grant_reading(reader: Wiki, other: Wiki) -> None:
     owners = {"owner_id": other.scope.owner_id, "grantee_id": reader.scope.owner_id}
     await grant(reader.database, reader.scope.tenant_id, **owners, role=Grant.READER)
 
 
-async def linked(wiki: Wiki, page_id: Any) -> dict[str, str | None]:
+async def space_links(wiki: Wiki, page_id: Any) -> dict[str, str | None]:
     answer = await ask(ENGINE, Context(wiki.database, wiki.scope), QUERY, id=str(page_id))
     nodes = answer["data"]["node"]["spaceLinks"]["nodes"]
-    return {one["target"]: one["page"] and one["page"]["title"] for one in nodes}
+    return {node["target"]: node["page"] and node["page"]["title"] for node in nodes}
 
 
 async def findings(wiki: Wiki) -> dict[str, list[str | None]]:
     names = ("broken_links", "unknown_spaces", "broken_space_links", "private_links")
-    reports = {one.check.name: one for one in await lint(wiki.database, wiki.scope)}
+    reports = {report.check.name: report for report in await lint(wiki.database, wiki.scope)}
     return {name: [found.detail for found in reports[name].findings] for name in names}
 
 
@@ -52,8 +52,8 @@ async def member(wiki: Wiki) -> Wiki:
     return wiki.acting(Role.MEMBER)
 
 
-async def test_links_into_a_space_lead_there_for_those_who_may_read_it(member: Wiki) -> None:
-    other = await team(member)
+async def test_links_into_a_space_resolve_only_for_its_readers(member: Wiki) -> None:
+    other = await neighbouring_wiki(member)
     kiln = await create_page(
         other.database, other.scope, PageDraft("topic", "Kiln", former_slugs=["old-kiln"], body="Hot.")
     )
@@ -61,15 +61,15 @@ async def test_links_into_a_space_lead_there_for_those_who_may_read_it(member: W
     await add_alias(other.database, other.scope, clay.page_id, name="Clay")
     page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body=TEXT))
     unseen = dict.fromkeys(["moon:x", "team:clay", "team:gone", "team:kiln", "team:old-kiln"])
-    assert await linked(member, page.page_id) == unseen, "a wiki that nobody lets me read"
+    assert await space_links(member, page.page_id) == unseen, "a wiki that nobody lets me read"
     assert await findings(member) == {
         "broken_links": ["kiln"],
         "unknown_spaces": list(unseen),
         "broken_space_links": [],
         "private_links": [],
     }
-    await let_in(member, other)
-    assert await linked(member, page.page_id) == unseen | {
+    await grant_reading(member, other)
+    assert await space_links(member, page.page_id) == unseen | {
         "team:clay": "Earth", "team:kiln": "Kiln", "team:old-kiln": "Kiln",
     }  # fmt: skip
     assert await findings(member) == {
@@ -79,44 +79,44 @@ async def test_links_into_a_space_lead_there_for_those_who_may_read_it(member: W
         "private_links": [],
     }
     await archive_page(other.database, other.scope, kiln.page_id)
-    assert (await linked(member, page.page_id))["team:kiln"] is None
+    assert (await space_links(member, page.page_id))["team:kiln"] is None
     assert "team:kiln" in (await findings(member))["broken_space_links"]
     await check(member)
 
 
-async def test_a_shared_page_has_no_links_into_private_wikis(member: Wiki) -> None:
-    other = await team(member, "user", "mara")
+async def test_links_from_a_shared_page_into_a_private_wiki_do_not_resolve(member: Wiki) -> None:
+    other = await neighbouring_wiki(member, "user", "mara")
     await create_page(other.database, other.scope, PageDraft("topic", "Secret"))
-    await let_in(member, other)
+    await grant_reading(member, other)
     page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="[[mara:secret]]"))
-    assert await linked(member, page.page_id) == {"mara:secret": "Secret"}
+    assert await space_links(member, page.page_id) == {"mara:secret": "Secret"}
     await member.look.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
-    assert await linked(member, page.page_id) == {"mara:secret": None}
+    assert await space_links(member, page.page_id) == {"mara:secret": None}
     assert (await findings(member))["private_links"] == ["mara:secret"]
     admin = member.acting(Role.ADMIN)
-    assert await linked(admin, page.page_id) == {"mara:secret": None}, "who sees both does not, either"
+    assert await space_links(admin, page.page_id) == {"mara:secret": None}, "who sees both does not, either"
 
 
 async def test_spaces_of_other_tenants_are_unknown(member: Wiki, dsn: str) -> None:
     await create_page(member.database, member.scope, PageDraft("topic", "Kiln"))
     page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="[[own:kiln]]"))
-    assert await linked(member, page.page_id) == {"own:kiln": None}
+    assert await space_links(member, page.page_id) == {"own:kiln": None}
     await member.look.execute("UPDATE owners SET slug = 'own' WHERE id = $1", member.scope.owner_id)
-    assert await linked(member, page.page_id) == {"own:kiln": "Kiln"}, "one's own wiki by its name"
+    assert await space_links(member, page.page_id) == {"own:kiln": "Kiln"}, "one's own wiki by its name"
 
 
 BACKLINKS = "query ($id: ID!) { node(id: $id) { ... on WikiPage { spaceBacklinks { totalCount nodes { title } } } } }"
 
 
-async def linking(wiki: Wiki, page_id: Any) -> list[str]:
+async def space_backlinks(wiki: Wiki, page_id: Any) -> list[str]:
     answer = await ask(ENGINE, Context(wiki.database, wiki.scope), BACKLINKS, id=str(page_id))
     found = answer["data"]["node"]["spaceBacklinks"]
     assert found["totalCount"] == len(found["nodes"])
-    return sorted(one["title"] for one in found["nodes"])
+    return sorted(node["title"] for node in found["nodes"])
 
 
-async def test_links_from_other_wikis_are_backlinks_for_those_who_may_read_both(member: Wiki) -> None:
-    other = await team(member)
+async def test_space_backlinks_are_shown_only_to_readers_of_both_wikis(member: Wiki) -> None:
+    other = await neighbouring_wiki(member)
     kiln = await create_page(
         other.database, other.scope, PageDraft("topic", "Kiln", former_slugs=["old-kiln"], body="Hot.")
     )
@@ -126,23 +126,25 @@ async def test_links_from_other_wikis_are_backlinks_for_those_who_may_read_both(
         ("Elsewhere", "[[team:clay]] [[kiln]]"), ("Of another space", "[[moon:kiln]]"),
     ):  # fmt: skip
         await create_page(member.database, member.scope, PageDraft("topic", title, body=text))
-    assert await linking(other.acting(Role.MEMBER), kiln.page_id) == [], "the team may not read my wiki"
-    await let_in(member, other)
-    assert await linking(member, kiln.page_id) == ["By alias", "By former slug", "By slug"]
+    assert await space_backlinks(other.acting(Role.MEMBER), kiln.page_id) == [], "the team may not read my wiki"
+    await grant_reading(member, other)
+    assert await space_backlinks(member, kiln.page_id) == ["By alias", "By former slug", "By slug"]
     page = next(row for row in await member.rows("pages") if row["title"] == "By slug")
     await archive_page(member.database, member.scope, page["id"])
-    assert await linking(member, kiln.page_id) == ["By alias", "By former slug"]
+    assert await space_backlinks(member, kiln.page_id) == ["By alias", "By former slug"]
     await create_page(other.database, other.scope, PageDraft("topic", "Earth", slug="oven", body="Soil."))
-    assert await linking(member, kiln.page_id) == ["By former slug"], "the name means another page now"
+    assert await space_backlinks(member, kiln.page_id) == ["By former slug"], "the name means another page now"
 
 
 async def test_a_shared_page_may_not_link_into_a_private_wiki(member: Wiki) -> None:
-    private = await team(member, "user", "mara")
+    private = await neighbouring_wiki(member, "user", "mara")
     await create_page(private.database, private.scope, PageDraft("topic", "Secret"))
     await member.look.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
     unseen = await create_page(member.database, member.scope, PageDraft("topic", "Early", body="[[mara:secret]]"))
-    assert await linked(member, unseen.page_id) == {"mara:secret": None}, "nobody is told that there is such a wiki"
-    await let_in(member, private)
+    assert await space_links(member, unseen.page_id) == {"mara:secret": None}, (
+        "nobody is told that there is such a wiki"
+    )
+    await grant_reading(member, private)
     with pytest.raises(PrivateLink) as refused:
         await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="See [[mara:secret]]."))
     assert (refused.value.code, refused.value.field) == ("PRIVATE_LINK", "bodyMd")
