@@ -1,4 +1,4 @@
-"""The contract grows and never breaks: what is released stays, until it was deprecated for a release."""
+"""Changes of the contract are classified as breaking, dangerous or safe, and the current one breaks no client."""
 
 import pytest
 
@@ -13,12 +13,12 @@ BEFORE = """
 """
 
 
-def test_clients_of_the_released_contract_are_served() -> None:
+def test_the_contract_breaks_no_client_of_the_released_one() -> None:
     assert compare(RELEASED.read_text(), sdl()).breaking == []
 
 
 @pytest.mark.parametrize(
-    ("part", "instead", "told"),
+    ("part", "instead", "description"),
     [
         ("title: String!, ", "", "Page.title was removed"),
         ("kind: Kind!", "kind: Kind", "Page.kind changed type from Kind! to Kind"),
@@ -29,12 +29,12 @@ def test_clients_of_the_released_contract_are_served() -> None:
         ("{ title: String! }", "{ title: String!, body: String! }", "A required field Draft.body was added"),
     ],
 )
-def test_what_would_break_a_client_is_named(part: str, instead: str, told: str) -> None:
+def test_breaking_changes_are_named(part: str, instead: str, description: str) -> None:
     (found,) = compare(BEFORE, BEFORE.replace(part, instead)).breaking
-    assert told in found
+    assert description in found
 
 
-def test_what_was_deprecated_may_go_and_may_not_change() -> None:
+def test_deprecated_fields_may_be_removed_but_not_changed() -> None:
     gone = BEFORE.replace(', old(a: Int): Int @deprecated(reason: "Use page.")', "").replace(
         ' ENTITY @deprecated(reason: "Use TOPIC.")', ""
     )
@@ -42,7 +42,7 @@ def test_what_was_deprecated_may_go_and_may_not_change() -> None:
     assert compare(BEFORE, BEFORE.replace("old(a: Int): Int", "old(a: Int): String")).breaking
 
 
-def test_growth_is_safe_and_what_old_clients_may_stumble_over_is_listed() -> None:
+def test_new_fields_are_safe_and_new_enum_members_dangerous() -> None:
     grown = BEFORE.replace("title: String!, kind", "title: String!, slug: String!, kind")
     assert compare(BEFORE, grown) == ([], [], 1)
     more = BEFORE.replace("TOPIC ENTITY", "TOPIC THEME ENTITY")

@@ -1,4 +1,4 @@
-"""The contract that is committed is the one that is served, and all of it is described."""
+"""The committed contract is the one that is served, and all of its parts are described."""
 
 import re
 from pathlib import Path
@@ -31,10 +31,10 @@ def test_the_committed_contract_is_the_one_served() -> None:
     assert COMMITTED.read_text() == sdl(), message
 
 
-def test_everything_that_can_be_asked_is_named_where_the_api_is_described() -> None:
-    told = set(re.findall(r"\w+", (ROOT / "docs" / "reference" / "graphql.md").read_text()))
+def test_every_root_field_is_named_in_the_graphql_reference() -> None:
+    words = set(re.findall(r"\w+", (ROOT / "docs" / "reference" / "graphql.md").read_text()))
     roots = (GRAPHQL.query_type, GRAPHQL.mutation_type, GRAPHQL.subscription_type)
-    assert {name for root in roots if root for name in root.fields} - told == set()
+    assert {name for root in roots if root for name in root.fields} - words == set()
 
 
 def test_every_type_and_every_field_is_described() -> None:
@@ -46,7 +46,7 @@ def test_every_type_and_every_field_is_described() -> None:
 
 
 def test_every_list_has_a_size() -> None:
-    """No field gives everything there is: a list has a limit, a connection has first."""
+    """No field returns an unbounded list: a list has a limit, and a connection has `first`."""
     unbounded = []
     for type_ in ours():
         if not is_object_type(type_) or type_.name.endswith(("Connection", "Edge", "Payload")):
@@ -62,7 +62,7 @@ def test_every_list_has_a_size() -> None:
 
 
 def stored(type_name: str, field_name: str) -> bool:
-    """Arrays that are kept on one row, bounded where they are written or found."""
+    """Return whether a field is an array stored in one row, bounded where it is written or found."""
     return (type_name, field_name) in {
         ("Query", "_entities"),  # as long as what was represented
         ("Webhook", "kinds"),  # nine
@@ -104,8 +104,8 @@ def stored(type_name: str, field_name: str) -> bool:
     }
 
 
-def test_the_names_that_clients_know_are_there() -> None:
-    """BEHAVIOUR's public names: arguments may grow, never break."""
+def test_the_names_that_clients_use_are_in_the_contract() -> None:
+    """Existing clients use these names: arguments may be added, but none may be removed or become required."""
     known = {
         "wikiPage": "tenantId! ownerId userId type! slug!",
         "wikiSearch": "tenantId! ownerId userId query! limit",
@@ -137,7 +137,7 @@ def test_the_names_that_clients_know_are_there() -> None:
     assert all(value == value.upper() for type_ in ours() if is_enum_type(type_) for value in type_.values)
 
 
-def test_every_scalar_of_ours_says_where_it_is_specified() -> None:
+def test_custom_scalars_have_a_specification_url() -> None:
     ours_alone = [type_ for type_ in ours() if is_scalar_type(type_) and not is_specified_scalar_type(type_)]
     assert {type_.name for type_ in ours_alone} == {"DateTime", "JSON", "_Any"}
     for schema in (GRAPHQL, v0.GRAPHQL):
@@ -147,7 +147,7 @@ def test_every_scalar_of_ours_says_where_it_is_specified() -> None:
 
 
 def test_every_payload_has_user_errors() -> None:
-    """A mutation whose answer is the thing itself has none: what is wrong with its input is an error of the field."""
+    """A mutation that returns the object itself has none: an invalid input is an error of its field."""
     assert GRAPHQL.mutation_type is not None
     bare = set()
     for name, field in GRAPHQL.mutation_type.fields.items():

@@ -1,4 +1,4 @@
-"""The contract of older clients: frozen, and read by the same statements as the newer one."""
+"""The contract of older clients is frozen, and is answered by the same statements as the newer one."""
 
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,12 @@ SPELLED = {"status", "kind"}
 TRIGGERS = {"retain": "memory_retain", "sweep": "lint"}
 
 
-def test_it_is_the_committed_one() -> None:
+def test_the_committed_v0_contract_is_the_one_served() -> None:
     message = "/graphql/v0 is frozen: what is new belongs in /graphql. For a mistake in it: `make schema`"
     assert COMMITTED.read_text() == v0.sdl(), message
 
 
-def test_states_triggers_and_kinds_are_texts_there() -> None:
+def test_v0_states_triggers_and_kinds_are_strings() -> None:
     types = [type_ for type_ in v0.GRAPHQL.type_map.values() if not is_introspection_type(type_)]
     assert [type_.name for type_ in types if is_enum_type(type_)] == ["WikiPageType"]
     for type_ in types:
@@ -43,7 +43,7 @@ def context(database: Database) -> Recorder:
 
 
 def variables(world: World) -> dict[str, Any]:
-    """Of a page of the caller's that has links in both directions."""
+    """Return variables for a page of the caller that has links in both directions."""
     pages = {row["id"]: row for row in world.tables["pages"] if row["owner_id"] == ADMIN.owner_id}
     ends = [{link[end] for link in world.tables["links"]} for end in ("from_page_id", "to_page_id")]
     page = next(pages[id] for id in sorted(ends[0] & ends[1] & pages.keys()) if pages[id]["status"] == "active")
@@ -55,15 +55,13 @@ def variables(world: World) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_a_read_is_one_statement(context: Recorder, world: World, name: str) -> None:
+async def test_a_v0_read_is_one_statement(context: Recorder, world: World, name: str) -> None:
     await data(v0.make_engine(), context, READS[name], **variables(world))
     assert len(context.statements) == 1
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_answers_differ_from_the_newer_ones_in_spellings_alone(
-    context: Recorder, world: World, name: str
-) -> None:
+async def test_v0_answers_differ_from_newer_ones_only_in_spelling(context: Recorder, world: World, name: str) -> None:
     older = await data(v0.make_engine(), context, READS[name], **variables(world))
     newer = await data(root.make_engine(), context, READS[name], **variables(world))
     assert older == older_spelling(newer)
@@ -84,6 +82,6 @@ def older_spelling(value: Any) -> Any:
     return shown
 
 
-async def test_a_refused_document_says_nothing_of_the_newer_contract(context: Recorder) -> None:
+async def test_a_refused_v0_document_suggests_no_newer_field(context: Recorder) -> None:
     answer = orjson.loads((await v0.make_engine().execute("{ wikiPagez { id } }", {}, None, context)).body)
     assert "wikiPages" not in str(answer)
