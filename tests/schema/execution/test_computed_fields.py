@@ -1,4 +1,4 @@
-"""Fields that Python computes: the one statement of an operation finds what they need, and its answer is filled in."""
+"""Fields computed in Python get their values from the one statement of the operation."""
 
 import orjson
 import pytest
@@ -23,7 +23,9 @@ async def written(wiki: Wiki, title: str, body: str) -> str:
     return str((await create_page(wiki.database, wiki.scope, draft)).page_id)
 
 
-async def test_one_statement_answers_several_roots(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_computed_fields_of_several_roots_need_one_statement(
+    engine: Engine, context: Recorder, wiki: Wiki
+) -> None:
     id = await written(wiki, "Kiln", "It is *hot* in there.")
     text = """query ($id: ID!, $length: Int!, $no: Boolean = false) {
         viewer { role }
@@ -49,7 +51,7 @@ async def test_one_statement_answers_several_roots(engine: Engine, context: Reco
     assert len(context.statements) == 1
 
 
-async def test_what_a_page_stores_is_never_taken_for_such_a_field(
+async def test_stored_data_is_never_mistaken_for_a_computed_field(
     engine: Engine, context: Recorder, wiki: Wiki
 ) -> None:
     id = await written(wiki, "Kiln", "Hot.")
@@ -57,7 +59,9 @@ async def test_what_a_page_stores_is_never_taken_for_such_a_field(
     assert (await data(engine, context, text, id=id))["node"] == {"metadata": LOOKS_LIKE_A_CALL, "excerpt": "Hot."}
 
 
-async def test_types_that_share_a_key_each_have_their_own_field(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_types_that_share_a_response_key_compute_their_own_fields(
+    engine: Engine, context: Recorder, wiki: Wiki
+) -> None:
     page = await written(wiki, "Kiln", "*Hot.*")
     section = str((await wiki.row("sections", page_id=page))["id"])
     text = """query ($ids: [ID!]!) { nodes(ids: $ids) {
@@ -72,7 +76,7 @@ async def test_types_that_share_a_key_each_have_their_own_field(engine: Engine, 
     assert len(context.statements) == 1
 
 
-async def test_graphql_core_computes_them_too(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_graphql_core_computes_the_same_values(engine: Engine, context: Recorder, wiki: Wiki) -> None:
     id = await written(wiki, "Kiln", "*Hot.*")
     fields = "node(id: $id) { ... on WikiPage { metadata bodyHtml short: excerpt(length: 3) } }"
     whole = await data(engine, context, f"query ($id: ID!) {{ {fields} }}", id=id)

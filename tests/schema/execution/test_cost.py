@@ -1,4 +1,4 @@
-"""What an operation costs, and how it is told: the same whichever way it is run."""
+"""Operations report the same cost whether they are compiled or run by graphql-core, and limits are enforced."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.schema.world import CALLERS, caller
 PYTHON = "excerpt"  # a field that only graphql-core can run
 
 
-async def told(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
+async def cost_of(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
     answer: dict[str, Any] = orjson.loads((await engine.execute(text, variables, None, context)).body)
     cost: dict[str, Any] = answer["extensions"]["cost"]
     return cost
@@ -43,8 +43,8 @@ async def told(engine: Engine, context: Context, text: str, **variables: Any) ->
         ('{ mobileWikiSearch(query: "latte", limit: 3) { page { id %s } } }', 1 + 3 + 20),
     ],
 )
-async def test_an_answer_says_what_it_cost(engine: Engine, context: Recorder, more: str, text: str, cost: int) -> None:
-    assert await told(engine, context, text % more) == {"requested": cost, "limit": 20_000}
+async def test_answers_report_their_cost(engine: Engine, context: Recorder, more: str, text: str, cost: int) -> None:
+    assert await cost_of(engine, context, text % more) == {"requested": cost, "limit": 20_000}
 
 
 LISTED = "id type slug title summary lastCompiledAt updatedAt"
@@ -70,7 +70,7 @@ async def test_a_usual_screen_costs_less_than_a_twentieth_of_the_limit(
 ) -> None:
     text, cost = SCREENS[screen]
     variables = {"id": str(context.scope.owner_id)} if "$id" in text else {}
-    assert await told(engine, context, text, **variables) == {"requested": cost, "limit": 20_000}
+    assert await cost_of(engine, context, text, **variables) == {"requested": cost, "limit": 20_000}
     assert cost * 20 < 20_000
 
 
@@ -91,40 +91,40 @@ async def test_small_lists_of_many_rows_are_refused_before_any_sql(
     assert not context.statements
 
 
-async def test_a_refusal_says_it_too(engine: Engine, database: Database) -> None:
+async def test_a_refused_operation_reports_its_cost(engine: Engine, database: Database) -> None:
     context = Recorder(database, CALLERS[0], budget=100)
     text = "{ wikiPages(first: 50) { nodes { backlinks(first: 50) { nodes { id } } } } }"
-    assert await told(engine, context, text) == {"requested": 1 + 50 + 2500, "limit": 100}
+    assert await cost_of(engine, context, text) == {"requested": 1 + 50 + 2500, "limit": 100}
 
 
-async def test_what_was_not_executed_cost_nothing(engine: Engine, context: Recorder) -> None:
+async def test_an_invalid_document_reports_no_cost(engine: Engine, context: Recorder) -> None:
     assert set(orjson.loads((await engine.execute("{ nothing }", {}, None, context)).body)) == {"errors"}
 
 
 async def test_introspection_costs_what_it_lists(engine: Engine, context: Recorder) -> None:
-    assert (await told(engine, context, "{ __typename }"))["requested"] == 1
-    assert (await told(engine, context, "{ __schema { queryType { name } } }"))["requested"] == 2
-    assert (await told(engine, context, "{ __schema { types { name } } }"))["requested"] > 100
+    assert (await cost_of(engine, context, "{ __typename }"))["requested"] == 1
+    assert (await cost_of(engine, context, "{ __schema { queryType { name } } }"))["requested"] == 2
+    assert (await cost_of(engine, context, "{ __schema { types { name } } }"))["requested"] > 100
     whole = "{ __schema { types { fields { name args { name } } } } }"
-    assert 1000 < (await told(engine, context, whole))["requested"] < 10_000
+    assert 1000 < (await cost_of(engine, context, whole))["requested"] < 10_000
 
 
-async def test_a_write_weighs_more_than_a_read(engine: Engine, context: Recorder) -> None:
+async def test_every_write_adds_ten_to_the_cost(engine: Engine, context: Recorder) -> None:
     writes = "{ ...W b: archiveWikiPage(input: {pageId: 7}) { changed } }"
     text = f"mutation {writes} fragment W on Mutation {{ a: archiveWikiPage(input: {{pageId: 7}}) {{ changed }} }}"
-    assert (await told(engine, context, text))["requested"] == 1 + 2 * 10
+    assert (await cost_of(engine, context, text))["requested"] == 1 + 2 * 10
 
 
 # -- rateLimit
 
 
-async def test_what_is_left_is_a_field_like_any_other(engine: Engine, context: Recorder) -> None:
-    asked = "rateLimit { limit cost remaining used resetAt kind: __typename }"
+async def test_rate_limit_is_a_field_like_any_other(engine: Engine, context: Recorder) -> None:
+    selection = "rateLimit { limit cost remaining used resetAt kind: __typename }"
     free = {"limit": None, "remaining": None, "used": None, "resetAt": None, "kind": "WikiRateLimit"}
-    answer = await data(engine, context, f"{{ recentWikiPages(limit: 2) {{ id }} again: {asked} {asked} }}")
+    answer = await data(engine, context, f"{{ recentWikiPages(limit: 2) {{ id }} again: {selection} {selection} }}")
     assert answer["rateLimit"] == answer["again"] == free | {"cost": 3}
     assert len(context.statements) == 1
-    answer = await data(engine, context, f"{{ recentWikiPages(limit: 2) {{ {PYTHON} }} {asked} }}")
+    answer = await data(engine, context, f"{{ recentWikiPages(limit: 2) {{ {PYTHON} }} {selection} }}")
     assert set(answer["rateLimit"]) == {*free, "cost"}
     assert len(context.statements) == 2
 
@@ -132,7 +132,7 @@ async def test_what_is_left_is_a_field_like_any_other(engine: Engine, context: R
 # -- errors
 
 
-async def test_an_answer_shows_so_many_errors_and_counts_the_rest(database: Database) -> None:
+async def test_errors_above_the_limit_are_only_counted(database: Database) -> None:
     engine = make_engine(Limits(answer_errors=3))
     context = Recorder(database, CALLERS[0])
     text = "{" + " ".join(f'a{n}: viewer {{ scopes(after: "zz") {{ nodes {{ id }} }} }}' for n in range(10)) + "}"
@@ -158,7 +158,9 @@ async def test_an_answer_shows_so_many_errors_and_counts_the_rest(database: Data
         ({"v": [{"a": [{"b": 1}]}]}, True),
     ],
 )
-async def test_variables_have_an_end(database: Database, variables: dict[str, Any], is_refused: bool) -> None:
+async def test_variables_above_the_size_or_depth_limit_are_refused(
+    database: Database, variables: dict[str, Any], is_refused: bool
+) -> None:
     engine = make_engine(Limits(variable_values=100, variable_depth=4))
     context = Recorder(database, CALLERS[0])
     answer = await ask(engine, context, "query($v: [ID!]!) { nodes(ids: $v) { id } }", **variables)
@@ -169,7 +171,7 @@ async def test_variables_have_an_end(database: Database, variables: dict[str, An
 # -- introspection by policy
 
 
-async def test_who_may_not_introspect_still_has_typenames(engine: Engine, database: Database) -> None:
+async def test_typenames_are_allowed_without_introspection(engine: Engine, database: Database) -> None:
     context = Context(database, caller(1, "alice", Role.MEMBER), may_introspect=False)
     assert await data(engine, context, "{ __typename viewer { __typename } }") == {
         "__typename": "Query", "viewer": {"__typename": "WikiViewer"}
@@ -198,7 +200,7 @@ async def test_who_may_not_introspect_still_has_typenames(engine: Engine, databa
         ("query($v: WikiPageFilter) { wikiPages(filter: $v) { nodes { id } } }", {"v": {"tag": 1}}),
     ],
 )
-async def test_suggestions_are_made_where_the_contract_is_open(
+async def test_suggestions_can_be_switched_off(
     engine: Engine, context: Recorder, text: str, variables: dict[str, Any]
 ) -> None:
     assert "Did you mean" in str(await ask(engine, context, text, **variables))

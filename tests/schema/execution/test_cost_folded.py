@@ -1,4 +1,4 @@
-"""What a plan may return: counted beforehand where it can be, and the same either way."""
+"""Folding the fixed parts of a cost in advance does not change its total."""
 
 from math import ceil
 from typing import Any
@@ -17,7 +17,7 @@ REQUEST: Any = None
 
 
 def plant(cost: Cost, trees: list[Any]) -> int:
-    """Puts the lists below the cost, and says how many rows those are."""
+    """Add the lists below the cost, and return how many rows they have."""
     total = 0
     for (size, per_row, is_fixed), below in trees:
         child = cost.add(Fixed(size) if is_fixed else lambda request, size=size: size, per_row)
@@ -26,7 +26,7 @@ def plant(cost: Cost, trees: list[Any]) -> int:
 
 
 @given(some.lists(trees, max_size=4))
-def test_what_is_counted_beforehand_changes_no_sum(trees: list[Any]) -> None:
+def test_folding_does_not_change_the_total_cost(trees: list[Any]) -> None:
     cost = Cost()
     expected = 1 + plant(cost, trees)
     assert cost.total(REQUEST) == expected
@@ -35,7 +35,7 @@ def test_what_is_counted_beforehand_changes_no_sum(trees: list[Any]) -> None:
 
 
 @given(some.lists(some.integers(0, 9), max_size=4))
-def test_what_is_fixed_throughout_is_one_number(fixed: list[int]) -> None:
+def test_fixed_costs_fold_into_one_number(fixed: list[int]) -> None:
     cost = Cost()
     plant(cost, [((size, 2, True), [((size, 1, True), [])]) for size in fixed])
     cost.fold()

@@ -1,4 +1,4 @@
-"""Random documents: bytes, values and the reference agree on data and errors.
+"""Execution as bytes, execution as values and the reference agree on data and errors of random documents.
 
 SEED=n and DOCUMENTS=m in the environment choose which; `make differential` runs thousands of them.
 """
@@ -52,7 +52,7 @@ def without_coroutines() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("part", range(4))
-async def test_random_documents(
+async def test_random_documents_agree_with_the_reference(
     database: Database, world: World, engine: Engine, verdicts: Verdicts, part: int
 ) -> None:
     """Each document is run with two sets of variables on one plan cache, in both modes."""
@@ -122,12 +122,12 @@ class Run:
     def compare(self, way: str, actual: Answer, expected: Answer) -> None:
         found = difference(actual.get("data"), expected.get("data"))
         assert found is None, f"{self.what}\n{way}, reference: {found}"
-        errors = said(actual), said(expected)
+        errors = located_errors(actual), located_errors(expected)
         assert bool(errors[0]) == bool(errors[1]), f"{self.what}\n{way}, reference: {errors}"
         assert errors[0] == errors[1] or actual["data"] is None, f"{self.what}\n{way}, reference: {errors}"
 
     def is_eager(self, answer: Answer, expected: Answer) -> bool:
-        """Bad sizes and cursors are refused for the whole source, also where the reference never gets to the field."""
+        """Return whether invalid sizes or cursors were refused in a field that the reference does not reach."""
         refused = [error for error in answer.get("errors", ()) if isinstance(error, dict) and is_eager_error(error)]
         if not refused or not answer["data"]:
             return bool(refused)
@@ -137,8 +137,8 @@ class Run:
         return all(difference(answer["data"][key], whole.get(key)) is None for key in rest)
 
 
-def said(answer: Answer) -> list[tuple[str, str]]:
-    """Errors by where they are and what they say. One that leaves no data at all may hide the others."""
+def located_errors(answer: Answer) -> list[tuple[str, str]]:
+    """Return the paths and messages of the errors. An error that leaves no data may hide others."""
     errors = answer.get("errors") or ()
     return sorted((str(error["path"]), error["message"]) for error in errors)
 
@@ -155,7 +155,7 @@ def is_eager_error(error: Answer) -> bool:
 
 
 def difference(actual: Any, expected: Any, path: str = "data") -> str | None:
-    """Where two answers first differ: order of keys counts, cursors are compared by what they say."""
+    """Return where two answers first differ: the order of keys counts, cursors are compared by content."""
     if isinstance(actual, dict) and isinstance(expected, dict) and list(actual) == list(expected):
         pairs = [(f"{path}.{key}", actual[key], expected[key]) for key in actual]
     elif isinstance(actual, list) and isinstance(expected, list) and len(actual) == len(expected):

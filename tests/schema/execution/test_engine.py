@@ -1,4 +1,4 @@
-"""What the engine promises over the product's own contract, one behaviour a test."""
+"""The engine executes operations of the contract, with one test for each guaranteed behaviour."""
 
 import asyncio
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ async def test_count_and_lookahead_run_only_when_selected(engine: Engine, contex
     assert "+ 1" in whole
 
 
-async def test_introspection_beside_data(engine: Engine, context: Recorder) -> None:
+async def test_introspection_and_data_are_answered_together(engine: Engine, context: Recorder) -> None:
     answer = await data(engine, context, "{ __schema { queryType { name } } recentWikiPages(limit: 1) { id } }")
     assert answer["__schema"] == {"queryType": {"name": "Query"}}
     assert len(answer["recentWikiPages"]) == len(context.statements) == 1
@@ -55,7 +55,7 @@ async def test_introspection_beside_data(engine: Engine, context: Recorder) -> N
         '{ __type(name: "WikiPage") { fields { name } } __schema { description } }',
     ],
 )
-async def test_what_asks_the_schema_alone_is_made_once_without_sql(
+async def test_pure_introspection_is_executed_once_without_sql(
     world_dsn: str, context: Recorder, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     engine, unopened = make_engine(), Recorder(Database(world_dsn), CALLERS[0])
@@ -65,20 +65,20 @@ async def test_what_asks_the_schema_alone_is_made_once_without_sql(
     assert await data(engine, unopened, text) == expected
 
 
-async def test_what_asks_the_schema_by_a_variable_is_read_each_time(engine: Engine, context: Recorder) -> None:
+async def test_introspection_with_variables_is_executed_each_time(engine: Engine, context: Recorder) -> None:
     text = "query($n: String!) { __type(name: $n) { name } }"
     for name in ("WikiPage", "WikiSection"):
         assert await data(engine, context, text, n=name) == {"__type": {"name": name}}
 
 
-async def test_more_than_fifty_fields_in_one_object(engine: Engine, context: Recorder) -> None:
+async def test_an_object_may_have_more_than_fifty_fields(engine: Engine, context: Recorder) -> None:
     fields = " ".join(f"a{number}: title" for number in range(99))
     answer = await data(engine, context, f"{{ recentWikiPages(limit: 1) {{ {fields} }} }}")
     assert len(answer["recentWikiPages"][0]) == 99
     assert len(context.statements) == 1
 
 
-async def test_eight_at_once(engine: Engine, context: Recorder) -> None:
+async def test_eight_concurrent_operations_get_equal_answers(engine: Engine, context: Recorder) -> None:
     asking = (ask(engine, context, "{ recentWikiPages(limit: 3) { id parent { id } } }") for _ in range(8))
     answers = await asyncio.gather(*asking)
     assert all(answer == answers[0] for answer in answers)
@@ -87,7 +87,7 @@ async def test_eight_at_once(engine: Engine, context: Recorder) -> None:
 # -- search
 
 
-async def test_search_keeps_the_order_of_its_step(engine: Engine, context: Recorder) -> None:
+async def test_search_results_keep_the_order_of_the_search_step(engine: Engine, context: Recorder) -> None:
     text = 'query($t: ID!) { wikiSearch(tenantId: $t, query: "latte", limit: 50) { score page { id status } } }'
     hits = (await data(engine, context, text, t=str(context.scope.tenant_id)))["wikiSearch"]
     found = await context.search(SearchRequest("latte", 50))
@@ -97,7 +97,7 @@ async def test_search_keeps_the_order_of_its_step(engine: Engine, context: Recor
 
 
 @pytest.mark.parametrize("query", ["", "  ", "?!…"])
-async def test_a_search_for_nothing_runs_no_sql(world_dsn: str, engine: Engine, query: str) -> None:
+async def test_an_empty_search_runs_no_sql(world_dsn: str, engine: Engine, query: str) -> None:
     unopened = Recorder(Database(world_dsn), CALLERS[0])
     text = "query($q: String!) { a: mobileWikiSearch(query: $q) { score } b: mobileWikiSearch(query: $q) { score } }"
     assert await data(engine, unopened, text, q=query) == {"a": [], "b": []}
@@ -124,8 +124,8 @@ async def test_an_interface_becomes_its_concrete_type_in_bytes_and_values(
         assert answer["nodes"] == [expected, expected]
 
 
-async def test_a_foreign_id_answers_like_an_unknown_one(engine: Engine, context: Recorder, world: World) -> None:
-    """Of another tenant, or of a wiki that nobody granted."""
+async def test_a_foreign_id_answers_like_an_unknown_id(engine: Engine, context: Recorder, world: World) -> None:
+    """The ids are of another tenant, and of a wiki without a grant."""
     for row in (world.rows("pages", 2, "alice")[0], world.rows("pages", 1, "eve")[0]):
         answer = await data(engine, context, "query($id: ID!) { node(id: $id) { id } }", id=str(row["id"]))
         assert answer == {"node": None}
@@ -134,7 +134,7 @@ async def test_a_foreign_id_answers_like_an_unknown_one(engine: Engine, context:
 # -- refusals and faults
 
 
-async def test_too_expensive_is_refused_before_any_sql(engine: Engine, database: Database) -> None:
+async def test_an_expensive_operation_is_refused_before_any_sql(engine: Engine, database: Database) -> None:
     context = Recorder(database, CALLERS[0], budget=5_000)
     deep = "children(limit: 100) { children(limit: 100) { children(limit: 100) { id } } }"
     for computed in ("", "excerpt"):
@@ -146,14 +146,14 @@ async def test_too_expensive_is_refused_before_any_sql(engine: Engine, database:
 @pytest.mark.parametrize(
     "cursor", ["zz", "é", "W10=", "WyItaHVibmVzcyxpZCIsICJ4IiwgMV0=", "WyJ0aXRsZSxpZCIsICJhIiwgImIiXQ==", "bnVsbA=="]
 )
-async def test_a_bad_cursor_is_a_located_error(engine: Engine, context: Recorder, cursor: str) -> None:
+async def test_an_invalid_cursor_is_an_error_with_a_path(engine: Engine, context: Recorder, cursor: str) -> None:
     text = "query($cursor: String) { viewer { role } wikiPages(after: $cursor) { nodes { id } } }"
     answer = await ask(engine, context, text, cursor=cursor)
     assert code(answer) == "BAD_USER_INPUT"
     assert answer["errors"][0]["path"] == ["wikiPages"]
 
 
-async def test_a_bad_cursor_is_refused_where_nothing_of_its_page_is_selected(engine: Engine, context: Recorder) -> None:
+async def test_an_invalid_cursor_is_refused_when_only_the_count_is_selected(engine: Engine, context: Recorder) -> None:
     answer = await ask(engine, context, '{ wikiPages(after: "zz") { totalCount } }')
     assert code(answer) == "BAD_USER_INPUT"
 
@@ -164,10 +164,10 @@ async def test_a_cursor_of_another_order_is_refused(engine: Engine, context: Rec
     assert code(await ask(engine, context, text, o="HUBNESS", a=cursor)) == "BAD_USER_INPUT"
 
 
-async def test_a_root_that_fails_leaves_the_others(
+async def test_a_failed_root_field_leaves_the_others_intact(
     engine: Engine, context: Recorder, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bytes fail as a whole; run as values, only the root that fails is null."""
+    """Execution as bytes fails as a whole; execution as values makes only the failed root null."""
     fetch, failing = context.fetch, []
 
     async def flaky(sql: str, arguments: Sequence[Any], *more: Any) -> bytes | None:
@@ -215,10 +215,10 @@ async def test_a_null_in_a_non_null_field_propagates(
         (graph, "query($t: ID!) { wikiGraph(tenantId: $t) { edges { kind } } }"),
     ],
 )
-async def test_a_declaration_that_forgets_the_tenant_never_runs(
+async def test_a_relation_without_a_tenant_predicate_never_runs(
     engine: Engine, context: Recorder, monkeypatch: pytest.MonkeyPatch, module: Any, field: str
 ) -> None:
-    """Wherever the table is: in an expression, a sub-select, a union, an arm of a CTE."""
+    """The table is in an expression, a sub-select, a union or an arm of a CTE."""
     monkeypatch.setattr(module, "in_tenant", lambda query: query)
     variables = {"t": str(context.scope.tenant_id)} if "$t" in field else {}
     assert code(await ask(engine, context, field, **variables)) == "INTERNAL_SERVER_ERROR"
@@ -228,10 +228,10 @@ async def test_a_declaration_that_forgets_the_tenant_never_runs(
 # -- texts
 
 
-async def test_a_text_with_every_hostile_character_comes_through(
+async def test_hostile_characters_are_returned_unchanged(
     engine: Engine, context: Recorder, database: Database, world: World
 ) -> None:
-    """As it is stored, as bytes and as values, as an argument too."""
+    """The text is read as bytes and as values, and is passed as an argument."""
     hostile = "".join(map(chr, range(1, 128))) + "\x85\xa0\u2028\u2029\ufeff\ufffd\U0001f418\U0010ffff \\u0041 \\n \"'"
     page = active(world)
     update = "UPDATE pages SET title = $1 WHERE tenant_id = $2 AND id = $3"
@@ -250,12 +250,12 @@ async def test_a_text_with_every_hostile_character_comes_through(
 
 
 @pytest.mark.parametrize("text", ["\x00", "a\ud800"])
-async def test_what_postgres_cannot_hold_is_a_bad_input(engine: Engine, context: Recorder, text: str) -> None:
+async def test_text_that_postgres_cannot_store_is_bad_input(engine: Engine, context: Recorder, text: str) -> None:
     query = "query($s: String!) { recentWikiPages { section(slug: $s) { id } } }"
     assert code(await ask(engine, context, query, s=text)) == "BAD_USER_INPUT"
 
 
-async def test_jobs_are_for_admins(engine: Engine, database: Database) -> None:
+async def test_only_admins_see_compile_jobs(engine: Engine, database: Database) -> None:
     text = "query($t: ID!) { wikiCompileJobs(tenantId: $t) { id } }"
     for role in Role:
         context = Recorder(database, caller(1, "alice", role))

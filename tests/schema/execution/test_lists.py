@@ -1,4 +1,4 @@
-"""Lists are paged both ways, and nothing is met twice or missed."""
+"""Lists are paged in both directions, without duplicates or gaps."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from selection import Engine
 from tests.schema.asking import Recorder, data
 
 
-def test_every_connection_is_paged_both_ways_but_a_search() -> None:
-    """Results are ranked from the best on: nobody starts at the worst."""
+def test_connections_except_searches_are_paged_in_both_directions() -> None:
+    """Search results are ranked, and no client pages from the worst result."""
     for type_ in GRAPHQL.type_map.values():
         for name, field in getattr(type_, "fields", {}).items():
             if str(getattr(field, "type", "")).rstrip("!").endswith("Connection"):
@@ -24,7 +24,7 @@ LISTS += ["wikiSources(%s)", "wikiMentions(%s)", "wikiTags(%s)", "wikiOwners(%s)
 
 
 @pytest.mark.parametrize("field", LISTS)
-async def test_walking_either_way_meets_everything_once(engine: Engine, context: Recorder, field: str) -> None:
+async def test_paging_in_either_direction_returns_each_node_once(engine: Engine, context: Recorder, field: str) -> None:
     everything = await walk(engine, context, field, "first", "after", 100)
     assert await walk(engine, context, field, "first", "after", 3) == everything
     assert await walk(engine, context, field, "last", "before", 3) == everything
@@ -32,13 +32,13 @@ async def test_walking_either_way_meets_everything_once(engine: Engine, context:
     assert len({str(node) for node in everything}) == len(everything)
 
 
-async def test_an_order_of_both_directions_is_walked_too(
+async def test_a_mixed_sort_order_is_paged_in_both_directions(
     engine: Engine, context: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """None of ours is, as a comparison of whole rows is quicker; the compiler can."""
+    """No order of the product is mixed, as comparing whole rows is faster, but the compiler supports it."""
     mixed = pages.ORDERS | {"hubness": lambda page: (page.c.hubness_score.desc(), page.c.title, page.c.id.desc())}
     monkeypatch.setattr(pages, "ORDERS", mixed)
-    await test_walking_either_way_meets_everything_once(engine, context, LISTS[3])
+    await test_paging_in_either_direction_returns_each_node_once(engine, context, LISTS[3])
 
 
 async def walk(engine: Engine, context: Recorder, field: str, size: str, beyond: str, count: int) -> list[Any]:
@@ -57,8 +57,8 @@ async def walk(engine: Engine, context: Recorder, field: str, size: str, beyond:
     return seen
 
 
-async def test_more_than_the_most_gives_the_most(engine: Engine, context: Recorder) -> None:
-    """Some mentions hold more quotes than the five that are shown."""
+async def test_a_limit_above_the_maximum_returns_the_maximum(engine: Engine, context: Recorder) -> None:
+    """Some mentions have more quotes than the maximum of five."""
     text = "{ wikiMentions(first: 5000) { nodes { contexts(limit: 5000) { quote } } } }"
     found = (await data(engine, context, text))["wikiMentions"]["nodes"]
     assert max(len(mention["contexts"]) for mention in found) == 5

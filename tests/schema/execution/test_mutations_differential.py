@@ -41,7 +41,7 @@ DAY = 86_400  # seconds
 
 
 class Failing(Context):
-    """Some of its compiled reads fail: those by these numbers."""
+    """A context in which the compiled reads with the given numbers fail."""
 
     def __init__(self, database: Database, scope: Scope, fails: set[int]) -> None:
         super().__init__(database, scope)
@@ -71,7 +71,9 @@ def reference() -> Engine:
 
 
 @pytest.mark.parametrize("part", range(4))
-async def test_random_mutations(database: Database, world: World, reference: Engine, part: int) -> None:
+async def test_random_mutations_agree_with_graphql_core(
+    database: Database, world: World, reference: Engine, part: int
+) -> None:
     tally: Counter[str] = Counter()
     known = {str(row["id"]) for rows in world.tables.values() for row in rows if "id" in row}
     engine = make_engine()
@@ -81,8 +83,8 @@ async def test_random_mutations(database: Database, world: World, reference: Eng
         text, variables, _ = documents.make()
         for given, fails in ((variables, set[int]()), (documents.again(), {documents.rng.randint(1, 3)})):
             what = f"SEED={seed}\n{text}\n{given}"
-            expected, _ = await undone(reference, Failing(database, scope, fails), text, given)
-            found, way = await undone(engine, Failing(database, scope, fails), text, given)
+            expected, _ = await execute_and_roll_back(reference, Failing(database, scope, fails), text, given)
+            found, way = await execute_and_roll_back(engine, Failing(database, scope, fails), text, given)
             if fails:  # of several reads at once, graphql-core's may have to be planned first and then cost nothing
                 found.pop("extensions", None), expected.pop("extensions", None)
                 for error in (
@@ -101,12 +103,14 @@ async def test_random_mutations(database: Database, world: World, reference: Eng
         assert tally["written"] > tally["errors"] / 6, "many of them find something to write"
 
 
-async def undone(engine: Engine, context: Failing, text: str, given: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The answer, and which way it was made; what was written is not there any more."""
+async def execute_and_roll_back(
+    engine: Engine, context: Failing, text: str, given: dict[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Return the response body and the way of execution, after the writes were rolled back."""
     trace = RequestTrace("differential")
     token = REQUEST_TRACE.set(trace)
     try:
-        async with OneTransaction(context.database, begun) as context.database:
+        async with OneTransaction(context.database, begin_without_claim) as context.database:
             answer = await engine.execute(text, given, None, context)
     finally:
         REQUEST_TRACE.reset(token)
@@ -115,12 +119,12 @@ async def undone(engine: Engine, context: Failing, text: str, given: dict[str, A
     return body, trace.way
 
 
-async def begun(connection: Connection) -> None:
-    """Nothing is claimed."""
+async def begin_without_claim(connection: Connection) -> None:
+    """Begin the transaction without any claim."""
 
 
 def normal(value: Any, known: set[str]) -> Any:
-    """Without the ids and moments that each execution makes anew."""
+    """Return the value without the ids and times that each execution creates."""
     match value:
         case dict():
             return {key: normal(one, known) for key, one in value.items()}

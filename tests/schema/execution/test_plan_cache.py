@@ -1,4 +1,4 @@
-"""A cached plan answers every caller as a fresh one does."""
+"""A cached plan answers every caller like a new plan does."""
 
 import asyncio
 from typing import Any
@@ -23,7 +23,7 @@ STRANGER = caller(2, "alice", CALLERS[0].role)
 async def outcome(
     engine: Engine, database: Database, scope: Scope, operation: Operation, given: Any
 ) -> tuple[Any, list[str], int]:
-    """The answer or the error, the statements, and the cost."""
+    """Return the answer or the error, the statements, and the cost."""
     context = Recorder(database, scope, RICH)
     try:
         shown: Any = await engine.as_bytes(operation, given, context)
@@ -34,7 +34,9 @@ async def outcome(
     return shown, context.statements, context.spent
 
 
-async def test_random_documents_by_several_callers(database: Database, world: World, engine: Engine) -> None:
+async def test_cached_plans_answer_several_callers_like_fresh_plans(
+    database: Database, world: World, engine: Engine
+) -> None:
     for seed in range(1, 16):
         own, other = CALLERS[seed % len(CALLERS)], CALLERS[(seed + 1) % len(CALLERS)]
         documents = Documents(GRAPHQL, world, own, seed)
@@ -47,9 +49,7 @@ async def test_random_documents_by_several_callers(database: Database, world: Wo
                 assert await outcome(engine, database, scope, cached, given) == expected, f"SEED={seed}\n{text}"
 
 
-async def test_callers_who_ask_the_same_at_the_same_time_get_their_own_answers(
-    database: Database, engine: Engine
-) -> None:
+async def test_concurrent_callers_of_one_document_get_their_own_answers(database: Database, engine: Engine) -> None:
     callers = [*CALLERS, STRANGER]
     expected = [await Engine(GRAPHQL).execute(TITLES, {"n": 3}, None, Context(database, scope)) for scope in callers]
     assert len(set(expected)) > 1
@@ -58,7 +58,7 @@ async def test_callers_who_ask_the_same_at_the_same_time_get_their_own_answers(
         assert await asyncio.gather(*asking) == expected
 
 
-async def test_the_cost_is_checked_each_time(database: Database, engine: Engine) -> None:
+async def test_the_cost_is_checked_on_every_use_of_a_plan(database: Database, engine: Engine) -> None:
     rich = Context(database, CALLERS[0])
     await engine.execute(TITLES, {"n": 30}, None, rich)
     poor = Context(database, CALLERS[0], rich.spent - 1)
@@ -68,7 +68,7 @@ async def test_the_cost_is_checked_each_time(database: Database, engine: Engine)
     assert enough.spent == rich.spent
 
 
-async def test_access_is_checked_each_time(database: Database, engine: Engine) -> None:
+async def test_access_is_checked_on_every_use_of_a_plan(database: Database, engine: Engine) -> None:
     text = "query($t: ID) { recentWikiPages(tenantId: $t) { id } }"
     given = {"t": str(CALLERS[0].tenant_id)}
     for scope, is_refused in ((CALLERS[0], False), (STRANGER, True), (CALLERS[0], False)):

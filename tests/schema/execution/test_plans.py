@@ -1,4 +1,4 @@
-"""Plans and documents are kept, shared and bounded, and nothing of one request stays in them."""
+"""Plans and documents are cached, shared and bounded, and keep no data of a request."""
 
 import itertools
 
@@ -26,7 +26,7 @@ async def test_plans_are_shared_by_shape_and_bounded(engine: Engine, context: Re
     assert len(plans.entries) == plans.size
 
 
-async def test_documents_are_bounded_and_invalid_ones_are_remembered(
+async def test_the_document_cache_is_bounded_and_caches_invalid_documents(
     engine: Engine, context: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):
@@ -39,10 +39,10 @@ async def test_documents_are_bounded_and_invalid_ones_are_remembered(
     assert ("{ nothing }", None) not in engine.documents.entries
 
 
-async def test_a_plan_made_for_one_caller_never_shows_another_ones_rows(
+async def test_a_shared_plan_shows_each_caller_only_its_own_rows(
     engine: Engine, database: Database, world: World
 ) -> None:
-    """As bytes and as values; every caller on the plans that the first one made."""
+    """Every caller uses the plans of the first caller, as bytes and as values."""
     for more in ("", "excerpt"):
         text = f"{{ viewer {{ role actorId owner {{ id }} }} recentWikiPages(limit: 100) {{ ownerId id {more} }} }}"
         for scope in (*CALLERS[:-1], CALLERS[0]):
@@ -58,8 +58,8 @@ async def test_a_plan_made_for_one_caller_never_shows_another_ones_rows(
         assert len((await engine.document(text, None)).operation.plans.entries) == 1
 
 
-async def test_it_works_under_strawberrys_own_executor(context: Recorder) -> None:
-    """As for subscriptions over websockets, where Strawberry drives the operation."""
+async def test_plans_work_under_the_executor_of_strawberry(context: Recorder) -> None:
+    """Strawberry executes the operations of subscriptions over WebSockets."""
     text = """query($order: WikiPageOrder!, $filter: WikiPageFilter, $first: Int) {
         wikiPages(orderBy: $order, filter: $filter, first: $first) { nodes { title excerpt } } }"""
     variables = {"order": "TITLE", "filter": {"status": "ACTIVE"}, "first": 2}

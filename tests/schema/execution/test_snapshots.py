@@ -1,4 +1,4 @@
-"""Typical reads of clients: which SQL they come to, what they cost, and how Postgres plans them."""
+"""The SQL, the cost and the plans of typical reads are equal to their stored snapshots."""
 
 import asyncio
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ MOST_LINES = 80  # of a difference, in the message of a failed test
 
 
 @pytest.fixture(scope="session")
-def taken(server_dsn: str, template: str, shared_folder: Path) -> Iterator[dict[str, str]]:
-    """The snapshots as they are now: taken once in a run, by whichever worker comes first."""
+def current(server_dsn: str, template: str, shared_folder: Path) -> Iterator[dict[str, str]]:
+    """The snapshots of the current code by name, which the first worker of a run takes."""
 
     def make() -> str:
         with copied(server_dsn, template) as dsn:
@@ -33,7 +33,7 @@ def taken(server_dsn: str, template: str, shared_folder: Path) -> Iterator[dict[
 
 @pytest.fixture(scope="session")
 def is_known_planner(server_dsn: str) -> bool:
-    """Whether the server plans as the one with which the snapshots were written."""
+    """Whether the server makes the same plans as the one with which the snapshots were written."""
 
     async def ask() -> bool:
         connection = await asyncpg.connect(server_dsn)
@@ -49,9 +49,9 @@ def is_known_planner(server_dsn: str) -> bool:
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_read_is_as_its_snapshot(taken: dict[str, str], is_known_planner: bool, name: str) -> None:
+def test_a_read_matches_its_snapshot(current: dict[str, str], is_known_planner: bool, name: str) -> None:
     path = FOLDER / f"{name}.sql"
-    stored, now = path.read_text(encoding="utf-8") if path.exists() else "", taken[name]
+    stored, now = path.read_text(encoding="utf-8") if path.exists() else "", current[name]
     if not is_known_planner:
         stored, now = without_plan(stored), without_plan(now)
     if stored != now:
@@ -60,23 +60,23 @@ def test_a_read_is_as_its_snapshot(taken: dict[str, str], is_known_planner: bool
         pytest.fail(f"{name} differs from its snapshot. Run: make snapshots, and review the difference.\n{shown}")
 
 
-def test_every_file_belongs_to_an_operation() -> None:
+def test_every_snapshot_file_belongs_to_an_operation() -> None:
     known = {f"{name}.{ending}" for name in names() for ending in ("graphql", "sql", "json")}
     assert {path.name for path in FOLDER.iterdir()} <= known
 
 
 @pytest.mark.parametrize("name", [name for name in names() if name.partition("_")[0] in STORED])
-def test_what_rest_and_mcp_read_is_what_they_send(name: str) -> None:
-    sent = [definitions(parse(path.read_text())) for path in STORED[name.partition("_")[0]].glob("*.graphql")]
-    assert any(definitions(parse(document(name))) <= one for one in sent), "copy the document of the client again"
+def test_rest_and_mcp_snapshots_use_the_documents_they_send(name: str) -> None:
+    documents = [definitions(parse(path.read_text())) for path in STORED[name.partition("_")[0]].glob("*.graphql")]
+    assert any(definitions(parse(document(name))) <= one for one in documents), "copy the document of the client again"
 
 
 def definitions(found: DocumentNode) -> set[str]:
-    """The operations and fragments, printed."""
+    """Return the printed operations and fragments of a document."""
     return {print_ast(one) for one in found.definitions}
 
 
-def test_the_plan_can_be_left_out() -> None:
+def test_the_plan_can_be_removed_from_a_snapshot() -> None:
     text = (FOLDER / "tags.sql").read_text()
     rest = without_plan(text)
     assert "Scan" in text

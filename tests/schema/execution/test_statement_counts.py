@@ -1,6 +1,6 @@
-"""How many statements an operation sends: a read one, a search a few, a write as many for a long page as for a short.
+"""Operations send a fixed number of SQL statements, whatever the depth of a read or the size of a write.
 
-The tables are what is, to the statement: whoever changes a number sees it here and says why.
+The tables hold the exact numbers, so a change of a number needs a reason.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ def filled_dsn(server_dsn: str, template: str) -> Iterator[str]:
 
 @pytest.fixture
 def own_dsn(server_dsn: str, filled_dsn: str) -> Iterator[str]:
-    """What one test has written the next does not see."""
+    """The address of a copy of the filled database for one test that writes."""
     with copied(server_dsn, urlsplit(filled_dsn).path[1:]) as dsn:
         yield dsn
 
@@ -100,7 +100,7 @@ async def database(own_dsn: str) -> AsyncIterator[ListeningDatabase]:
 
 @pytest.fixture(scope="module")
 def read_dsn(server_dsn: str, filled_dsn: str) -> Iterator[str]:
-    """For the tests that only read. The one that is copied for others may have no connections."""
+    """The address of a shared copy for tests that only read, as a database with connections cannot be copied."""
     with copied(server_dsn, urlsplit(filled_dsn).path[1:]) as dsn:
         yield dsn
 
@@ -111,10 +111,10 @@ async def reader(read_dsn: str) -> AsyncIterator[ListeningDatabase]:
         yield database
 
 
-async def sent(
+async def execute(
     database: ListeningDatabase, document: str, variables: dict[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """The answer, and the statements it took."""
+    """Execute the document, and return its data and the statements that were sent."""
     owner = PLACE.owner_id
     scope = Scope(PLACE.tenant_id, owner, Role.ADMIN, Actor(ActorKind.USER, "marco"), (owner,))
     (await database.heard()).clear()
@@ -126,15 +126,15 @@ async def sent(
 
 @pytest.mark.parametrize("name", NESTED)
 async def test_a_read_is_one_statement_however_deep(reader: ListeningDatabase, name: str) -> None:
-    data, statements = await sent(reader, NESTED[name], values(PLACE))
+    data, statements = await execute(reader, NESTED[name], values(PLACE))
     assert all(data.values())
     assert len(statements) == 1
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_every_root_field_is_one_statement_and_a_search_a_few(reader: ListeningDatabase, name: str) -> None:
+async def test_root_fields_take_the_expected_number_of_statements(reader: ListeningDatabase, name: str) -> None:
     case = CASES[name]
-    _, statements = await sent(reader, case.document, values(PLACE))
+    _, statements = await execute(reader, case.document, values(PLACE))
     assert len(statements) == 1 + STEPS.get(name, STEPS.get(case.root, 0))
 
 
@@ -142,31 +142,31 @@ SEARCH = "query ($q: String!) { mobileWikiSearch(query: $q) { score page { slug 
 RESULTS = "query ($q: String!) { wikiSearchResults(query: $q) { nodes { slug } } }"
 
 
-async def test_a_search_again_is_one_statement_until_its_words_are_counted_anew(database: ListeningDatabase) -> None:
-    asked = {"q": values(PLACE)["common"]}
-    first, statements = await sent(database, SEARCH, asked)
-    again, fewer = await sent(database, SEARCH, asked)
+async def test_a_repeated_search_is_one_statement_until_words_are_recounted(database: ListeningDatabase) -> None:
+    variables = {"q": values(PLACE)["common"]}
+    first, statements = await execute(database, SEARCH, variables)
+    again, fewer = await execute(database, SEARCH, variables)
     assert (len(statements), len(fewer)) == (2, 1)
     assert again == first
 
     await count_anew(database)
-    found, more = await sent(database, SEARCH, asked)
+    found, more = await execute(database, SEARCH, variables)
     assert len(more) == 3  # what holds no more, what the words are now, and the answer
     assert found == first
-    assert len((await sent(database, SEARCH, asked))[1]) == 1
+    assert len((await execute(database, SEARCH, variables))[1]) == 1
 
 
-async def test_results_again_are_a_statement_less_until_their_words_are_counted_anew(
+async def test_repeated_results_save_a_statement_until_words_are_recounted(
     database: ListeningDatabase,
 ) -> None:
-    asked = {"q": values(PLACE)["common"]}
-    first, statements = await sent(database, RESULTS, asked)
-    again, fewer = await sent(database, RESULTS, asked)
+    variables = {"q": values(PLACE)["common"]}
+    first, statements = await execute(database, RESULTS, variables)
+    again, fewer = await execute(database, RESULTS, variables)
     assert (len(statements), len(fewer)) == (3, 2)
     assert again == first
 
     await count_anew(database)
-    found, more = await sent(database, RESULTS, asked)
+    found, more = await execute(database, RESULTS, variables)
     assert len(more) == 4
     assert found == first
 
@@ -178,9 +178,9 @@ async def count_anew(database: ListeningDatabase) -> None:
         await fold(writer, ANALYSER)
 
 
-async def test_a_search_for_nothing_is_no_statement(reader: ListeningDatabase) -> None:
+async def test_an_empty_search_sends_no_statement(reader: ListeningDatabase) -> None:
     document = 'query ($tenant: ID!) { wikiSearch(tenantId: $tenant, query: " ?! ") { score } }'
-    assert await sent(reader, document, values(PLACE)) == ({"wikiSearch": []}, [])
+    assert await execute(reader, document, values(PLACE)) == ({"wikiSearch": []}, [])
 
 
 # BEGIN and COMMIT count; what is announced goes along with the COMMIT. What the payload shows is one more after it.
@@ -255,17 +255,17 @@ REST = {
 }
 
 
-def test_every_mutation_is_in_the_table() -> None:
+def test_every_mutation_is_counted_or_listed_as_uncounted() -> None:
     assert GRAPHQL.mutation_type is not None
     assert set(WRITES) | ASKS == set(GRAPHQL.mutation_type.fields)
 
 
 @pytest.mark.parametrize("size", [1, 40])
-async def test_a_write_takes_as_many_statements_whatever_its_size(database: ListeningDatabase, size: int) -> None:
+async def test_a_write_takes_the_same_statements_for_any_size(database: ListeningDatabase, size: int) -> None:
     taken: dict[str, int] = {}
     ids = {"hub": str(PLACE.page(0)), "topic": str(PLACE.page(1))}
     for name in WRITES:
-        shown, statements = await written(database, name, inputs(name, ids, size))
+        shown, statements = await write(database, name, inputs(name, ids, size))
         ids |= {"updateWikiPage": {}, "createWikiPage": {"page": shown}, "addWikiSource": {"source": shown},
                 "recordWikiMention": {"mention": shown},
                 "supersedeWikiClaim": {"claim": shown},
@@ -281,30 +281,30 @@ async def test_a_write_takes_as_many_statements_whatever_its_size(database: List
 
 
 @pytest.mark.parametrize(("size", "taken"), [(1, 39), (2, 41), (20, 41)])
-async def test_a_transfer_takes_as_many_statements_however_many_texts_and_names_it_is_about(
+async def test_statements_of_a_transfer_do_not_grow_with_links_and_names(
     database: ListeningDatabase, size: int, taken: int
 ) -> None:
-    """A single row goes along with the next statement."""
+    """A single row is sent together with the next statement."""
     async with database.transaction() as connection:
         sql = "INSERT INTO owners (tenant_id, id, kind, slug, name) VALUES ($1, $2, 'user', 'other', 'Other')"
         await connection.raw.execute(sql, PLACE.tenant_id, PLACE.page(1))
-    page, _ = await written(database, "createWikiPage", inputs("createWikiPage", {"hub": "", "topic": ""}, size))
+    page, _ = await write(database, "createWikiPage", inputs("createWikiPage", {"hub": "", "topic": ""}, size))
     for number in range(size):
         linking = {"type": "TOPIC", "title": f"Linking {number}", "bodyMd": f"[[Long page {size}]]"}
-        await written(database, "createWikiPage", linking)
-    _, statements = await written(database, "transferWikiPage", {"pageId": page, "toOwner": "other"})
+        await write(database, "createWikiPage", linking)
+    _, statements = await write(database, "transferWikiPage", {"pageId": page, "toOwner": "other"})
     statements = [sql for sql in statements if not sql.endswith(FOLD_ENDS)]
     assert next(place for place, sql in enumerate(statements) if sql.endswith("COMMIT;")) + 1 == taken
 
 
-async def written(database: ListeningDatabase, name: str, input: dict[str, Any]) -> tuple[str, list[str]]:
-    """The id of what the payload shows, and the statements."""
+async def write(database: ListeningDatabase, name: str, input: dict[str, Any]) -> tuple[str, list[str]]:
+    """Execute the mutation, and return the id of the object in its payload and the statements."""
     payload = payload_of(name)
     selection = SHOWN.get(payload)
     text = f"userErrors {{ message }} {selection}" if selection else REST[payload]
     assert GRAPHQL.mutation_type is not None
     kind = str(GRAPHQL.mutation_type.fields[name].args["input"].type)
-    data, statements = await sent(
+    data, statements = await execute(
         database, f"mutation ($input: {kind}) {{ {name}(input: $input) {{ {text} }} }}", {"input": input}
     )
     answer = data[name]
@@ -322,7 +322,7 @@ def is_shown(name: str) -> bool:
 
 
 def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
-    """What each mutation is told; `page` is the one that was made first."""
+    """Return the input of a mutation; `ids` has the page that was created first as `page`."""
     page = {"pageId": ids.get("page")}
     pair = {"fromPageId": ids.get("page"), "toPageId": ids["hub"]}
     by = {"source": {"kind": "DOCUMENT", "ref": f"long-{size}"}}
@@ -381,5 +381,5 @@ def body(size: int, word: str) -> str:
 
 
 def links(size: int) -> str:
-    """Some lead somewhere, some nowhere."""
+    """Return links, some of which are broken."""
     return " ".join(f"[[{PLACE.pages}-{n}]] [[nick{n}]]" for n in range(size))

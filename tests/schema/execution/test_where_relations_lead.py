@@ -1,4 +1,4 @@
-"""Which page a relation ends at, where a random document seldom looks: faults there were missed once."""
+"""Relations lead to the right pages in cases that random documents rarely reach."""
 
 from itertools import pairwise
 from typing import Any
@@ -32,40 +32,42 @@ NEAR = "query ($id: ID!, $depth: Int!) { wikiNeighbourhood(pageId: $id) { nodes(
 
 
 async def chain(wiki: Wiki, *titles: str) -> list[str]:
-    """The ids of topics, each of which refers to the next."""
-    made = []
+    """Create topics that each link to the next, and return their ids."""
+    ids = []
     for title, following in pairwise([*titles, ""]):
         draft = PageDraft("topic", title, body=f"See [[{following}]]." if following else "The last.")
-        made.append(str((await create_page(wiki.database, wiki.scope, draft)).page_id))
-    return made
+        ids.append(str((await create_page(wiki.database, wiki.scope, draft)).page_id))
+    return ids
 
 
-async def asked(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
+async def execute(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
     return await data(ENGINE, Recorder(wiki.database, wiki.scope), text, **variables)
 
 
-async def test_only_an_old_slug_says_that_it_was_one(wiki: Wiki) -> None:
+async def test_only_an_old_slug_reports_a_redirect(wiki: Wiki) -> None:
     saved = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbours"))
     await rename_page(wiki.database, wiki.scope, saved.page_id, slug="ports")
     tenant = str(wiki.scope.tenant_id)
-    found = {slug: (await asked(wiki, BY_SLUG, tenant=tenant, slug=slug))["wikiPage"] for slug in ("harbours", "ports")}
+    found = {
+        slug: (await execute(wiki, BY_SLUG, tenant=tenant, slug=slug))["wikiPage"] for slug in ("harbours", "ports")
+    }
     assert found == {
         "harbours": {"title": "Harbours", "redirectedFrom": "harbours"},
         "ports": {"title": "Harbours", "redirectedFrom": None},
     }
 
 
-async def test_a_link_has_two_ends(wiki: Wiki) -> None:
+async def test_a_link_shows_both_of_its_pages(wiki: Wiki) -> None:
     first, _ = await chain(wiki, "Harbours", "Lighthouses")
-    assert (await asked(wiki, LINKS, id=first))["node"]["links"]["nodes"] == [
+    assert (await execute(wiki, LINKS, id=first))["node"]["links"]["nodes"] == [
         {"fromPage": {"title": "Harbours"}, "toPage": {"title": "Lighthouses"}}
     ]
 
 
-async def test_connected_pages_are_those_that_a_page_links_to(wiki: Wiki) -> None:
-    """The opposite of backlinks. The other directions are there for who asks."""
+async def test_connected_pages_are_outgoing_links_by_default(wiki: Wiki) -> None:
+    """By default they are the opposite of backlinks; `direction` selects others."""
     _, second, _ = await chain(wiki, "Harbours", "Lighthouses", "Moorings")
-    found = await asked(wiki, CONNECTED, id=second)
+    found = await execute(wiki, CONNECTED, id=second)
     titles = {key: [page["title"] for page in pages] for key, pages in found.items() if key != "node"}
     assert titles == {
         "backlinks": ["Harbours"],
@@ -81,7 +83,7 @@ async def test_connected_pages_are_those_that_a_page_links_to(wiki: Wiki) -> Non
 async def test_a_page_that_is_linked_to_twice_is_connected_once(wiki: Wiki) -> None:
     first, second = await chain(wiki, "Harbours", "Lighthouses")
     await set_parent(wiki.database, wiki.scope, UUID(second), parent_id=UUID(first))
-    found = await asked(wiki, CONNECTED, id=first)
+    found = await execute(wiki, CONNECTED, id=first)
     assert [page["title"] for page in found["connected"]] == ["Lighthouses"]
     assert [page["title"] for page in found["both"]] == ["Lighthouses"]
 
@@ -90,5 +92,5 @@ async def test_a_neighbourhood_ends_after_three_links(wiki: Wiki) -> None:
     titles = ["Anchors", "Buoys", "Canals", "Docks", "Estuaries"]
     first, *_ = await chain(wiki, *titles)
     for depth, reached in ((1, 2), (2, 3), (3, 4), (5, 4)):
-        nodes = (await asked(wiki, NEAR, id=first, depth=depth))["wikiNeighbourhood"]["nodes"]
+        nodes = (await execute(wiki, NEAR, id=first, depth=depth))["wikiNeighbourhood"]["nodes"]
         assert [node["label"] for node in nodes] == titles[:reached]
