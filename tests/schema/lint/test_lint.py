@@ -1,4 +1,4 @@
-"""What could be better in a wiki: every check reports, and nothing is edited."""
+"""Every lint check reports its findings, and edits nothing."""
 
 import json
 import random
@@ -37,14 +37,14 @@ async def linted(wiki: Wiki) -> dict[str, Any]:
     return {one["name"]: one for one in answer["data"]["wikiLint"]}
 
 
-async def test_every_check_reports_also_of_a_wiki_in_which_all_is_well(wiki: Wiki) -> None:
+async def test_every_check_reports_zero_findings_for_an_empty_wiki(wiki: Wiki) -> None:
     found = await linted(wiki)
     assert list(found) == [one.name for one in CHECKS]
     assert {(one["total"], len(one["findings"])) for one in found.values()} == {(0, 0)}
     assert found["unfinished_forgetting"]["severity"] == "ERROR"
 
 
-async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
+async def test_checks_count_the_findings_of_a_flawed_wiki(wiki: Wiki) -> None:
     where = wiki.database, wiki.scope
     for n in range(3):
         await create_page(*where, PageDraft("topic", f"Note {n}", body="See [[Nowhere]] and [[moon:x]]."))
@@ -87,14 +87,14 @@ async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
     assert found["slug_drift"]["findings"][0]["detail"] == "momofuku"
 
 
-async def test_a_page_titled_index_has_the_slug_that_its_title_asks_for(wiki: Wiki) -> None:
+async def test_a_page_titled_index_is_expected_at_the_slug_index_page(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Index"))
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Index", slug="elsewhere"))
     (found,) = (await linted(wiki))["slug_drift"]["findings"]
     assert (found["slug"], found["detail"]) == ("elsewhere", "index-page")
 
 
-async def test_a_topic_of_lists_needs_no_sources_of_its_own(wiki: Wiki) -> None:
+async def test_a_topic_of_generated_lists_needs_no_sources(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lisbon"))
     await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", city="Lisbon")
     await compile_all(wiki)
@@ -102,13 +102,13 @@ async def test_a_topic_of_lists_needs_no_sources_of_its_own(wiki: Wiki) -> None:
     assert (await linted(wiki))["missing_sources"]["total"] == 0
 
 
-async def test_only_who_may_write_may_lint_and_another_wiki_is_unknown(wiki: Wiki) -> None:
+async def test_lint_is_forbidden_to_readers_and_not_found_in_other_wikis(wiki: Wiki) -> None:
     reader = wiki.acting(Role.READER)
     assert code(await ask(ENGINE, Context(reader.database, reader.scope), LINT)) == "FORBIDDEN"
     other = await wiki.neighbour(Role.MEMBER)
     text = "query ($o: ID!) { wikiLint(ownerId: $o) { name } }"
-    asked = await ask(ENGINE, Context(other.database, other.scope), text, o=str(wiki.scope.owner_id))
-    assert code(asked) == "NOT_FOUND"
+    answer = await ask(ENGINE, Context(other.database, other.scope), text, o=str(wiki.scope.owner_id))
+    assert code(answer) == "NOT_FOUND"
 
 
 async def retained_and_cited(wiki: Wiki, texts: list[str], *page_ids: Any) -> None:
@@ -132,7 +132,7 @@ async def retained_and_cited(wiki: Wiki, texts: list[str], *page_ids: Any) -> No
     ],
     ids=["renamed", "in German", "not renamed", "no newer evidence", "two sources"],
 )
-async def test_two_entities_that_are_one_are_proposed_for_merging_and_stay(
+async def test_renamed_entities_are_proposed_for_merging_but_not_merged(
     wiki: Wiki, texts: list[str], count: int
 ) -> None:
     where = wiki.database, wiki.scope
@@ -144,26 +144,28 @@ async def test_two_entities_that_are_one_are_proposed_for_merging_and_stay(
     found = (await linted(wiki))["renamed_pages"]
     assert found["total"] == count
     if count:
-        (one,) = found["findings"]
-        assert one["title"] == "Northstar"
-        assert one["detail"].endswith("Merge: cairn merge entity/northstar entity/gridworks")
+        (finding,) = found["findings"]
+        assert finding["title"] == "Northstar"
+        assert finding["detail"].endswith("Merge: cairn merge entity/northstar entity/gridworks")
     assert len(await wiki.rows("pages")) == 2
 
 
-async def test_a_text_is_read_as_often_however_many_entities_it_names(wiki: Wiki) -> None:
-    """The texts of one wiki are longer: reading them for each of 66 pairs would add their blocks 66 times."""
+async def test_reads_of_a_source_do_not_grow_with_its_named_entities(wiki: Wiki) -> None:
+    """The texts of one wiki are longer, and reading them for each of 66 pairs would add their blocks 66 times."""
     blocks = {}
-    for length, asked in ((10, wiki), (200_000, await wiki.neighbour())):
-        where = asked.database, asked.scope
+    for length, place in ((10, wiki), (200_000, await wiki.neighbour())):
+        where = place.database, place.scope
         texts = [f"{random.Random(n).randbytes(length).hex()} is now called Nobody." for n in range(3)]
-        made = [(await create_page(*where, PageDraft("entity", f"Entity {n}", body="So."))).page_id for n in range(12)]
-        await retained_and_cited(asked, texts, *made)
-        blocks[length] = await blocks_read(asked, "renamed_pages")
+        entities = [
+            (await create_page(*where, PageDraft("entity", f"Entity {n}", body="So."))).page_id for n in range(12)
+        ]
+        await retained_and_cited(place, texts, *entities)
+        blocks[length] = await blocks_read(place, "renamed_pages")
     assert blocks[200_000] - blocks[10] < 66 * 100
 
 
 async def blocks_read(wiki: Wiki, check: str) -> int:
-    """Return the blocks that Postgres looks at for a check."""
+    """Return the number of blocks that Postgres reads for a check."""
     statement = statement_of((check,))
     given = {"most": 1, "owners": wiki.scope.owners, "spans": False, "forms": list(RENAMED), "types": list(PAGE_TYPES)}
     scope = {"tenant_id": wiki.scope.tenant_id, "owner_id": wiki.scope.owner_id, "now": datetime.now(UTC)}
@@ -182,7 +184,7 @@ async def blocks_read(wiki: Wiki, check: str) -> int:
     ],
     ids=["a spelling", "a first name", "several could be meant", "other words"],
 )
-async def test_names_that_may_be_one_are_proposed_for_merging_and_stay(
+async def test_similar_names_are_proposed_for_merging_but_not_merged(
     wiki: Wiki, titles: tuple[str, ...], proposals: list[str]
 ) -> None:
     where = wiki.database, wiki.scope
@@ -190,8 +192,8 @@ async def test_names_that_may_be_one_are_proposed_for_merging_and_stay(
     await retained_and_cited(wiki, ["Both are said."], *pages)
     found = (await linted(wiki))["similar_names"]
     assert found["total"] == len(proposals)
-    for one, proposal in zip(found["findings"], proposals, strict=True):
-        assert proposal in one["detail"]
+    for finding, proposal in zip(found["findings"], proposals, strict=True):
+        assert proposal in finding["detail"]
     assert len(await wiki.rows("pages")) == len(titles)
 
 
@@ -199,9 +201,9 @@ async def test_undecided_contradictions_are_found(wiki: Wiki) -> None:
     where = wiki.database, wiki.scope
     page = await create_page(*where, PageDraft("entity", "Ana", body="So."))
     older, newer = Claimed("Ana lives in Porto."), Claimed("Ana lives in Faro.")
-    made = await record_contradiction(*where, PageAddress(page.page_id), older, newer)
-    (one,) = (await linted(wiki))["contradictions"]["findings"]
-    assert one["detail"] == '"Ana lives in Porto." or "Ana lives in Faro.": somebody has to weigh them'
-    assert one["fix"] == f"cairn wiki resolve {made.id} RESOLUTION REASON", "both are of one moment"
-    await resolve_contradiction(*where, made.id, Resolution.BOTH_HOLD, "Two flats.")
+    contradiction = await record_contradiction(*where, PageAddress(page.page_id), older, newer)
+    (finding,) = (await linted(wiki))["contradictions"]["findings"]
+    assert finding["detail"] == '"Ana lives in Porto." or "Ana lives in Faro.": somebody has to weigh them'
+    assert finding["fix"] == f"cairn wiki resolve {contradiction.id} RESOLUTION REASON", "both are of one moment"
+    await resolve_contradiction(*where, contradiction.id, Resolution.BOTH_HOLD, "Two flats.")
     assert (await linted(wiki))["contradictions"]["total"] == 0

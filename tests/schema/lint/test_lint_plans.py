@@ -1,4 +1,4 @@
-"""Lint is one statement: its hot arms find their rows by indexes, and its work on names is bounded."""
+"""Lint is one statement whose frequent checks use indexes and whose work on names is bounded."""
 
 import pytest
 
@@ -29,7 +29,7 @@ ALL = tuple(check.name for check in CHECKS)
         ("plain_names", {"section_sources_source_ix"}),
     ],
 )
-async def test_hot_arms_use_their_indexes(wiki: Wiki, check: str, indexes: set[str]) -> None:
+async def test_frequent_checks_use_their_indexes(wiki: Wiki, check: str, indexes: set[str]) -> None:
     async with wiki.look.transaction():
         await wiki.look.execute(UNKNOWN)
         await wiki.look.execute(BY_INDEX)
