@@ -1,4 +1,4 @@
-"""Superseded claims as clients write and read them."""
+"""Clients supersede claims, read superseded claims and withdraw them."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -41,7 +41,7 @@ def ask(wiki: Wiki) -> Ask:
     return run
 
 
-async def test_a_claim_is_superseded_and_read_newest_first(wiki: Wiki, ask: Ask, page_id: str) -> None:
+async def test_superseded_claims_are_listed_newest_first(wiki: Wiki, ask: Ask, page_id: str) -> None:
     await wiki.add_source()
     given = {"fact": "lives in Porto", "replacement": "lives in Lisbon", "supersededOn": "2026-03-02T00:00:00Z"}
     done = (await ask(SUPERSEDE, input={"pageId": page_id, **given, "overriddenBy": NEWER}))["data"]["done"]
@@ -73,7 +73,7 @@ async def test_a_claim_is_superseded_and_read_newest_first(wiki: Wiki, ask: Ask,
     }  # fmt: skip
 
 
-async def test_what_cannot_be_superseded_is_a_typed_answer(ask: Ask, page_id: str) -> None:
+async def test_a_claim_that_cannot_be_superseded_is_a_typed_error(ask: Ask, page_id: str) -> None:
     async def refused(**given: Any) -> Any:
         base = {"pageId": page_id, "fact": "lives in Porto", "replacement": "lives in Lisbon"}
         return (await ask(SUPERSEDE, input=base | given))["data"]["done"]
@@ -88,7 +88,7 @@ async def test_what_cannot_be_superseded_is_a_typed_answer(ask: Ask, page_id: st
     assert (await ask(CLAIMS, id=page_id))["data"]["node"]["supersededClaims"]["totalCount"] == 0
 
 
-async def test_a_claim_is_withdrawn(ask: Ask, page_id: str) -> None:
+async def test_a_superseded_claim_is_withdrawn_once(ask: Ask, page_id: str) -> None:
     done = (await ask(SUPERSEDE, input={"pageId": page_id, "fact": "Porto", "replacement": "Faro"}))["data"]["done"]
     for changed in (True, False):
         gone = (await ask(WITHDRAW, input={"claimId": done["claim"]["id"]}))["data"]["done"]
@@ -96,7 +96,7 @@ async def test_a_claim_is_withdrawn(ask: Ask, page_id: str) -> None:
     assert (await ask(CLAIMS, id=page_id))["data"]["node"]["supersededClaims"]["nodes"] == []
 
 
-async def test_another_wiki_is_as_if_it_were_not_there(wiki: Wiki, ask: Ask, page_id: str) -> None:
+async def test_claims_of_another_wiki_are_not_found(wiki: Wiki, ask: Ask, page_id: str) -> None:
     given = {"pageId": page_id, "fact": "Porto", "replacement": "Faro"}
     claim = (await ask(SUPERSEDE, input=given))["data"]["done"]["claim"]["id"]
     stranger = await wiki.neighbour(Role.MEMBER)

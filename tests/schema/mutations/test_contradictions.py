@@ -1,4 +1,4 @@
-"""Contradictions as clients record, read and decide them."""
+"""Clients record, read and resolve contradictions."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -56,9 +56,7 @@ def ask(wiki: Wiki) -> Ask:
     return run
 
 
-async def test_a_contradiction_is_recorded_once_with_both_sides_and_nothing_is_rewritten(
-    ask: Ask, page_id: str
-) -> None:
+async def test_a_contradiction_is_recorded_once_without_changing_the_page(ask: Ask, page_id: str) -> None:
     done = (await ask(RECORD, input={"pageId": page_id, **PAIR}))["data"]["done"]
     found = done["contradiction"]
     assert (done["changed"], done["page"]) == (True, {"version": 1, "bodyMd": BODY})
@@ -69,8 +67,8 @@ async def test_a_contradiction_is_recorded_once_with_both_sides_and_nothing_is_r
     turned = {"pageId": page_id, "older": PAIR["newer"] | {"source": None}, "newer": {"claim": "ana lives in  Porto."}}
     again = (await ask(RECORD, input=turned))["data"]["done"]
     assert (again["changed"], again["contradiction"]["id"]) == (False, found["id"])
-    for asked, count in (({"status": "OPEN"}, 1), ({"status": "RESOLVED"}, 0), ({"page": page_id}, 1)):
-        answer = await ask(LISTED, **asked)
+    for filters, count in (({"status": "OPEN"}, 1), ({"status": "RESOLVED"}, 0), ({"page": page_id}, 1)):
+        answer = await ask(LISTED, **filters)
         assert answer.get("errors") is None, answer
         assert answer["data"]["wikiContradictions"]["totalCount"] == count
     node = "query ($id: ID!) { node(id: $id) { ... on WikiPage { contradictions(status: OPEN) { totalCount } } } }"
@@ -85,7 +83,7 @@ async def test_a_contradiction_is_recorded_once_with_both_sides_and_nothing_is_r
         ("She leads sales.", None, None),
     ],
 )
-async def test_a_contradiction_closes_when_one_of_its_claims_is_superseded_by_a_third(
+async def test_superseding_either_claim_resolves_the_contradiction(
     ask: Ask, page_id: str, fact: str, resolution: str | None, reason: str | None
 ) -> None:
     await ask(RECORD, input={"pageId": page_id, **PAIR})
@@ -104,7 +102,7 @@ async def test_a_contradiction_closes_when_one_of_its_claims_is_superseded_by_a_
         ("KEEP_OLDER", "Ana lives in Lisbon.", "Ana lives in Porto.\n\n## Work\n\nShe leads sales."),
     ],
 )
-async def test_a_decision_supersedes_the_claim_that_is_not_kept(
+async def test_resolving_a_contradiction_supersedes_the_rejected_claim(
     ask: Ask, page_id: str, resolution: str, fact: str, body: str
 ) -> None:
     id = (await ask(RECORD, input={"pageId": page_id, **PAIR}))["data"]["done"]["contradiction"]["id"]
@@ -115,8 +113,8 @@ async def test_a_decision_supersedes_the_claim_that_is_not_kept(
     assert done["claim"]["fact"] == fact
     found = done["contradiction"]
     assert (found["status"], found["resolution"], found["reason"]) == ("RESOLVED", resolution, "She told me.")
-    kept = "new" if resolution == "KEEP_NEWER" else "old"
-    assert done["claim"]["overriddenBy"] == {"ref": kept}
+    kept_ref = "new" if resolution == "KEEP_NEWER" else "old"
+    assert done["claim"]["overriddenBy"] == {"ref": kept_ref}
     if resolution == "KEEP_NEWER":
         assert done["claim"]["supersededOn"][:10] == "2026-03-02"
     again = (await ask(RESOLVE, input=given))["data"]["done"]
@@ -125,14 +123,14 @@ async def test_a_decision_supersedes_the_claim_that_is_not_kept(
     assert error["field"] == ["resolution"]
 
 
-async def test_claims_that_both_hold_leave_the_page_as_it_is(ask: Ask, page_id: str) -> None:
+async def test_dismissing_a_contradiction_leaves_the_page_unchanged(ask: Ask, page_id: str) -> None:
     id = (await ask(RECORD, input={"pageId": page_id, **PAIR}))["data"]["done"]["contradiction"]["id"]
     given = {"contradictionId": id, "resolution": "BOTH_HOLD", "reason": "She has two flats."}
     done = (await ask(RESOLVE, input=given))["data"]["done"]
     assert (done["contradiction"]["status"], done["claim"], done["page"]["version"]) == ("DISMISSED", None, 1)
 
 
-async def test_what_cannot_be_recorded_is_an_error_that_names_the_field(ask: Ask, page_id: str) -> None:
+async def test_an_invalid_contradiction_is_an_error_of_its_field(ask: Ask, page_id: str) -> None:
     async def refused(older: dict[str, Any], newer: dict[str, Any]) -> Any:
         given = {"pageId": page_id, "older": PAIR["older"] | older, "newer": PAIR["newer"] | newer}
         (error,) = (await ask(RECORD, input=given))["data"]["done"]["userErrors"]
@@ -146,7 +144,7 @@ async def test_what_cannot_be_recorded_is_an_error_that_names_the_field(ask: Ask
     assert (await ask(LISTED))["data"]["wikiContradictions"]["totalCount"] == 0
 
 
-async def test_it_moves_with_the_page_that_is_merged_into_another(wiki: Wiki, ask: Ask, page_id: str) -> None:
+async def test_contradictions_move_to_the_target_of_a_page_merge(wiki: Wiki, ask: Ask, page_id: str) -> None:
     await ask(RECORD, input={"pageId": page_id, **PAIR})
     other = (await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ana", body="Herself."))).page_id
     await merge_pages(wiki.database, wiki.scope, (await wiki.row("contradictions"))["page_id"], other)
@@ -154,7 +152,7 @@ async def test_it_moves_with_the_page_that_is_merged_into_another(wiki: Wiki, as
     assert row["page_id"] == other
 
 
-async def test_another_wiki_is_as_if_it_were_not_there(wiki: Wiki, ask: Ask, page_id: str) -> None:
+async def test_contradictions_of_another_wiki_are_not_found(wiki: Wiki, ask: Ask, page_id: str) -> None:
     id = (await ask(RECORD, input={"pageId": page_id, **PAIR}))["data"]["done"]["contradiction"]["id"]
     stranger = await wiki.neighbour(Role.MEMBER)
     given = {"contradictionId": id, "resolution": "BOTH_HOLD", "reason": "So."}

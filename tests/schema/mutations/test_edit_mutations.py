@@ -1,4 +1,4 @@
-"""Edits, history, renames and batches as clients ask for them."""
+"""Clients edit, compare, restore, rename, merge and batch-change pages."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -51,7 +51,7 @@ def change(ask: Change) -> Change:
     return run
 
 
-async def test_an_edit_says_what_it_did(change: Change, page_id: str) -> None:
+async def test_an_edit_reports_its_match_and_its_changes(change: Change, page_id: str) -> None:
     done = await change(
         "editWikiPage", EDIT, pageId=page_id, oldText="  - filter", newText="  - oat\n  - v60", summary="x"
     )
@@ -63,7 +63,7 @@ async def test_an_edit_says_what_it_did(change: Change, page_id: str) -> None:
     }  # fmt: skip
 
 
-async def test_an_edit_that_cannot_be_is_a_typed_answer(change: Change, page_id: str) -> None:
+async def test_a_failed_edit_is_a_typed_error(change: Change, page_id: str) -> None:
     failed = await change("editWikiPage", EDIT, pageId=page_id, oldText="Opened in 2020.", newText="x")
     nearest = failed["failure"]["nearest"]
     assert (nearest["text"], nearest["line"], nearest["similarity"] > 0.8) == ("Opened in 2019.", 1, True)
@@ -80,7 +80,7 @@ async def test_an_edit_that_cannot_be_is_a_typed_answer(change: Change, page_id:
     assert "nothing was written" in same["note"]
 
 
-async def test_a_text_is_appended(change: Change, page_id: str) -> None:
+async def test_text_is_appended_to_a_section(change: Change, page_id: str) -> None:
     done = await change("appendToWikiPage", EDIT, pageId=page_id, sectionSlug="menu", text="- tea", asParagraph=False)
     assert done["page"]["bodyMd"].endswith("- filter\n- tea")
 
@@ -103,7 +103,7 @@ async def test_two_versions_are_compared_as_text_and_as_data(ask: Change, change
     assert (await ask(text, id=page_id, to=3)) == {"diffWikiRevisions": None}
 
 
-async def test_an_earlier_version_comes_again(change: Change, page_id: str) -> None:
+async def test_an_earlier_version_is_restored(change: Change, page_id: str) -> None:
     await change("editWikiPage", EDIT, pageId=page_id, oldText="2019", newText="2018")
     done = await change(
         "restoreWikiRevision", f"changed page {{ version bodyMd }} {CONFLICT}", pageId=page_id, version=1
@@ -111,7 +111,7 @@ async def test_an_earlier_version_comes_again(change: Change, page_id: str) -> N
     assert done == {"changed": True, "page": {"version": 3, "bodyMd": BODY}, "conflict": None}
 
 
-async def test_a_rename_says_how_many_texts_it_reached(wiki: Wiki, change: Change, page_id: str) -> None:
+async def test_a_rename_reports_how_many_pages_were_rewritten(wiki: Wiki, change: Change, page_id: str) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Trip", body="To [[Harbour]]."))
     done = await change("renameWikiPage", RENAME, pageId=page_id, title="Harbour Coffee", slug="harbour-coffee")
     assert (done["page"], done["pagesRewritten"], done["pagesLeft"]) == (
@@ -123,7 +123,7 @@ async def test_a_rename_says_how_many_texts_it_reached(wiki: Wiki, change: Chang
     assert refused["userErrors"] == [{"field": ["title"]}]
 
 
-async def test_a_merged_page_is_found_by_the_slug_of_the_other(
+async def test_the_slug_of_a_merged_page_redirects_to_its_target(
     wiki: Wiki, ask: Change, change: Change, page_id: str
 ) -> None:
     gone = (await create_page(wiki.database, wiki.scope, PageDraft("entity", "Quay", body="Old."))).page_id
@@ -137,7 +137,7 @@ async def test_a_merged_page_is_found_by_the_slug_of_the_other(
     assert found["wikiPage"] == {"id": page_id, "redirectedFrom": "quay"}
 
 
-async def test_a_batch_answers_for_each_page(wiki: Wiki, change: Change, page_id: str) -> None:
+async def test_batch_mutations_report_an_outcome_for_each_page(wiki: Wiki, change: Change, page_id: str) -> None:
     ids = [page_id, "00000000-0000-7000-8000-000000000000"]
     done = await change("tagWikiPages", BATCH, pageIds=ids, add=["cafe"])
     assert done["userErrors"] == [{"code": "NOT_FOUND", "field": ["pageIds", "1"]}]
@@ -155,7 +155,7 @@ async def test_a_batch_answers_for_each_page(wiki: Wiki, change: Change, page_id
     assert done["userErrors"] == [{"code": "BAD_USER_INPUT", "field": ["pageIds"]}]
 
 
-async def test_a_type_is_never_changed_and_the_answer_says_what_to_do(change: Change, page_id: str) -> None:
+async def test_changing_the_type_of_a_page_is_refused(change: Change, page_id: str) -> None:
     shown = "changed userErrors { message field }"
     done = await change("updateWikiPage", shown, pageId=page_id, type="TOPIC", title="T")
     assert done["userErrors"][0]["field"] == ["type"]

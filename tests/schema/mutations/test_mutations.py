@@ -1,4 +1,4 @@
-"""The mutations as clients call them: what each answers when it was done, refused, or too late."""
+"""Mutations answer with the changed page, with user errors, or with a conflict if the version is stale."""
 
 import json
 from collections.abc import Callable, Coroutine
@@ -31,7 +31,7 @@ def ask(wiki: Wiki) -> Ask:
 
 @pytest.fixture
 def change(ask: Ask) -> Ask:
-    """One mutation of a page, by name; its payload."""
+    """A function that calls a page mutation by name and returns its payload."""
 
     async def run(name: str, /, **input: Any) -> dict[str, Any]:
         type_ = input_type(name)
@@ -55,7 +55,7 @@ async def make(change: Ask, title: str = "Austin, Texas", **more: Any) -> dict[s
     return page
 
 
-async def test_a_page_is_made_whole(change: Ask) -> None:
+async def test_a_page_is_created_with_all_its_fields(change: Ask) -> None:
     page = await make(
         change, summary="A city.", tags=["city"], aliases=["ATX"], bodyMd="## Summary\n\nHot.\n\n## Highlights\n\nBats."
     )
@@ -76,7 +76,7 @@ async def test_a_page_is_made_whole(change: Ask) -> None:
     }
 
 
-async def test_what_is_wrong_with_an_input_is_told_with_its_path(change: Ask) -> None:
+async def test_an_invalid_input_is_reported_with_its_path(change: Ask) -> None:
     sections = [{"bodyMd": "fine", "heading": "A"}, {"bodyMd": "## not here", "heading": "B"}]
     payload = await change("createWikiPage", type="TOPIC", title="T", sections=sections)
     (error,) = payload["userErrors"]
@@ -98,7 +98,7 @@ async def test_a_taken_slug_has_a_code_of_its_own(change: Ask) -> None:
     assert error["code"] == "SLUG_TAKEN"
 
 
-async def test_upsert_leaves_alone_what_it_does_not_mention(change: Ask) -> None:
+async def test_upsert_keeps_fields_and_sections_that_are_absent(change: Ask) -> None:
     await make(change, summary="A city.", sections=[{"sectionSlug": "summary", "bodyMd": "Hot."}])
     payload = await change(
         "upsertWikiPage",
@@ -117,7 +117,7 @@ async def test_upsert_leaves_alone_what_it_does_not_mention(change: Ask) -> None
     assert again["page"]["version"] == 2
 
 
-async def test_null_clears_and_absence_keeps(change: Ask) -> None:
+async def test_null_clears_a_field_and_absence_keeps_its_value(change: Ask) -> None:
     page = await make(change, summary="A city.", tags=["city"])
     kept = await change("updateWikiPage", pageId=page["id"], title="Austin")
     assert (kept["page"]["summary"], kept["page"]["tags"]) == ("A city.", ["city"])
@@ -140,7 +140,7 @@ async def test_a_stale_version_is_a_conflict_that_shows_the_page(change: Ask, na
     assert payload["page"] is None
 
 
-async def test_a_stale_upsert_shows_the_page_too(change: Ask) -> None:
+async def test_a_stale_upsert_is_a_conflict_that_shows_the_page(change: Ask) -> None:
     await make(change)
     payload = await change("upsertWikiPage", type="TOPIC", title="Austin, Texas", summary="Mine", expectedVersion=9)
     assert payload["conflict"] == {"currentVersion": 1, "page": {"version": 1}}
@@ -156,7 +156,7 @@ async def test_sections_are_patched_moved_and_removed(change: Ask) -> None:
     assert payload["page"]["version"] == 5
 
 
-async def test_names_links_and_parents(change: Ask, ask: Ask) -> None:
+async def test_aliases_links_and_parents_are_set_and_removed(change: Ask, ask: Ask) -> None:
     city, act = await make(change), await make(change, "Austin Activities")
     named = await change("addWikiAlias", pageId=city["id"], name="The Live Music Capital!")
     assert "the live music capital" in named["page"]["aliases"]
@@ -178,7 +178,7 @@ async def test_names_links_and_parents(change: Ask, ask: Ask) -> None:
     assert seen["backlinks"]["edges"] == [{"kinds": ["REFERENCE"], "node": {"title": "Austin, Texas"}}]
 
 
-async def test_evidence_is_kept_once_cited_and_found_again(change: Ask, ask: Ask) -> None:
+async def test_sources_are_deduplicated_versioned_and_cited(change: Ask, ask: Ask) -> None:
     page = await make(change, sections=[{"sectionSlug": "summary", "bodyMd": "Hot."}])
     text = """mutation($input: AddWikiSourceInput!) { addWikiSource(input: $input) {
         created userErrors { field } source { id version checksum content supersedes { version } } } }"""
@@ -207,7 +207,7 @@ async def test_evidence_is_kept_once_cited_and_found_again(change: Ask, ask: Ask
     assert wrong["userErrors"] == [{"field": ["lineEnd"]}]
 
 
-async def test_a_name_is_held_and_can_be_ignored_for_good(ask: Ask, wiki: Wiki) -> None:
+async def test_a_mention_is_recorded_once_and_stays_ignored(ask: Ask, wiki: Wiki) -> None:
     source = str(await wiki.add_source())
     text = """mutation($input: RecordWikiMentionInput!) { recordWikiMention(input: $input) {
         userErrors { field } mention {
@@ -223,7 +223,7 @@ async def test_a_name_is_held_and_can_be_ignored_for_good(ask: Ask, wiki: Wiki) 
     assert (await ask(text, input=seen))["data"]["recordWikiMention"]["mention"]["status"] == "IGNORED"
 
 
-async def test_pages_are_put_away_brought_back_and_deleted(change: Ask, ask: Ask) -> None:
+async def test_pages_are_archived_unarchived_and_deleted(change: Ask, ask: Ask) -> None:
     page = await make(change)
     assert (await change("archiveWikiPage", pageId=page["id"]))["page"]["status"] == "ARCHIVED"
     assert (await ask("{ recentWikiPages { id } }"))["data"] == {"recentWikiPages": []}
@@ -238,7 +238,7 @@ async def test_pages_are_put_away_brought_back_and_deleted(change: Ask, ask: Ask
     assert (await ask("query($id: ID!) { node(id: $id) { id } }", id=page["id"]))["data"] == {"node": None}
 
 
-async def test_an_old_slug_keeps_resolving_and_says_so(change: Ask, ask: Ask, wiki: Wiki) -> None:
+async def test_an_old_slug_resolves_and_reports_the_redirect(change: Ask, ask: Ask, wiki: Wiki) -> None:
     page = await make(change)
     await change("updateWikiPage", pageId=page["id"], slug="austin")
     text = "query($t: ID!, $s: String!) { wikiPage(tenantId: $t, type: TOPIC, slug: $s) { slug redirectedFrom } }"
@@ -248,14 +248,14 @@ async def test_an_old_slug_keeps_resolving_and_says_so(change: Ask, ask: Ask, wi
     assert (await ask(text, t=tenant, s="austin"))["data"]["wikiPage"]["redirectedFrom"] is None
 
 
-async def test_what_is_not_there_is_not_found(ask: Ask, wiki: Wiki) -> None:
+async def test_unknown_pages_are_not_found(ask: Ask, wiki: Wiki) -> None:
     text = "mutation($id: ID!) { archiveWikiPage(input: {pageId: $id}) { changed } }"
     for id in ("x", "01234567-0000-7000-8000-000000000000", str(wiki.scope.owner_id)):
         (error,) = (await ask(text, id=id))["errors"]
         assert error["extensions"] == {"code": "NOT_FOUND"}
 
 
-async def test_another_wiki_is_written_only_by_those_who_may(dsn: str, wiki: Wiki, change: Ask, ask: Ask) -> None:
+async def test_writes_to_another_wiki_need_permission(dsn: str, wiki: Wiki, change: Ask, ask: Ask) -> None:
     other = await wiki.neighbour(Role.MEMBER)
     page = await make(change, ownerId=str(other.scope.owner_id))
     assert await other.rows("pages")
@@ -270,7 +270,7 @@ async def test_another_wiki_is_written_only_by_those_who_may(dsn: str, wiki: Wik
 
 
 PLAIN = {"bootstrapJournalImport", "compileWikiNow", "resetWikiCursor"}
-"""Clients of the original know them with arguments of their own."""
+"""Mutations that keep the arguments of the original for its clients."""
 
 
 def test_every_mutation_takes_one_input_and_answers_with_a_payload() -> None:
@@ -294,7 +294,7 @@ TEXTS = "fragment Texts on WikiPage { sections { heading ... on WikiSection { bo
 
 @pytest.mark.parametrize("more", ["", "excerpt(length: 3)"], ids=["as bytes", "with a field of Python"])
 @pytest.mark.parametrize("bare", [True, False])
-async def test_what_a_mutation_shows_is_what_a_query_shows(change: Ask, ask: Ask, more: str, bare: bool) -> None:
+async def test_payloads_show_the_same_page_as_a_query(change: Ask, ask: Ask, more: str, bare: bool) -> None:
     page, other = await make(change, bodyMd="## Café\n\n“Hot”."), await make(change, "Texas")
     shown = SHOWN.replace("{more}", more)
     linking = f"""mutation ($input: LinkWikiPagesInput!, $bare: Boolean!) {{
@@ -303,13 +303,13 @@ async def test_what_a_mutation_shows_is_what_a_query_shows(change: Ask, ask: Ask
     }} {TEXTS}"""
     reading = f"query ($id: ID!, $bare: Boolean!) {{ node(id: $id) {{ ... on WikiPage {{ {shown} }} }} }} {TEXTS}"
     link = {"fromPageId": page["id"], "toPageId": other["id"]}
-    told = (await ask(linking, input=link, bare=bare))["data"]
+    payloads = (await ask(linking, input=link, bare=bare))["data"]
     read = (await ask(reading, id=page["id"], bare=bare))["data"]["node"]
-    assert told == {"a": {"changed": True, "page": read}, "b": {"changed": False, "page": read}}
+    assert payloads == {"a": {"changed": True, "page": read}, "b": {"changed": False, "page": read}}
     assert read["links"]["totalCount"] == 1
 
 
-async def test_what_is_wrong_below_a_payload_is_told_and_the_write_stands(change: Ask, ask: Ask) -> None:
+async def test_an_error_below_a_payload_is_reported_and_the_write_stands(change: Ask, ask: Ask) -> None:
     page, other = await make(change), await make(change, "Texas")
     text = """mutation ($input: LinkWikiPagesInput!) {
         linkWikiPages(input: $input) { changed page { links(first: 2, after: "x") { totalCount } } } }"""

@@ -1,4 +1,4 @@
-"""Proposals as clients make, read and decide them."""
+"""Clients make, read, accept and decline proposals."""
 
 from dataclasses import replace
 from typing import Any
@@ -59,7 +59,7 @@ def ask(wiki: Wiki) -> Ask:
     return run
 
 
-async def test_a_write_under_review_answers_with_its_proposal_and_is_seen_by_writers_alone(
+async def test_a_reviewed_write_becomes_a_proposal_that_only_writers_see(
     wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
 ) -> None:
     edit = {"pageId": page_id, "oldText": "Low at six.", "newText": "Low at seven."}
@@ -75,20 +75,20 @@ async def test_a_write_under_review_answers_with_its_proposal_and_is_seen_by_wri
     for blind in (wiki.acting(Role.READER), await wiki.neighbour(Role.MEMBER)):
         listed = (await ask(LISTED, blind))["data"]["wikiProposals"]
         assert listed == {"totalCount": 0, "nodes": []}
-        one = await ask("query ($id: ID!) { wikiProposal(proposalId: $id) { id } }", blind, id=error["proposalId"])
-        assert one["data"]["wikiProposal"] is None
+        answer = await ask("query ($id: ID!) { wikiProposal(proposalId: $id) { id } }", blind, id=error["proposalId"])
+        assert answer["data"]["wikiProposal"] is None
 
 
-async def test_a_proposal_is_accepted_with_both_names_in_the_history(
+async def test_an_accepted_proposal_records_author_and_decider_in_history(
     wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
 ) -> None:
     given = {"why": "The almanac says so.", "evidence": ["document:almanac"], "significance": "HIGH"}
     edit = {"pageId": page_id, "oldText": "Low at six.", "newText": "Low at seven."}
-    made = (await ask(PROPOSE, ada, input={**given, "edit": edit}))["data"]["done"]
-    assert made["created"]
-    assert made["proposal"] | given == made["proposal"]
-    assert made["proposal"]["operation"] == "edit_page"
-    id = made["proposal"]["id"]
+    proposed = (await ask(PROPOSE, ada, input={**given, "edit": edit}))["data"]["done"]
+    assert proposed["created"]
+    assert proposed["proposal"] | given == proposed["proposal"]
+    assert proposed["proposal"]["operation"] == "edit_page"
+    id = proposed["proposal"]["id"]
     done = (await ask(ACCEPT, input={"proposalId": id, "bodyMd": BODY.replace("six", "half past six")}))["data"]["done"]
     assert done["userErrors"] == []
     assert "half past six" in done["page"]["bodyMd"]
@@ -99,7 +99,7 @@ async def test_a_proposal_is_accepted_with_both_names_in_the_history(
     assert first["proposal"] is None
 
 
-async def test_what_conflicts_is_told_before_and_refused_with_a_type(
+async def test_a_conflicting_proposal_lists_its_conflicts_and_is_refused(
     wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
 ) -> None:
     edit = {"pageId": page_id, "oldText": "Low at six.", "newText": "Low at seven."}
@@ -117,7 +117,9 @@ async def test_what_conflicts_is_told_before_and_refused_with_a_type(
     assert (await ask(ACCEPT, input=whole))["data"]["done"]["page"] == {"version": 3, "bodyMd": amended}
 
 
-async def test_an_author_is_told_why(wiki: Wiki, ada: Wiki, ask: Ask, page_id: str) -> None:
+async def test_a_declined_proposal_shows_the_reason_to_its_author(
+    wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
+) -> None:
     await ask(EDIT, ada, input={"pageId": page_id, "oldText": "six", "newText": "seven"})
     (found,) = (await ask(LISTED, ada))["data"]["wikiProposals"]["nodes"]
     refused = (await ask(DECLINE, input={"proposalId": found["id"], "reason": " "}))["data"]["done"]
@@ -127,13 +129,15 @@ async def test_an_author_is_told_why(wiki: Wiki, ada: Wiki, ask: Ask, page_id: s
     assert found["reason"] == "It is six in winter."
 
 
-async def test_one_operation_is_proposed_at_a_time(ask: Ask, page_id: str) -> None:
+async def test_a_proposal_has_exactly_one_operation(ask: Ask, page_id: str) -> None:
     for given in ({}, {"archive": {"pageId": page_id}, "update": {"pageId": page_id, "title": "Port"}}):
         done = (await ask(PROPOSE, input={"why": "So.", **given}))["data"]["done"]
         assert "one operation" in done["userErrors"][0]["message"]
 
 
-async def test_several_are_decided_alike(wiki: Wiki, ada: Wiki, ask: Ask, page_id: str) -> None:
+async def test_a_batch_decision_reports_an_outcome_for_each_proposal(
+    wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
+) -> None:
     ids = []
     for word in ("seven", "eight"):
         done = await ask(EDIT, ada, input={"pageId": page_id, "oldText": "six", "newText": word})
@@ -147,10 +151,10 @@ async def test_several_are_decided_alike(wiki: Wiki, ada: Wiki, ask: Ask, page_i
     ]
 
 
-async def test_the_text_before_is_that_of_the_version_that_was_read(
+async def test_the_diff_of_a_proposal_uses_the_text_of_its_base_version(
     wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
 ) -> None:
-    """Of many versions of a long text, most are kept as a difference from another."""
+    """Most versions of a long text are stored as a difference from another version."""
     lines = "\n".join(f"- On day {n} a ship of {n} tons came." for n in range(60))
     await ask(EDIT, input={"pageId": page_id, "oldText": "Three of them.", "newText": lines})
     for n in range(3):

@@ -1,4 +1,4 @@
-"""What depends on a source, pages built again, and sources forgotten, by those who may."""
+"""Clients read what depends on a source, forget sources and rebuild pages, if they have permission."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ FORGET = """mutation ($id: ID!, $reason: String) { forgetWikiSource(input: {sour
 REBUILD = "mutation ($id: ID!) { rebuildWikiPage(input: {pageId: $id}) { compileJobId userErrors { code } } }"
 
 
-async def asked(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
+async def execute(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
     return await ask(ENGINE, Recorder(wiki.database, wiki.scope), text, **variables)
 
 
-async def test_a_source_says_what_depends_on_it_in_one_statement(wiki: Wiki) -> None:
-    one, _ = await retain(
+async def test_the_blast_radius_of_a_source_is_read_by_one_statement(wiki: Wiki) -> None:
+    source_id, _ = await retain(
         wiki,
         "page entity Momofuku\nFood.\nto entity Momofuku # visits\nTuesday.\nhold Chef João",
         "to entity Momofuku\nMore.",
@@ -36,7 +36,7 @@ async def test_a_source_says_what_depends_on_it_in_one_statement(wiki: Wiki) -> 
     listing = PageDraft("topic", "Toronto", body="See [[Momofuku]].")
     await create_page(wiki.database, wiki.scope, listing)
     context = Recorder(wiki.database, wiki.scope)
-    found = (await ask(ENGINE, context, RADIUS, id=str(one)))["data"]["wikiSourceBlastRadius"]
+    found = (await ask(ENGINE, context, RADIUS, id=str(source_id)))["data"]["wikiSourceBlastRadius"]
     assert len(context.statements) == 1
     found["sections"]["nodes"].sort(key=lambda section: section["sectionSlug"])
     assert found == {
@@ -49,13 +49,13 @@ async def test_a_source_says_what_depends_on_it_in_one_statement(wiki: Wiki) -> 
         "names": {"totalCount": 1, "nodes": [{"name": "Chef João"}]},
     }  # fmt: skip
     stranger = await wiki.neighbour(Role.MEMBER)
-    assert (await asked(stranger, RADIUS, id=str(one)))["data"] == {"wikiSourceBlastRadius": None}
+    assert (await execute(stranger, RADIUS, id=str(source_id)))["data"] == {"wikiSourceBlastRadius": None}
 
 
-async def test_a_source_is_forgotten_and_what_is_left_says_so(wiki: Wiki) -> None:
+async def test_a_forgotten_source_keeps_its_ref_and_reason_but_no_content(wiki: Wiki) -> None:
     (source_id,) = await retain(wiki, "page entity Momofuku\nThe Zyxglorb.", place="Zyxglorb")
     await compile_all(wiki)
-    done = (await asked(wiki, FORGET, id=str(source_id), reason="Asked for."))["data"]["forgetWikiSource"]
+    done = (await execute(wiki, FORGET, id=str(source_id), reason="Asked for."))["data"]["forgetWikiSource"]
     assert (done["versions"], done["userErrors"]) == (1, [])
     assert done["compileJobId"]
     left = done["source"]
@@ -66,26 +66,26 @@ async def test_a_source_is_forgotten_and_what_is_left_says_so(wiki: Wiki) -> Non
     await compile_all(wiki)
     assert not await found_in(wiki, "Zyxglorb")
     search = 'query ($t: ID!) { wikiSearch(tenantId: $t, query: "zyxglorb") { page { title } } }'
-    assert (await asked(wiki, search, t=str(wiki.scope.tenant_id)))["data"] == {"wikiSearch": []}
+    assert (await execute(wiki, search, t=str(wiki.scope.tenant_id)))["data"] == {"wikiSearch": []}
 
 
-async def test_forgetting_is_for_who_may_delete_and_needs_a_reason_on_one_line(wiki: Wiki) -> None:
+async def test_forgetting_is_refused_without_permission_or_with_a_long_reason(wiki: Wiki) -> None:
     (source_id,) = await retain(wiki, "page entity Momofuku\nFood.")
-    assert code(await asked(wiki.acting(Role.MEMBER), FORGET, id=str(source_id))) == "FORBIDDEN"
-    assert code(await asked(await wiki.neighbour(Role.MEMBER), FORGET, id=str(source_id))) == "NOT_FOUND"
-    refused = (await asked(wiki, FORGET, id=str(source_id), reason="x" * 5_000))["data"]["forgetWikiSource"]
+    assert code(await execute(wiki.acting(Role.MEMBER), FORGET, id=str(source_id))) == "FORBIDDEN"
+    assert code(await execute(await wiki.neighbour(Role.MEMBER), FORGET, id=str(source_id))) == "NOT_FOUND"
+    refused = (await execute(wiki, FORGET, id=str(source_id), reason="x" * 5_000))["data"]["forgetWikiSource"]
     assert refused["userErrors"] == [{"field": ["reason"], "code": "BAD_USER_INPUT"}]
     await compile_all(wiki)
 
 
-async def test_a_page_is_built_again_by_a_job_and_asked_twice_by_one(wiki: Wiki) -> None:
+async def test_repeated_rebuilds_of_a_page_share_one_job(wiki: Wiki) -> None:
     await retain(wiki, "page entity Momofuku\nFood.")
     await compile_all(wiki)
     page_id = str((await wiki.row("pages"))["id"])
-    jobs = [(await asked(wiki.acting(Role.MEMBER), REBUILD, id=page_id))["data"]["rebuildWikiPage"] for _ in "ab"]
+    jobs = [(await execute(wiki.acting(Role.MEMBER), REBUILD, id=page_id))["data"]["rebuildWikiPage"] for _ in "ab"]
     assert jobs[0] == jobs[1]
     assert jobs[0]["compileJobId"]
     all_of_it = "mutation { rebuildWiki(input: {}) { compileJobId } }"
-    assert code(await asked(wiki.acting(Role.MEMBER), all_of_it)) == "FORBIDDEN"
-    assert (await asked(wiki, all_of_it))["data"]["rebuildWiki"]["compileJobId"] != jobs[0]["compileJobId"]
+    assert code(await execute(wiki.acting(Role.MEMBER), all_of_it)) == "FORBIDDEN"
+    assert (await execute(wiki, all_of_it))["data"]["rebuildWiki"]["compileJobId"] != jobs[0]["compileJobId"]
     await compile_all(wiki)
