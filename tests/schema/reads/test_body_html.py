@@ -1,4 +1,4 @@
-"""The text of a page as HTML: links lead to the pages that they mean, and nothing of a text becomes code."""
+"""The text of a page is shown as HTML with resolved links, and no text becomes markup."""
 
 import re
 from html.parser import HTMLParser
@@ -29,7 +29,7 @@ async def make(wiki: Wiki, title: str, body: str = "", type: str = "topic", **mo
 
 
 def links(html: str) -> list[tuple[str | None, str | None, str | None]]:
-    """(class, address, page id) of every link, in order."""
+    """Return the class, the address and the page id of every link, in order."""
     found = []
 
     class Reader(HTMLParser):
@@ -55,9 +55,7 @@ async def html_of(engine: Engine, context: Recorder, page_id: UUID) -> str:
     return found
 
 
-async def test_every_form_of_a_link_leads_to_the_page_that_it_means(
-    engine: Engine, context: Recorder, wiki: Wiki
-) -> None:
+async def test_every_form_of_link_resolves_to_its_page(engine: Engine, context: Recorder, wiki: Wiki) -> None:
     kiln = await make(wiki, "Old Kiln", type="entity", aliases=("the oven",))
     body = "[[Old Kiln]] [[the oven|it]] [a](wiki:old-kiln) [b](/wiki/entity/old-kiln#heat) [[Nobody]] [[oak:Roast]]"
     page = await make(wiki, "About", f"{body} [^n0]")
@@ -74,7 +72,7 @@ async def test_every_form_of_a_link_leads_to_the_page_that_it_means(
     assert len(context.statements) == 1, "and the sections with it"
 
 
-async def test_a_link_heals_and_breaks_with_its_page(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_a_broken_link_resolves_once_its_page_is_created(engine: Engine, context: Recorder, wiki: Wiki) -> None:
     page = await make(wiki, "About", "See [[Kiln]].")
     assert links(await html_of(engine, context, page)) == [("wiki-link wiki-link-broken", None, None)]
     kiln = await make(wiki, "Kiln")
@@ -83,9 +81,7 @@ async def test_a_link_heals_and_breaks_with_its_page(engine: Engine, context: Re
     assert links(await html_of(engine, context, page)) == [("wiki-link", "/wiki/topic/kiln", str(kiln))]
 
 
-async def test_a_link_into_a_space_leads_there_for_those_who_may_read_it(
-    engine: Engine, context: Recorder, wiki: Wiki
-) -> None:
+async def test_a_link_into_a_space_resolves_only_for_its_readers(engine: Engine, context: Recorder, wiki: Wiki) -> None:
     other = await wiki.neighbour()
     slug = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", other.scope.owner_id)
     roast = await make(other, "Roast")
@@ -99,7 +95,7 @@ async def test_a_link_into_a_space_leads_there_for_those_who_may_read_it(
     assert links(await html_of(engine, reader, page)) == [found, broken]
 
 
-async def test_a_section_and_a_list_of_pages_are_shown_by_one_statement(
+async def test_html_of_pages_and_sections_is_read_by_one_statement(
     engine: Engine, context: Recorder, wiki: Wiki
 ) -> None:
     for n in range(3):
@@ -113,7 +109,7 @@ async def test_a_section_and_a_list_of_pages_are_shown_by_one_statement(
     assert len(context.statements) == 1
 
 
-async def test_a_payload_shows_it_too(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_a_payload_shows_the_body_html(engine: Engine, context: Recorder, wiki: Wiki) -> None:
     text = 'mutation { createWikiPage(input: {type: TOPIC, title: "A", bodyMd: "<b>[[A]]"}) { page { bodyHtml } } }'
     page = (await data(engine, context, text))["createWikiPage"]["page"]
     assert re.sub(r' data-page-id="[^"]*"', "", page["bodyHtml"]) == (
@@ -121,7 +117,7 @@ async def test_a_payload_shows_it_too(engine: Engine, context: Recorder, wiki: W
     )
 
 
-async def test_it_costs_as_many_rows_as_it_is_worth(engine: Engine, wiki: Wiki) -> None:
+async def test_body_html_costs_twenty_per_page(engine: Engine, wiki: Wiki) -> None:
     async def cost(fields: str) -> int:
         context = Recorder(wiki.database, wiki.scope, ANY_COST)
         answer = await engine.execute(f"{{ wikiPages(first: 10) {{ nodes {{ {fields} }} }} }}", {}, None, context)
@@ -132,7 +128,9 @@ async def test_it_costs_as_many_rows_as_it_is_worth(engine: Engine, wiki: Wiki) 
     assert await cost("bodyMd bodyHtml") == before + 10 * 20
 
 
-async def test_a_link_says_what_the_text_shows_for_it(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_links_report_the_text_that_the_page_shows_for_them(
+    engine: Engine, context: Recorder, wiki: Wiki
+) -> None:
     await make(wiki, "Kiln")
     child = await make(wiki, "Roast")
     page = await make(wiki, "About", "See [[kiln|the *old* oven]], [[Kiln]], [a **roast**](wiki:roast), [[Nobody|x]].")
@@ -158,7 +156,7 @@ async def test_a_link_says_what_the_text_shows_for_it(engine: Engine, context: R
     assert ("REFERENCE", "it", "Kiln") in (await shown())[0]
 
 
-async def test_the_html_of_texts_is_kept_while_all_of_it_is_not_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_html_cache_is_bounded_by_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [f"Text {number} with *marks*." for number in range(10, 19)]
     monkeypatch.setattr(HTML, "max_weight", HTML.weigh((texts[0], b"{}"), await as_html(texts[0], {})) * 3)
     for text in texts:

@@ -1,4 +1,4 @@
-"""The diary of a wiki: what happened in it, in words, by day."""
+"""The diary of a wiki describes its activity in words, by day."""
 
 import re
 from collections import Counter
@@ -33,14 +33,14 @@ DIARY = """query ($since: String, $until: String, $zone: String, $lines: Int, $o
         } } }"""
 
 
-async def told(wiki: Wiki, **variables: Any) -> Any:
+async def read_diary(wiki: Wiki, **variables: Any) -> Any:
     answer = await ask(ENGINE, Context(wiki.database, wiki.scope), DIARY, **variables)
     assert "errors" not in answer, answer
     return answer["data"]["found"]
 
 
 async def log(wiki: Wiki, action: str, at: str, page_id: UUID | None = None, actor: str = "marco") -> None:
-    """A line of the log at that moment."""
+    """Add an entry to the activity log at that time."""
     await wiki.look.execute(
         """INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
         VALUES ($1, $2, $3, $4, 'agent', $5, $6, $7, '{}')""",
@@ -48,8 +48,8 @@ async def log(wiki: Wiki, action: str, at: str, page_id: UUID | None = None, act
     )  # fmt: skip
 
 
-def test_every_action_of_the_log_has_words() -> None:
-    """Those that the code writes as texts, whether in Python or in SQL."""
+def test_every_logged_action_has_a_description() -> None:
+    """The actions are found as literals in the Python and SQL code."""
     texts = [path.read_text() for folder in ("resolvers", "compiler") for path in (ROOT / folder).rglob("*.py")]
     for other in ("audit", "outbox"):  # events of security and of webhooks are no actions
         texts.remove((ROOT / f"resolvers/transactions/{other}.py").read_text())
@@ -62,14 +62,14 @@ def test_every_action_of_the_log_has_words() -> None:
     assert len(found) > 35
 
 
-async def test_a_diary_says_in_words_what_was_done_today(wiki: Wiki) -> None:
-    assert (await told(wiki))["bodyMd"].endswith("\n\nNothing happened.")
+async def test_the_diary_describes_the_actions_of_today(wiki: Wiki) -> None:
+    assert (await read_diary(wiki))["bodyMd"].endswith("\n\nNothing happened.")
     kept, gone = await page(wiki, "Priya Sharma", "a"), await page(wiki, "Priya")
     away, deleted = await page(wiki, "Away"), await page(wiki, "Secret plan")
     await merge_pages(wiki.database, wiki.scope, gone, kept)
     await archive_page(wiki.database, wiki.scope, away)
     await delete_page(wiki.database, wiki.scope, deleted)
-    found = await told(wiki, lines=100)
+    found = await read_diary(wiki, lines=100)
     (day,) = found["days"]
     texts = [entry["text"] for entry in day["entries"]]
     assert texts[0] == "Merged another page into [**Priya Sharma**](/wiki/entity/priya-sharma) — user marco"
@@ -82,30 +82,30 @@ async def test_a_diary_says_in_words_what_was_done_today(wiki: Wiki) -> None:
     assert all(text in found["bodyMd"] for text in texts)
 
 
-async def test_days_are_those_of_the_time_zone_and_both_ends_are_told(wiki: Wiki) -> None:
-    made = await page(wiki, "Ledger")
+async def test_days_follow_the_time_zone_and_the_range_is_inclusive(wiki: Wiki) -> None:
+    page_id = await page(wiki, "Ledger")
     for moment in ("2026-03-01T23:30Z", "2026-03-02T12:00Z", "2026-03-02T22:59Z", "2026-03-02T23:00Z"):
-        await log(wiki, "page.compiled", moment.replace("Z", ":00+00:00"), made)
+        await log(wiki, "page.compiled", moment.replace("Z", ":00+00:00"), page_id)
     for zone, days in (
         (None, {"2026-03-02": 3, "2026-03-01": 1}),
         ("Europe/Berlin", {"2026-03-03": 1, "2026-03-02": 3}),
         ("America/New_York", {"2026-03-02": 3, "2026-03-01": 1}),
     ):
-        found = await told(wiki, since="2026-03-01", until="2026-03-03", zone=zone)
+        found = await read_diary(wiki, since="2026-03-01", until="2026-03-03", zone=zone)
         assert {day["date"]: day["entries"][0]["times"] for day in found["days"]} == days
-    only = await told(wiki, since="2026-03-02", until="2026-03-02", zone="Europe/Berlin")
+    only = await read_diary(wiki, since="2026-03-02", until="2026-03-02", zone="Europe/Berlin")
     assert only["bodyMd"].splitlines() == [
         "# Diary, 2026-03-02", "", "## 2026-03-02", "", "3 events: 3 synthesized.", "",
         "- 23:59 Synthesized [**Ledger**](/wiki/entity/ledger), 3 times — agent marco",
     ]  # fmt: skip
 
 
-async def test_a_busy_day_is_counted_whole_and_told_in_part(wiki: Wiki) -> None:
+async def test_a_busy_day_is_fully_counted_and_partly_listed(wiki: Wiki) -> None:
     pages = [await page(wiki, f"Page {n}") for n in range(5)]
-    for n, made in enumerate(pages):
-        await log(wiki, "page.edited", f"2026-03-02T10:0{n}:00+00:00", made, f"agent {n % 2}")
+    for n, page_id in enumerate(pages):
+        await log(wiki, "page.edited", f"2026-03-02T10:0{n}:00+00:00", page_id, f"agent {n % 2}")
         await log(wiki, "page.compiled", f"2026-03-02T11:0{n}:00+00:00", pages[0], f"agent {n % 2}")
-    (day,) = (await told(wiki, since="2026-03-02", until="2026-03-02", lines=2))["days"]
+    (day,) = (await read_diary(wiki, since="2026-03-02", until="2026-03-02", lines=2))["days"]
     assert day["counts"] == [{"topic": "SYNTHESIZED", "total": 5}, {"topic": "WRITTEN", "total": 5}]
     assert [(entry["action"], entry["times"]) for entry in day["entries"]] == [("page.compiled", 5), ("page.edited", 1)]
     assert day["entries"][0]["text"].endswith(", 5 times — 2 authors")
@@ -113,31 +113,33 @@ async def test_a_busy_day_is_counted_whole_and_told_in_part(wiki: Wiki) -> None:
     assert (day["moreTotal"], day["isWhole"]) == (4, True)
 
 
-async def test_of_a_very_busy_day_the_newest_lines_are_counted(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_the_newest_entries_of_a_very_busy_range_are_counted(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(diary, "LOGGED_MAX", 3)
     for n in range(5):
         await log(wiki, "lint.reported", f"2026-03-02T10:0{n}:00+00:00")
         await log(wiki, "lint.reported", f"2026-03-03T10:0{n % 3}:00+00:00")
     await wiki.look.execute("DELETE FROM activity WHERE at >= '2026-03-03T10:02:00+00:00' AND at < '2026-03-04'")
-    found = await told(wiki, since="2026-03-01", until="2026-03-04")
+    found = await read_diary(wiki, since="2026-03-01", until="2026-03-04")
     assert [(day["date"], day["isWhole"]) for day in found["days"]] == [("2026-03-03", False), ("2026-03-02", False)]
     assert "More than 3 events: 4 maintained." in found["bodyMd"]
 
 
 async def test_a_diary_agrees_with_the_log(wiki: Wiki) -> None:
-    """Read from the rows themselves, without a day or a topic of the statement."""
-    made = await page(wiki, "Ledger")
+    """The expected counts are computed from the rows, without the days or topics of the statement."""
+    page_id = await page(wiki, "Ledger")
     start, zone = datetime(2026, 10, 23, tzinfo=UTC), ZoneInfo("Europe/Berlin")  # in these days summer time ends
     actions = list(diary.ACTIONS)
     for n in range(60):
         moment = start + timedelta(hours=1.7 * n)
-        await log(wiki, actions[n * 7 % len(actions)], moment.isoformat(), made if n % 3 else None)
+        await log(wiki, actions[n * 7 % len(actions)], moment.isoformat(), page_id if n % 3 else None)
     expected: dict[str, Counter[tuple[str, bool]]] = {}
     for row in await wiki.rows("activity"):
         day = str(row["at"].astimezone(zone).date())
         if "2026-10-24" <= day <= "2026-10-26":
             expected.setdefault(day, Counter())[row["action"], row["page_id"] is None] += 1
-    found = await told(wiki, since="2026-10-24", until="2026-10-26", zone="Europe/Berlin", lines=100)
+    found = await read_diary(wiki, since="2026-10-24", until="2026-10-26", zone="Europe/Berlin", lines=100)
     shown = {
         day["date"]: Counter({(entry["action"], entry["page"] is None): entry["times"] for entry in day["entries"]})
         for day in found["days"]
@@ -159,7 +161,7 @@ async def test_a_diary_agrees_with_the_log(wiki: Wiki) -> None:
         {"lines": 0}, {"lines": -1},
     ],
 )  # fmt: skip
-async def test_what_is_no_day_no_zone_and_no_number_of_lines_is_refused(wiki: Wiki, wrong: dict[str, Any]) -> None:
+async def test_invalid_days_zones_and_line_counts_are_refused(wiki: Wiki, wrong: dict[str, Any]) -> None:
     assert code(await ask(ENGINE, Context(wiki.database, wiki.scope), DIARY, **wrong)) == "BAD_USER_INPUT"
 
 

@@ -1,4 +1,4 @@
-"""Stubs, the settings of a wiki, its knowledge map and its activity log."""
+"""Stubs follow the settings of a wiki, and the knowledge map and the activity log are paged."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,24 +27,24 @@ LOG = """query ($first: Int, $after: String, $owner: String) {
 
 async def page(wiki: Wiki, title: str, *refs: str, type: str = "entity", **more: Any) -> UUID:
     draft = PageDraft(type, title, sections=[SectionDraft("Text.", "notes")], **more)
-    made = (await create_page(wiki.database, wiki.scope, draft)).page_id
+    page_id = (await create_page(wiki.database, wiki.scope, draft)).page_id
     for ref in refs:
         source_id = await wiki.add_source("daily_note", *ref.split("="))
-        await cite_source(wiki.database, wiki.scope, page_id=made, section_slug="notes", source_id=source_id)
-    return made
+        await cite_source(wiki.database, wiki.scope, page_id=page_id, section_slug="notes", source_id=source_id)
+    return page_id
 
 
-async def answered(wiki: Wiki, text: str, **variables: Any) -> Any:
+async def execute(wiki: Wiki, text: str, **variables: Any) -> Any:
     answer = await ask(ENGINE, Context(wiki.database, wiki.scope), text, **variables)
     assert "errors" not in answer, answer
     return answer["data"]
 
 
 async def parts(wiki: Wiki, text: str, **variables: Any) -> Sequence[str]:
-    """All parts of an overview, one after the other."""
+    """Return the texts of all parts of an overview, in order."""
     found, after = [], None
     while not found or after:
-        part = (await answered(wiki, text, after=after, **variables))["found"]
+        part = (await execute(wiki, text, after=after, **variables))["found"]
         found.append(part["bodyMd"])
         after = part["nextCursor"]
     return found
@@ -56,20 +56,20 @@ async def test_a_page_is_a_stub_until_it_cites_a_second_source(wiki: Wiki) -> No
     await page(wiki, "Two versions of one", "b=First.", "b=Second.")
     await page(wiki, "Two", "c", "d")
     for stub, titles in ((True, ["None", "One", "Two versions of one"]), (False, ["Two"])):
-        found = (await answered(wiki, STUBS, stub=stub))["wikiPages"]
+        found = (await execute(wiki, STUBS, stub=stub))["wikiPages"]
         assert [node["title"] for node in found["nodes"]] == titles
         assert {node["isStub"] for node in found["nodes"]} == {stub}
         assert found["totalCount"] == len(titles)
-    assert (await answered(wiki, STUBS, stub=None))["wikiPages"]["totalCount"] == 4
+    assert (await execute(wiki, STUBS, stub=None))["wikiPages"]["totalCount"] == 4
 
 
-async def test_an_admin_says_how_many_sources_a_text_needs(wiki: Wiki) -> None:
-    done = (await answered(wiki, SET, least=5))["updateWikiSettings"]
+async def test_only_admins_set_the_minimum_number_of_sources(wiki: Wiki) -> None:
+    done = (await execute(wiki, SET, least=5))["updateWikiSettings"]
     assert done == {"changed": True, "owner": {"minSourcesForSynthesis": 5}, "userErrors": []}
-    assert (await answered(wiki, SET, least=5))["updateWikiSettings"]["changed"] is False
-    assert (await answered(wiki, SET))["updateWikiSettings"]["owner"] == {"minSourcesForSynthesis": 5}
+    assert (await execute(wiki, SET, least=5))["updateWikiSettings"]["changed"] is False
+    assert (await execute(wiki, SET))["updateWikiSettings"]["owner"] == {"minSourcesForSynthesis": 5}
     for wrong in (0, 101, -1):
-        (error,) = (await answered(wiki, SET, least=wrong))["updateWikiSettings"]["userErrors"]
+        (error,) = (await execute(wiki, SET, least=wrong))["updateWikiSettings"]["userErrors"]
         assert error == {"field": ["minSourcesForSynthesis"], "code": "BAD_USER_INPUT"}
     member = wiki.acting(Role.MEMBER)
     assert code(await ask(ENGINE, Context(member.database, member.scope), SET, least=4)) == "FORBIDDEN"
@@ -93,7 +93,7 @@ async def test_the_map_lists_pages_by_type_with_links_and_marks_stubs(wiki: Wiki
     assert "Priya" not in topics
 
 
-async def test_a_map_in_parts_has_each_page_once(wiki: Wiki) -> None:
+async def test_a_paged_map_lists_each_page_once(wiki: Wiki) -> None:
     for type in ("topic", "entity", "project"):
         for number in range(5):
             await page(wiki, f"Page {number}", type=type)
@@ -107,7 +107,7 @@ async def test_a_map_in_parts_has_each_page_once(wiki: Wiki) -> None:
     assert "## Entity, continued" in (await parts(wiki, MAP, first=4))[1]
 
 
-async def test_the_log_says_what_happened_newest_first_without_quoting(wiki: Wiki) -> None:
+async def test_the_log_lists_actions_newest_first_without_deleted_titles(wiki: Wiki) -> None:
     assert await parts(wiki, LOG) == ["# Activity log\n\nNothing has happened yet."]
     await page(wiki, "Priya", "secret-ref")
     gone = await page(wiki, "Gone secret")
@@ -124,7 +124,7 @@ async def test_the_log_says_what_happened_newest_first_without_quoting(wiki: Wik
 
 
 @pytest.mark.parametrize("text", [MAP, LOG])
-async def test_bad_cursors_and_sizes_are_refused_and_another_wiki_is_unknown(wiki: Wiki, text: str) -> None:
+async def test_invalid_cursors_sizes_and_foreign_wikis_are_refused(wiki: Wiki, text: str) -> None:
     context = Context(wiki.database, wiki.scope)
     for after in ("x", "é", "W10=", "WyJhIiwiYiJd", "WzEsMl0=", "WyJlbnRpdHkiLCJcdTAwMDAiXQ=="):
         assert code(await ask(ENGINE, context, text, after=after)) == "BAD_USER_INPUT"
@@ -133,4 +133,4 @@ async def test_bad_cursors_and_sizes_are_refused_and_another_wiki_is_unknown(wik
     other = await wiki.neighbour(Role.MEMBER)
     stranger = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
     assert code(await ask(ENGINE, stranger, text, owner=str(other.scope.owner_id))) == "NOT_FOUND"
-    assert (await answered(wiki, text, first=10**6))["found"]["nextCursor"] is None
+    assert (await execute(wiki, text, first=10**6))["found"]["nextCursor"] is None

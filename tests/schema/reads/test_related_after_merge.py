@@ -1,4 +1,4 @@
-"""What a page is related to once another was merged into it: never itself."""
+"""A page into which a related page was merged is never related to itself."""
 
 from typing import Any
 from uuid import UUID
@@ -25,7 +25,7 @@ async def make(wiki: Wiki, title: str, body: str, **metadata: Any) -> UUID:
     return (await create_page(wiki.database, wiki.scope, draft)).page_id
 
 
-async def test_a_page_is_never_related_to_itself(engine: Engine, wiki: Wiki) -> None:
+async def test_a_merge_target_is_never_related_to_itself(engine: Engine, wiki: Wiki) -> None:
     where = wiki.database, wiki.scope
     text = "Firebrick keeps the temperature. See [[Oven]], [[Kiln]] and [[Stove]]."
     oven, kiln, stove = [
