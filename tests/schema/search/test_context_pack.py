@@ -1,4 +1,4 @@
-"""wikiContext: what is loaded for a task, for whom, and what it costs."""
+"""`wikiContext` loads pages and evidence for a task within a token budget and the rights of the caller."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -42,7 +42,7 @@ def titles(pack: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 @pytest.fixture
 async def context(wiki: Wiki) -> Context:
-    """Of a member of a wiki with pages of every loading rule, and evidence."""
+    """The context of a member of a wiki with evidence and pages of every loading rule."""
     drafts = [
         PageDraft("context", "Goals", sections=[SectionDraft("We sell pots to cafés.", heading="Why")]),
         PageDraft("standard", "Voice", sections=[SectionDraft("Write short sentences.", heading="Rule")]),
@@ -54,13 +54,13 @@ async def context(wiki: Wiki) -> Context:
     ]  # fmt: skip
     for draft in drafts:
         await create_page(wiki.database, wiki.scope, draft)
-    said = "Jon ordered a new burner from Lisbon for the kiln; it costs nine hundred euros."
-    draft = SourceDraft("daily_note", "2026-03-02", said, captured_at=datetime(2026, 3, 2, tzinfo=UTC))
+    text = "Jon ordered a new burner from Lisbon for the kiln; it costs nine hundred euros."
+    draft = SourceDraft("daily_note", "2026-03-02", text, captured_at=datetime(2026, 3, 2, tzinfo=UTC))
     await retain_sources(wiki.database, wiki.scope, [draft])
     return Context(wiki.database, wiki.acting(Role.MEMBER).scope)
 
 
-async def test_pages_load_by_their_rules_and_then_comes_what_was_found(context: Context) -> None:
+async def test_pages_loaded_by_rule_come_before_search_results(context: Context) -> None:
     pack = await packed(context, "kiln cracked frost")
     assert titles(pack) == [("CONTEXT", "Goals"), ("STANDARD", "Voice"), ("SECTION", "Kiln"), ("PASSAGE", None)]
     assert [item["title"] for item in pack["items"]][2] == "Kiln › Damage", "the section that answers"
@@ -87,7 +87,7 @@ async def test_a_page_that_the_task_names_shows_the_lines_that_answer(context: C
     assert next(item for item in whole["items"] if item["kind"] == "NAMED")["text"].count("\n") >= 4
 
 
-async def test_a_small_budget_is_kept_and_what_is_left_out_is_counted(context: Context) -> None:
+async def test_a_small_budget_is_respected_and_omitted_items_are_counted(context: Context) -> None:
     whole = await packed(context, "kiln cracked frost")
     assert (whole["omitted"], sum(item["isCut"] for item in whole["items"])) == (0, 0)
     for budget in (1, 20, 60, 100, 150):
@@ -96,7 +96,7 @@ async def test_a_small_budget_is_kept_and_what_is_left_out_is_counted(context: C
         assert len(small["items"]) < len(whole["items"])
 
 
-async def test_a_pack_begins_with_what_was_superseded(wiki: Wiki, context: Context) -> None:
+async def test_pages_in_a_pack_list_their_superseded_claims(wiki: Wiki, context: Context) -> None:
     page = next(row for row in await wiki.rows("pages") if row["title"] == "Kiln")
     claim = {"fact": "cracked in the frost", "replacement": "is whole again"}
     await supersede_claim(wiki.database, wiki.scope, PageAddress(page["id"]), **claim)
@@ -105,7 +105,7 @@ async def test_a_pack_begins_with_what_was_superseded(wiki: Wiki, context: Conte
     assert line.startswith('Used to say "cracked in the frost" until ')
 
 
-async def test_evidence_that_newer_evidence_overrides_says_so(wiki: Wiki, context: Context) -> None:
+async def test_evidence_overridden_by_newer_evidence_is_marked(wiki: Wiki, context: Context) -> None:
     newer = "Falcon Mill moved its office from Graz to Linz."
     older = "Falcon Mill moved its office to Graz. Forty potters share a bright hall with three windows there."
     for day, text in enumerate((older, newer), 1):
@@ -130,13 +130,15 @@ async def test_evidence_that_newer_evidence_overrides_says_so(wiki: Wiki, contex
         ({"spaces": []}, "BAD_USER_INPUT", "spaces"),
     ],
 )
-async def test_what_is_wrong_has_a_code_and_a_field(wiki: Wiki, wrong: dict[str, Any], code: str, field: str) -> None:
+async def test_invalid_arguments_have_a_code_and_a_field(
+    wiki: Wiki, wrong: dict[str, Any], code: str, field: str
+) -> None:
     context = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
     (error,) = (await ask(ENGINE, context, QUERY, **{"q": "kiln"} | wrong))["errors"]
     assert (error["extensions"]["code"], error["extensions"].get("field")) == (code, field)
 
 
-async def test_archived_pages_and_spaces_out_of_sight_are_not_loaded(wiki: Wiki, context: Context) -> None:
+async def test_archived_pages_and_unreadable_spaces_are_not_loaded(wiki: Wiki, context: Context) -> None:
     goals = next(row for row in await wiki.rows("pages") if row["title"] == "Goals")
     await archive_page(wiki.database, wiki.scope, goals["id"])
     other = await wiki.neighbour()
@@ -152,7 +154,7 @@ async def test_archived_pages_and_spaces_out_of_sight_are_not_loaded(wiki: Wiki,
 
 
 @pytest.mark.parametrize("scope", CALLERS)
-async def test_no_row_of_a_wiki_that_the_caller_may_not_read(world: World, database: Database, scope: Scope) -> None:
+async def test_packs_contain_no_row_of_an_unreadable_wiki(world: World, database: Database, scope: Scope) -> None:
     owners = await data(ENGINE, Recorder(database, scope), "{ wikiOwners(first: 100) { nodes { id } } }")
     readable = {owner["id"] for owner in owners["wikiOwners"]["nodes"]}
     of_source = {str(row["id"]): str(row["owner_id"]) for row in world.tables["sources"]}

@@ -1,4 +1,4 @@
-"""A wiki is said to be in a language by an admin, and read again for search by a job."""
+"""An admin sets the language of a wiki, and a job indexes the wiki again for search."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -24,13 +24,13 @@ SET = """mutation ($language: String!, $owner: ID) {
 JOBS = "query ($t: ID!) { wikiCompileJobs(tenantId: $t) { id status trigger metrics } }"
 
 
-async def said(wiki: Wiki, language: str, **variables: Any) -> dict[str, Any]:
+async def set_language(wiki: Wiki, language: str, **variables: Any) -> dict[str, Any]:
     answer = await ask(ENGINE, Recorder(wiki.database, wiki.scope), SET, language=language, **variables)
     done: dict[str, Any] = answer["data"]["setWikiLanguage"]
     return done
 
 
-async def test_a_wiki_changes_its_language_and_a_job_reads_it_again(
+async def test_changing_the_language_of_a_wiki_reindexes_it_by_a_job(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reindexing, "BATCH", 2)
@@ -40,7 +40,7 @@ async def test_a_wiki_changes_its_language_and_a_job_reads_it_again(
     other = PageDraft("topic", "Report", body="The houses were running empty.", metadata=own)
     await create_page(wiki.database, wiki.scope, other)
     admin = wiki.acting(Role.ADMIN)
-    done = await said(admin, "de-AT")
+    done = await set_language(admin, "de-AT")
     assert (done["changed"], done["owner"]["language"], done["userErrors"]) == (True, "german", [])
     assert await found(wiki, "häuser") == ids, "until the job has read them they are found as before"
     await compile_all(wiki)
@@ -55,22 +55,22 @@ async def test_a_wiki_changes_its_language_and_a_job_reads_it_again(
     counts = await wiki.counts()
     assert (counts["haus"], counts["run"], counts["nicht"]) == (3, 1, 0)
     assert (await wiki.actions())[-1] == "wiki.language_set"
-    again = await said(admin, "german")
+    again = await set_language(admin, "german")
     assert (again["changed"], again["compileJobId"], again["userErrors"]) == (False, None, [])
-    await said(admin, "english")
+    await set_language(admin, "english")
     await compile_all(wiki)
     assert (await wiki.counts())["nicht"] == 3
 
 
-async def test_a_language_that_there_is_not_is_an_error_that_names_those_there_are(wiki: Wiki) -> None:
+async def test_an_unknown_language_is_an_error_that_lists_the_known_ones(wiki: Wiki) -> None:
     admin = wiki.acting(Role.ADMIN)
-    (error,) = (await said(admin, "Klingon"))["userErrors"]
+    (error,) = (await set_language(admin, "Klingon"))["userErrors"]
     assert (error["field"], error["code"]) == (["language"], "BAD_USER_INPUT")
     assert "Choose one of arabic, armenian," in error["message"]
-    assert (await said(admin, "simple"))["owner"]["language"] == "simple"
+    assert (await set_language(admin, "simple"))["owner"]["language"] == "simple"
 
 
-async def test_only_an_admin_says_it_and_in_no_other_tenant(wiki: Wiki, other_wiki: Wiki) -> None:
+async def test_only_admins_of_the_tenant_set_the_language(wiki: Wiki, other_wiki: Wiki) -> None:
     for role in (Role.READER, Role.MEMBER, Role.SERVICE):
         answer = await ask(ENGINE, Recorder(wiki.database, wiki.acting(role).scope), SET, language="german")
         assert code(answer) == "FORBIDDEN"

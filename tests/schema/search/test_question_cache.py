@@ -1,4 +1,4 @@
-"""The parameters of a question are cached for as long as the words of the wiki are counted as they were."""
+"""The parameters of a search are cached until the words of the wiki are counted again."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
 async def found(
     engine: Engine, wiki: Wiki, scope: Scope | None = None, size: int = 10, text: str = FERRY
 ) -> tuple[set[str], int]:
-    """The titles, and how many statements of the engine's own it took."""
+    """Return the titles that were found, and the number of compiled statements."""
     context = Recorder(wiki.database, scope or wiki.scope, ANY_COST)
     answer: Any = orjson.loads((await engine.execute(text, {"n": size}, None, context)).body)
     assert "errors" not in answer
@@ -44,7 +44,7 @@ async def test_a_cached_question_takes_one_statement(engine: Engine, wiki: Wiki)
         assert await found(engine, wiki) == ({"Pier"}, 1)
 
 
-async def test_what_was_counted_anew_is_understood_anew(engine: Engine, wiki: Wiki) -> None:
+async def test_recounted_words_invalidate_the_cached_question(engine: Engine, wiki: Wiki) -> None:
     for _ in range(2):
         await found(engine, wiki)
     page = await create_page(
@@ -59,18 +59,18 @@ async def test_what_was_counted_anew_is_understood_anew(engine: Engine, wiki: Wi
     assert (await found(engine, wiki))[0] == {"Pier"}
 
 
-async def test_other_callers_and_wikis_get_their_own_at_the_same_time(engine: Engine, wiki: Wiki) -> None:
+async def test_concurrent_callers_get_the_results_of_their_own_wiki(engine: Engine, wiki: Wiki) -> None:
     other = await wiki.neighbour()
     await create_page(other.database, other.scope, PageDraft("topic", "Gulls", body="They follow the ferry."))
     same = wiki.scope.in_owner(wiki.scope.owner_id)
     scopes = {wiki.scope.owner_id: {"Pier"}, other.scope.owner_id: {"Gulls"}}
     for _ in range(3):
-        asked = [wiki.scope, other.scope, same] * 2
-        titles = await asyncio.gather(*(found(engine, wiki, scope) for scope in asked))
-        assert [one for one, _ in titles] == [scopes[scope.owner_id] for scope in asked]
+        callers = [wiki.scope, other.scope, same] * 2
+        titles = await asyncio.gather(*(found(engine, wiki, scope) for scope in callers))
+        assert [one for one, _ in titles] == [scopes[scope.owner_id] for scope in callers]
 
 
-async def test_each_number_of_hits_is_its_own(engine: Engine, wiki: Wiki) -> None:
+async def test_each_limit_returns_its_number_of_hits(engine: Engine, wiki: Wiki) -> None:
     for number in range(7):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Ferry {number}"))
     for _ in range(2):
@@ -78,19 +78,19 @@ async def test_each_number_of_hits_is_its_own(engine: Engine, wiki: Wiki) -> Non
             assert len((await found(engine, wiki, size=size))[0]) == size
 
 
-async def test_a_question_that_is_still_asked_stays_in_the_cache(engine: Engine, wiki: Wiki) -> None:
+async def test_a_repeated_question_stays_in_the_cache(engine: Engine, wiki: Wiki) -> None:
     cache = query_cache_of(wiki.database)
     cache.page_queries.size = 3
     await found(engine, wiki)
-    kept = list(cache.page_queries.entries.values())
+    entries = list(cache.page_queries.entries.values())
     for number in range(6):
         await found(engine, wiki)
         await found(engine, wiki, text=FERRY.replace("ferry", f"harbour{number} ferry"))
     assert len(cache.page_queries.entries) == 3
-    assert any(one is kept[0] for one in cache.page_queries.entries.values())
+    assert any(one is entries[0] for one in cache.page_queries.entries.values())
 
 
-async def test_of_equal_scores_the_last_compiled_leads_there_too(engine: Engine, wiki: Wiki) -> None:
+async def test_equal_scores_are_ordered_by_the_last_compilation(engine: Engine, wiki: Wiki) -> None:
     drafts = {name: PageDraft("topic", f"Kiln {name}", slug=f"kiln-{name}") for name in ("none", "west", "east")}
     for draft in drafts.values():
         await create_page(wiki.database, wiki.scope, draft)

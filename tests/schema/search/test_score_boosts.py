@@ -1,4 +1,4 @@
-"""An admin says how much the pages of a wiki count beside evidence."""
+"""An admin sets the weight of the pages of a wiki beside evidence in search."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ async def boosted(wiki: Wiki, boost: float, **variables: Any) -> dict[str, Any]:
     return done
 
 
-async def test_pages_count_nine_tenths_until_an_admin_says_otherwise(wiki: Wiki) -> None:
+async def test_the_default_score_boost_is_nine_tenths_and_admins_change_it(wiki: Wiki) -> None:
     admin = wiki.acting(Role.ADMIN)
     assert (await find_owner(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)).score_boost == 0.9
     assert await boosted(admin, 1.5) == {"changed": True, "owner": {"scoreBoost": 1.5}, "userErrors": []}
@@ -41,7 +41,7 @@ async def test_a_boost_out_of_bounds_is_an_error_of_its_field(wiki: Wiki, boost:
     assert "between 0 and 10" in error["message"]
 
 
-async def test_only_admins_set_it(wiki: Wiki) -> None:
+async def test_only_admins_set_the_score_boost(wiki: Wiki) -> None:
     for role in (Role.READER, Role.MEMBER, Role.SERVICE):
         answer = await ask(ENGINE, Context(wiki.database, wiki.acting(role).scope), SET, boost=1.0)
         assert answer["errors"][0]["extensions"]["code"] == "FORBIDDEN"

@@ -1,4 +1,4 @@
-"""What is shown of a search: only what was asked for, only what may be read, and walked without a gap."""
+"""A search computes only what is selected, shows only readable pages, and is paged without gaps."""
 
 import logging
 from typing import Any
@@ -46,36 +46,36 @@ def results(selection: str, arguments: str = "", more: str = "") -> str:
         ("nodes { id %s } facets { tags { value } }", False, True),
     ],
 )
-async def test_only_what_is_selected_is_found(
+async def test_snippets_and_counts_are_computed_only_when_selected(
     engine: Engine, context: Recorder, selection: str, snippets: bool, counts: bool, computed: str
 ) -> None:
     fragment = "fragment Shown on WikiSearchEdge { snippet { html } }" if "Shown" in selection else ""
     await data(engine, context, results(f"{{ {selection % computed} }}", more=fragment), q="latte")
-    (asked,) = asked_of(context)
-    assert (asked.with_snippets, asked.with_counts) == (snippets, counts)
+    (request,) = searches_of(context)
+    assert (request.with_snippets, request.with_counts) == (snippets, counts)
 
 
-def asked_of(context: Recorder) -> list[SearchRequest]:
-    return [asked for asked in context.searches if isinstance(asked, SearchRequest)]
+def searches_of(context: Recorder) -> list[SearchRequest]:
+    return [request for request in context.searches if isinstance(request, SearchRequest)]
 
 
-async def test_the_lists_find_snippets_only_where_they_are_selected(engine: Engine, context: Recorder) -> None:
+async def test_list_searches_compute_snippets_only_when_selected(engine: Engine, context: Recorder) -> None:
     text = """query ($t: ID!) { a: wikiSearch(tenantId: $t, query: "latte") { score }
         b: wikiSearch(tenantId: $t, query: "latte") { snippet { text } } }"""
     await data(engine, context, text, t=str(context.scope.tenant_id))
-    assert [asked.with_snippets for asked in asked_of(context)] == [False, True]
+    assert [request.with_snippets for request in searches_of(context)] == [False, True]
 
 
-@pytest.mark.parametrize(("first", "asked"), [(0, 1), (-5, 1), (7, 7), (500, 50), (None, 20)])
-async def test_a_page_of_results_has_from_one_to_fifty(
-    engine: Engine, context: Recorder, first: int | None, asked: int
+@pytest.mark.parametrize(("first", "size"), [(0, 1), (-5, 1), (7, 7), (500, 50), (None, 20)])
+async def test_the_page_size_is_clamped_between_one_and_fifty(
+    engine: Engine, context: Recorder, first: int | None, size: int
 ) -> None:
     text = 'query ($n: Int) { wikiSearchResults(query: "latte", first: $n) { nodes { id } } }'
-    assert len((await data(engine, context, text, n=first))["wikiSearchResults"]["nodes"]) <= asked
-    assert asked_of(context)[0].first == asked
+    assert len((await data(engine, context, text, n=first))["wikiSearchResults"]["nodes"]) <= size
+    assert searches_of(context)[0].first == size
 
 
-async def test_a_filter_is_understood_alike_in_the_document_and_in_variables(
+async def test_a_filter_means_the_same_as_a_literal_and_as_a_variable(
     engine: Engine, context: Recorder, world: World
 ) -> None:
     written = """{types: [ENTITY, TOPIC], excludedTypes: [THEME], tags: ["coffee"], excludedTags: ["travel"],
@@ -89,7 +89,7 @@ async def test_a_filter_is_understood_alike_in_the_document_and_in_variables(
     text = 'query ($f: WikiSearchFilter) { wikiSearchResults(query: "latte", filter: $f) { totalCount } }'
     await data(engine, context, text, f=given)
     await data(engine, context, text, f=None)
-    first, second, none = (asked.filter for asked in asked_of(context))
+    first, second, none = (request.filter for request in searches_of(context))
     assert first == second
     assert (first.types, first.excluded_types, first.statuses) == (("entity", "topic"), ("theme",), ("archived",))
     assert (first.tags, first.excluded_tags, first.title_only) == (("coffee",), ("travel",), True)
@@ -100,7 +100,7 @@ async def test_a_filter_is_understood_alike_in_the_document_and_in_variables(
 # -- what is shown
 
 
-async def test_results_are_walked_forward_and_nothing_is_met_twice(engine: Engine, context: Recorder) -> None:
+async def test_paging_forward_returns_each_result_once(engine: Engine, context: Recorder) -> None:
     text = results("{ edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage endCursor } }",
                    ", first: 3, after: $after")  # fmt: skip
     whole = await data(engine, context, results("{ nodes { id } totalCount }", ", first: 50"), q="latte")
@@ -118,7 +118,7 @@ async def test_results_are_walked_forward_and_nothing_is_met_twice(engine: Engin
 
 
 async def test_highlights_count_code_points(engine: Engine, context: Recorder) -> None:
-    """Not bytes, and not the units of UTF-16, of which an elephant takes two."""
+    """Offsets are not bytes, and not units of UTF-16, of which an elephant emoji takes two."""
     text = results("{ edges { snippet { text html highlights { start length } } } }", ", first: 50")
     edges = (await data(engine, context, text, q="elephant"))["wikiSearchResults"]["edges"]
     snippets = [edge["snippet"] for edge in edges if edge["snippet"]]
@@ -143,7 +143,7 @@ async def test_facets_and_the_total_are_of_all_results(engine: Engine, context: 
     assert {one["value"]: one["count"] for one in whole["facets"]["tags"]} == {one: tags.count(one) for one in tags}
 
 
-async def test_archived_pages_are_shown_to_whoever_asks_for_them(engine: Engine, context: Recorder) -> None:
+async def test_archived_pages_are_found_when_the_filter_asks_for_them(engine: Engine, context: Recorder) -> None:
     text = results("{ nodes { status } edges { node { status } } }", ", first: 50, filter: {statuses: [ARCHIVED]}")
     found = (await data(engine, context, text, q="latte"))["wikiSearchResults"]
     assert {page["status"] for page in found["nodes"]} == {"ARCHIVED"}
@@ -151,23 +151,23 @@ async def test_archived_pages_are_shown_to_whoever_asks_for_them(engine: Engine,
 
 
 @pytest.mark.parametrize("computed", ["", VALUES])
-async def test_an_admin_is_told_what_a_score_is_made_of(engine: Engine, database: Database, computed: str) -> None:
+async def test_admins_get_an_explanation_of_the_scores(engine: Engine, database: Database, computed: str) -> None:
     shown = f"parts {{ name value }} terms {{ word lexeme pages weight }} }} node {{ id {computed} }}"
     selection = f"{{ edges {{ score explanation {{ {shown} }} }}"
-    told = await data(engine, Recorder(database, ADMIN), results(selection, ", explain: true"), q="latte")
-    silent = await data(engine, Recorder(database, ADMIN), results(selection), q="latte")
-    for edge in told["wikiSearchResults"]["edges"]:
+    explained = await data(engine, Recorder(database, ADMIN), results(selection, ", explain: true"), q="latte")
+    unexplained = await data(engine, Recorder(database, ADMIN), results(selection), q="latte")
+    for edge in explained["wikiSearchResults"]["edges"]:
         parts = [part["value"] for part in edge["explanation"]["parts"]]
         assert sum(parts) == pytest.approx(edge["score"])
         assert edge["explanation"]["terms"][0]["word"] == "latte"
-    assert all(edge["explanation"] is None for edge in silent["wikiSearchResults"]["edges"])
+    assert all(edge["explanation"] is None for edge in unexplained["wikiSearchResults"]["edges"])
 
 
 # -- refusals
 
 
 @pytest.mark.parametrize("role", [Role.READER, Role.MEMBER, Role.SERVICE])
-async def test_others_are_not_told(engine: Engine, database: Database, role: Role) -> None:
+async def test_explanations_are_forbidden_to_other_roles(engine: Engine, database: Database, role: Role) -> None:
     context = Recorder(database, caller(1, "alice", role))
     answer = await ask(engine, context, results("{ totalCount }", ", explain: true"), q="latte")
     assert code(answer) == "FORBIDDEN"
@@ -175,14 +175,14 @@ async def test_others_are_not_told(engine: Engine, database: Database, role: Rol
 
 
 @pytest.mark.parametrize("tags", [["a\x00"], ["\ud800"], ["a"] * 1001])
-async def test_a_tag_that_cannot_be_is_a_bad_input(engine: Engine, context: Recorder, tags: list[str]) -> None:
+async def test_invalid_tags_are_bad_input(engine: Engine, context: Recorder, tags: list[str]) -> None:
     text = 'query ($t: [String!]) { wikiSearchResults(query: "latte", filter: {tags: $t}) { totalCount } }'
     assert code(await ask(engine, context, text, t=tags)) == "BAD_USER_INPUT"
     assert not context.searches
 
 
 @pytest.mark.parametrize("computed", ["", VALUES])
-async def test_a_bad_cursor_is_the_clients_fault(
+async def test_an_invalid_cursor_is_a_client_error_without_a_log_entry(
     engine: Engine, context: Recorder, caplog: pytest.LogCaptureFixture, computed: str
 ) -> None:
     text = results(f"{{ nodes {{ id {computed} }} }}", ", after: $after")
@@ -193,7 +193,7 @@ async def test_a_bad_cursor_is_the_clients_fault(
     assert caplog.records == []
 
 
-async def test_the_size_of_a_page_is_what_it_costs(engine: Engine, database: Database) -> None:
+async def test_the_cost_of_a_search_grows_with_its_page_size(engine: Engine, database: Database) -> None:
     text = results("{ nodes { children(limit: 10) { id } } edges { node { id } } }", ", first: %d")
     spent = []
     for first in (1, 20, 500):
@@ -209,7 +209,7 @@ async def test_the_size_of_a_page_is_what_it_costs(engine: Engine, database: Dat
 # -- what may be read
 
 
-async def test_a_wiki_that_may_not_be_read_looks_empty(engine: Engine, context: Recorder, world: World) -> None:
+async def test_an_unreadable_wiki_looks_empty(engine: Engine, context: Recorder, world: World) -> None:
     eve = world.rows("pages", 1, "eve")[0]["owner_id"]
     whole = f"nodes {{ id }} totalCount totalIsExact didYouMean facets {COUNTS} pageInfo {{ hasNextPage endCursor }}"
     text = f'query ($o: ID) {{ wikiSearchResults(query: "latte", ownerId: $o) {{ {whole} }} }}'
@@ -219,16 +219,16 @@ async def test_a_wiki_that_may_not_be_read_looks_empty(engine: Engine, context: 
     assert (await data(engine, context, text, o=None))["wikiSearchResults"]["totalCount"] > 0
 
 
-async def test_a_found_page_that_may_not_be_read_is_not_shown(
+async def test_an_unreadable_page_among_the_hits_is_not_shown(
     engine: Engine, context: Recorder, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Were a search to go astray, or a page to go meanwhile, the statement that shows them would not."""
+    """The statement that shows the hits checks access again, in case the search returns a foreign or deleted page."""
     own = [row["id"] for row in world.rows("pages", 1, "alice")[:3]]
     strangers = [world.rows("pages", 1, "eve")[0]["id"], world.rows("pages", 2, "alice")[0]["id"], UUID(int=5)]
     ids = [strangers[0], own[2], strangers[1], own[0], strangers[2], own[1]]
     snippet = Snippet(0, "What it says", ((0, 4),))
 
-    async def search(asked: SearchRequest) -> SearchResult:
+    async def search(request: SearchRequest) -> SearchResult:
         return SearchResult(tuple(SearchHit(id, 1.0, f"c{place}", snippet=snippet) for place, id in enumerate(ids)))
 
     async def related(page_id: UUID, limit: int | None) -> list[tuple[UUID, float]]:
@@ -260,7 +260,7 @@ async def test_a_section_of_another_page_is_not_shown(
     sections = world.rows("sections", 1, "alice")
     one, other = sections[0], next(row for row in sections if row["page_id"] != sections[0]["page_id"])
 
-    async def search(asked: SearchRequest) -> SearchResult:
+    async def search(request: SearchRequest) -> SearchResult:
         return SearchResult(tuple(SearchHit(one["page_id"], 1.0, "c", section_id=row["id"]) for row in (one, other)))
 
     monkeypatch.setattr(context, "search", search)
@@ -269,12 +269,12 @@ async def test_a_section_of_another_page_is_not_shown(
 
 
 @pytest.mark.parametrize("id", ["nonsense", str(UUID(int=7))])
-async def test_nothing_is_like_a_page_that_is_not_there(engine: Engine, context: Recorder, id: str) -> None:
+async def test_an_unknown_page_has_no_related_pages(engine: Engine, context: Recorder, id: str) -> None:
     text = "query ($id: ID!) { relatedWikiPages(pageId: $id) { page { id } } }"
     assert await data(engine, context, text, id=id) == {"relatedWikiPages": []}
 
 
-async def test_a_page_is_not_like_itself(engine: Engine, context: Recorder, world: World) -> None:
+async def test_a_page_is_not_related_to_itself(engine: Engine, context: Recorder, world: World) -> None:
     page = next(row for row in world.rows("pages", 1, "alice") if row["status"] == "active")
     text = "query ($id: ID!) { relatedWikiPages(pageId: $id, limit: 50) { score page { id status } } }"
     found = (await data(engine, context, text, id=str(page["id"])))["relatedWikiPages"]
@@ -286,7 +286,7 @@ async def test_a_page_is_not_like_itself(engine: Engine, context: Recorder, worl
 # -- passages of sources
 
 
-async def test_passages_come_with_their_source_and_what_cites_them(wiki: Wiki, engine: Engine) -> None:
+async def test_passages_show_their_source_and_the_sections_citing_them(wiki: Wiki, engine: Engine) -> None:
     source_id = await wiki.add_source("document", "kiln.md", "# Kiln\n\nThe kiln cracked.\n\nA new one came.\n")
     sections = [SectionDraft("x", heading="Damage"), SectionDraft("y", heading="Repair")]
     page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", sections=sections))
@@ -311,7 +311,7 @@ async def test_passages_come_with_their_source_and_what_cites_them(wiki: Wiki, e
     }  # fmt: skip
 
 
-async def test_a_passage_says_which_newer_one_supersedes_it(wiki: Wiki, engine: Engine) -> None:
+async def test_a_passage_shows_the_newer_passage_that_supersedes_it(wiki: Wiki, engine: Engine) -> None:
     for ref, text in (("old", "Falcon Mill has moved to Graz."), ("new", "Falcon Mill has moved from Graz to Linz.")):
         await wiki.add_source("document", ref, text)
     text = """{ wikiSearchSources(query: "where has Falcon Mill moved") {
@@ -325,7 +325,7 @@ async def test_a_passage_says_which_newer_one_supersedes_it(wiki: Wiki, engine: 
     ]
 
 
-async def test_the_evidence_of_a_foreign_wiki_is_not_found(engine: Engine, world: World, database: Database) -> None:
+async def test_sources_of_another_tenant_are_not_found(engine: Engine, world: World, database: Database) -> None:
     text = 'query ($o: ID) { wikiSearchSources(query: "ref", ownerId: $o) { totalCount nodes { text } } }'
     stranger = caller(2, "alice", Role.MEMBER)
     own = await data(engine, Recorder(database, caller(1, "alice", Role.MEMBER)), text)
@@ -334,7 +334,7 @@ async def test_the_evidence_of_a_foreign_wiki_is_not_found(engine: Engine, world
     assert foreign["wikiSearchSources"] == {"totalCount": 0, "nodes": []}
 
 
-async def test_a_hit_names_the_memories_that_match_and_that_its_page_cites(wiki: Wiki, engine: Engine) -> None:
+async def test_a_hit_lists_the_matching_memories_that_its_page_cites(wiki: Wiki, engine: Engine) -> None:
     page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", sections=[SectionDraft("x", "a")]))
     for ref, content in (("m1", "The kiln cracked."), ("m2", "Rain all day."), ("m3", "A new kiln came.")):
         source_id = await wiki.add_source("memory_unit", ref, content)
@@ -354,7 +354,7 @@ async def test_a_hit_names_the_memories_that_match_and_that_its_page_cites(wiki:
         ('{ wikiSearchResults(query: "latte") { nodes { title } } }', ["wikiSearchResults", "nodes"]),
     ],
 )
-async def test_a_page_deleted_after_it_was_found_is_no_hit(
+async def test_a_page_deleted_after_the_search_is_not_shown(
     engine: Engine, wiki: Wiki, role: Role, text: str, path: list[str]
 ) -> None:
     saved = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Latte", body="Latte."))

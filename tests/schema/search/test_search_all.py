@@ -1,4 +1,4 @@
-"""wikiSearchAll: what it shows, to whom, and what it costs."""
+"""`wikiSearchAll` shows readable pages and passages in one list, and costs more for each space."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ async def test_pages_and_passages_are_one_list(wiki: Wiki) -> None:
 
 
 @pytest.mark.parametrize("scope", CALLERS)
-async def test_no_row_of_a_wiki_that_the_caller_may_not_read(world: World, database: Database, scope: Scope) -> None:
+async def test_results_contain_no_row_of_an_unreadable_wiki(world: World, database: Database, scope: Scope) -> None:
     owners = await data(ENGINE, Recorder(database, scope), "{ wikiOwners(first: 100) { nodes { id } } }")
     readable = {owner["id"] for owner in owners["wikiOwners"]["nodes"]}
     slugs = {row["slug"]: str(row["id"]) for row in world.of_tenant(scope.tenant_id)["owners"]}
@@ -73,7 +73,7 @@ async def test_no_row_of_a_wiki_that_the_caller_may_not_read(world: World, datab
                 assert space in answer["errors"][0]["message"]
 
 
-async def test_what_is_wrong_has_a_code_and_a_field(wiki: Wiki) -> None:
+async def test_invalid_arguments_have_a_code_and_a_field(wiki: Wiki) -> None:
     context = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
     text = '{ wikiSearchAll(query: "kiln", %s) { hits { score } } }'
     for wrong, code, field in (
@@ -90,7 +90,7 @@ async def test_what_is_wrong_has_a_code_and_a_field(wiki: Wiki) -> None:
         assert (error["extensions"]["code"], error["extensions"].get("field")) == (code, field), wrong
 
 
-async def test_each_space_is_paid_for(wiki: Wiki) -> None:
+async def test_each_searched_space_adds_to_the_cost(wiki: Wiki) -> None:
     scope = wiki.acting(Role.MEMBER).scope
     alone = Context(wiki.database, scope)
     await found(alone, "kiln")

@@ -1,4 +1,4 @@
-"""Names while somebody types."""
+"""Names are suggested for a typed prefix, best matches first."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ async def suggested(engine: Engine, context: Recorder, prefix: str) -> list[dict
     return found
 
 
-async def test_case_accents_and_spaces_do_not_matter(engine: Engine, context: Recorder) -> None:
+async def test_suggestions_ignore_case_accents_and_spaces(engine: Engine, context: Recorder) -> None:
     names = await suggested(engine, context, "latte m")
     assert {one["name"] for one in names} >= {"Latte mocha"}
     for prefix in ("LATTE  M", " Latté m"):
@@ -40,7 +40,7 @@ async def test_a_page_is_suggested_once_by_its_best_name(engine: Engine, context
         assert one["page"]["status"] == "ACTIVE"
 
 
-async def test_a_whole_name_comes_first_and_then_the_shorter_ones(engine: Engine, context: Recorder) -> None:
+async def test_exact_names_come_first_and_then_shorter_names(engine: Engine, context: Recorder) -> None:
     names = [one["name"] for one in await suggested(engine, context, "latte")]
     begun = [name for name in names if name.lower().startswith("latte")]
     assert names[: len(begun)] == begun, "before those in which a later word begins so"
@@ -50,7 +50,7 @@ async def test_a_whole_name_comes_first_and_then_the_shorter_ones(engine: Engine
     assert whole[0]["name"] == "Latte mocha"
 
 
-async def test_a_whole_name_says_more_than_the_beginning_of_a_title(
+async def test_an_exact_old_slug_outranks_the_prefix_of_a_title(
     engine: Engine, context: Recorder, world: World, world_dsn: str
 ) -> None:
     page = next(
@@ -59,19 +59,19 @@ async def test_a_whole_name_says_more_than_the_beginning_of_a_title(
         if row["status"] == "active" and row["title"].startswith("Latte ")
     )
     key = page["tenant_id"], page["owner_id"], page["id"]
-    look = await asyncpg.connect(world_dsn)
+    connection = await asyncpg.connect(world_dsn)
     insert = "INSERT INTO page_names (tenant_id, owner_id, page_id, kind, name, status) VALUES ($1, $2, $3, $4, $5, $6)"
     delete = "DELETE FROM page_names WHERE tenant_id = $1 AND owner_id = $2 AND page_id = $3 AND name = 'latt'"
     try:
-        await look.execute(insert, *key, "old_slug", "latt", "active")
+        await connection.execute(insert, *key, "old_slug", "latt", "active")
         (first, *_) = await suggested(engine, context, "latt")
         assert (first["name"], first["page"]["id"]) == ("latt", str(page["id"]))
     finally:
-        await look.execute(delete, *key)
-        await look.close()
+        await connection.execute(delete, *key)
+        await connection.close()
 
 
-async def test_words_inside_names_come_after_names_that_begin_so(engine: Engine, wiki: Wiki) -> None:
+async def test_names_starting_with_the_prefix_precede_names_containing_it(engine: Engine, wiki: Wiki) -> None:
     drafts = [
         PageDraft("topic", "Kiln"), PageDraft("topic", "Kilns of Porto"), PageDraft("topic", "Old-kiln"),
         PageDraft("entity", "The oak kiln"), PageDraft("topic", "Oven", aliases=("Marta's kiln",)),
@@ -92,7 +92,7 @@ async def test_words_inside_names_come_after_names_that_begin_so(engine: Engine,
     assert len(context.statements) == 5
 
 
-async def test_after_a_space_no_word_is_completed(engine: Engine, wiki: Wiki) -> None:
+async def test_no_word_is_completed_after_a_trailing_space(engine: Engine, wiki: Wiki) -> None:
     for title in ("Z", "Z machine", "Zebra"):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title))
     context = Recorder(wiki.database, wiki.scope, 10**6)
@@ -101,7 +101,7 @@ async def test_after_a_space_no_word_is_completed(engine: Engine, wiki: Wiki) ->
 
 
 @pytest.mark.parametrize("prefix", ["", "   ", "?!", "no such name"])
-async def test_what_begins_no_name_suggests_nothing(engine: Engine, context: Recorder, prefix: str) -> None:
+async def test_a_prefix_without_matching_names_suggests_nothing(engine: Engine, context: Recorder, prefix: str) -> None:
     assert await suggested(engine, context, prefix) == []
     assert len(context.statements) == 1
     assert not context.searches
