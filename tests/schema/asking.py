@@ -26,13 +26,13 @@ class Recorder(Context):
         self.statements.append(sql)
         return await super().fetch(sql, arguments, anew)
 
-    async def search(self, asked: SearchRequest) -> SearchResult:
-        self.searches.append(asked)
-        return await super().search(asked)
+    async def search(self, request: SearchRequest) -> SearchResult:
+        self.searches.append(request)
+        return await super().search(request)
 
-    async def search_sources(self, asked: SourceSearchRequest) -> SourceSearchResult:
-        self.searches.append(asked)
-        return await super().search_sources(asked)
+    async def search_sources(self, request: SourceSearchRequest) -> SourceSearchResult:
+        self.searches.append(request)
+        return await super().search_sources(request)
 
     async def find_related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         self.searches.append(page_id)

@@ -58,7 +58,7 @@ def make_world(pages_per_wiki: int = 40, seed: int = 7) -> Tables:
 
 def add_page_fields(pages: list[Row]) -> None:
     """Give some pages metadata as in frontmatter; the seeded draws stay as they are."""
-    said: list[Row] = [
+    examples: list[Row] = [
         {"owner": "architect", "confidence": "high", "expires_at": "2026-05-01"},
         {"sensitivity": "public", "confidence": "sure", "expires_at": "2026-05-01T10:00:00+02:00", "owner": ""},
         {"expires_at": "next spring", "confidence": None, "supersedes": [], "contradicts": 7},
@@ -70,7 +70,7 @@ def add_page_fields(pages: list[Row]) -> None:
                 "supersedes": before["slug"],
                 "contradicts": [f"{before['type']}/{pages[n - 3]['slug']}", page["slug"]],
             }
-            page["metadata"] = page["metadata"] | said[n % len(said)] | (names if n % 3 else {})
+            page["metadata"] = page["metadata"] | examples[n % len(examples)] | (names if n % 3 else {})
 
 
 def add_tenant(tables: Tables, tenant: int, maker: WikiMaker) -> None:

@@ -12,8 +12,8 @@ from graphql import GraphQLError
 from tests.schema.reference.rows import Row, Rows
 
 
-def sized(asked: int | None, default: int, most: int, least: int | None = None) -> int:
-    size = default if asked is None else asked
+def sized(requested: int | None, default: int, most: int, least: int | None = None) -> int:
+    size = default if requested is None else requested
     if least is not None:
         size = max(size, least)
     if size < 0:

@@ -68,9 +68,9 @@ class Pages:
 
     def named(self, page: Row, field: str) -> set[Any]:
         """Return the other pages that a field of the metadata names by a current or former slug."""
-        said = page["metadata"].get(field)
+        value = page["metadata"].get(field)
         found: set[Any] = set()
-        for name in [said] if isinstance(said, str) else said or []:
+        for name in [value] if isinstance(value, str) else value or []:
             type, _, slug = name.rpartition("/")
             for table, key in (("pages", "id"), ("old_slugs", "page_id")):
                 rows = self.rows.where(table, slug=slug, owner_id=page["owner_id"])
@@ -86,15 +86,15 @@ class Pages:
         return level_of(page["metadata"])
 
     def stated_confidence(self, page: Row) -> str | None:
-        said = page["metadata"].get("confidence")
-        return said if said in ("low", "medium", "high") else None
+        value = page["metadata"].get("confidence")
+        return value if value in ("low", "medium", "high") else None
 
     def owner_role(self, page: Row) -> str | None:
         return page["metadata"].get("owner") or None
 
     def expires_at(self, page: Row) -> datetime | None:
-        said = page["metadata"].get("expires_at")
-        return parse_time(said) if isinstance(said, str) else None
+        value = page["metadata"].get("expires_at")
+        return parse_time(value) if isinstance(value, str) else None
 
     def redirected_from(self, page: Row) -> str | None:
         return page.get("redirected_from")
@@ -307,7 +307,7 @@ class Changes(OnPage):
 class Revisions(OnPage):
     """A revision. A text that is not stored whole is rebuilt from its base revision."""
 
-    def told(self, revision: Row) -> Row:
+    def facts_of(self, revision: Row) -> Row:
         """Return the revision that stores this one's slug, aliases and metadata."""
         elsewhere = {"page_id": revision["page_id"], "version": revision["facts_version"]}
         return self.rows.one("revisions", **elsewhere) or revision
@@ -321,13 +321,13 @@ class Revisions(OnPage):
         return found if found and self.rows.writable(found["owner_id"]) else None
 
     def slug(self, revision: Row) -> str | None:
-        return self.told(revision)["slug"]
+        return self.facts_of(revision)["slug"]
 
     def aliases(self, revision: Row) -> list[str] | None:
-        return self.told(revision)["aliases"]
+        return self.facts_of(revision)["aliases"]
 
     def metadata(self, revision: Row) -> Row | None:
-        return self.told(revision)["metadata"]
+        return self.facts_of(revision)["metadata"]
 
     def body_md(self, revision: Row) -> str:
         base = self.rows.one("revisions", page_id=revision["page_id"], version=revision["base_version"])

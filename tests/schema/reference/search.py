@@ -31,17 +31,17 @@ class Searches:
 
     async def hits(self, named: UUID | None, text: str, size: int, given: Row | None) -> list[Row]:
         """Return the hits. `named` is the requested wiki, whether or not it may be read."""
-        asked = SearchRequest(text, size, None, narrowed(given or {}), named, with_snippets=True, with_counts=True)
-        found = await self.context.search(asked)
-        memories = await self.context.matching_refs(asked, [hit.page_id for hit in found.hits])
+        request = SearchRequest(text, size, None, narrowed(given or {}), named, with_snippets=True, with_counts=True)
+        found = await self.context.search(request)
+        memories = await self.context.matching_refs(request, [hit.page_id for hit in found.hits])
         return [{**hit, "matching_memory_ids": memories.get(hit["page"]["id"], [])} for hit in self.shown(found)]
 
     async def results(
         self, named: UUID | None, text: str, size: int, given: Row | None, after: Any, explain: bool
     ) -> Row:
-        asked = SearchRequest(text, size, after, narrowed(given or {}), named, True, True, explain)
-        found = await self.context.search(asked)
-        held = [] if found.hits or after is not None else await self.context.find_held_names(asked)
+        request = SearchRequest(text, size, after, narrowed(given or {}), named, True, True, explain)
+        found = await self.context.search(request)
+        held = [] if found.hits or after is not None else await self.context.find_held_names(request)
         edges = self.shown(found)
         return {
             "edges": edges,
@@ -61,7 +61,7 @@ class Searches:
 
     async def everything(self, text: str, size: int, after: Any, given: Row) -> Row:
         kinds, spaces = given.get("in"), given.get("spaces")
-        asked = SearchAllRequest(
+        request = SearchAllRequest(
             text=text,
             kinds=KINDS_SEARCHED if kinds is None else tuple(kind.lower() for kind in kinds),
             spaces=spaces if spaces is None else tuple(spaces),
@@ -71,7 +71,7 @@ class Searches:
             source_filter=narrowed_sources(given.get("source_filter") or {}),
             with_snippets=True,
         )
-        found = await self.context.search_all(asked)
+        found = await self.context.search_all(request)
         return {
             "hits": [self.either(hit, cursor) for hit, cursor in zip(found.hits, found.cursors, strict=True)],
             "spaces": [self.rows.one("owners", id=space.id) for space in found.spaces],
@@ -107,16 +107,16 @@ class Searches:
 
     async def packed(self, query: str, given: Row) -> Row:
         spaces = given.get("spaces")
-        asked = ContextRequest(
+        request = ContextRequest(
             query, given.get("task"), given.get("role"), given["budget_tokens"], spaces and tuple(spaces)
         )
         if spaces == []:
-            asked = replace(asked, spaces=())
-        found = await self.context.context_pack(asked)
+            request = replace(request, spaces=())
+        found = await self.context.context_pack(request)
         return {
             "text": found.text,
             "tokens": tokens(found.text),
-            "budget_tokens": asked.budget,
+            "budget_tokens": request.budget,
             "omitted": found.omitted,
             "did_you_mean": found.did_you_mean,
             "items": [self.packed_item(one) for one in found.items],
