@@ -28,7 +28,7 @@ DOCUMENT = re.compile(r"^```graphql\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def walk(title: str) -> tuple[str, list[str]]:
-    """The document and the files of the section that begins with this title."""
+    """Return the document and the files of the section that begins with this title."""
     _, _, rest = PAGE.read_text(encoding="utf-8").partition(f"\n## {title}")
     section = rest.partition("\n## ")[0]
     (document,) = DOCUMENT.findall(section)
@@ -36,7 +36,7 @@ def walk(title: str) -> tuple[str, list[str]]:
 
 
 def shape(sql: str) -> str:
-    """A statement without its values: several may be sent as one, with parameters of other numbers."""
+    """Return a statement without its values, as parameters have other numbers in a batch of statements."""
     return VALUE.sub("?", sql)
 
 
@@ -80,7 +80,7 @@ class Executed:
             self.files.add(frame.f_code.co_filename)
 
     def includes(self, path: str) -> bool:
-        """Whether a function of the Python file was called, or a statement of the SQL file was sent."""
+        """Return whether a function of the Python file was called, or a statement of the SQL file was sent."""
         if path.endswith(".py"):
             return str(ROOT / path) in self.files
         noun = path.removeprefix("db/queries/").removesuffix(".sql")

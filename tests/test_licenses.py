@@ -36,7 +36,7 @@ NAMES = {
 
 
 def license_of(package: Distribution) -> str:
-    """Return the SPDX expression of a package's license, from the best that its metadata say."""
+    """Return the SPDX expression of a package's license, from the most exact part of its metadata."""
     about = package.metadata
     if about["License-Expression"]:
         return str(about["License-Expression"])

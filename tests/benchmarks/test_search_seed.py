@@ -68,11 +68,11 @@ async def test_a_query_with_an_unknown_word_finds_nothing(connection: asyncpg.Co
 
 
 @pytest.mark.parametrize(
-    ("text", "begun"),
+    ("text", "tsquery"),
     [("New C++ templates", "new:* & templates:*"), ("what's", "what:*"), ("std::vector", "std:* & vector:*")],
 )
-def test_punctuation_and_single_letters_are_dropped_from_the_tsquery(text: str, begun: str) -> None:
-    assert beginnings(text) == begun
+def test_punctuation_and_single_letters_are_dropped_from_the_tsquery(text: str, tsquery: str) -> None:
+    assert beginnings(text) == tsquery
 
 
 @given(st.text(st.characters(min_codepoint=0x370).filter(lambda character: not character.lower().isascii())))

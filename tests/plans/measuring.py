@@ -71,9 +71,9 @@ async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
         for name, case in CASES.items():
             for place in (LARGE, SMALL):
                 answer = await run_case(engine, database, case, place)
-                heard = await database.heard()
-                statements = [sent for sent in heard if not sent.sql.startswith(CONTROL)]
-                is_anew = any(sent.sql == SET_CUSTOM_PLAN for sent in heard)
+                recorded = await database.heard()
+                statements = [sent for sent in recorded if not sent.sql.startswith(CONTROL)]
+                is_anew = any(sent.sql == SET_CUSTOM_PLAN for sent in recorded)
                 for planning in Planning:
                     planned = Planning.CUSTOM if is_anew else planning
                     runs = [await explain(connection, sent, planned) for sent in statements]

@@ -214,7 +214,7 @@ async def test_readers_cannot_write(
     assert await state_of_tables(connection) == untouched
 
 
-async def test_an_admin_may_do_the_same_writes(dsn: str, walker: Engine) -> None:
+async def test_admins_may_do_every_write_in_their_wiki(dsn: str, walker: Engine) -> None:
     """Otherwise the refusals would prove nothing. Each write has its own page, and destructive ones come last."""
     await store(dsn, make_world())
     wiki = Wiki(await read_back(dsn), 1, "alice")

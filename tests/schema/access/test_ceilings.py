@@ -99,8 +99,7 @@ async def test_a_search_does_not_find_a_page_that_has_become_secret(wiki: Wiki, 
 
 
 async def test_a_changed_grant_applies_its_ceiling_from_the_next_read(wiki: Wiki, listener: ListeningDatabase) -> None:
-    """The read that follows a grant takes a second statement, since the first has found the ceiling, and later ones
-    take one; so does each that follows the end of the grant."""
+    """The read after a change takes a second statement if its first one finds another ceiling; later reads take one."""
     await with_levels(wiki)
     guest = await guest_of(listener, wiki)
     own, tenant = guest.owners[0], guest.tenant_id

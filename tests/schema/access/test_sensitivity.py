@@ -160,7 +160,7 @@ async def test_no_document_shows_a_secret(database: Database, secret_world: Worl
     schema = contract(STRAWBERRY.as_str())
     for seed in range(SEED + part, SEED + COUNT, 4):
         scope = CALLERS[seed % len(CALLERS)]
-        never = forbidden(secret_world, scope)
+        forbidden_texts = forbidden(secret_world, scope)
         documents = Documents(schema, secret_world, scope, seed)
         text, variables, name = documents.make()
         for given in (variables, documents.again()):
@@ -170,7 +170,7 @@ async def test_no_document_shows_a_secret(database: Database, secret_world: Worl
             body = (await engine.execute(text, given, name, Context(database, scope, RICH))).body.decode()
             data = json.dumps(orjson.loads(body).get("data"), ensure_ascii=False)
             request = json.dumps(given) + text
-            leaked = [one for one in never if one in data and one not in request]
+            leaked = [one for one in forbidden_texts if one in data and one not in request]
             assert not leaked, f"SEED={seed} {scope}\n{text}\n{given}\n{leaked}\n{data[:3000]}"
 
 
@@ -272,9 +272,9 @@ async def test_sections_without_listed_pages_skip_the_hidden_pages_filter(wiki: 
     given = {"owners": [guest.id], "is_reader": False}
     values = [wiki.scope.tenant_id, *(given[name] for name in read.parameters)]
     lines = [row[0] for row in await wiki.look.fetch(f"EXPLAIN (ANALYZE, TIMING OFF) {read.sql}", *values)]
-    held = [lines[n - 1] for n, line in enumerate(lines) if "Filter: (strpos((t.aggregation)" in line]
-    assert held, "\n".join(lines)
-    assert all("never executed" in line for line in held), "\n".join(lines)
+    filters = [lines[n - 1] for n, line in enumerate(lines) if "Filter: (strpos((t.aggregation)" in line]
+    assert filters, "\n".join(lines)
+    assert all("never executed" in line for line in filters), "\n".join(lines)
 
 
 FEED = "{ wikiChanges(first: 50) { nodes { pageId state } } }"

@@ -18,7 +18,7 @@ def context(wiki: Wiki) -> Recorder:
     return Recorder(wiki.database, wiki.scope, RICH)
 
 
-async def written(wiki: Wiki, title: str, body: str) -> str:
+async def create_topic(wiki: Wiki, title: str, body: str) -> str:
     draft = PageDraft("topic", title, body=body, metadata=LOOKS_LIKE_A_CALL)
     return str((await create_page(wiki.database, wiki.scope, draft)).page_id)
 
@@ -26,7 +26,7 @@ async def written(wiki: Wiki, title: str, body: str) -> str:
 async def test_computed_fields_of_several_roots_need_one_statement(
     engine: Engine, context: Recorder, wiki: Wiki
 ) -> None:
-    id = await written(wiki, "Kiln", "It is *hot* in there.")
+    id = await create_topic(wiki, "Kiln", "It is *hot* in there.")
     text = """query ($id: ID!, $length: Int!, $no: Boolean = false) {
         viewer { role }
         page: node(id: $id) { ...Shown }
@@ -54,7 +54,7 @@ async def test_computed_fields_of_several_roots_need_one_statement(
 async def test_stored_data_is_never_mistaken_for_a_computed_field(
     engine: Engine, context: Recorder, wiki: Wiki
 ) -> None:
-    id = await written(wiki, "Kiln", "Hot.")
+    id = await create_topic(wiki, "Kiln", "Hot.")
     text = "query ($id: ID!) { node(id: $id) { ... on WikiPage { metadata excerpt } } }"
     assert (await data(engine, context, text, id=id))["node"] == {"metadata": LOOKS_LIKE_A_CALL, "excerpt": "Hot."}
 
@@ -62,7 +62,7 @@ async def test_stored_data_is_never_mistaken_for_a_computed_field(
 async def test_types_that_share_a_response_key_compute_their_own_fields(
     engine: Engine, context: Recorder, wiki: Wiki
 ) -> None:
-    page = await written(wiki, "Kiln", "*Hot.*")
+    page = await create_topic(wiki, "Kiln", "*Hot.*")
     section = str((await wiki.row("sections", page_id=page))["id"])
     text = """query ($ids: [ID!]!) { nodes(ids: $ids) {
         ... on WikiPage { text: excerpt sections { same: bodyMd } }
@@ -76,8 +76,8 @@ async def test_types_that_share_a_response_key_compute_their_own_fields(
     assert len(context.statements) == 1
 
 
-async def test_graphql_core_computes_the_same_values(engine: Engine, context: Recorder, wiki: Wiki) -> None:
-    id = await written(wiki, "Kiln", "*Hot.*")
+async def test_graphql_core_computes_the_same_field_values(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+    id = await create_topic(wiki, "Kiln", "*Hot.*")
     fields = "node(id: $id) { ... on WikiPage { metadata bodyHtml short: excerpt(length: 3) } }"
     whole = await data(engine, context, f"query ($id: ID!) {{ {fields} }}", id=id)
     beside = await data(engine, context, f"query ($id: ID!) {{ {fields} __schema {{ queryType {{ name }} }} }}", id=id)

@@ -182,7 +182,7 @@ async def blocks_read(wiki: Wiki, check: str) -> int:
         (("Obsidian Sync", "Obsidian Publish", "Obsidian"), []),
         (("Ana", "Annabel"), []),
     ],
-    ids=["a spelling", "a first name", "several could be meant", "other words"],
+    ids=["another spelling", "a first name", "an ambiguous name", "different names"],
 )
 async def test_similar_names_are_proposed_for_merging_but_not_merged(
     wiki: Wiki, titles: tuple[str, ...], proposals: list[str]

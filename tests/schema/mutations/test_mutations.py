@@ -292,7 +292,7 @@ SHOWN = """
 TEXTS = "fragment Texts on WikiPage { sections { heading ... on WikiSection { bodyMd @skip(if: $bare) } } }"
 
 
-@pytest.mark.parametrize("more", ["", "excerpt(length: 3)"], ids=["as bytes", "with a field of Python"])
+@pytest.mark.parametrize("more", ["", "excerpt(length: 3)"], ids=["as bytes", "with a computed field"])
 @pytest.mark.parametrize("bare", [True, False])
 async def test_payloads_show_the_same_page_as_a_query(change: Ask, ask: Ask, more: str, bare: bool) -> None:
     page, other = await make(change, bodyMd="## Café\n\n“Hot”."), await make(change, "Texas")

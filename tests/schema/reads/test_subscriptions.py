@@ -16,10 +16,10 @@ from tests.schema.asking import ask, code, data
 from tests.schema.world import World, caller, owner_id, tenant_id
 
 SHOWN = {
-    "its own values": "title type status tags metadata updatedAt redirectedFrom version",
-    "what hangs on it": """sections { heading citations { nodes { source { ref } } } } parent { title } aliases
+    "fields of the page": "title type status tags metadata updatedAt redirectedFrom version",
+    "related objects": """sections { heading citations { nodes { source { ref } } } } parent { title } aliases
         backlinks(first: 2) { totalCount pageInfo { endCursor } nodes { title children { title } } }""",
-    "what Python makes of it": "title excerpt(length: 20) backlinks { nodes { excerpt } }",
+    "computed fields": "title excerpt(length: 20) backlinks { nodes { excerpt } }",
 }
 EVENT = "subscription ($page: ID!) { wikiPageChanged(pageId: $page) { kind pageId version at page { %s } } }"
 

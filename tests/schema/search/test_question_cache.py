@@ -29,7 +29,7 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
     await close_wiki(wiki)
 
 
-async def found(
+async def search_titles(
     engine: Engine, wiki: Wiki, scope: Scope | None = None, size: int = 10, text: str = FERRY
 ) -> tuple[set[str], int]:
     """Return the titles that were found, and the number of compiled statements."""
@@ -41,22 +41,22 @@ async def found(
 
 async def test_a_cached_question_takes_one_statement(engine: Engine, wiki: Wiki) -> None:
     for _ in range(2):
-        assert await found(engine, wiki) == ({"Pier"}, 1)
+        assert await search_titles(engine, wiki) == ({"Pier"}, 1)
 
 
 async def test_recounted_words_invalidate_the_cached_question(engine: Engine, wiki: Wiki) -> None:
     for _ in range(2):
-        await found(engine, wiki)
+        await search_titles(engine, wiki)
     page = await create_page(
         wiki.database, wiki.scope, PageDraft("topic", "Timetable", body="The ferry leaves at noon.")
     )
-    assert await found(engine, wiki) == ({"Pier", "Timetable"}, 2), "first for nothing"
-    assert await found(engine, wiki) == ({"Pier", "Timetable"}, 1)
+    assert await search_titles(engine, wiki) == ({"Pier", "Timetable"}, 2), "first for nothing"
+    assert await search_titles(engine, wiki) == ({"Pier", "Timetable"}, 1)
     await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, again=True)
-    assert await found(engine, wiki) == ({"Pier", "Timetable"}, 2)
-    assert await found(engine, wiki) == ({"Pier", "Timetable"}, 1)
+    assert await search_titles(engine, wiki) == ({"Pier", "Timetable"}, 2)
+    assert await search_titles(engine, wiki) == ({"Pier", "Timetable"}, 1)
     await archive_page(wiki.database, wiki.scope, page.page_id)
-    assert (await found(engine, wiki))[0] == {"Pier"}
+    assert (await search_titles(engine, wiki))[0] == {"Pier"}
 
 
 async def test_concurrent_callers_get_the_results_of_their_own_wiki(engine: Engine, wiki: Wiki) -> None:
@@ -66,7 +66,7 @@ async def test_concurrent_callers_get_the_results_of_their_own_wiki(engine: Engi
     scopes = {wiki.scope.owner_id: {"Pier"}, other.scope.owner_id: {"Gulls"}}
     for _ in range(3):
         callers = [wiki.scope, other.scope, same] * 2
-        titles = await asyncio.gather(*(found(engine, wiki, scope) for scope in callers))
+        titles = await asyncio.gather(*(search_titles(engine, wiki, scope) for scope in callers))
         assert [one for one, _ in titles] == [scopes[scope.owner_id] for scope in callers]
 
 
@@ -75,17 +75,17 @@ async def test_each_limit_returns_its_number_of_hits(engine: Engine, wiki: Wiki)
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Ferry {number}"))
     for _ in range(2):
         for size in range(1, 8):
-            assert len((await found(engine, wiki, size=size))[0]) == size
+            assert len((await search_titles(engine, wiki, size=size))[0]) == size
 
 
 async def test_a_repeated_question_stays_in_the_cache(engine: Engine, wiki: Wiki) -> None:
     cache = query_cache_of(wiki.database)
     cache.page_queries.size = 3
-    await found(engine, wiki)
+    await search_titles(engine, wiki)
     entries = list(cache.page_queries.entries.values())
     for number in range(6):
-        await found(engine, wiki)
-        await found(engine, wiki, text=FERRY.replace("ferry", f"harbour{number} ferry"))
+        await search_titles(engine, wiki)
+        await search_titles(engine, wiki, text=FERRY.replace("ferry", f"harbour{number} ferry"))
     assert len(cache.page_queries.entries) == 3
     assert any(one is entries[0] for one in cache.page_queries.entries.values())
 

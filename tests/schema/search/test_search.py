@@ -167,7 +167,9 @@ async def test_admins_get_an_explanation_of_the_scores(engine: Engine, database:
 
 
 @pytest.mark.parametrize("role", [Role.READER, Role.MEMBER, Role.SERVICE])
-async def test_explanations_are_forbidden_to_other_roles(engine: Engine, database: Database, role: Role) -> None:
+async def test_score_explanations_are_forbidden_to_all_roles_but_admin(
+    engine: Engine, database: Database, role: Role
+) -> None:
     context = Recorder(database, caller(1, "alice", role))
     answer = await ask(engine, context, results("{ totalCount }", ", explain: true"), q="latte")
     assert code(answer) == "FORBIDDEN"

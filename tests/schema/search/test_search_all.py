@@ -23,7 +23,7 @@ QUERY = """query ($q: String!, $in: [WikiSearchKind!], $spaces: [String!], $afte
             page { ownerId title } passage { text source { id ref } } } } }"""
 
 
-async def found(context: Context, query: str, **variables: Any) -> dict[str, Any]:
+async def search_all(context: Context, query: str, **variables: Any) -> dict[str, Any]:
     shown: dict[str, Any] = (await data(ENGINE, context, QUERY, q=query, **variables))["wikiSearchAll"]
     return shown
 
@@ -33,7 +33,7 @@ async def test_pages_and_passages_are_one_list(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pottery", sections=sections))
     source_id = await wiki.add_source("daily_note", "2026-03-02", "The old kiln cracked in the frost.\n")
     context = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
-    shown = await found(context, "kiln frost")
+    shown = await search_all(context, "kiln frost")
     passage, page = shown["edges"]
     assert passage["passage"] == {
         "text": "The old kiln cracked in the frost.",
@@ -46,7 +46,7 @@ async def test_pages_and_passages_are_one_list(wiki: Wiki) -> None:
     assert page["score"] == pytest.approx(0.9 * page["rawScore"])
     assert passage["score"] == passage["rawScore"]
     assert {edge["owner"]["id"] for edge in shown["edges"]} == {str(wiki.scope.owner_id)}
-    only = await found(context, "kiln frost", **{"in": ["SOURCES"]})
+    only = await search_all(context, "kiln frost", **{"in": ["SOURCES"]})
     assert [edge["page"] for edge in only["edges"]] == [None]
 
 
@@ -57,7 +57,7 @@ async def test_results_contain_no_row_of_an_unreadable_wiki(world: World, databa
     slugs = {row["slug"]: str(row["id"]) for row in world.of_tenant(scope.tenant_id)["owners"]}
     of_source = {str(row["id"]): str(row["owner_id"]) for row in world.tables["sources"]}
     for query in ("latte", "mocha river", "ref"):
-        shown = await found(Recorder(database, scope), query, first=50)
+        shown = await search_all(Recorder(database, scope), query, first=50)
         assert {slugs[space["slug"]] for space in shown["spaces"]} <= readable
         for edge in shown["edges"]:
             inside = edge["page"]["ownerId"] if edge["page"] else of_source[edge["passage"]["source"]["id"]]
@@ -93,11 +93,11 @@ async def test_invalid_arguments_have_a_code_and_a_field(wiki: Wiki) -> None:
 async def test_each_searched_space_adds_to_the_cost(wiki: Wiki) -> None:
     scope = wiki.acting(Role.MEMBER).scope
     alone = Context(wiki.database, scope)
-    await found(alone, "kiln")
+    await search_all(alone, "kiln")
     other = await wiki.neighbour()
     await wiki.look.execute("UPDATE owners SET slug = 'team', kind = 'shared' WHERE id = $1", other.scope.owner_id)
     owners = {"owner_id": other.scope.owner_id, "grantee_id": scope.owner_id}
     await grant(wiki.database, scope.tenant_id, **owners, role=Grant.READER)
     both = Context(wiki.database, scope)
-    assert [space["slug"] for space in (await found(both, "kiln"))["spaces"]][1:] == ["team"]
+    assert [space["slug"] for space in (await search_all(both, "kiln"))["spaces"]][1:] == ["team"]
     assert both.spent > alone.spent

@@ -42,9 +42,9 @@ async def test_a_page_is_suggested_once_by_its_best_name(engine: Engine, context
 
 async def test_exact_names_come_first_and_then_shorter_names(engine: Engine, context: Recorder) -> None:
     names = [one["name"] for one in await suggested(engine, context, "latte")]
-    begun = [name for name in names if name.lower().startswith("latte")]
-    assert names[: len(begun)] == begun, "before those in which a later word begins so"
-    for some in (begun, names[len(begun) :]):
+    starting = [name for name in names if name.lower().startswith("latte")]
+    assert names[: len(starting)] == starting, "before those in which a later word begins so"
+    for some in (starting, names[len(starting) :]):
         assert [len(name) for name in some] == sorted(map(len, some))
     whole = await suggested(engine, context, "latte mocha")
     assert whole[0]["name"] == "Latte mocha"
