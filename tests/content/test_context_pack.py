@@ -1,4 +1,4 @@
-"""What goes into a context pack, and how it is written."""
+"""A context pack holds pages, passages and superseded claims within a budget of tokens."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -54,21 +54,21 @@ PIECES = st.lists(
         claims=st.just(()) | st.builds(lambda fact, new: (ClaimRead(fact, new, DAY),), TEXTS, TEXTS),
     ),
     max_size=12,
-    unique_by=lambda one: one.key,
+    unique_by=lambda entry: entry.key,
 )
 
 
 @given(PIECES, PIECES, st.integers(1, 600))
-def test_a_pack_keeps_its_budget_quotes_all_data_and_is_always_the_same(
+def test_a_pack_fits_its_budget_quotes_all_data_and_is_deterministic(
     loaded: list[Piece], found: list[Piece], budget: int
 ) -> None:
     packing = pack(loaded, found, budget)
     text = text_of(packing.packed)
     assert tokens(text) <= budget
-    heads = {f"## {one.piece.place}, {one.piece.date.date().isoformat()}" for one in packing.packed}
+    heads = {f"## {entry.piece.place}, {entry.piece.date.date().isoformat()}" for entry in packing.packed}
     for line in text.splitlines():
         assert not line or line == HEAD or line in heads or line == ">" or line.startswith("> "), line
-    keys = [one.piece.key for one in packing.packed]
+    keys = [entry.piece.key for entry in packing.packed]
     assert len(keys) == len(set(keys))
     assert text == text_of(pack(loaded, found, budget).packed)
 
@@ -79,13 +79,13 @@ def test_a_place_is_one_line(name: str, kind: str) -> None:
 
 
 @given(TEXTS, st.integers(1, 400))
-def test_a_beginning_is_one(text: str, most: int) -> None:
-    part = beginning(text, most)
+def test_the_beginning_of_a_text_is_a_prefix_of_limited_length(text: str, maximum: int) -> None:
+    part = beginning(text, maximum)
     assert text.startswith(part)
-    assert len(part.encode()) <= most
+    assert len(part.encode()) <= maximum
 
 
-def test_what_a_page_used_to_say_comes_first_and_once() -> None:
+def test_a_superseded_claim_is_packed_once_before_the_page() -> None:
     claims = (ClaimRead("Kilns burn gas", "Kilns are electric", DAY),)
     sections = [
         piece(SECTION, "kiln", "Kilns are electric.", claims=claims),
@@ -98,7 +98,7 @@ def test_what_a_page_used_to_say_comes_first_and_once() -> None:
     assert lines[4:6] == ["> kiln", "> Kilns are electric."]
 
 
-def test_evidence_is_packed_where_it_says_more_or_newer_things() -> None:
+def test_a_passage_is_packed_only_if_it_says_more_or_is_newer() -> None:
     section = piece(SECTION, "kiln", "The kiln cracked during the frost and an electric one came.")
     same = piece(PASSAGE, "same", "The kiln cracked during the frost.")
     more = piece(PASSAGE, "more", "Jon paid nine hundred euros for bricks and mortar at the harbour.")
@@ -107,21 +107,21 @@ def test_evidence_is_packed_where_it_says_more_or_newer_things() -> None:
     )
     copied = piece(PASSAGE, "copied", more.text.upper())
     packed = pack([], [same, section, more, newer, copied], 1_000).packed
-    assert [one.piece.key for one in packed] == ["kiln", "more", "newer"]
+    assert [entry.piece.key for entry in packed] == ["kiln", "more", "newer"]
 
 
-def test_evidence_of_a_superseded_claim_is_left_to_the_claim() -> None:
+def test_passages_that_state_a_superseded_claim_are_not_packed() -> None:
     claims = (ClaimRead("Kilns burn gas", "Kilns are electric", DAY),)
     section = piece(SECTION, "kiln", "Kilns are electric.", claims=claims)
     old = piece(PASSAGE, "old", "In our yard, Kilns burn gas, whatever Mara says.", date=DAY - timedelta(days=9))
-    assert [one.piece.key for one in pack([], [section, old], 1_000).packed] == ["kiln"]
+    assert [entry.piece.key for entry in pack([], [section, old], 1_000).packed] == ["kiln"]
 
 
-def test_rules_take_half_of_the_budget_while_there_is_more_to_say() -> None:
+def test_named_pages_take_at_most_half_the_budget_if_sections_were_found() -> None:
     loaded = [piece(NAMED, f"n{n}", f"Named page number {n} says something long. " * 8) for n in range(9)]
     found = [piece(SECTION, f"s{n}", f"Found section number {n} says something long. " * 8) for n in range(9)]
     packed = pack(loaded, found, 1_000).packed
-    spent = sum(tokens(one.block) for one in packed if one.piece.kind == NAMED)
+    spent = sum(tokens(entry.block) for entry in packed if entry.piece.kind == NAMED)
     assert 200 < spent <= 500
     assert pack(loaded, [], 1_000).packed[-1].piece.key > packed[0].piece.key
     assert pack(loaded, found, 1_000).omitted > 0
@@ -143,7 +143,7 @@ def test_a_long_text_is_cut_at_the_end_of_a_sentence() -> None:
         ({"role": {"a": 1}, "roles": {"b": 2}}, [], set()),
     ],
 )
-def test_the_roles_of_a_standard(metadata: dict[str, Any], tags: list[str], roles: set[str]) -> None:
+def test_roles_are_read_from_metadata_and_tags(metadata: dict[str, Any], tags: list[str], roles: set[str]) -> None:
     assert roles_of(metadata, tags) == roles
     assert is_for(None, roles_of(metadata, tags)) == (not roles)
     assert is_for("SRE ", frozenset({"sre"}))
@@ -156,7 +156,7 @@ def listed(*items: str) -> str:
 OTHERS = [f"On day {number} the weather was as it had been on the day before that day." for number in range(12)]
 
 
-def test_of_a_long_list_stands_its_first_item_and_those_that_answer() -> None:
+def test_a_long_list_is_cut_to_its_first_item_and_matching_items() -> None:
     items = [*OTHERS[:6], "The kiln cracked.\n  It was the frost.", *OTHERS[6:], "A new kiln came."]
     text = "What happened:\n\n" + listed(*items)
     assert excerpt(text, {"kiln", "frost", "day"}).split("\n") == [
@@ -170,7 +170,7 @@ def test_of_a_long_list_stands_its_first_item_and_those_that_answer() -> None:
     ]
 
 
-def test_where_no_item_answers_the_first_ones_stand() -> None:
+def test_a_long_list_without_matching_items_is_cut_to_its_first_items() -> None:
     assert excerpt(listed(*OTHERS), {"kiln"}) == listed(*OTHERS[:4]) + "\n- … (+8)"
     assert excerpt(listed(*OTHERS, "… (+30)"), {"kiln"}) == listed(*OTHERS[:4]) + "\n- … (+38)"
 
@@ -185,26 +185,26 @@ def test_where_no_item_answers_the_first_ones_stand() -> None:
         " ".join(OTHERS),
     ],
 )
-def test_few_items_a_short_text_steps_code_and_prose_stay_whole(text: str) -> None:
+def test_short_lists_numbered_steps_code_and_prose_have_no_excerpt(text: str) -> None:
     assert excerpt(text, {"kiln"}) == ""
 
 
 @given(st.lists(TEXTS | st.sampled_from(["- one", "  more", "* two", ""]), max_size=30), st.sets(st.text(max_size=3)))
-def test_an_excerpt_has_nothing_but_lines_of_the_text_and_is_shorter(parts: list[str], asked: set[str]) -> None:
+def test_an_excerpt_has_only_lines_of_its_text_and_is_never_longer(parts: list[str], terms: set[str]) -> None:
     text = "\n".join(parts)
     assert "\n".join(block for _, block in items_of(text.split("\n"))) == text
-    lines = excerpt(text, asked).split("\n")
+    lines = excerpt(text, terms).split("\n")
     assert set(lines) - {""} <= {*text.split("\n"), *(line for line in lines if line.startswith("- … (+"))}
     assert len(lines) <= len(text.split("\n"))
 
 
-def test_a_pack_has_the_excerpt_of_a_section_and_says_that_there_is_more() -> None:
+def test_a_pack_has_the_excerpt_of_a_section_and_marks_the_cut() -> None:
     text = listed(*OTHERS, "Jon ordered a burner from Lisbon.")
     section = piece(SECTION, "a", text, excerpt=excerpt(text, {"kiln"}))
-    hidden = piece(PASSAGE, "b", "Jon ordered a burner from Lisbon.")
-    said = piece(PASSAGE, "c", OTHERS[1])
-    packed = pack([], [section, hidden, said], 1_000).packed
-    assert [one.piece.key for one in packed] == ["a", "b"], "what the excerpt leaves out may still be packed"
+    left_out = piece(PASSAGE, "b", "Jon ordered a burner from Lisbon.")
+    repeated = piece(PASSAGE, "c", OTHERS[1])
+    packed = pack([], [section, left_out, repeated], 1_000).packed
+    assert [entry.piece.key for entry in packed] == ["a", "b"], "a passage that the excerpt leaves out is packed"
     assert packed[0].text == section.excerpt
     assert packed[0].is_cut
     (cut,) = pack([], [section], 90).packed

@@ -1,4 +1,4 @@
-"""Every function of `content` that reads a text reads a long one in time that grows with it."""
+"""The time that each function of `content` takes grows no faster than the text that it reads."""
 
 import importlib
 import inspect
@@ -47,13 +47,19 @@ TEXTS: dict[str, Callable[[int], str]] = {
 
 
 def readers() -> dict[str, Callable[..., Any]]:
-    """Public functions that take one text and nothing else."""
+    """Return the public functions that take one text and nothing else."""
     found = {}
     for module in pkgutil.walk_packages(content.__path__, "content."):
         for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
-            needed = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
+            needed = [
+                parameter
+                for parameter in inspect.signature(function).parameters.values()
+                if parameter.default is parameter.empty
+            ]
             is_own = function.__module__ == module.name and not name.startswith("_")
-            if is_own and [(one.annotation, one.name == "character") for one in needed] == [(str, False)]:
+            if is_own and [(parameter.annotation, parameter.name == "character") for parameter in needed] == [
+                (str, False)
+            ]:
                 found[f"{module.name.rpartition('.')[2]}.{name}"] = function
     return found
 
@@ -72,8 +78,8 @@ READERS = readers() | {
 }
 
 
-def refused(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A text that is refused has been read, too."""
+def ignore_refusals(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a reader that returns None for a text that is refused."""
 
     def reader(text: str) -> Any:
         try:
@@ -86,12 +92,12 @@ def refused(read: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_reader_takes_no_longer_than_the_text_grows(reader: str) -> None:
+def test_the_time_of_a_reader_grows_no_faster_than_the_text(reader: str) -> None:
     for make in TEXTS.values():
-        assert_grows_like_the_text(make, refused(READERS[reader]), LARGEST)
+        assert_grows_like_the_text(make, ignore_refusals(READERS[reader]), LARGEST)
 
 
-def test_readers_are_found() -> None:
+def test_the_known_readers_are_found() -> None:
     known = {"names.normalise", "links.find_links", "sections.parse", "frontmatter.split", "words.words"}
     assert known <= set(READERS)
     assert len(READERS) > 30

@@ -1,4 +1,4 @@
-"""Files read as text, the sentences in them that are addressed to agents, and what a page says of them."""
+"""Files are read as text, sentences addressed to agents are flagged, and a digest describes a file."""
 
 import sys
 from zlib import compress
@@ -16,7 +16,7 @@ READER = [sys.executable, "-I", "-m", "content.ingest.extraction"]
 
 
 def pdf(text: str, title: str = "Kiln log") -> bytes:
-    """A PDF of one page, as small as one can be."""
+    """Return a minimal PDF of one page."""
     stream = compress(f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode())
     parts = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -43,7 +43,7 @@ def test_a_pdf_is_read_with_its_title() -> None:
     assert (found.text, found.title) == ("The kiln was fired twice.\n", "Kiln log")
 
 
-def test_a_web_page_is_read_without_what_is_not_its_text() -> None:
+def test_html_is_read_without_navigation_scripts_and_comments() -> None:
     page = (
         b"<html><head><meta charset='iso-8859-1'><title> Caf\xe9  menu </title><style>p{}</style></head><body>"
         b"<nav><a href='/'>Home</a></nav><main><h2>Soup &amp; bread</h2><ul><li>Caldo</li><li>P\xe3o</li></ul>"
@@ -54,7 +54,7 @@ def test_a_web_page_is_read_without_what_is_not_its_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "address", "data", "expected"),
+    ("declared", "address", "data", "expected"),
     [
         ("text/html; charset=utf-8", "a", b"", HTML),
         (None, "a.PDF", b"", PDF),
@@ -64,10 +64,10 @@ def test_a_web_page_is_read_without_what_is_not_its_text() -> None:
         (None, "a", b"Just text", TEXT),
     ],
 )
-def test_the_media_type_is_what_is_said_or_what_it_looks_like(
-    said: str | None, address: str, data: bytes, expected: str
+def test_the_media_type_is_declared_or_guessed_from_address_and_bytes(
+    declared: str | None, address: str, data: bytes, expected: str
 ) -> None:
-    assert media_type_of(said, address, data) == expected
+    assert media_type_of(declared, address, data) == expected
 
 
 @given(st.binary(max_size=400), st.sampled_from([HTML, TEXT]))
@@ -85,10 +85,10 @@ def test_any_bytes_are_read_or_refused(data: bytes, media_type: str) -> None:
     [b"<div>" * 200_000, b"%PDF-1.4\n" + b"1 0 obj << /Kids [1 0 R] >>\n" * 50_000, pdf("x" * 10)[:-200]],
     ids=["nested", "looping", "cut"],
 )
-async def test_what_is_hostile_ends_its_own_process_and_no_other(data: bytes) -> None:
+async def test_a_hostile_file_fails_or_is_read_in_its_own_process(data: bytes) -> None:
     kind = PDF if data.startswith(b"%PDF") else HTML
-    code, said = await run_bounded([*READER, kind], data, 60, 1_000_000)
-    assert code != 0 or b'"error"' in said or b'"text"' in said
+    code, output = await run_bounded([*READER, kind], data, 60, 1_000_000)
+    assert code != 0 or b'"error"' in output or b'"text"' in output
 
 
 async def test_a_process_that_takes_too_long_is_killed() -> None:
@@ -96,12 +96,12 @@ async def test_a_process_that_takes_too_long_is_killed() -> None:
         await run_bounded([sys.executable, "-c", "while True: pass"], b"x" * 1_000_000, 0.5, 10)
 
 
-async def test_a_process_may_take_only_so_much_memory_and_says_only_so_much() -> None:
+async def test_memory_and_output_of_a_process_are_limited() -> None:
     code = "from content.ingest.extraction import limit_resources; limit_resources(); x = bytearray(4_000_000_000)"
     ended, _ = await run_bounded([sys.executable, "-I", "-c", code], b"", 30, 10)
     assert ended != 0
-    _, said = await run_bounded([sys.executable, "-c", "print('x' * 1000)"], b"", 30, 10)
-    assert said == b"x" * 10
+    _, output = await run_bounded([sys.executable, "-c", "print('x' * 1000)"], b"", 30, 10)
+    assert output == b"x" * 10
 
 
 FOR_AGENTS = [
@@ -118,7 +118,7 @@ FOR_PEOPLE = [
 
 
 @pytest.mark.parametrize("sentence", FOR_AGENTS)
-def test_a_sentence_for_agents_is_flagged_and_is_not_on_the_page(sentence: str) -> None:
+def test_sentences_for_agents_are_flagged_and_left_out_of_the_digest(sentence: str) -> None:
     text = f"# Notes\n\nThe kiln is old. {sentence}\n\n{sentence}\n"
     assert flags(text)
     assert sentence not in digest(text).summary.text
@@ -126,7 +126,7 @@ def test_a_sentence_for_agents_is_flagged_and_is_not_on_the_page(sentence: str) 
 
 
 @pytest.mark.parametrize("sentence", FOR_PEOPLE)
-def test_a_sentence_for_people_is_not(sentence: str) -> None:
+def test_sentences_for_people_are_not_flagged(sentence: str) -> None:
     assert flags(sentence) == []
     assert digest(sentence).summary.text == sentence
 
@@ -141,7 +141,7 @@ def test_the_digest_has_the_first_paragraphs_and_a_sentence_for_each_heading() -
 
 
 @given(st.text(alphabet=st.sampled_from("ab .!?\n#`-*[]<you must run"), max_size=300))
-def test_any_text_has_a_digest_whose_lines_are_in_it(text: str) -> None:
+def test_the_lines_of_a_digest_lie_within_the_text(text: str) -> None:
     found, lines = digest(text), text.count("\n") + 1
     assert len(found.summary.text) <= 3 * SUMMARY_MAX
     for part in filter(None, (found.summary, found.points)):
@@ -151,7 +151,7 @@ def test_any_text_has_a_digest_whose_lines_are_in_it(text: str) -> None:
     assert all(1 <= flag.line <= lines for flag in flagged)
 
 
-def test_frontmatter_is_not_what_a_text_says() -> None:
+def test_the_digest_leaves_frontmatter_out() -> None:
     text = "---\ntitle: Kiln\ntags: [a]\n---\nIt is old.\n"
     assert digest(text).summary == ("It is old.", 5, 5)
     assert digest("---\nIt is old.\n").summary.text == "--- It is old."

@@ -1,4 +1,4 @@
-"""Files of a seed directory."""
+"""Seed files are read with the tags of their first line."""
 
 import pytest
 
@@ -17,5 +17,5 @@ from content.knowledge import Seed, read_seed
         ("", Seed(None, "")),
     ],
 )
-def test_the_first_line_may_be_tags(text: str, seed: Seed) -> None:
+def test_the_first_line_of_a_seed_file_may_hold_tags(text: str, seed: Seed) -> None:
     assert read_seed(text) == seed

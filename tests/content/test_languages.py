@@ -1,4 +1,4 @@
-"""In which language a page is written, as its frontmatter has it."""
+"""The language of a page is read from its metadata, and rare words of a language are recognised."""
 
 from typing import Any
 
@@ -32,17 +32,17 @@ from tests.content.strategies import JSON
         ("\0", None),
     ],
 )
-def test_a_language_has_one_name(text: str, language: str | None) -> None:
+def test_languages_are_found_by_code_or_name(text: str, language: str | None) -> None:
     assert find_configuration(text) == language
 
 
 @pytest.mark.parametrize("name", sorted(LANGUAGES))
-def test_a_name_stands_for_itself(name: str) -> None:
+def test_language_names_are_found_in_any_case(name: str) -> None:
     assert find_configuration(name) == find_configuration(name.upper()) == name
 
 
 @pytest.mark.parametrize("code", sorted(CODES))
-def test_a_code_stands_for_its_language_with_any_region(code: str) -> None:
+def test_language_codes_are_found_with_any_region(code: str) -> None:
     assert (
         find_configuration(code)
         == find_configuration(f"{code}-XX")
@@ -64,19 +64,19 @@ def test_a_code_stands_for_its_language_with_any_region(code: str) -> None:
         (None, "dutch"),
     ],
 )
-def test_a_page_says_its_language_or_has_the_usual_one(metadata: dict[str, Any] | None, language: str) -> None:
+def test_the_language_is_that_of_the_metadata_or_the_default(metadata: dict[str, Any] | None, language: str) -> None:
     assert language_of(metadata, "dutch") == language
 
 
 @given(st.dictionaries(st.sampled_from(["lang", "language", "title"]), JSON | st.text(st.characters())))
-def test_whatever_a_page_says_it_has_a_language(metadata: dict[str, Any]) -> None:
+def test_any_metadata_give_a_known_language(metadata: dict[str, Any]) -> None:
     assert language_of(metadata, "dutch") in LANGUAGES
 
 
 @pytest.mark.parametrize(
     ("language", "word"), [("english", "money"), ("german", "moglich"), ("russian", "дверь"), ("spanish", "dinero")]
 )
-def test_common_words_of_a_language_are_known_as_search_folds_them(language: str, word: str) -> None:
+def test_common_words_are_stored_as_search_folds_them(language: str, word: str) -> None:
     assert word in common_words(language)
 
 
@@ -89,7 +89,7 @@ def test_rare_words_are_not_common_and_some_languages_have_no_list() -> None:
     ("word", "language"),
     [("varroa", "en"), ("Kestrel’s", "english"), ("Marlow", "en"), ("Tanguy", "fr"), ("Giulia-Rossetti", "it")],
 )
-def test_a_word_is_rare_where_texts_of_its_language_hardly_ever_say_it(word: str, language: str) -> None:
+def test_words_seldom_used_in_a_language_are_rare(word: str, language: str) -> None:
     assert is_rare(word, language)
 
 
@@ -116,9 +116,9 @@ def test_no_word_is_rare_in_a_language_without_a_list_of_all_its_forms(language:
 
 
 @pytest.mark.parametrize(
-    ("word", "is_none"), [("Kestrel", False), ("optionally", False), ("Zyliss", True), ("k3s", True)]
+    ("word", "unlisted"), [("Kestrel", False), ("optionally", False), ("Zyliss", True), ("k3s", True)]
 )
-def test_a_rare_word_may_still_be_one_of_the_language(word: str, is_none: bool) -> None:
+def test_a_rare_word_may_be_listed_for_its_language(word: str, unlisted: bool) -> None:
     assert is_rare(word, "en")
-    assert is_unlisted(word, "en") == is_none
+    assert is_unlisted(word, "en") == unlisted
     assert not is_unlisted(word, "de"), "a list without all forms tells nothing"

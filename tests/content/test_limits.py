@@ -1,4 +1,4 @@
-"""Texts that cannot be stored are refused."""
+"""Texts that cannot be stored are refused, and every bound is documented."""
 
 from pathlib import Path
 
@@ -22,20 +22,20 @@ def test_text_that_cannot_be_stored_is_refused(text: str, where: str) -> None:
 
 
 def test_the_documentation_has_every_bound() -> None:
-    """To bring it up to date, put the rows that are expected into docs/reference/limits.md."""
+    """To update the page, put the expected rows into docs/reference/limits.md."""
     expected = [f"| {bound.field} | {bound.maximum:,} {bound.unit} |" for bound in BOUNDS]
     _, _, rest = LIMITS.read_text(encoding="utf-8").partition("## What a field may hold\n")
     rows = [line for line in rest.partition("\n## ")[0].splitlines() if line.startswith("| ")]
     assert rows[1:] == expected
 
 
-def test_the_table_holds_every_bound() -> None:
+def test_bounds_lists_every_bound_of_the_module() -> None:
     assert sorted(bound.field for bound in vars(limits).values() if isinstance(bound, Bound)) == sorted(
         bound.field for bound in BOUNDS
     )
 
 
-def test_what_was_once_stored_can_be_stored_again() -> None:
+def test_restored_values_may_exceed_a_lowered_bound() -> None:
     bound = Bound("title", 500)
     bound.maximum = 200
     assert (bound.limit(), bound.limit(restored=True)) == (200, 500)

@@ -1,4 +1,4 @@
-"""One form for every way to write a name."""
+"""Names are normalised, so that all spellings of a name have one form."""
 
 import pytest
 from hypothesis import given
@@ -36,7 +36,7 @@ def test_a_name_has_one_form(name: str, normal: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["йод", "їжак", "がくせい", "プログラム", "हिन्दी", "한국어", "ශ්රී"])
-def test_letters_keep_the_marks_that_make_them_letters(word: str) -> None:
+def test_normalising_keeps_marks_that_change_a_letter(word: str) -> None:
     assert normalise(word) == word
 
 
@@ -50,7 +50,7 @@ def test_accents_in_cyrillic_are_folded() -> None:
     assert normalise("за\u0301мок") == normalise("замок")
 
 
-def test_composed_and_decomposed_spellings_are_one() -> None:
+def test_composed_and_decomposed_spellings_are_equal() -> None:
     assert normalise("й") == normalise("и\u0306")
     assert normalise("が") == normalise("か\u3099")
     assert normalise("한") == normalise("\u1112\u1161\u11ab")
@@ -66,13 +66,13 @@ def test_normalising_twice_changes_nothing(name: str) -> None:
 
 
 @given(st.text())
-def test_case_and_space_around_do_not_matter(name: str) -> None:
+def test_normalising_ignores_case_and_surrounding_space(name: str) -> None:
     assert normalise(f"  {name}\n") == normalise(name)
     assert normalise(name.casefold()) == normalise(name)
 
 
 @given(st.text())
-def test_only_words_are_left(name: str) -> None:
+def test_a_normalised_name_has_only_words_and_single_spaces(name: str) -> None:
     normal = normalise(name)
     assert normal == " ".join(normal.split())
     assert all(any(map(str.isalnum, word)) and word[0] not in "'-" and word[-1] not in "'-" for word in normal.split())
@@ -86,13 +86,13 @@ LETTERS = st.text(
 
 
 @given(LETTERS)
-def test_letters_are_folded_one_by_one_as_together(text: str) -> None:
-    """A letter is folded once, and remembered; where the one before it could change it, the text is folded whole."""
+def test_folding_by_cached_letters_equals_folding_the_whole_text(text: str) -> None:
+    """The folded form of each letter is cached; a text whose letters can change each other is folded whole."""
     assert fold(text) == fold_letters(text)
 
 
 @given(st.text(st.characters(max_codepoint=127)))
-def test_plain_letters_are_read_as_all_letters_are(text: str) -> None:
-    """ASCII has a shorter way."""
+def test_ascii_text_is_folded_and_split_like_any_other(text: str) -> None:
+    """ASCII text is folded by a shorter path."""
     assert fold(text) == fold_letters(text)
     assert NON_WORD.sub(" ", fold(text)).split() == separate_words(fold(text)).split()

@@ -1,4 +1,4 @@
-"""Unicode normalisation, whose time grows no faster than the text."""
+"""The time of Unicode normalisation grows no faster than the text."""
 
 import ast
 import unicodedata
@@ -40,51 +40,51 @@ READERS: dict[str, Callable[[str], object]] = {
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("marks", [OUT_OF_ORDER, "\u0e38\u0e48", "\u0344\u0f73"])
-def test_a_run_of_marks_takes_no_longer_than_other_text(reader: Callable[[str], object], marks: str) -> None:
+def test_the_time_for_a_run_of_marks_grows_no_faster_than_the_text(reader: Callable[[str], object], marks: str) -> None:
     assert_grows_like_the_text(lambda size: "a" + marks * (size // len(marks)), reader, largest=24_000)
 
 
 def run_lengths(text: str) -> list[int]:
-    """How many non-starters stand together, wherever any do, once the text is taken apart."""
+    """Return the length of each run of combining marks in the decomposed text."""
     classes = "".join("x" if unicodedata.combining(letter) else " " for letter in unicodedata.normalize("NFKD", text))
     return [len(run) for run in classes.split()]
 
 
 @given(MARKED)
-def test_no_run_is_longer_than_unicode_allows_in_a_stream(text: str) -> None:
+def test_limit_marks_shortens_runs_to_the_stream_safe_length(text: str) -> None:
     assert max(run_lengths(limit_marks(text)), default=0) <= MARKS_MAX
 
 
 @given(st.text() | MARKED)
-def test_text_whose_runs_are_short_stays_as_it_is(text: str) -> None:
+def test_text_with_short_runs_of_marks_normalises_as_in_unicodedata(text: str) -> None:
     if max(run_lengths(text), default=0) <= MARKS_MAX:
         assert limit_marks(text) == text
         assert [normalize(form, text) for form in FORMS] == [unicodedata.normalize(form, text) for form in FORMS]
 
 
 @given(MARKED)
-def test_doing_it_twice_changes_nothing(text: str) -> None:
+def test_normalising_twice_changes_nothing(text: str) -> None:
     assert limit_marks(limit_marks(text)) == limit_marks(text)
     for form in FORMS:
         assert normalize(form, normalize(form, text)) == normalize(form, text)
     assert normalise(normalise(text)) == normalise(text)
 
 
-def test_the_first_thirty_marks_stay() -> None:
+def test_limit_marks_keeps_the_first_thirty_marks() -> None:
     assert limit_marks("a" + "\u0301" * 31 + "b" + "\u0301" * 29) == "a" + "\u0301" * 30 + "b" + "\u0301" * 29
     assert limit_marks("é" + "\u0301" * 30) == "é" + "\u0301" * 29
     assert limit_marks("a" + "\u0344" * 16) == "a" + "\u0344" * 15
 
 
-def test_every_character_that_begins_with_a_mark_is_known() -> None:
-    """Also after Python has come to a newer Unicode."""
+def test_is_mark_knows_every_character_that_begins_with_a_mark() -> None:
+    """The test fails when a newer Unicode version of Python adds such characters."""
     letters = list(map(chr, range(0x110000)))
-    begins = {one for one in letters if unicodedata.combining(unicodedata.normalize("NFKD", one)[0])}
+    begins = {letter for letter in letters if unicodedata.combining(unicodedata.normalize("NFKD", letter)[0])}
     assert set(filter(normalization.is_mark, letters)) == begins
     assert set(map(ord, begins)) <= set(normalization.MARK_CODES)
 
 
-def test_nothing_else_normalises() -> None:
+def test_only_the_normalization_module_calls_unicodedata() -> None:
     callers = set()
     for folder in ("app", "compiler", "content", "db", "migrations", "resolvers", "schema", "selection"):
         for path in (ROOT / folder).rglob("*.py"):
@@ -99,5 +99,5 @@ def test_nothing_else_normalises() -> None:
 
 
 @given(st.text() | MARKED)
-def test_text_that_is_composed_first_is_folded_the_same(text: str) -> None:
+def test_folding_text_with_marks_equals_folding_its_letters(text: str) -> None:
     assert fold(text) == fold_letters(text)

@@ -1,4 +1,4 @@
-"""Tests of the ends of sentences."""
+"""Texts are split into sentences."""
 
 import pytest
 from hypothesis import given
@@ -37,12 +37,12 @@ def test_a_long_sentence_is_cut_between_words() -> None:
     assert first_sentence("字" * 300) == "字" * 159 + "…"
 
 
-def test_a_sentence_of_just_the_limit_is_whole() -> None:
+def test_a_sentence_as_long_as_the_limit_is_not_cut() -> None:
     assert first_sentence("x" * 159 + ". More.") == "x" * 159 + "."
 
 
 @given(st.text(), st.integers(min_value=1, max_value=200))
-def test_it_is_one_line_within_the_limit_and_begins_the_text(text: str, limit: int) -> None:
+def test_the_first_sentence_is_one_line_within_its_limit(text: str, limit: int) -> None:
     sentence = first_sentence(text, limit)
     words = " ".join(text.split())
     assert len(sentence) <= limit
@@ -91,14 +91,14 @@ def test_other_full_stops_end_sentences(text: str, expected: list[str]) -> None:
 
 
 @given(st.text(st.sampled_from("Ab .!()（）。\n1"), max_size=60))
-def test_ends_ascend_and_lie_within_the_text(text: str) -> None:
+def test_sentence_ends_ascend_within_the_text(text: str) -> None:
     ends = list(sentence_ends(text))
     assert ends == sorted(set(ends))
     assert all(0 < end <= len(text) for end in ends)
 
 
 @pytest.mark.parametrize("piece", ["(", "(A. ", "A. ) ", "( A. ) ", "No. ", "A.", "str. 1 "])
-def test_finding_ends_takes_as_long_as_the_text_is(piece: str) -> None:
+def test_the_time_to_find_sentence_ends_grows_no_faster_than_the_text(piece: str) -> None:
     assert_grows_like_the_text(
         lambda size: piece * (size // len(piece)), lambda text: list(sentence_ends(text)), 200_000
     )

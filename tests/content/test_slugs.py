@@ -1,4 +1,4 @@
-"""Slugs from titles and headings."""
+"""Slugs are made from titles and headings."""
 
 import re
 
@@ -28,30 +28,30 @@ def test_a_title_makes_a_slug(title: str, slug: str) -> None:
 
 
 @pytest.mark.parametrize("title", ["", "  ", "!?", "🚀", "\u3164"])
-def test_a_title_without_letters_says_so(title: str) -> None:
+def test_titles_without_letters_are_refused(title: str) -> None:
     with pytest.raises(NoSlug, match="give a slug"):
         slugify(title)
 
 
 @pytest.mark.parametrize("slug", ["a", "austin-texas", "2fa", "日本", "index-page"])
-def test_a_slug_is_a_slug(slug: str) -> None:
+def test_valid_slugs_are_accepted(slug: str) -> None:
     assert is_slug(slug)
 
 
 @pytest.mark.parametrize(
     "text", ["", "index", "A", "a--b", "-a", "a-", "a_b", "a b", "a/b", "é", "a\n", "a" * (SLUG.maximum + 1)]
 )
-def test_other_texts_are_no_slugs(text: str) -> None:
+def test_invalid_slugs_are_refused(text: str) -> None:
     assert not is_slug(text)
 
 
 @given(st.from_regex(r"[a-z0-9]+(-[a-z0-9]+)*", fullmatch=True))
-def test_every_ascii_slug_may_be_given(slug: str) -> None:
+def test_ascii_slugs_are_valid_except_index_and_too_long_ones(slug: str) -> None:
     assert is_slug(slug) == (len(slug) <= SLUG.maximum and slug != "index")
 
 
 @given(st.text())
-def test_what_slugify_makes_is_a_slug(title: str) -> None:
+def test_slugify_returns_valid_slugs(title: str) -> None:
     try:
         slug = slugify(title)
     except NoSlug:
@@ -62,7 +62,7 @@ def test_what_slugify_makes_is_a_slug(title: str) -> None:
 
 
 @given(st.text(alphabet="ab -", min_size=1, max_size=300), st.integers(min_value=2, max_value=10**6))
-def test_a_numbered_slug_is_a_slug(title: str, n: int) -> None:
+def test_numbered_slugs_are_valid(title: str, n: int) -> None:
     try:
         slug = numbered_slug(slugify(title), n)
     except NoSlug:
@@ -92,6 +92,6 @@ def test_a_section_slug_is_never_empty(heading: str) -> None:
     assert section_slug(slug) == slug
 
 
-def test_a_heading_twice_is_numbered() -> None:
+def test_a_repeated_heading_gets_a_numbered_slug() -> None:
     assert numbered_section("notes", 2) == "notes_2"
     assert len(numbered_section("n" * SLUG.maximum, 10)) == SLUG.maximum

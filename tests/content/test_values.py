@@ -1,4 +1,4 @@
-"""Metadata is what JSON can hold."""
+"""Metadata are converted to values that JSON can hold."""
 
 from datetime import date
 from typing import Any
@@ -23,12 +23,12 @@ def test_keys_become_texts_and_dates_iso() -> None:
 
 
 @pytest.mark.parametrize("value", [b"x", {1, 2}, float("nan"), float("inf"), 2**64, "\0", {"\ud800": 1}, {(1, 2): 3}])
-def test_what_json_cannot_hold_is_refused(value: Any) -> None:
+def test_values_that_json_cannot_hold_are_refused(value: Any) -> None:
     with pytest.raises(BadText):
         jsonable([value])
 
 
-def test_what_a_caller_gives_is_limited_in_depth_and_number() -> None:
+def test_copy_bounded_limits_depth_and_number_of_values() -> None:
     deep: list[Any] = []
     for _ in range(METADATA_DEPTH.maximum - 1):
         deep = [deep]
@@ -41,7 +41,7 @@ def test_what_a_caller_gives_is_limited_in_depth_and_number() -> None:
         copy_bounded({"a": [0, *many]})
 
 
-def test_a_file_holds_what_a_caller_may_give_some_levels_deeper() -> None:
+def test_jsonable_accepts_bounded_metadata_nested_in_a_record() -> None:
     deep: list[Any] = []
     for _ in range(METADATA_DEPTH.maximum - 1):
         deep = [deep]
@@ -52,5 +52,5 @@ def test_a_file_holds_what_a_caller_may_give_some_levels_deeper() -> None:
         jsonable(deep)
 
 
-def test_a_scalar_is_written_as_yaml_would() -> None:
+def test_scalars_are_written_as_in_yaml() -> None:
     assert [scalar(value) for value in (True, 3, "x", None, [])] == ["true", "3", "x", None, None]
