@@ -1,4 +1,4 @@
-"""Attachments in texts: what is kept, where a name may lie, and how large pictures are."""
+"""Attachments have a media type and likely paths, and pictures have a size."""
 
 import struct
 
@@ -21,7 +21,7 @@ JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x11\x08" + struct.pack(">HH", 48
         ("a.png/b", None),
     ],
 )
-def test_files_of_known_kinds_are_kept(path: str, kind: str | None) -> None:
+def test_media_types_of_known_extensions_are_found(path: str, kind: str | None) -> None:
     assert media_type(path) == kind
 
 
@@ -34,11 +34,13 @@ def test_files_of_known_kinds_are_kept(path: str, kind: str | None) -> None:
         ("../../../a.png", "notes", []),
     ],
 )
-def test_a_file_is_looked_for_beside_its_note_first(written: str, folder: str, paths: list[str]) -> None:
+def test_an_attachment_is_looked_for_first_in_the_folder_of_its_note(
+    written: str, folder: str, paths: list[str]
+) -> None:
     assert likely_paths(written, folder) == paths
 
 
-def test_names_are_compared_without_folders_and_case() -> None:
+def test_attachment_names_are_compared_without_folder_and_case() -> None:
     assert (file_key("A/Straße.PNG"), folder_of("a/b.md"), folder_of(None)) == ("strasse.png", "a", "")
 
 
@@ -58,5 +60,5 @@ def test_names_are_compared_without_folders_and_case() -> None:
         (b"", None),
     ],
 )
-def test_a_picture_says_how_large_it_is(data: bytes, size: tuple[int, int] | None) -> None:
+def test_the_size_of_a_picture_is_read_from_its_header(data: bytes, size: tuple[int, int] | None) -> None:
     assert picture_size(data) == size

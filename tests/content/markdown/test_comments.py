@@ -1,4 +1,4 @@
-"""What of a text is a comment, and what only looks like one."""
+"""Comments are removed from a text, except where they are code."""
 
 import pytest
 from hypothesis import given
@@ -28,11 +28,11 @@ PIECES = ["a", " ", "\n", "\n\n", "<!--", "-->", "%%", "`", "```\n", "    ", "# 
         ("no marks", "no marks"),
     ],
 )
-def test_comments_are_left_out_and_code_is_kept(text: str, shown: str) -> None:
+def test_comments_are_removed_and_code_is_kept(text: str, shown: str) -> None:
     assert strip_comments(text) == shown
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
-def test_nothing_but_comments_is_taken_away(text: str) -> None:
-    left = iter(text)
-    assert all(letter in left for letter in strip_comments(text)), "what is left stands there in that order"
+def test_removing_comments_keeps_the_other_characters_in_order(text: str) -> None:
+    letters = iter(text)
+    assert all(letter in letters for letter in strip_comments(text)), "the remaining characters keep their order"

@@ -1,4 +1,4 @@
-"""Markdown as HTML: what it says, and that no text makes markup of its own."""
+"""Markdown is rendered as HTML with only allowed elements and attributes."""
 
 from html.parser import HTMLParser
 
@@ -64,13 +64,13 @@ HOSTILE = [
 
 
 class Checked(HTMLParser):
-    """Reads HTML, and keeps what is not allowed in it."""
+    """Reads HTML, and collects its faults and its texts."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.open: list[str] = []
         self.faults: list[str] = []
-        self.said: list[str] = []
+        self.texts: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in ELEMENTS:
@@ -96,7 +96,7 @@ class Checked(HTMLParser):
             self.faults.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
-        self.said.append(data)
+        self.texts.append(data)
 
     def handle_comment(self, data: str) -> None:
         self.faults.append("a comment")
@@ -154,7 +154,7 @@ def faults(text: str) -> list[str]:
         ("<b>a</b> & b", "&lt;b&gt;a&lt;/b&gt; &amp; b"),
     ],
 )
-def test_links_citations_and_markdown(text: str, shown: str | None) -> None:
+def test_links_citations_and_attachments_are_rendered(text: str, shown: str | None) -> None:
     found = html(text, PLACES)
     if shown is None:
         assert '<a class="wiki-link' not in found
@@ -162,7 +162,7 @@ def test_links_citations_and_markdown(text: str, shown: str | None) -> None:
         assert found == f"<p>{shown}</p>\n"
 
 
-def test_blocks_are_those_of_markdown() -> None:
+def test_markdown_blocks_are_rendered() -> None:
     text = "## A\n\n- b\n\n1. c\n\n> d\n\n```py\ne\n```\n\n| f |\n|--:|\n| ~~g~~ |\n\n---"
     found = html(text, {})
     assert found.startswith("<h2>A</h2>\n<ul>\n<li>b</li>\n</ul>\n<ol>\n<li>c</li>")
@@ -171,7 +171,7 @@ def test_blocks_are_those_of_markdown() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_makes_markup_of_its_own(text: str) -> None:
+def test_hostile_texts_are_escaped(text: str) -> None:
     assert faults(text) == []
 
 
@@ -185,19 +185,19 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=200))
 @example("[a](wiki:kiln 'x\" onclick=y')")
-def test_whatever_is_written_only_allowed_elements_and_attributes_come_out(text: str) -> None:
+def test_any_text_gives_only_allowed_elements_and_attributes(text: str) -> None:
     assert faults(text) == []
 
 
 @given(st.text(alphabet="ab cd\n<&\"'", max_size=200))
-def test_words_are_kept(text: str) -> None:
+def test_html_keeps_the_words_of_the_text(text: str) -> None:
     reader = Checked()
     reader.feed(html(text, {}))
-    assert "".join("".join(reader.said).split()) == "".join(text.split())
+    assert "".join("".join(reader.texts).split()) == "".join(text.split())
 
 
 @pytest.mark.parametrize("text", ["a " * LONGEST + "<b>", "`" * (MARKS_MAX + 1) + "<b>\n\nc"], ids=["long", "marks"])
-def test_a_text_that_takes_too_long_is_shown_as_paragraphs(text: str) -> None:
+def test_texts_above_the_limits_are_rendered_as_plain_paragraphs(text: str) -> None:
     found = html(text, PLACES)
     assert found.startswith("<p>")
     assert "&lt;b&gt;" in found

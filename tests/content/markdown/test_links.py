@@ -1,4 +1,4 @@
-"""Links as they are written in texts."""
+"""Links are found, rewritten and added in texts."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ PAGE_OF = {
 }.get
 
 
-def one(text: str) -> Target:
+def only_link(text: str) -> Target:
     (link,) = find_links(text)
     return link
 
@@ -55,15 +55,15 @@ def one(text: str) -> Target:
         ("[[Index]]", "index-page", "Index", None),
     ],
 )
-def test_each_form_is_a_link(text: str, target: str, shown: str, anchor: str | None) -> None:
-    link = one(text)
+def test_each_form_of_link_is_found(text: str, target: str, shown: str, anchor: str | None) -> None:
+    link = only_link(text)
     assert (link.target, link.text, link.anchor) == (target, shown, anchor)
 
 
-def test_a_target_has_the_forms_to_find_its_page_by() -> None:
-    link = one("see [[team:Café Mocha]] now")
+def test_a_link_target_has_owner_type_slug_and_alias() -> None:
+    link = only_link("see [[team:Café Mocha]] now")
     assert link == Target("team:cafe-mocha", "team", None, "cafe-mocha", "cafe mocha", None, "team:Café Mocha", 4, 23)
-    assert one("[a](/wiki/topic/x)").type == "topic"
+    assert only_link("[a](/wiki/topic/x)").type == "topic"
 
 
 @pytest.mark.parametrize(
@@ -102,20 +102,20 @@ def test_a_target_has_the_forms_to_find_its_page_by() -> None:
         "[t\n\nu](wiki:x)",
     ],
 )
-def test_these_are_no_links(text: str) -> None:
+def test_texts_that_are_no_links_are_ignored(text: str) -> None:
     assert find_links(text) == []
 
 
-def test_links_come_in_order_and_apart() -> None:
+def test_links_are_found_in_order_without_overlap() -> None:
     assert [link.slug for link in find_links("[[b]] [a](wiki:a) [x [[c]]](wiki:d) [[e]]")] == ["b", "a", "d", "e"]
 
 
 @given(TEXTS)
-def test_a_link_stands_where_it_says(text: str) -> None:
+def test_the_position_of_a_link_is_that_of_its_text(text: str) -> None:
     for link in find_links(text):
         written = text[link.start : link.end]
         assert link.text in written
-        assert one(written).target == link.target or "|" in written or "`" in written
+        assert only_link(written).target == link.target or "|" in written or "`" in written
         assert len(link.target) <= 300
         assert link.slug
         assert link.alias
@@ -143,7 +143,7 @@ def test_a_rewritten_link_keeps_its_form_and_words(before: str, after: str) -> N
 
 
 @given(TEXTS)
-def test_rewriting_moves_the_chosen_links_and_no_others(text: str) -> None:
+def test_rewriting_changes_only_the_chosen_links(text: str) -> None:
     before = find_links(text)
     after = find_links(rewrite_links(text, lambda target: target.slug == "old", "new"))
     assert [link.slug for link in after] == ["new" if link.slug == "old" else link.slug for link in before]
@@ -179,7 +179,7 @@ def test_a_title_in_bold_becomes_a_link(text: str, linked: str) -> None:
         r"\**Austin**",
     ],
 )
-def test_other_texts_stay(text: str) -> None:
+def test_linkify_leaves_other_texts_unchanged(text: str) -> None:
     assert linkify(text, PAGE_OF) == text
 
 
@@ -188,7 +188,7 @@ def test_linking_twice_changes_nothing(text: str) -> None:
     assert linkify(linkify(text, PAGE_OF), PAGE_OF) == linkify(text, PAGE_OF)
 
 
-def test_a_line_is_a_link_and_a_sentence() -> None:
+def test_a_rollup_line_has_a_link_and_a_sentence() -> None:
     assert (
         rollup_line("Franklin Barbecue", "entity", "franklin-barbecue", "BBQ joint in Austin, TX. Long queues.")
         == "- [**Franklin Barbecue**](/wiki/entity/franklin-barbecue) — BBQ joint in Austin, TX."
@@ -196,5 +196,5 @@ def test_a_line_is_a_link_and_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("summary", [None, "", " \n"])
-def test_there_is_no_dash_without_a_summary(summary: str | None) -> None:
+def test_a_rollup_line_without_a_summary_has_no_dash(summary: str | None) -> None:
     assert rollup_line("A", "topic", "a", summary) == "- [**A**](/wiki/topic/a)"

@@ -1,4 +1,4 @@
-"""The beginning of a text, for showing."""
+"""Texts are shown without marks and cut to an excerpt."""
 
 import pytest
 from hypothesis import given
@@ -22,29 +22,29 @@ from content.markdown.plain import excerpt, plain
         ("", ""),
     ],
 )
-def test_marks_go_and_words_stay(text: str, words: str) -> None:
+def test_plain_removes_marks_and_keeps_words(text: str, words: str) -> None:
     assert plain(text) == words
 
 
-def test_it_is_cut_at_a_word_and_says_so() -> None:
+def test_an_excerpt_is_cut_at_a_word_and_ends_with_an_ellipsis() -> None:
     assert excerpt("one two three four", 12) == "one two…"
     assert excerpt("one two", 7) == "one two"
     assert excerpt("abcdefghij", 5) == "abcd…"
     assert [excerpt("one two", n) for n in (-1, 0, 1)] == ["", "", "…"]
 
 
-def test_comments_are_no_part_of_the_beginning() -> None:
+def test_excerpts_leave_comments_out() -> None:
     assert excerpt("<!-- a remark\n\nof two parts -->\n\nSeen %%not%% first.") == "Seen first."
 
 
 @given(st.text(), st.integers(-5, 3000))
-def test_it_is_never_longer_than_asked_and_one_line(text: str, length: int) -> None:
+def test_an_excerpt_is_one_line_within_its_length(text: str, length: int) -> None:
     shown = excerpt(text, length)
     assert len(shown) <= max(0, min(length, 2000))
     assert "\n" not in shown
 
 
 @pytest.mark.parametrize("piece", ["[", "![", "[[", "[a](", "<a ", "*", "`", "_ ", "a_", "#", "[" * 300 + "]"])
-def test_only_the_beginning_of_a_long_text_is_read(piece: str) -> None:
+def test_an_excerpt_reads_only_the_beginning_of_a_long_text(piece: str) -> None:
     text = piece * (990_000 // len(piece))
     assert excerpt(text, 2000) == excerpt(text[:9_000], 2000)

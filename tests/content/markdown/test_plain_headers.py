@@ -1,4 +1,4 @@
-"""Plain headers mean what YAML means by them; all else is left to a reader of all of YAML."""
+"""The fast reader of plain headers agrees with the full YAML reader, and declines other headers."""
 
 from typing import Any
 
@@ -43,13 +43,13 @@ HEADERS = st.lists(LINES, min_size=1, max_size=3).map(lambda lines: "".join(f"{l
 @example("a: [b,c, d ]\n")
 @example("a: [b,, d]\n")
 @example("a: [b, d,]\n")
-def test_a_plain_header_is_what_yaml_reads(header: str) -> None:
+def test_the_plain_reader_agrees_with_yaml(header: str) -> None:
     found = read_plain(header)
     if found is not None:
-        assert in_full(header) == found
+        assert yaml_or_error(header) == found
 
 
-def in_full(header: str) -> Any:
+def yaml_or_error(header: str) -> Any:
     try:
         return read_in_full(header)
     except BadFrontmatter as error:
@@ -65,7 +65,7 @@ def in_full(header: str) -> Any:
         ('parent: "[[Texas]]"\nday: 2026-11-22\n', {"parent": "[[Texas]]", "day": "2026-11-22"}),
     ],
 )
-def test_what_people_write_is_plain(header: str, values: dict[str, Any]) -> None:
+def test_ordinary_headers_are_read_by_the_plain_reader(header: str, values: dict[str, Any]) -> None:
     assert read_plain(header) == values
 
 
@@ -73,5 +73,5 @@ def test_what_people_write_is_plain(header: str, values: dict[str, Any]) -> None
     "header",
     ["a: 1\n", "a: true\n", "a: b # c\n", "a: {b: c}\n", "a: |\n  b\n", "a: &b c\n", "a: b\na: c\n", "a: 'b'\n", "\n"],
 )
-def test_all_else_is_left_to_yaml(header: str) -> None:
+def test_the_plain_reader_declines_other_yaml(header: str) -> None:
     assert read_plain(header) is None

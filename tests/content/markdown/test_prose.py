@@ -1,4 +1,4 @@
-"""What is prose in a text, and what is code, a comment or an escape."""
+"""Code, comments and escapes are masked in a text, so that only its prose is left."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,14 +31,14 @@ CODE = {"fence", "code_block", "code_inline"}
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=15).map("".join))
-def test_what_commonmark_reads_as_code_is_hidden(text: str) -> None:
+def test_code_of_commonmark_is_masked(text: str) -> None:
     tokens = MarkdownIt("commonmark").disable(["reference", "lheading"]).parse(text)
-    found = {one.type for token in tokens for one in (token, *(token.children or ()))}
+    found = {part.type for token in tokens for part in (token, *(token.children or ()))}
     assert HIDDEN in mask_code(text) or not found & CODE
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=15).map("".join))
-def test_prose_keeps_its_length_and_its_lines(text: str) -> None:
+def test_masking_keeps_the_length_and_all_other_characters(text: str) -> None:
     masked = mask_code(text)
     assert len(masked) == len(text)
-    assert all(now in (was, HIDDEN) for now, was in zip(masked, text, strict=True))
+    assert all(after in (before, HIDDEN) for after, before in zip(masked, text, strict=True))

@@ -1,4 +1,4 @@
-"""A body and its sections: each is made of the other."""
+"""A body is parsed into sections, and sections are rendered as a body."""
 
 import re
 from itertools import pairwise
@@ -30,7 +30,7 @@ def headings(body: str) -> list[str]:
 
 
 def commonmark_headings(body: str) -> list[str]:
-    """Those of level 2 at the top, as another reading of the same rules finds them."""
+    """Return the headings of level 2 outside of blocks, as markdown-it finds them."""
     tokens = MarkdownIt("commonmark").disable(["reference", "lheading"]).parse(body)
     found = [b.content for a, b in pairwise(tokens) if (a.type, a.tag, a.level) == ("heading_open", "h2", 0)]
     return [heading for heading in found if 0 < len(heading) <= HEADING.maximum]
@@ -57,7 +57,7 @@ def test_headings_start_sections() -> None:
     ]
 
 
-def test_the_text_before_is_the_lead() -> None:
+def test_text_before_the_first_heading_is_the_lead() -> None:
     assert parse("Hello.\n\n## Visits") == [Section("overview", "", "Hello."), Section("visits", "Visits", "")]
     assert [section.slug for section in parse("Hello.\n## Overview")] == ["lead", "overview"]
     assert [section.slug for section in parse("Hello.\n## Overview\n## Lead")] == ["lead-2", "overview", "lead"]
@@ -82,7 +82,7 @@ def test_the_text_before_is_the_lead() -> None:
         "## " + "x" * (HEADING.maximum + 1),
     ],
 )
-def test_these_start_no_section(text: str) -> None:
+def test_texts_that_are_no_heading_start_no_section(text: str) -> None:
     assert headings(f"{text}\n\n## Real") == ["", "Real"]
 
 
@@ -94,7 +94,7 @@ def test_closing_marks_spaces_and_line_ends_are_no_part_of_a_heading() -> None:
     assert headings("## A ##  \r\n##\tB\r\n  ## C # D") == ["A", "B", "C # D"]
 
 
-def test_the_text_of_a_section_stays_as_it_is() -> None:
+def test_the_text_of_a_section_keeps_its_whitespace() -> None:
     assert parse("## A\r\n \r\n    code\r\n\r\nend  \r\n\t\r\n")[0].body == "    code\r\n\r\nend  "
 
 
@@ -102,12 +102,12 @@ def test_equal_headings_have_different_slugs() -> None:
     assert slugs(["Notes", "Notes", "Notes 2", "notes"]) == ["notes", "notes_2", "notes_2_2", "notes_3"]
 
 
-def test_nothing_makes_nothing() -> None:
+def test_an_empty_body_has_no_sections() -> None:
     assert parse("") == parse(" \n\t\r\n") == []
     assert render([]) == ""
 
 
-def test_a_body_is_rendered_with_blank_lines_between() -> None:
+def test_sections_are_rendered_with_blank_lines_between() -> None:
     sections = [Section("overview", "", "Hi."), Section("a", "A", ""), Section("b", "B", "x\n")]
     assert render(sections) == "Hi.\n\n## A\n\n## B\n\nx"
 
@@ -126,12 +126,12 @@ def test_a_body_is_rendered_with_blank_lines_between() -> None:
         (Section("a", "", " "), "neither"),
     ],
 )
-def test_a_problem_is_told_in_words(section: Section, words: str) -> None:
+def test_problem_describes_an_invalid_section(section: Section, words: str) -> None:
     assert words in (problem(section) or "")
 
 
 @pytest.mark.parametrize("text", ["", "a\n\n", "```\n## a\n```", "### a", "- ```\n  open", "C# `##`", "<div>\n\n"])
-def test_an_ordinary_section_has_no_problem(text: str) -> None:
+def test_a_valid_section_has_no_problem(text: str) -> None:
     assert problem(Section("a", "C#", text)) is None
 
 
@@ -144,12 +144,12 @@ def test_an_ordinary_section_has_no_problem(text: str) -> None:
         ([Section("a", "A", "```"), Section("b", "B", "")], "section a: .*open"),
     ],
 )
-def test_a_list_that_would_not_come_back_is_told(sections: list[Section], words: str) -> None:
+def test_check_describes_sections_that_would_not_parse_back(sections: list[Section], words: str) -> None:
     assert re.search(words, check(sections) or "")
 
 
 @given(BODIES)
-def test_a_parsed_body_renders_to_itself_from_then_on(body: str) -> None:
+def test_parsing_a_rendered_body_returns_the_same_sections(body: str) -> None:
     sections = parse(body)
     assert parse(render(sections)) == sections
     assert check(sections) is None
@@ -163,21 +163,21 @@ def test_slugs_are_unique_on_a_page(body: str) -> None:
 
 
 @given(BODIES)
-def test_nothing_of_the_text_is_lost(body: str) -> None:
+def test_parsing_and_rendering_lose_no_text(body: str) -> None:
     written = [row.strip() for row in body.replace("\r", "\n").split("\n") if row.strip()]
-    kept = [row.strip() for row in render(parse(body)).replace("\r", "\n").split("\n") if row.strip()]
-    assert [row.rstrip("# \t") for row in kept] == [row.rstrip("# \t") for row in written] or [
-        "".join(row.split()).strip("#") for row in kept
+    rendered = [row.strip() for row in render(parse(body)).replace("\r", "\n").split("\n") if row.strip()]
+    assert [row.rstrip("# \t") for row in rendered] == [row.rstrip("# \t") for row in written] or [
+        "".join(row.split()).strip("#") for row in rendered
     ] == ["".join(row.split()).strip("#") for row in written]
 
 
 @given(st.lists(st.tuples(HEADINGS, BODIES), max_size=5))
 @example([("\x00", "- ```")])
-def test_sections_without_a_problem_come_back(parts: list[tuple[str, str]]) -> None:
+def test_valid_sections_survive_rendering_and_parsing(parts: list[tuple[str, str]]) -> None:
     given_slugs = slugs([heading for heading, _ in parts])
     sections = [Section(slug, *part) for slug, part in zip(given_slugs, parts, strict=True)]
-    stored = [Section(one.slug, one.heading, trim(one.body)) for one in sections]
-    if any(map(problem, sections)) or any(not one.heading for one in sections[1:]):
+    stored = [Section(section.slug, section.heading, trim(section.body)) for section in sections]
+    if any(map(problem, sections)) or any(not section.heading for section in sections[1:]):
         return
     assert check(stored) is None
     assert parse(render(stored)) == stored
