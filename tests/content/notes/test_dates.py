@@ -1,4 +1,4 @@
-"""The day that a note is from."""
+"""The date of a note is read from its header, its file name or its text."""
 
 from datetime import UTC, date, datetime
 
@@ -34,7 +34,7 @@ def day(text: str) -> datetime:
         ({}, "1on1.wiki", "== 1:1 ==\n'''Date:''' 2024-01-05\n", "2024-01-05"),
     ],
 )
-def test_a_header_says_it_then_the_name_of_the_file_then_a_line_at_the_top(
+def test_the_date_is_read_from_header_then_file_name_then_first_lines(
     values: dict[str, object], path: str, text: str, expected: str
 ) -> None:
     assert date_of(values, path, text) == day(expected)
@@ -50,22 +50,22 @@ def test_a_header_says_it_then_the_name_of_the_file_then_a_line_at_the_top(
         ({"date": "0001-01-01"}, "a.md", ""),
     ],
 )
-def test_what_is_no_date_of_the_note_says_nothing(values: dict[str, object], path: str, text: str) -> None:
+def test_dates_that_are_not_of_the_note_are_ignored(values: dict[str, object], path: str, text: str) -> None:
     assert date_of(values, path, text) is None
 
 
 @given(st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)), st.sampled_from(("-", "_", ".", "/", "")))
-def test_every_day_is_read_from_the_name_of_a_file(one: date, mark: str) -> None:
-    assert date_of({}, f"notes/{one:%Y{mark}%m{mark}%d} something.md") == day(one.isoformat())
+def test_every_day_is_read_from_the_name_of_a_file(expected: date, mark: str) -> None:
+    assert date_of({}, f"notes/{expected:%Y{mark}%m{mark}%d} something.md") == day(expected.isoformat())
 
 
 @given(st.text(max_size=500), st.text(max_size=500))
-def test_no_text_is_too_much(path: str, text: str) -> None:
+def test_any_text_gives_a_date_in_utc_or_none(path: str, text: str) -> None:
     found = date_of({"date": text}, path, text)
     assert found is None or found.tzinfo is UTC
 
 
-def test_a_record_says_when_it_was_opened() -> None:
+def test_the_date_of_a_ticket_is_when_it_was_opened() -> None:
     assert date_of({}, "T-7.txt", "Ticket: T-7\nStatus: open\nOpened: 2024-05-14 11:40") == datetime(
         2024, 5, 14, 11, 40, tzinfo=UTC
     )

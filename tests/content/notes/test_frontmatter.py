@@ -1,4 +1,4 @@
-"""Frontmatter, read and written without loss."""
+"""Frontmatter is read and written without loss."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def read(header: str) -> dict[str, Any]:
     return split(f"---\n{header}\n---\n")[0]
 
 
-def test_a_header_and_its_body_are_parted() -> None:
+def test_split_separates_header_and_body() -> None:
     assert split("---\nname: Auth\n---\n\nText.\n") == ({"name": "Auth"}, "Text.\n")
     assert split("---\r\nname: Auth\r\n--- \r\nText.\r\n") == ({"name": "Auth"}, "Text.\r\n")
     assert split("\ufeff---\rname: Auth\r...\rText.") == ({"name": "Auth"}, "Text.")
@@ -24,15 +24,15 @@ def test_a_header_and_its_body_are_parted() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "Text.", "\n---\na: b\n---\n", "----\na\n---", " ---\na: b\n---", "text\n---\n"])
-def test_without_a_header_the_text_is_unchanged(text: str) -> None:
+def test_text_without_a_header_is_unchanged(text: str) -> None:
     assert split(text) == ({}, text)
 
 
-def test_words_stay_words() -> None:
+def test_words_such_as_no_and_yes_stay_text() -> None:
     assert read("country: NO\non: yes\nno: off") == {"country": "NO", "on": "yes", "no": "off"}
 
 
-def test_what_json_would_write_differently_stays_text() -> None:
+def test_dates_versions_and_long_numbers_stay_text() -> None:
     header = (
         "day: 2026-02-15\nat: 2026-02-15T10:00:00Z\nversion: 1.10\nzip: 007\nhex: 0x1F\nbig: 123456789012345678901\n"
     )
@@ -40,7 +40,7 @@ def test_what_json_would_write_differently_stays_text() -> None:
     assert join(read(header), "") == f"---\n{header}---\n\n"
 
 
-def test_plain_values_are_values() -> None:
+def test_numbers_booleans_and_nulls_are_converted() -> None:
     assert read("a: 1\nb: 1.5\nc: true\nd: null\ne:\nf: [x, {g: h}]\n2: two") == {
         "a": 1, "b": 1.5, "c": True, "d": None, "e": None, "f": ["x", {"g": "h"}], "2": "two",
     }  # fmt: skip
@@ -73,28 +73,28 @@ def test_a_bad_header_is_refused_with_its_line(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize("bomb", ["a{n}: &a{n} [*a{m}, *a{m}, *a{m}]\n", "a{n}: &a{n}\n  <<: [*a{m}, *a{m}, *a{m}]\n"])
-def test_a_bomb_of_aliases_does_not_go_off(bomb: str) -> None:
+def test_exponentially_nested_aliases_are_refused(bomb: str) -> None:
     lines = "".join(bomb.format(n=n, m=n - 1) for n in range(1, 40))
     with pytest.raises(BadFrontmatter, match="aliases"):
         read(f"a0: &a0 {{x: y}}\n{lines}")
 
 
-def test_an_anchor_may_be_used_and_reused() -> None:
+def test_anchors_may_be_used_and_redefined() -> None:
     assert read("a: &x [1]\nb: *x\nc: &x 2") == {"a": [1], "b": [1], "c": 2}
 
 
 @given(METADATA, st.text())
-def test_what_is_joined_can_be_split(metadata: dict[str, Any], body: str) -> None:
+def test_splitting_joined_text_returns_metadata_and_body(metadata: dict[str, Any], body: str) -> None:
     assert split(join(metadata, body)) == (metadata, body)
 
 
 @pytest.mark.parametrize("value", [1, "x", [], [1, [2, {}]], {"b": [{"c": "d", "e": []}]}])
-def test_what_is_written_nests_as_it_was(value: Any) -> None:
+def test_nested_values_survive_writing_and_reading(value: Any) -> None:
     for metadata in ({"a": value}, {"a": [value]}, {"a": {"b": value}}, {"k" * 2000: [{"k" * 2000: value}]}):
         assert split(join(metadata, "")) == (metadata, "")
 
 
-def test_it_is_written_for_people() -> None:
+def test_metadata_are_written_as_block_style_yaml() -> None:
     metadata = {
         "title": "Austin, Texas: a city",
         "day": "2026-02-15",
@@ -120,11 +120,11 @@ Text."""
     assert join(metadata, "Text.") == header
 
 
-def test_a_body_that_looks_like_a_header_is_kept_apart() -> None:
+def test_a_body_that_looks_like_a_header_stays_the_body() -> None:
     assert split(join({}, "---\na: b\n---\n")) == ({}, "---\na: b\n---\n")
 
 
-def test_hexo_leaves_out_the_opening_line() -> None:
+def test_frontmatter_of_hexo_needs_no_opening_line() -> None:
     assert split_any("title: 开张\ntags:\n- 跑步\n---\n\nText\n") == ({"title": "开张", "tags": ["跑步"]}, "Text\n")
     for text in (
         "title: [a\n---\nText\n",

@@ -58,26 +58,26 @@ NOTES = st.builds(
 
 
 @given(NOTES)
-def test_a_file_gives_back_the_note(note: Note) -> None:
+def test_reading_a_written_file_returns_the_note(note: Note) -> None:
     text = to_markdown(note)
     found = from_markdown("stem", text)
     assert found.body.removesuffix("\n") == note.body
-    assert as_is(found) == as_is(note)
-    assert to_markdown(found_without_break(found, note)) == text
+    assert fields_without_body(found) == fields_without_body(note)
+    assert to_markdown(with_body_of(found, note)) == text
 
 
 @given(NOTES)
-def test_a_line_gives_back_the_note(note: Note) -> None:
+def test_reading_a_written_record_returns_the_note(note: Note) -> None:
     record = orjson.loads(orjson.dumps(to_record(note)))
     assert from_record(record) == note
 
 
 @given(MOMENTS)
-def test_a_moment_is_written_so_that_it_is_read(when: datetime) -> None:
+def test_parsing_a_written_time_returns_the_time(when: datetime) -> None:
     assert parse_time(format_moment(when)) == when
 
 
-def test_dates_as_people_write_them() -> None:
+def test_parse_time_reads_iso_dates_and_times_only() -> None:
     day = datetime(2026, 2, 15, tzinfo=UTC)
     for text in ("2026-02-15", "2026-02-15T00:00Z", "2026-02-15 02:00:00+02:00", " 2026-02-15t00:00:00.0z "):
         assert parse_time(text) == day, text
@@ -85,7 +85,7 @@ def test_dates_as_people_write_them() -> None:
         assert parse_time(text) is None, text
 
 
-def test_a_page_is_a_file_that_people_can_edit() -> None:
+def test_a_note_is_written_as_markdown_with_frontmatter() -> None:
     note = Note(
         slug="austin-texas",
         type="entity",
@@ -137,9 +137,9 @@ Very.
     )
 
 
-def as_is(note: Note) -> dict[str, Any]:
+def fields_without_body(note: Note) -> dict[str, Any]:
     return {name: getattr(note, name) for name in Note.__slots__ if name != "body"}
 
 
-def found_without_break(found: Note, note: Note) -> Note:
+def with_body_of(found: Note, note: Note) -> Note:
     return replace(found, body=note.body)

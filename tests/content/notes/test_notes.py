@@ -1,4 +1,4 @@
-"""Notes from markdown files and from lines of JSON."""
+"""Notes are read from markdown files and from JSON records."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -47,7 +47,7 @@ def note(header: str, body: str = "") -> Note:
     return from_markdown("The stem", f"---\n{header}\n---\n{body}")
 
 
-def test_a_whole_page_is_read() -> None:
+def test_a_page_with_all_fields_is_read() -> None:
     assert from_markdown("auth", PAGE) == Note(
         slug="auth-middleware",
         type="project",
@@ -85,7 +85,7 @@ def test_a_file_without_a_header_has_its_name_as_title() -> None:
         ("tags: no", ("no",)),
     ],
 )
-def test_tags_are_written_in_many_ways(header: str, tags: tuple[str, ...]) -> None:
+def test_tags_are_read_from_lists_and_texts(header: str, tags: tuple[str, ...]) -> None:
     assert note(header).tags == tags
 
 
@@ -93,7 +93,7 @@ def test_an_alias_with_a_comma_is_one_alias() -> None:
     assert note("alias: Austin, Texas\naliases: ATX, Austin").aliases == ("ATX", "Austin", "Austin, Texas")
 
 
-def test_an_unknown_type_stays_as_category() -> None:
+def test_an_unknown_type_becomes_the_category() -> None:
     found = note("type: Recipe")
     assert (found.type, found.metadata) == (None, {"category": "Recipe"})
     assert note("type: Decision").type == "decision"
@@ -106,12 +106,12 @@ def test_an_unknown_status_stays_in_the_metadata() -> None:
     assert note("status: Archived").status == "archived"
 
 
-def test_the_second_name_of_a_field_stays() -> None:
+def test_the_second_name_of_a_field_stays_in_the_metadata() -> None:
     found = note("title: A\nname: B\nsummary: ''\ndescription: D")
     assert (found.title, found.summary, found.metadata) == ("A", "D", {"name": "B"})
 
 
-def test_unquoted_wiki_links_are_understood() -> None:
+def test_unquoted_wiki_links_are_read() -> None:
     found = note("parent: [[Home]]\nrelated:\n  - [[Other]]")
     assert (found.parent, found.links) == ("Home", ("Other",))
 
@@ -123,7 +123,7 @@ def test_sources_may_be_texts() -> None:
 
 
 @pytest.mark.parametrize("sources", [[{"path": "raw/1.md"}], ["a.md", {"kind": "url"}], [3], {"a": "b"}])
-def test_sources_of_another_kind_stay_as_they_were(sources: Any) -> None:
+def test_sources_of_unknown_form_stay_in_the_metadata(sources: Any) -> None:
     found = from_fields({"sources": sources, "source_refs": ["b.md"]}, "Text.", "A")
     assert found.sources == ()
     assert found.metadata == {"sources": sources, "source_refs": ["b.md"]}
@@ -141,7 +141,7 @@ def test_sources_of_another_kind_stay_as_they_were(sources: Any) -> None:
         ("a: [", "line 3"),
     ],
 )
-def test_a_bad_note_says_what_to_mend(header: str, words: str) -> None:
+def test_the_error_for_a_bad_note_says_what_is_wrong(header: str, words: str) -> None:
     with pytest.raises(BadNote, match=words):
         note(header)
 
@@ -157,18 +157,18 @@ def test_a_bad_note_says_what_to_mend(header: str, words: str) -> None:
         (f"aliases: {list(range(1_001))}", "1,001 names"),
     ],
 )
-def test_a_note_that_is_too_large_is_read_and_then_refused(header: str, words: str) -> None:
+def test_check_size_refuses_fields_above_their_limits(header: str, words: str) -> None:
     with pytest.raises(BadNote, match=words):
         check_size(note(header))
 
 
 @pytest.mark.parametrize("text", ["a\0", "\udc80", "---\nx: y"])
-def test_a_file_that_cannot_be_read_is_a_bad_note(text: str) -> None:
+def test_an_unreadable_file_raises_bad_note(text: str) -> None:
     with pytest.raises(BadNote):
         from_markdown("x", text)
 
 
-def test_a_record_is_a_note_too() -> None:
+def test_a_record_is_read_as_a_note() -> None:
     record = {
         "slug": "a-b", "type": "topic", "title": "A B", "summary": "S.", "body": "# A B\n\nText", "aliases": ["AB"],
         "tags": ["t"], "links": ["c"], "more": {"x": 1},
@@ -188,7 +188,7 @@ def test_a_record_is_a_note_too() -> None:
         ([], "object"),
     ],
 )
-def test_a_bad_record_says_what_to_mend(record: Any, words: str) -> None:
+def test_the_error_for_a_bad_record_says_what_is_wrong(record: Any, words: str) -> None:
     with pytest.raises(BadNote, match=words):
         from_record(record)
 
@@ -210,7 +210,7 @@ FIELDS = [
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS) | TEXTS, JSON))
-def test_any_record_is_a_note_or_a_bad_note(record: dict[str, Any]) -> None:
+def test_any_record_gives_a_note_or_raises_bad_note(record: dict[str, Any]) -> None:
     try:
         found = from_record({"title": "T", "body": "", **record})
     except BadNote:
@@ -220,6 +220,6 @@ def test_any_record_is_a_note_or_a_bad_note(record: dict[str, Any]) -> None:
 
 
 @given(st.text(), st.text())
-def test_any_text_is_a_note_or_a_bad_note(stem: str, text: str) -> None:
+def test_any_text_gives_a_note_or_raises_bad_note(stem: str, text: str) -> None:
     with suppress(BadNote):
         assert from_markdown(stem, text).title

@@ -1,4 +1,4 @@
-"""A real vault of notes passes through without loss."""
+"""The notes of a real vault are parsed and written without loss."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ VAULT = next((place for place in PLACES if place.is_dir()), Path("obsidian-help"
 
 @pytest.fixture(scope="module")
 def notes() -> list[tuple[str, str]]:
-    """(name, text) of each; two folders may hold the same name."""
+    """Return the name and text of each note. Two folders may hold notes of the same name."""
     if not VAULT.is_dir():
         pytest.skip("the vault is not here")
     return [(path.stem, path.read_text(encoding="utf-8")) for path in sorted(VAULT.rglob("*.md"))]
@@ -26,7 +26,7 @@ def words(text: str) -> list[str]:
     return text.replace("#", " ").split()
 
 
-def test_no_text_is_lost(notes: list[tuple[str, str]]) -> None:
+def test_parsing_and_writing_the_vault_lose_no_text(notes: list[tuple[str, str]]) -> None:
     for stem, text in notes:
         metadata, body = split(text)
         sections = parse(body)
@@ -37,7 +37,7 @@ def test_no_text_is_lost(notes: list[tuple[str, str]]) -> None:
         assert from_markdown(stem, text).title == stem
 
 
-def test_its_links_are_found(notes: list[tuple[str, str]]) -> None:
+def test_links_of_the_vault_are_found(notes: list[tuple[str, str]]) -> None:
     names = {normalise(stem) for stem, _ in notes}
     found = [link for _, text in notes for link in find_links(text)]
     assert len(found) > 1000
@@ -45,6 +45,6 @@ def test_its_links_are_found(notes: list[tuple[str, str]]) -> None:
     assert not any("png" in link.slug for link in found)
 
 
-def test_rewriting_nothing_changes_nothing(notes: list[tuple[str, str]]) -> None:
+def test_rewriting_no_link_leaves_the_text_unchanged(notes: list[tuple[str, str]]) -> None:
     for _, text in notes:
         assert rewrite_links(text, lambda _: False, "x") == text
