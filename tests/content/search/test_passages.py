@@ -1,4 +1,4 @@
-"""Passages: how the text of a source is split for search."""
+"""The text of a source is split into passages for search."""
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ Jon: Oh no.
 
 
 def texts(text: str) -> list[str]:
-    return [text[one.start : one.end] for one in passages(text)]
+    return [text[passage.start : passage.end] for passage in passages(text)]
 
 
 def test_a_turn_of_a_conversation_is_a_passage() -> None:
@@ -25,14 +25,14 @@ def test_a_turn_of_a_conversation_is_a_passage() -> None:
         "Jon: Oh no.",
         "[10:32] **Mara:** We ordered a new one.",
     ]
-    assert [(one.speaker, one.line_start, one.line_end) for one in found] == [
+    assert [(passage.speaker, passage.line_start, passage.line_end) for passage in found] == [
         ("Mara", 1, 2), ("Jon", 3, 3), ("Mara", 5, 5)
     ]  # fmt: skip
 
 
 def test_paragraphs_and_list_items_are_passages_below_their_heading() -> None:
     text = "Intro.\n\n## Kiln #\nIt is old.\nAnd hot.\n- first\n  more\n2. second\n\n# Empty\n"
-    assert [(text[one.start : one.end], one.heading) for one in passages(text)] == [
+    assert [(text[passage.start : passage.end], passage.heading) for passage in passages(text)] == [
         ("Intro.", ""),
         ("It is old.\nAnd hot.", "Kiln"),
         ("- first\n  more", "Kiln"),
@@ -46,16 +46,20 @@ def test_code_is_one_passage_whatever_its_lines_look_like() -> None:
     assert texts(text) == ["Run:", "```sh\n# not a heading\n\n- not an item\n```\nAfter."]
 
 
-def test_an_address_or_a_time_does_not_speak() -> None:
-    assert [one.speaker for one in passages("https://example.org/x y\n\n10:30 lunch\n\nnote:nothing")] == ["", "", ""]
+def test_addresses_and_times_are_no_speakers() -> None:
+    assert [passage.speaker for passage in passages("https://example.org/x y\n\n10:30 lunch\n\nnote:nothing")] == [
+        "",
+        "",
+        "",
+    ]
 
 
 def test_a_long_paragraph_is_cut_after_sentences() -> None:
     text = "The kiln is hot. " * 300
     found = texts(text)
     assert len(found) > 1
-    assert all(one.endswith("hot.") and len(one) <= PASSAGE_MAX for one in found)
-    assert all(len(one) == PASSAGE_MAX for one in texts("x" * 3 * PASSAGE_MAX))
+    assert all(passage.endswith("hot.") and len(passage) <= PASSAGE_MAX for passage in found)
+    assert all(len(passage) == PASSAGE_MAX for passage in texts("x" * 3 * PASSAGE_MAX))
 
 
 def test_a_source_has_a_bounded_number_of_passages() -> None:
@@ -68,19 +72,19 @@ def test_a_source_has_a_bounded_number_of_passages() -> None:
 @given(st.text(st.sampled_from("ab #-:*`~\n\t.1。"), max_size=300) | st.text(max_size=200))
 @example("a" * 1_990 + " \n\n\n" + "b" * 30)
 @example("```\n\n" + "x " * 2_000)
-def test_passages_are_apart_in_order_and_leave_out_nothing_but_white_space(text: str) -> None:
+def test_passages_are_ordered_and_cover_all_but_headings_and_whitespace(text: str) -> None:
     at = 0
-    for one in passages(text):
-        assert text[at : one.start].strip() == "" or text[at : one.start].lstrip().startswith("#")
-        assert text[one.start : one.end].strip() == text[one.start : one.end] != ""
-        assert one.end - one.start <= PASSAGE_MAX
-        assert one.line_start == text.count("\n", 0, one.start) + 1
-        assert one.line_end == text.count("\n", 0, one.end) + 1
-        at = one.end
+    for passage in passages(text):
+        assert text[at : passage.start].strip() == "" or text[at : passage.start].lstrip().startswith("#")
+        assert text[passage.start : passage.end].strip() == text[passage.start : passage.end] != ""
+        assert passage.end - passage.start <= PASSAGE_MAX
+        assert passage.line_start == text.count("\n", 0, passage.start) + 1
+        assert passage.line_end == text.count("\n", 0, passage.end) + 1
+        at = passage.end
     assert text[at:].strip() == ""
 
 
-def test_a_passage_of_nothing_is_none() -> None:
+def test_an_empty_text_has_no_passages() -> None:
     assert passages(" \n\n\t") == []
     assert passages("a") == [Passage(0, 1, 1, 1)]
-    assert [one.said_from for one in passages("a\n\n**Mara**: Hello")] == [0, 13]
+    assert [passage.said_from for passage in passages("a\n\n**Mara**: Hello")] == [0, 13]

@@ -1,4 +1,4 @@
-"""The grammar of search."""
+"""Search queries are parsed into words, phrases, exclusions and filters."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -57,7 +57,7 @@ def day(year: int, month: int = 1, day: int = 1) -> datetime:
         ('"a b"-c', SearchQuery("a b -c", phrases=("a b",))),
     ],
 )
-def test_each_form_is_understood(text: str, query: SearchQuery) -> None:
+def test_operators_and_quotes_are_parsed(text: str, query: SearchQuery) -> None:
     assert parse(text) == query
 
 
@@ -73,12 +73,12 @@ def test_each_form_is_understood(text: str, query: SearchQuery) -> None:
         "(a OR b) AND c*", r"\d+ %s ; --",
     ],
 )  # fmt: skip
-def test_anything_else_is_words(text: str) -> None:
+def test_unknown_operators_and_lone_signs_are_words(text: str) -> None:
     assert parse(text) == SearchQuery(text)
 
 
 @pytest.mark.parametrize("text", ["-type:bogus", "-in:title", "-status:any", "-updated:2026", "-owner:a"])
-def test_minus_before_what_is_no_operator_excludes_words(text: str) -> None:
+def test_a_minus_before_an_operator_without_negation_excludes_words(text: str) -> None:
     assert parse(text) == SearchQuery(excluded=(text[1:],))
 
 
@@ -104,7 +104,7 @@ def test_dates_are_days_months_and_years_of_utc(text: str, after: datetime | Non
 
 
 @given(st.datetimes(day(1).replace(tzinfo=None), day(9998).replace(tzinfo=None)))
-def test_a_day_is_parted_into_before_within_and_after(moment: datetime) -> None:
+def test_date_filters_before_on_and_after_a_day_do_not_overlap(moment: datetime) -> None:
     start = datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
     date = f"{start:%Y-%m-%d}".zfill(10)
     within = parse(f"updated:{date}")
@@ -114,7 +114,7 @@ def test_a_day_is_parted_into_before_within_and_after(moment: datetime) -> None:
 
 
 @given(st.text() | LINES)
-def test_any_text_is_a_query(text: str) -> None:
+def test_any_text_gives_a_valid_query(text: str) -> None:
     query = parse(text)
     assert set(query.types + query.excluded_types) <= set(TEMPLATES)
     assert set(query.statuses) <= {"active", "archived"}
@@ -125,7 +125,7 @@ def test_any_text_is_a_query(text: str) -> None:
 
 
 @given(st.text() | LINES)
-def test_phrases_rank_by_their_words(text: str) -> None:
+def test_words_of_phrases_are_also_search_words(text: str) -> None:
     query = parse(text)
     assert all(phrase in query.words for phrase in query.phrases)
 
@@ -137,14 +137,14 @@ def test_words_without_operators_stay_as_they_are(text: str) -> None:
 
 
 @given(st.lists(PHRASES, max_size=4, unique=True))
-def test_what_is_quoted_comes_back(phrases: list[str]) -> None:
-    assert parse(" ".join(f'"{one}"' for one in phrases)).phrases == tuple(phrases)
-    assert parse(" ".join(f'-"{one}"' for one in phrases)).excluded == tuple(phrases)
-    assert parse(" ".join(f'tag:"{one}"' for one in phrases)).tags == tuple(phrases)
-    assert parse(" ".join(f'-tag:"{one}"' for one in phrases)).excluded_tags == tuple(phrases)
+def test_quoted_values_are_parsed_unchanged(phrases: list[str]) -> None:
+    assert parse(" ".join(f'"{phrase}"' for phrase in phrases)).phrases == tuple(phrases)
+    assert parse(" ".join(f'-"{phrase}"' for phrase in phrases)).excluded == tuple(phrases)
+    assert parse(" ".join(f'tag:"{phrase}"' for phrase in phrases)).tags == tuple(phrases)
+    assert parse(" ".join(f'-tag:"{phrase}"' for phrase in phrases)).excluded_tags == tuple(phrases)
 
 
-def test_a_query_makes_thirty_two_demands_and_the_rest_is_words() -> None:
+def test_phrases_and_filters_beyond_thirty_two_are_words() -> None:
     query = parse(" ".join(f'"two {n}"' for n in range(40)) + " tag:food")
     assert len(query.phrases) == DEMANDS_MAX == 32
     assert query.tags == ()
@@ -152,26 +152,26 @@ def test_a_query_makes_thirty_two_demands_and_the_rest_is_words() -> None:
 
 
 @given(LINES, LINES)
-def test_a_query_is_the_sum_of_its_lines(one: str, other: str) -> None:
-    if '"' in parse(one).words + parse(other).words:
+def test_a_query_of_two_lines_combines_the_queries_of_each(first: str, second: str) -> None:
+    if '"' in parse(first).words + parse(second).words:
         return
-    both = parse(f"{one}\n{other}")
-    assert words(both.words) == words(parse(one).words) + words(parse(other).words)
-    assert set(both.excluded) == set(parse(one).excluded + parse(other).excluded)
-    assert set(both.tags) == set(parse(one).tags + parse(other).tags)
+    both = parse(f"{first}\n{second}")
+    assert words(both.words) == words(parse(first).words) + words(parse(second).words)
+    assert set(both.excluded) == set(parse(first).excluded + parse(second).excluded)
+    assert set(both.tags) == set(parse(first).tags + parse(second).tags)
 
 
 @pytest.mark.parametrize(
     "unit",
     ['"', '-"', '" ', 'tag:"', ':"', "-", "- ", "a:", "type:", "a", "-a ", '"a b" ', "東", "updated:2", "ﷺ", "\0"],
 )
-def test_a_hostile_text_is_read_only_so_far(unit: str) -> None:
+def test_only_the_beginning_of_a_long_query_is_parsed(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     assert parse(text) == parse(text[:QUERY_MAX])
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "expected"),
     [
         ("-Gm compiler option", SearchQuery("Gm compiler option")),
         ("-NXCOMPAT linker", SearchQuery("NXCOMPAT linker")),
@@ -186,8 +186,8 @@ def test_a_hostile_text_is_read_only_so_far(unit: str) -> None:
         ('is a "type correct" program one that the checker of a strict language accepts, or more -', None),
     ],
 )
-def test_in_sentences_and_names_of_switches_signs_are_no_operators(text: str, meant: SearchQuery | None) -> None:
-    assert understand(text) == (meant or SearchQuery(text))
+def test_signs_in_sentences_and_command_switches_are_no_operators(text: str, expected: SearchQuery | None) -> None:
+    assert understand(text) == (expected or SearchQuery(text))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_in_sentences_and_names_of_switches_signs_are_no_operators(text: str, me
         ("-foo:bar -type:bogus", "foo:bar type:bogus"),
     ],
 )
-def test_an_exclusion_may_be_a_word(text: str, plain: str) -> None:
+def test_without_exclusions_makes_exclusions_words(text: str, plain: str) -> None:
     assert without_exclusions(text) == plain
 
 
@@ -212,12 +212,12 @@ def test_an_exclusion_may_be_a_word(text: str, plain: str) -> None:
         ('"" "?" tea', '"" "?" tea'),
     ],
 )
-def test_a_phrase_may_be_words(text: str, plain: str) -> None:
+def test_without_quotes_makes_phrases_words(text: str, plain: str) -> None:
     assert without_quotes(text) == plain
 
 
 @given(st.text(max_size=200))
-def test_without_exclusions_no_word_is_excluded(text: str) -> None:
+def test_without_exclusions_keeps_filters_and_adds_no_exclusion(text: str) -> None:
     before, after = parse(text), parse(without_exclusions(text))
     assert {field: getattr(after, field) for field in ("tags", "excluded_tags", "types", "owner")} == {
         field: getattr(before, field) for field in ("tags", "excluded_tags", "types", "owner")

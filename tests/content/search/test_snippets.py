@@ -1,4 +1,4 @@
-"""The snippet that is shown of a page, and its highlights."""
+"""A snippet of a page is chosen for a query, and its matching words are highlighted."""
 
 import re
 from collections.abc import Callable
@@ -24,12 +24,12 @@ PAGES = st.lists(
 TERMS = st.sets(st.sampled_from(["apple", "pear", "東京", "京都", "ไท", "c", "cplusplus", "mark", "e"]), max_size=4)
 
 
-def one_of(terms: set[str]) -> Callable[[str], str | None]:
+def match_terms(terms: set[str]) -> Callable[[str], str | None]:
     return lambda word: word if word in terms else None
 
 
-def found(sections: list[tuple[str, str]], *terms: str, length: int = LENGTH) -> Snippet:
-    snippet = choose(sections, dict.fromkeys(terms, 1.0), one_of({*terms}), length)
+def snippet_for(sections: list[tuple[str, str]], *terms: str, length: int = LENGTH) -> Snippet:
+    snippet = choose(sections, dict.fromkeys(terms, 1.0), match_terms({*terms}), length)
     assert snippet is not None
     return snippet
 
@@ -38,66 +38,66 @@ def highlighted(snippet: Snippet) -> list[str]:
     return [snippet.text[start : start + length] for start, length in snippet.highlights]
 
 
-def test_the_passage_holds_the_words_that_were_asked_for() -> None:
-    snippet = found([("", FILLER), ("Drinks", f"{FILLER}The flat white is a coffee. {FILLER}")], "flat", "coffee")
+def test_a_snippet_holds_the_words_of_the_query() -> None:
+    snippet = snippet_for([("", FILLER), ("Drinks", f"{FILLER}The flat white is a coffee. {FILLER}")], "flat", "coffee")
     assert snippet.section == 1
     assert highlighted(snippet) == ["flat", "coffee"]
     assert len(snippet.text) <= LENGTH
     assert snippet.text[0] == snippet.text[-1] == "…"
 
 
-def test_it_is_cut_between_words() -> None:
-    snippet = found([("", f"{FILLER}coffee {FILLER}")], "coffee")
+def test_a_snippet_is_cut_between_words() -> None:
+    snippet = snippet_for([("", f"{FILLER}coffee {FILLER}")], "coffee")
     assert set(snippet.text.strip("…").split()) <= {*FILLER.split(), "coffee"}
 
 
 def test_a_short_text_is_shown_whole() -> None:
-    assert found([("", "A coffee.")], "coffee") == Snippet(0, "A coffee.", ((2, 6),))
+    assert snippet_for([("", "A coffee.")], "coffee") == Snippet(0, "A coffee.", ((2, 6),))
 
 
-def test_different_words_count_more_than_many_of_one() -> None:
+def test_different_words_count_more_than_repeated_ones() -> None:
     sections = [("", f"coffee coffee coffee coffee. {FILLER}coffee with milk")]
-    assert highlighted(found(sections, "coffee", "milk")) == ["coffee", "milk"]
+    assert highlighted(snippet_for(sections, "coffee", "milk")) == ["coffee", "milk"]
 
 
 def test_rare_words_count_more_than_common_ones() -> None:
     sections = [("", f"one two. {FILLER}three")]
-    snippet = choose(sections, {"one": 1.0, "two": 1.0, "three": 3.0}, one_of({"one", "two", "three"}))
+    snippet = choose(sections, {"one": 1.0, "two": 1.0, "three": 3.0}, match_terms({"one", "two", "three"}))
     assert snippet is not None
     assert highlighted(snippet) == ["three"]
 
 
-def test_of_equals_the_one_with_more_hits_and_then_the_first_is_shown() -> None:
-    assert found([("", "tea"), ("", "tea tea"), ("", "tea tea")], "tea").section == 1
-    assert found([("A", f"tea {FILLER}"), ("B", f"{FILLER} tea")], "tea").section == 0
+def test_ties_go_to_the_section_with_more_hits_then_to_the_first() -> None:
+    assert snippet_for([("", "tea"), ("", "tea tea"), ("", "tea tea")], "tea").section == 1
+    assert snippet_for([("A", f"tea {FILLER}"), ("B", f"{FILLER} tea")], "tea").section == 0
 
 
-def test_a_heading_that_says_it_picks_its_section() -> None:
+def test_a_section_whose_heading_matches_is_chosen() -> None:
     sections = [("", "How to brew coffee, brew, coffee, brew."), ("Brew coffee", "Take water."), ("Coffee", "To brew.")]
-    assert found(sections, "brew", "coffee") == Snippet(1, "Take water.")
+    assert snippet_for(sections, "brew", "coffee") == Snippet(1, "Take water.")
 
 
-def test_a_heading_that_says_nothing_else_is_better() -> None:
+def test_a_heading_of_only_matching_words_is_preferred() -> None:
     sections = [("Coffee and its history", "A coffee in Vienna."), ("Coffee", "A plant.")]
-    assert found(sections, "coffee").section == 1
+    assert snippet_for(sections, "coffee").section == 1
 
 
-def test_a_matching_heading_without_text_is_shown_itself() -> None:
-    assert found([("", "Water."), ("Why **coffee**", "")], "coffee") == Snippet(1, "Why coffee", ((4, 6),))
+def test_a_matching_heading_without_text_is_the_snippet() -> None:
+    assert snippet_for([("", "Water."), ("Why **coffee**", "")], "coffee") == Snippet(1, "Why coffee", ((4, 6),))
 
 
-def test_without_a_match_it_is_the_beginning() -> None:
+def test_without_a_match_the_snippet_is_the_beginning() -> None:
     sections = [("Empty", " \n"), ("Text", "The **beginning** of it."), ("More", "More.")]
-    assert found(sections, "coffee") == Snippet(1, "The beginning of it.")
-    assert found([("", FILLER)], "coffee", length=20) == Snippet(0, "Nothing of the…")
+    assert snippet_for(sections, "coffee") == Snippet(1, "The beginning of it.")
+    assert snippet_for([("", FILLER)], "coffee", length=20) == Snippet(0, "Nothing of the…")
 
 
 @pytest.mark.parametrize("sections", [[], [("", "")], [("Heading", "")], [("", "---\n\n***")]])
-def test_where_there_is_no_text_there_is_no_passage(sections: list[tuple[str, str]]) -> None:
-    assert choose(sections, {"coffee": 1.0}, one_of({"coffee"})) is None
+def test_sections_without_text_have_no_snippet(sections: list[tuple[str, str]]) -> None:
+    assert choose(sections, {"coffee": 1.0}, match_terms({"coffee"})) is None
 
 
-def test_the_caller_says_which_words_stand_for_a_term() -> None:
+def test_the_caller_decides_which_words_match_a_term() -> None:
     snippet = choose(
         [("", "Brewing is what brewers brewed.")], {"brew": 1.0}, lambda w: "brew" if w[:4] == "brew" else None
     )
@@ -118,7 +118,7 @@ def test_the_caller_says_which_words_stand_for_a_term() -> None:
     ],
 )
 def test_words_of_every_script_are_highlighted(text: str, terms: tuple[str, ...], pieces: list[str]) -> None:
-    assert highlighted(found([("", text)], *terms)) == pieces
+    assert highlighted(snippet_for([("", text)], *terms)) == pieces
 
 
 @pytest.mark.parametrize(
@@ -140,20 +140,20 @@ def test_words_of_every_script_are_highlighted(text: str, terms: tuple[str, ...]
         ("日本語。\n日本", "日本語。 日本"),
     ],
 )
-def test_only_what_a_text_says_is_shown(text: str, shown: str) -> None:
+def test_plain_text_leaves_out_marks_comments_and_control_characters(text: str, shown: str) -> None:
     assert plain_text(text) == shown
 
 
-def test_as_html_only_the_highlights_are_markup() -> None:
-    snippet = found([("", "`<b>` & \"coffee\" 'x'")], "coffee")
+def test_html_marks_only_highlights_and_escapes_the_rest() -> None:
+    snippet = snippet_for([("", "`<b>` & \"coffee\" 'x'")], "coffee")
     assert html(snippet) == "&lt;b&gt; &amp; &quot;<mark>coffee</mark>&quot; &#x27;x&#x27;"
 
 
 @given(PAGES, TERMS, st.integers(-1, 300))
-def test_highlights_are_words_that_match_in_order_and_apart(
+def test_highlights_are_matching_words_in_order_without_overlap(
     sections: list[tuple[str, str]], terms: set[str], length: int
 ) -> None:
-    snippet = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms), length)
+    snippet = choose(sections, dict.fromkeys(terms, 1.0), match_terms(terms), length)
     if snippet is None:
         return
     assert 0 < len(snippet.text) <= max(length, 3)
@@ -169,8 +169,8 @@ def test_highlights_are_words_that_match_in_order_and_apart(
 
 
 @given(PAGES, TERMS)
-def test_what_matches_is_found(sections: list[tuple[str, str]], terms: set[str]) -> None:
-    snippet = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms), 100_000)
+def test_a_matching_section_is_chosen_and_highlighted(sections: list[tuple[str, str]], terms: set[str]) -> None:
+    snippet = choose(sections, dict.fromkeys(terms, 1.0), match_terms(terms), 100_000)
     matching = [n for n, (_, body) in enumerate(sections) if terms.intersection(words(plain_text(body)))]
     if snippet is None:
         assert not any(plain_text(body) for _, body in sections)
@@ -180,8 +180,8 @@ def test_what_matches_is_found(sections: list[tuple[str, str]], terms: set[str])
 
 
 @given(PAGES, TERMS)
-def test_html_is_the_text_with_marks(sections: list[tuple[str, str]], terms: set[str]) -> None:
-    snippet = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms))
+def test_html_without_its_marks_is_the_text(sections: list[tuple[str, str]], terms: set[str]) -> None:
+    snippet = choose(sections, dict.fromkeys(terms, 1.0), match_terms(terms))
     if snippet is None:
         return
     pieces = re.split("</?mark>", html(snippet))
@@ -190,7 +190,7 @@ def test_html_is_the_text_with_marks(sections: list[tuple[str, str]], terms: set
     assert not re.search("[<>\"']", "".join(pieces))
 
 
-def test_candidates_begin_like_what_is_asked_for() -> None:
+def test_candidates_share_the_beginning_of_a_term() -> None:
     sections = [("Brewing", "Brewers brew; a break, bed, a **go** and gone"), ("", "C++ 東京都 goes")]
     assert candidates(sections, ["brewed", "go", "东京", "c"]) == {
         "brewing", "brewers", "brew", "break", "go", "gone", "goes", "c", "cplusplus", "东京",
@@ -199,7 +199,9 @@ def test_candidates_begin_like_what_is_asked_for() -> None:
 
 
 @given(PAGES, TERMS)
-def test_candidates_are_words_of_the_page_that_begin_so(sections: list[tuple[str, str]], terms: set[str]) -> None:
+def test_candidates_are_all_words_that_share_the_beginning_of_a_term(
+    sections: list[tuple[str, str]], terms: set[str]
+) -> None:
     every = {word for heading, body in sections for word in words(f"{heading}\n{body}")}
     assert candidates(sections, terms) == {
         word for word in every if any(word.startswith(term[:BEGINNING]) for term in terms)

@@ -1,4 +1,4 @@
-"""The times that questions name."""
+"""The times that a question names are found as ranges of dates."""
 
 from datetime import UTC, datetime
 
@@ -20,7 +20,7 @@ LANGUAGES = ["english", "german", "simple"]
 
 
 def ranges(text: str) -> list[tuple[str, str]]:
-    return [(f"{one.since:%Y-%m-%d}", f"{one.until:%Y-%m-%d}") for one in find_times(text, LANGUAGES, NOW)]
+    return [(f"{found.since:%Y-%m-%d}", f"{found.until:%Y-%m-%d}") for found in find_times(text, LANGUAGES, NOW)]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def ranges(text: str) -> list[tuple[str, str]]:
         ("on 2023-05-07", "2023-05-07", "2023-05-08"),
     ],
 )
-def test_a_time_is_a_range(text: str, since: str, until: str) -> None:
+def test_a_named_time_is_found_as_a_range(text: str, since: str, until: str) -> None:
     assert languages_of_times(text, LANGUAGES)
     assert (since, until) in ranges(text)
 
@@ -46,17 +46,17 @@ def test_a_month_without_a_year_is_that_of_any_recent_year() -> None:
 
 
 @pytest.mark.parametrize("text", ["Who may march to the second shop?", "room 301", "ISO 8601", "5mg of iron", "we do"])
-def test_what_only_looks_like_a_date_is_none(text: str) -> None:
+def test_texts_that_only_look_like_dates_name_no_time(text: str) -> None:
     assert ranges(text) == []
 
 
-def test_most_questions_are_not_looked_at_closely() -> None:
+def test_only_languages_with_words_of_time_are_read() -> None:
     assert languages_of_times("How hot is the kiln?", LANGUAGES) == []
     assert languages_of_times("in May 2", ["simple"]) == []
     assert languages_of_times("gestern", LANGUAGES) == ["de"]
 
 
-def test_that_a_question_names_no_time_is_plain_once_the_calendar_was_read() -> None:
+def test_names_no_time_is_true_only_after_the_languages_were_read() -> None:
     READ_LANGUAGES.clear()
     assert not names_no_time("How hot is the kiln?", LANGUAGES)
     assert find_times("How hot is the kiln?", LANGUAGES, NOW) == []
@@ -64,13 +64,13 @@ def test_that_a_question_names_no_time_is_plain_once_the_calendar_was_read() -> 
     assert not names_no_time("gestern", LANGUAGES)
 
 
-def test_a_question_costs_a_bounded_amount_however_long_it_is_and_in_however_many_languages() -> None:
+def test_the_length_and_the_languages_of_a_question_are_bounded() -> None:
     assert ranges("x" * QUESTION_MAX + " in May 2023") == []
     assert len(languages_of_times("1/2/2023", ["english", "german", "french", "spanish"])) == LANGUAGES_MAX
 
 
 @given(st.text(max_size=80) | st.text(st.sampled_from("0123456789-./: may2023"), max_size=40))
-def test_any_text_is_read(text: str) -> None:
-    for one in find_times(text, LANGUAGES, NOW):
-        assert one.since < one.until
-        assert 0 < one.weight <= 1
+def test_any_text_gives_valid_ranges_and_weights(text: str) -> None:
+    for found in find_times(text, LANGUAGES, NOW):
+        assert found.since < found.until
+        assert 0 < found.weight <= 1

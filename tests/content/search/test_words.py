@@ -1,4 +1,4 @@
-"""Words as search knows them, whatever a text is made of."""
+"""Texts are split into the words that search indexes."""
 
 import re
 import tracemalloc
@@ -70,11 +70,11 @@ SIGNED = tuple(SIGNS.values())
         ("", ""),
     ],
 )
-def test_the_words_of_a_text(text: str, found: str) -> None:
+def test_texts_are_split_into_folded_words(text: str, found: str) -> None:
     assert " ".join(words(text)) == found
 
 
-def test_an_index_of_an_older_analyser_is_read_with_its_words() -> None:
+def test_an_older_analyser_still_returns_its_own_words() -> None:
     text = "C++ getElementById 5mg && `a->b` 東京都 snake_case"
     assert " ".join(ANALYSERS[3](text)) == "c cplusplus getelementbyid 5mg a b 東京 京都 snake case"
 
@@ -90,7 +90,7 @@ def test_only_names_in_camel_case_have_parts() -> None:
 
 
 @given(ANYTHING | WRITTEN)
-def test_a_word_is_short_and_nothing_but_letters(text: str) -> None:
+def test_words_are_short_and_have_no_spaces_or_underscores(text: str) -> None:
     for word in words(text):
         assert 0 < len(word) <= WORD_MAX + len("plusplus")
         assert not re.search(r"[\s_\0]", word)
@@ -100,42 +100,42 @@ def test_a_word_is_short_and_nothing_but_letters(text: str) -> None:
 @given(ANYTHING | WRITTEN)
 @example("x" * 2_500 + "東" * 2_500)
 @example("0東#")
-def test_each_word_has_its_place_in_the_text(text: str) -> None:
+def test_spans_give_each_word_its_position(text: str) -> None:
     placed = list(spans(text))
     assert [word.text for word in placed] == words(text)
     assert all(0 <= word.start < word.end <= len(text) for word in placed)
-    assert all(one.end <= next.end for one, next in pairwise(placed))
+    assert all(previous.end <= following.end for previous, following in pairwise(placed))
     unsigned = [word for word in placed if not word.text.endswith(SIGNED)]  # a sign belongs to its whole run
-    assert all(one.start <= next.start for one, next in pairwise(unsigned))
+    assert all(previous.start <= following.start for previous, following in pairwise(unsigned))
 
 
 @given(ANYTHING | WRITTEN)
-def test_where_a_word_is_the_text_says_it(text: str) -> None:
+def test_the_text_at_a_span_contains_its_word(text: str) -> None:
     for word in spans(text):
         assert word.text in words(text[word.start : word.end])
 
 
 @given(ANYTHING | WRITTEN)
 @example("¼A")
-def test_words_of_words_are_the_same(text: str) -> None:
-    """Not where one word gives two: pairs of characters, and what signs add."""
+def test_splitting_words_again_returns_the_same_words(text: str) -> None:
+    """Words that give two words, pairs of characters and names with signs, are left out."""
     found = words(text)
     if not SPACELESS.search(fold(text)) and not SIGN.search(fold(text)):
         assert words(" ".join(found)) == found
 
 
 @given(ANYTHING | WRITTEN, ANYTHING | WRITTEN)
-def test_a_space_parts_texts(one: str, other: str) -> None:
-    assert words(f"{one} {other}") == words(one) + words(other)
+def test_a_space_separates_words(first: str, second: str) -> None:
+    assert words(f"{first} {second}") == words(first) + words(second)
 
 
 @given(st.text(st.characters(categories=["Lu", "Ll"]), min_size=1, max_size=20))
-def test_case_does_not_matter(text: str) -> None:
+def test_words_ignore_case(text: str) -> None:
     assert words(text.upper().lower()) == words(text.lower().upper().lower())
 
 
-def test_where_folding_makes_two_of_a_character_both_are_in_its_place() -> None:
-    """Thai's sara am; a ligature of a script with spaces is its whole word's place."""
+def test_letters_folded_from_one_character_share_its_position() -> None:
+    """Examples are the Thai sara am and a Latin ligature, whose word has one position."""
     assert list(spans("ไป น\u0e33")) == [Word("ไป", 0, 2), Word("น\u0e4d", 3, 5), Word("\u0e4d\u0e32", 4, 5)]
     assert list(spans("a ﬁn 東京都")) == [Word("a", 0, 1), Word("fin", 2, 4), Word("东京", 5, 7), Word("京都", 6, 8)]
 
@@ -143,25 +143,25 @@ def test_where_folding_makes_two_of_a_character_both_are_in_its_place() -> None:
 @pytest.mark.parametrize(
     "piece", ["x", "東", "x東", "é", "a++", "C#", "+", "#", "\u0301", "ไ", "a ", "_", "🚀", "\ud800"]
 )
-def test_the_words_of_a_long_text_are_found_as_its_spans_are(piece: str) -> None:
+def test_a_long_text_has_as_many_spans_as_words(piece: str) -> None:
     text = piece * (40_000 // len(piece))
     found = words(text)
     assert len(list(spans(text))) == len(found)
 
 
-def test_what_is_remembered_of_words_has_a_bound() -> None:
-    """A run may be as long as a page: as many as are remembered would be all memory there is."""
-    forget()
+def test_long_runs_are_not_cached() -> None:
+    """A run may be as long as a page, so a full cache of such runs would take all memory."""
+    clear_caches()
     assert words(f"Bats {'x' * 1_000}") == ["bats", "x" * WORD_MAX]
     assert [word.text for word in spans("東" * 500)][:2] == ["东东", "东东"]
-    assert remembered() == 1
+    assert cached_runs() == 1
 
 
-def test_words_that_come_and_go_take_no_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once as many are remembered as ever will be, what forgets and learns them is made anew, no larger than before and
-    a small piece at a time. Four of the pieces are tried: each is like the others."""
+def test_replaced_cache_entries_take_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once the caches are full, entries that replace others need no more memory. The test uses four parts of the cache,
+    since all parts are alike."""
     monkeypatch.setattr("content.search.words.RUN_CACHES", RUN_CACHES[:4] * (PARTS // 4))
-    forget()
+    clear_caches()
     tracemalloc.start()
     try:
         for n in range(8 * PART):
@@ -170,24 +170,24 @@ def test_words_that_come_and_go_take_no_more_room(monkeypatch: pytest.MonkeyPatc
         tracemalloc.reset_peak()
         for n in range(8 * PART):
             words(f"{n}later")
-        _, most = tracemalloc.get_traced_memory()
+        _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert [part.cache_info().currsize for part in RUN_CACHES[:4]] == [PART] * 4
-    assert most - full < 300_000
+    assert peak - full < 300_000
 
 
-def forget() -> None:
+def clear_caches() -> None:
     for part in RUN_CACHES:
         part.cache_clear()
 
 
-def remembered() -> int:
+def cached_runs() -> int:
     return sum(part.cache_info().currsize for part in RUN_CACHES)
 
 
-def test_no_mark_of_the_scripts_that_are_written_lies_where_none_is_looked_for() -> None:
-    looked_at = {code for some in MARKED for code in some}
+def test_marked_blocks_contain_every_mark_of_the_basic_plane() -> None:
+    covered = {code for block in MARKED for code in block}
     marks = {code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"}
     assert len(marks) > 1_000
-    assert marks <= looked_at
+    assert marks <= covered
