@@ -1,4 +1,4 @@
-"""Texts kept as what they differ by, and where they differ."""
+"""A delta restores a text, and a difference shows where two texts differ."""
 
 import subprocess
 from pathlib import Path
@@ -17,7 +17,7 @@ NEAR = st.tuples(PIECES, PIECES, PIECES, PIECES).map(lambda t: (t[0] + t[1] + t[
 
 
 @given(NEAR)
-def test_a_text_comes_back_from_its_delta(texts: tuple[str, str]) -> None:
+def test_applying_a_delta_returns_the_text(texts: tuple[str, str]) -> None:
     found = delta(*texts)
     assert found is not None
     assert apply_delta(texts[0], found) == texts[1]
@@ -30,27 +30,27 @@ def test_a_small_change_is_a_small_delta() -> None:
     assert (found.texts, found.size < 100) == (["ü", ""], True)
 
 
-def test_a_text_that_is_all_others_has_no_delta() -> None:
+def test_a_text_with_too_many_changes_has_no_delta() -> None:
     base = "".join(f"{n}\n" for n in range(1_000))
     assert delta(base, "".join(f"{n}\n" if n % 2 else "x\n" for n in range(1_000))) is None
 
 
 @given(st.lists(st.integers(0, 4), max_size=20), st.lists(st.integers(0, 4), max_size=20))
-def test_changes_lead_from_one_sequence_to_the_other(old: list[int], new: list[int]) -> None:
-    made, place = [], 0
+def test_applying_changes_gives_the_new_sequence(old: list[int], new: list[int]) -> None:
+    built, place = [], 0
     for change in changes(old, new):
-        assert not made or old[place : change.old_start], "two changes never touch"
-        made += old[place : change.old_start] + new[change.new_start : change.new_end]
+        assert not built or old[place : change.old_start], "two changes never touch"
+        built += old[place : change.old_start] + new[change.new_start : change.new_end]
         place = change.old_end
-    assert made + old[place:] == new
+    assert built + old[place:] == new
 
 
-def test_what_is_too_much_to_compare_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sequences_above_the_cell_limit_are_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sequences, "CELLS_MAX", 5)
     assert changes("axbxc", "aybyc") == [SequenceChange(1, 4, 1, 4)]
 
 
-def test_a_changed_line_says_which_words_changed() -> None:
+def test_a_changed_line_marks_the_changed_parts() -> None:
     found = difference("one\nThe quick fox runs\nend", "one\nThe slow fox runs\nend")
     (hunk,) = found.hunks
     shown = [(line.kind, line.text, line.old_line, line.new_line, line.parts) for line in hunk.lines]
@@ -63,7 +63,7 @@ def test_a_changed_line_says_which_words_changed() -> None:
     assert (found.removed, found.added) == (1, 1)
 
 
-def test_far_changes_are_hunks_apart_and_too_many_are_left_out() -> None:
+def test_distant_changes_are_separate_hunks_up_to_a_limit_of_lines() -> None:
     lines = [f"{n}\n" for n in range(12_000)]
     changed = [f"x{line}" if n % 10 == 0 else line for n, line in enumerate(lines)]
     near, far = difference("".join(lines[:30]), "".join(changed[:30])), difference("".join(lines), "".join(changed))
@@ -78,10 +78,10 @@ def test_equal_texts_have_no_difference() -> None:
 
 @settings(max_examples=25)
 @given(NEAR)
-def test_patch_makes_the_newer_text_of_the_older_one(
+def test_git_apply_turns_the_old_text_into_the_new_one(
     tmp_path_factory: pytest.TempPathFactory, texts: tuple[str, str]
 ) -> None:
-    """Whatever program reads it, the unified form is a whole one."""
+    """The unified diff is complete, so that other programs can apply it."""
     old, new = (text.replace("\r", "") for text in texts)
     folder: Path = tmp_path_factory.mktemp("patch")
     (folder / "text").write_text(old, encoding="utf-8", newline="")

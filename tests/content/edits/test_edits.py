@@ -1,4 +1,4 @@
-"""Edits told as old and new words: which pass finds the old ones, and that nothing else changes."""
+"""An edit replaces an old text, found by one of several passes, and changes nothing else."""
 
 import random
 import re
@@ -93,7 +93,7 @@ def test_whole_lines_keep_their_own_whitespace_also_inside_the_match(text: str, 
         ("a\n\n\nfoo  bar\nb", "\n\nfoo bar", "a\nb"),
     ],
 )
-def test_an_empty_new_text_takes_the_old_one_out(text: str, old: str, after: str) -> None:
+def test_an_empty_new_text_deletes_the_old_text(text: str, old: str, after: str) -> None:
     assert edit(text, old, "").text == after
 
 
@@ -121,7 +121,7 @@ def test_an_ambiguous_match_is_refused_with_its_places(text: str, old: str, coun
     assert f"{count} times" in str(refused.value)
 
 
-def test_all_of_them_are_replaced_when_that_is_wished() -> None:
+def test_replace_all_replaces_every_match() -> None:
     found = edit("a\tb\nx\na  b\n", "a b", "c d", replace_all=True)
     assert (found.text, found.lines) == ("c\td\nx\nc  d\n", (1, 3))
     assert edit("aaa", "aa", "b", replace_all=True).text == "ba"
@@ -143,25 +143,25 @@ def test_a_failure_names_the_passes_and_the_nearest_text() -> None:
     assert "line 7" in str(failed.value)
 
 
-def test_passes_that_cannot_look_for_a_text_are_not_tried() -> None:
+def test_passes_that_cannot_match_a_text_are_not_tried() -> None:
     for old, passes in (("zz", 4), ("zz\nyy", 5)):
         with pytest.raises(TextEditFailed) as failed:
             edit(PAGE, old, "x")
         assert len(failed.value.passes) == passes
 
 
-def test_whitespace_alone_is_found_as_it_stands_or_not_at_all() -> None:
+def test_whitespace_alone_is_matched_exactly_or_refused() -> None:
     assert edit("a\tb", "\t", " ").text == "a b"
     with pytest.raises(NothingToFind, match="quote the words"):
         edit("a\tb", " ", "-")
 
 
-def test_nothing_is_nearest_in_an_empty_text() -> None:
+def test_an_empty_text_has_no_nearest_lines() -> None:
     assert nearest("\n \n", "x") is None
 
 
-def test_a_line_that_the_edit_misremembers_and_does_not_change_stays() -> None:
-    """A block is found by likeness: what is not told to change keeps its own words."""
+def test_lines_that_an_edit_misquotes_but_does_not_change_stay() -> None:
+    """A block is matched by similarity; its unchanged lines keep the words of the text."""
     text = "The meeting is on Tuesday at ten.\nBring the draft.\nRoom four, second floor.\n"
     old = "The meeting is on Tuesday at 10.\nBring a draft.\nRoom four, 2nd floor."
     new = "The meeting is on Tuesday at 10.\nBring the final text.\nRoom four, 2nd floor."
@@ -169,12 +169,12 @@ def test_a_line_that_the_edit_misremembers_and_does_not_change_stays() -> None:
     assert edit(text, old, new).text == after
 
 
-def test_lines_are_counted_where_the_replacement_stands() -> None:
+def test_an_edit_counts_the_lines_removed_and_added() -> None:
     found = edit("a\nb\nc\n", "b", "x\ny\nz")
     assert (found.lines, found.lines_removed, found.lines_added) == ((2,), 1, 3)
 
 
-# -- whatever the text
+# -- properties of any text
 
 LINES = st.lists(
     st.sampled_from(["alpha beta", "  gamma", "\tdelta epsilon", "", "- é 日本", "🐘 zeta", "  - eta  theta", "iota"]),
@@ -186,7 +186,7 @@ ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 
 @st.composite
 def quoted(draw: st.DrawFn) -> tuple[str, str, str, str]:
-    """(before, target, after, the target as somebody else would write its whitespace)"""
+    """Draw the text before, the target, the text after, and the target with other whitespace."""
     end = draw(ENDS)
     before, after = (end.join(draw(LINES)) + end for _ in range(2))
     target = end.join(f"{line} q{n}" if n else f"target{line}" for n, line in enumerate(draw(LINES)))
@@ -202,7 +202,7 @@ def quoted(draw: st.DrawFn) -> tuple[str, str, str, str]:
 
 
 @given(quoted())
-def test_what_stands_around_the_match_is_untouched(drawn: tuple[str, str, str, str]) -> None:
+def test_text_around_the_match_is_unchanged(drawn: tuple[str, str, str, str]) -> None:
     before, target, after, old = drawn
     found = edit(before + target + after, old, "REPLACED")
     assert found.text.startswith(before)
@@ -211,9 +211,7 @@ def test_what_stands_around_the_match_is_untouched(drawn: tuple[str, str, str, s
 
 
 @given(quoted(), st.randoms(use_true_random=False))
-def test_a_word_is_changed_and_every_other_character_stays(
-    drawn: tuple[str, str, str, str], rng: random.Random
-) -> None:
+def test_changing_a_word_keeps_every_other_character(drawn: tuple[str, str, str, str], rng: random.Random) -> None:
     before, target, after, old = drawn
     words = [found for found in re.finditer(r"\S+", old) if not found[0].startswith("target")]
     if not words:
@@ -233,31 +231,31 @@ INDENTS, TRAILS = st.sampled_from(["", "  ", "\t", "    "]), st.sampled_from([""
     st.sampled_from(["replace", "insert", "delete"]),
     st.data(),
 )
-def test_an_edit_of_lines_leaves_every_other_line_as_it_is(
+def test_an_edit_of_lines_keeps_every_other_line(
     drawn: list[tuple[str, str, str, str]], kind: str, data: st.DataObject
 ) -> None:
-    """Each line is indented, and ended, in a way of its own, and quoted in another."""
+    """Each line has its own indentation and line end, and is quoted with another indentation."""
     shown = [f"{indent}- line {n}{trace}{end}" for n, (indent, trace, end, _) in enumerate(drawn)]
-    told = [f"{indent}- line {n}\n" for n, (_, _, _, indent) in enumerate(drawn)]
-    place = data.draw(st.integers(0, len(told) - 1))
-    indent, trace, end, told_indent = drawn[place]
-    wanted, left = list(told), list(shown)
+    quotes = [f"{indent}- line {n}\n" for n, (_, _, _, indent) in enumerate(drawn)]
+    place = data.draw(st.integers(0, len(quotes) - 1))
+    indent, trace, end, quoted_indent = drawn[place]
+    wanted, expected = list(quotes), list(shown)
     if kind == "delete":
-        del wanted[place], left[place]
+        del wanted[place], expected[place]
     elif kind == "insert":
         wanted.insert(place, "NEW\n")
     else:
-        wanted[place], left[place] = f"{told_indent}NEW\n", f"{indent}NEW{trace}{end}"
-    found = edit("".join(shown), "".join(told), "".join(wanted))
+        wanted[place], expected[place] = f"{quoted_indent}NEW\n", f"{indent}NEW{trace}{end}"
+    found = edit("".join(shown), "".join(quotes), "".join(wanted))
     if found.matched_by == "lines":
         after = found.text.splitlines(keepends=True)
         if kind == "insert":
             assert after.pop(place).strip() == "NEW"
-        assert after == left
+        assert after == expected
 
 
 @given(quoted())
-def test_the_same_again_changes_nothing(drawn: tuple[str, str, str, str]) -> None:
+def test_replacing_a_text_with_itself_changes_nothing(drawn: tuple[str, str, str, str]) -> None:
     before, target, after, old = drawn
     assert edit(before + target + after, old, old).text == before + target + after
 
@@ -272,19 +270,19 @@ def test_any_texts_are_edited_or_refused(text: str, old: str, new: str, replace_
         assert found.text == text.replace(old, new)
 
 
-def test_looking_for_a_block_has_a_bound_whatever_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines that are equal, or of other lengths, are looked at as well: that is not free."""
-    looks = 0
+def test_the_search_for_a_block_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Comparisons of lines that are equal, or of other lengths, count towards the bound."""
+    comparisons = 0
 
-    def counted(*told: Any) -> float:
-        nonlocal looks
-        looks += 1
-        return similarity.likeness(*told)
+    def counted(*lines: Any) -> float:
+        nonlocal comparisons
+        comparisons += 1
+        return similarity.likeness(*lines)
 
     monkeypatch.setattr(edits, "likeness", counted)
     text = "\n".join(["ab"] * 20_000)
     for old in ("ab\n" * 9_000 + "ac", "\n".join(["ab", *["xyz"] * 9_000, "ab"])):
-        looks = 0
+        comparisons = 0
         with pytest.raises(TextEditFailed):
             edit(text, old, "x")
-        assert 0 < looks <= similarity.EFFORT // similarity.GLANCE_COST + 10
+        assert 0 < comparisons <= similarity.EFFORT // similarity.GLANCE_COST + 10

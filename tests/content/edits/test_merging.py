@@ -1,4 +1,4 @@
-"""Two texts that were both made of a third one: what both say stands in the merged one, or there is a conflict."""
+"""A merge of two texts with a common base has the changes of both, or reports a conflict."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ def texts(body: str) -> dict[str, str]:
 
 
 @given(base=BODIES, own=BODIES, other=BODIES)
-def test_a_section_says_what_whoever_changed_it_says(base: str, own: str, other: str) -> None:
+def test_a_merged_section_has_the_changed_text_or_is_a_conflict(base: str, own: str, other: str) -> None:
     merged = merge_texts(base, own, other)
     was, mine, theirs, found = map(texts, (base, own, other, merged.body))
     for slug in {*was, *mine, *theirs, *found}:
@@ -31,7 +31,7 @@ def test_a_section_says_what_whoever_changed_it_says(base: str, own: str, other:
 
 
 @given(base=BODIES, own=BODIES)
-def test_what_only_one_changed_is_taken_as_it_is(base: str, own: str) -> None:
+def test_changes_of_one_side_only_are_taken_unchanged(base: str, own: str) -> None:
     assert merge_texts(base, own, base).body == own
     assert merge_texts(base, base, own).body == own
     assert merge_texts(base, own, own).body == own
@@ -39,17 +39,17 @@ def test_what_only_one_changed_is_taken_as_it_is(base: str, own: str) -> None:
 
 
 @given(base=BODIES, own=BODIES, other=BODIES)
-def test_conflicts_are_the_same_from_both_sides(base: str, own: str, other: str) -> None:
+def test_conflicts_do_not_depend_on_the_order_of_the_texts(base: str, own: str, other: str) -> None:
     assert set(merge_texts(base, own, other).conflicts) == set(merge_texts(base, other, own).conflicts)
 
 
-def test_a_new_section_comes_where_it_was_put() -> None:
+def test_a_new_section_keeps_its_position() -> None:
     base = "Lead.\n\n## A\n\na\n\n## B\n\nb"
     own, other = base.replace("b", "bb"), base.replace("## B", "## New\n\nn\n\n## B")
     assert merge_texts(base, own, other).body == "Lead.\n\n## A\n\na\n\n## New\n\nn\n\n## B\n\nbb"
     assert merge_texts(base, other, own).body == "Lead.\n\n## A\n\na\n\n## New\n\nn\n\n## B\n\nbb"
 
 
-def test_a_lead_that_only_one_has_stands_first() -> None:
+def test_a_lead_of_one_text_only_comes_first() -> None:
     base = "## A\n\na"
     assert merge_texts(base, "## A\n\nb", "Lead.\n\n## A\n\na").body == "Lead.\n\n## A\n\nb"
