@@ -109,8 +109,8 @@ AGREE = [
     ("Ana isst kein Fleisch.", "Ana isst keinen Fisch."),
     ("Elle habite à Lyon.", "Elle habite à Nantes."),
 ]
-# Written after the rules, and not looked at while they were made.
-KEPT_BACK = [
+# Written after the rules, and not used to tune them.
+HELD_OUT = [
     ("The ferry takes 40 minutes.", "The ferry takes 55 minutes.", True),
     ("The archive opens at 10.", "The archive opens at 11.", True),
     ("Marta lives in Gent.", "Marta lives in Antwerp.", True),

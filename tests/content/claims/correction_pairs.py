@@ -82,8 +82,8 @@ UNRELATED = [
     ("Tomas roasts on Tuesdays.", "Petra used to roast on Tuesdays but now roasts on Fridays."),
     ("Ana used to live in Porto.", "Ana moved from Porto to Lisbon."),
 ]
-# Written after the rules, and not looked at while they were made.
-KEPT_BACK = [
+# Written after the rules, and not used to tune them.
+HELD_OUT = [
     ("The sign-up form asks for a phone number.", "The sign-up form no longer asks for a phone number.", "overrides"),
     ("Marta lives in Gent.", "Marta relocated to Antwerp in June.", "overrides"),
     ("Invoices are sent on the first of the month.", "Invoices moved from the first to the fifteenth.", "overrides"),

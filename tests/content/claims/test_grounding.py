@@ -1,4 +1,4 @@
-"""Sentences of sections held against their sources."""
+"""Sentences of a section are checked against the sources that support them."""
 
 from datetime import UTC, datetime
 
@@ -36,7 +36,7 @@ def test_a_sentence_is_supported_by_the_newest_source_that_says_so(line: str, at
     assert newest_support(line, SOURCES) == [at]
 
 
-def test_each_sentence_is_held_by_itself_and_what_claims_nothing_is_not() -> None:
+def test_each_sentence_that_makes_a_claim_is_checked_by_itself() -> None:
     body = "\n".join(
         [
             "# Heading of it all",
@@ -47,13 +47,16 @@ def test_each_sentence_is_held_by_itself_and_what_claims_nothing_is_not() -> Non
             "Yes.",
         ]
     )
-    assert [said.text for said in claim_sentences(body)] == ["Ana Ruiz lives in Porto.", "The moon is made of cheese."]
+    assert [sentence.text for sentence in claim_sentences(body)] == [
+        "Ana Ruiz lives in Porto.",
+        "The moon is made of cheese.",
+    ]
     assert newest_support(body, SOURCES) == [OLD, None]
     assert newest_support(body, []) == [None, None]
 
 
 @given(TEXTS, TEXTS)
-def test_any_text_is_held_against_any_source(body: str, source: str) -> None:
+def test_any_text_is_checked_against_any_source(body: str, source: str) -> None:
     found = newest_support(body, [Evidence("a", source, OLD)])
     assert len(found) == len(claim_sentences(body))
     assert set(found) <= {OLD, None}
@@ -65,6 +68,6 @@ def test_a_text_supports_each_of_its_own_sentences(sentences: list[str]) -> None
     assert None not in newest_support(text, [Evidence("a", text, OLD)])
 
 
-def test_only_so_many_sentences_of_a_section_are_held() -> None:
+def test_the_number_of_checked_sentences_is_bounded() -> None:
     body = "Ana Ruiz lives in Porto. " * 10_000
     assert len(newest_support(body, SOURCES)) == SENTENCES_MAX
