@@ -74,7 +74,7 @@ def test_a_pack_fits_its_budget_quotes_all_data_and_is_deterministic(
 
 
 @given(st.text(), st.sampled_from(["document", "topic"]))
-def test_a_place_is_one_line(name: str, kind: str) -> None:
+def test_the_place_of_a_page_is_one_line(name: str, kind: str) -> None:
     assert len(place_of(kind, name, "team").splitlines()) == 1
 
 

@@ -31,7 +31,7 @@ from content.normalization import fold, fold_letters
         ("\ud800", ""),
     ],
 )
-def test_a_name_has_one_form(name: str, normal: str) -> None:
+def test_names_are_normalised_to_one_form(name: str, normal: str) -> None:
     assert normalise(name) == normal
 
 

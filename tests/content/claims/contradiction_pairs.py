@@ -148,4 +148,4 @@ HELD_OUT = [
     ("Small cups cost 2 euros.", "Large cups cost 3 euros.", False),
     ("The price for members is 5 euros.", "The price for guests is 8 euros.", False),
 ]
-PAIRS = [(one, other, True) for one, other in DISAGREE] + [(one, other, False) for one, other in AGREE]
+PAIRS = [(first, second, True) for first, second in DISAGREE] + [(first, second, False) for first, second in AGREE]
