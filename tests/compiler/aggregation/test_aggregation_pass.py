@@ -1,4 +1,4 @@
-"""Topics list the pages that belong to them, and a dense list grows into a topic of its own."""
+"""Topics list the pages that belong to them, and a dense list is promoted to a topic of its own."""
 
 from datetime import timedelta
 from typing import Any
@@ -30,8 +30,8 @@ from tests.wiki import Wiki
 BY_RULES = Compiler(ExtractivePlanner(), ExtractiveWriter())
 
 
-async def told(wiki: Wiki, *notes: tuple[str, dict[str, Any]], day: int = 0) -> dict[str, Any]:
-    """The metrics of a compile of these texts, a day apart, by the planner that is told what to do."""
+async def compile_notes(wiki: Wiki, *notes: tuple[str, dict[str, Any]], day: int = 0) -> dict[str, Any]:
+    """Compile these texts, a day apart, with the scripted planner, and return the metrics of the last job."""
     drafts = [note(day + n, text, **metadata) for n, (text, metadata) in enumerate(notes)]
     await retain(wiki, drafts)
     metrics: dict[str, Any] = (await compile_all(wiki))[-1]["metrics"]
@@ -42,14 +42,14 @@ def place(name: str, city: str = "Austin", **more: Any) -> tuple[str, dict[str, 
     return f"page entity {name}\nGood.", {"place": name, "city": city, **more}
 
 
-async def known(wiki: Wiki, title: str, slug: str) -> dict[str, Any] | None:
+async def stored_aggregation(wiki: Wiki, title: str, slug: str) -> dict[str, Any] | None:
     page = (await pages(wiki))[title]
     found = [row for row in await wiki.rows("sections", page_id=page["id"]) if row["section_slug"] == slug]
     return found[0]["aggregation"] if found else None
 
 
 async def lists(wiki: Wiki, title: str) -> dict[str, list[str]]:
-    """Section → the titles that it lists."""
+    """Return the titles that each rollup section of the page lists."""
     found = await pages(wiki)
     titles = {str(page["id"]): page["title"] for page in found.values()}
     return {
@@ -59,9 +59,9 @@ async def lists(wiki: Wiki, title: str) -> dict[str, list[str]]:
     }
 
 
-async def test_a_topic_lists_what_its_evidence_says_belongs_to_it(wiki: Wiki) -> None:
+async def test_a_topic_lists_the_pages_whose_metadata_name_it(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin, Texas"))
-    metrics = await told(
+    metrics = await compile_notes(
         wiki, place("Franklin", tags=["food"]), place("Zilker", tags=["outdoors"]), place("Thinkery", tags="kids"),
         ("page entity Somebody\nOnce.", {"city": "Austin"}),
     )  # fmt: skip
@@ -70,16 +70,16 @@ async def test_a_topic_lists_what_its_evidence_says_belongs_to_it(wiki: Wiki) ->
     assert "## Activities\n\n- [**Thinkery**](/wiki/entity/thinkery) — Thinkery is a entity." in page["body_md"]
     assert metrics["deterministic_parents_derived"] == 3
     assert metrics["parent_sections_updated"] == 2
-    assert await known(wiki, "Austin, Texas", "activities") == {
+    assert await stored_aggregation(wiki, "Austin, Texas", "activities") == {
         "linked_page_ids": [str((await pages(wiki))[title]["id"]) for title in ("Thinkery", "Zilker")],
         "supporting_record_count": 2,
         "first_source_at": "2026-03-02T09:00:00Z",
         "last_source_at": "2026-03-03T09:00:00Z",
         "observed_tags": ["kids", "outdoors"],
         "promotion_status": "none",
-        "promotion_score": (await known(wiki, "Austin, Texas", "activities") or {})["promotion_score"],
+        "promotion_score": (await stored_aggregation(wiki, "Austin, Texas", "activities") or {})["promotion_score"],
         "promoted_page_id": None,
-        "line_digests": (await known(wiki, "Austin, Texas", "activities") or {})["line_digests"],
+        "line_digests": (await stored_aggregation(wiki, "Austin, Texas", "activities") or {})["line_digests"],
         "dismissed_page_ids": [],
         "tag": None,
         "is_whole": False,
@@ -87,7 +87,7 @@ async def test_a_topic_lists_what_its_evidence_says_belongs_to_it(wiki: Wiki) ->
     assert {section for title, section, _ in await cited(wiki) if title == "Austin, Texas"} == set()
 
 
-async def test_a_summary_is_evidence_too(wiki: Wiki) -> None:
+async def test_a_summary_places_a_page_in_a_topic(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
     (source,) = [await wiki.add_source()]
     section = SectionProposal("overview", (source,))
@@ -97,36 +97,38 @@ async def test_a_summary_is_evidence_too(wiki: Wiki) -> None:
     assert await lists(wiki, "Toronto") == {"restaurants": ["Momofuku"]}
 
 
-async def test_pages_wait_for_a_topic_that_comes_later(wiki: Wiki) -> None:
-    await told(wiki, place("Franklin"), place("Zilker"))
+async def test_a_topic_created_later_lists_earlier_pages(wiki: Wiki) -> None:
+    await compile_notes(wiki, place("Franklin"), place("Zilker"))
     assert "Austin" not in await pages(wiki)
-    await told(wiki, ("page topic Austin\nA city.", {}), day=2)
+    await compile_notes(wiki, ("page topic Austin\nA city.", {}), day=2)
     assert await lists(wiki, "Austin") == {"places": ["Franklin", "Zilker"]}
 
 
-async def test_a_city_that_three_pages_belong_to_gets_a_topic(wiki: Wiki) -> None:
-    await told(wiki, place("Franklin", "austin"), place("Zilker", "Austin"))
-    metrics = await told(wiki, place("Thinkery", "Austin"), day=2)
+async def test_a_city_of_three_pages_gets_a_topic(wiki: Wiki) -> None:
+    await compile_notes(wiki, place("Franklin", "austin"), place("Zilker", "Austin"))
+    metrics = await compile_notes(wiki, place("Thinkery", "Austin"), day=2)
     assert await lists(wiki, "Austin") == {"places": ["Franklin", "Thinkery", "Zilker"]}
     assert metrics["pages_created"] == 2
 
 
 @pytest.mark.parametrize("kind", ["tag", "taken", "ignored"])
-async def test_a_tag_a_taken_name_and_an_ignored_one_get_none(wiki: Wiki, kind: str) -> None:
+async def test_tags_taken_names_and_ignored_names_get_no_topic(wiki: Wiki, kind: str) -> None:
     from resolvers.sources.mentions import ignore_mention, record_mention
 
     if kind == "taken":
         await create_page(wiki.database, wiki.scope, PageDraft("entity", "Austin"))
     if kind == "ignored":
         source = await wiki.add_source()
-        held = await record_mention(wiki.database, wiki.scope, name="Austin", source_id=source)
-        await ignore_mention(wiki.database, wiki.scope, held.mention_id)
+        mention = await record_mention(wiki.database, wiki.scope, name="Austin", source_id=source)
+        await ignore_mention(wiki.database, wiki.scope, mention.mention_id)
     city = "" if kind == "tag" else "Austin"
-    await told(wiki, *(place(f"Place {n * 'x'}", city, tags=["Austin"] if kind == "tag" else []) for n in range(4)))
+    await compile_notes(
+        wiki, *(place(f"Place {n * 'x'}", city, tags=["Austin"] if kind == "tag" else []) for n in range(4))
+    )
     assert {row["type"] for row in await wiki.rows("pages")} == {"entity"}
 
 
-async def test_the_spring_in_austin_grows_into_a_topic_of_its_own(wiki: Wiki) -> None:
+async def test_a_dense_section_is_promoted_to_a_topic(wiki: Wiki) -> None:
     await retain(wiki, visits())
     jobs = await compile_all(wiki, BY_RULES)
     assert [job["status"] for job in jobs] == ["succeeded"] * len(jobs)
@@ -152,10 +154,10 @@ async def test_the_spring_in_austin_grows_into_a_topic_of_its_own(wiki: Wiki) ->
         row for row in await wiki.rows("sections") if row["aggregation"] is None
         and not await wiki.rows("section_sources", section_id=row["id"])
     ]  # fmt: skip
-    assert uncited == [], "what lists no pages cites its sources"
+    assert uncited == [], "every section that is not a list cites its sources"
 
 
-async def test_compiling_the_same_again_changes_nothing(wiki: Wiki) -> None:
+async def test_compiling_the_same_sources_again_changes_no_list(wiki: Wiki) -> None:
     await retain(wiki, visits())
     await compile_all(wiki, BY_RULES)
     before = await rows(wiki)
@@ -167,16 +169,16 @@ async def test_compiling_the_same_again_changes_nothing(wiki: Wiki) -> None:
         seen.append(await rows(wiki))
     assert seen[0]["lists"] == before["lists"]
     assert seen[0]["placements"] == before["placements"]
-    assert seen[1] == seen[0], "the first time links are found to pages that came later"
+    assert seen[1] == seen[0], "the first time adds links to pages that were made later"
 
 
-async def test_the_order_and_the_size_of_batches_do_not_matter_for_what_is_listed(wiki: Wiki) -> None:
+async def test_lists_do_not_depend_on_order_and_size_of_batches(wiki: Wiki) -> None:
     other = await wiki.neighbour()
-    one_by_one = Compiler(ExtractivePlanner(), ExtractiveWriter(), Caps(batch=7, new_pages=200, sections=2_000))
+    small_batches = Compiler(ExtractivePlanner(), ExtractiveWriter(), Caps(batch=7, new_pages=200, sections=2_000))
     await retain(wiki, visits())
     await compile_all(wiki, BY_RULES)
     await retain(other, visits()[::-1])
-    await compile_all(other, one_by_one)
+    await compile_all(other, small_batches)
     for title in ("Lisbon", "Kids", "Austin Activities"):
         assert listed(await lists(wiki, title)) == listed(await lists(other, title)), title
     mine, others = await lists(wiki, "Austin"), await lists(other, "Austin")
@@ -191,19 +193,19 @@ def listed(sections: dict[str, list[str]]) -> set[str]:
     return {title for titles in sections.values() for title in titles}
 
 
-async def test_what_comes_later_goes_where_the_section_has_gone(wiki: Wiki) -> None:
+async def test_later_pages_are_listed_on_the_promoted_page(wiki: Wiki) -> None:
     await retain(wiki, visits())
     await compile_all(wiki, BY_RULES)
     austin = (await pages(wiki))["Austin"]
     section = await wiki.row("sections", page_id=austin["id"], section_slug="activities")
-    at = "Hiked at Turkey Creek RequestTrace. Turkey Creek RequestTrace is green."
-    await retain(wiki, [note(90, at, place="Turkey Creek RequestTrace", city="Austin", tags=["outdoors"])])
+    text = "Hiked at Turkey Creek RequestTrace. Turkey Creek RequestTrace is green."
+    await retain(wiki, [note(90, text, place="Turkey Creek RequestTrace", city="Austin", tags=["outdoors"])])
     await compile_all(wiki, BY_RULES)
-    assert await wiki.row("sections", id=section["id"]) == section, "what has grown stays as it is"
+    assert await wiki.row("sections", id=section["id"]) == section, "the promoted section is unchanged"
     assert "Turkey Creek RequestTrace" in (await lists(wiki, "Austin Activities"))["outdoors"]
 
 
-async def test_a_wiki_that_is_compiled_anew_has_the_same_lists(wiki: Wiki) -> None:
+async def test_recompiling_from_scratch_gives_the_same_lists(wiki: Wiki) -> None:
     await retain(wiki, visits())
     await compile_all(wiki, BY_RULES)
     before = {title: await lists(wiki, title) for title in ("Austin", "Austin Activities", "Lisbon", "Kids")}
@@ -215,8 +217,8 @@ async def test_a_wiki_that_is_compiled_anew_has_the_same_lists(wiki: Wiki) -> No
     assert {title: await lists(wiki, title) for title in before} == before
 
 
-async def many(wiki: Wiki, number: int, start: int = 0, **metadata: Any) -> dict[str, Any]:
-    """So many places, two days apart, and six of them seen again."""
+async def compile_places(wiki: Wiki, number: int, start: int = 0, **metadata: Any) -> dict[str, Any]:
+    """Compile so many places, two days apart, six of them seen twice, and return the metrics."""
     notes = []
     for n in range(start, start + number):
         name = "SectionKey " + "".join(chr(97 + int(digit)) for digit in str(n))
@@ -229,33 +231,33 @@ async def many(wiki: Wiki, number: int, start: int = 0, **metadata: Any) -> dict
     return metrics
 
 
-async def test_a_page_that_has_grown_grows_again(wiki: Wiki) -> None:
-    await many(wiki, 16, tags=["park"])
-    await many(wiki, 16, 16, tags=["park", "music"])
-    await many(wiki, 2, 32, tags=["park"])
+async def test_sections_of_a_promoted_page_are_promoted_too(wiki: Wiki) -> None:
+    await compile_places(wiki, 16, tags=["park"])
+    await compile_places(wiki, 16, 16, tags=["park", "music"])
+    await compile_places(wiki, 2, 32, tags=["park"])
     found = await pages(wiki)
     assert found["Austin Activities"]["parent_page_id"] == found["Austin"]["id"]
     assert found["Austin Music"]["parent_page_id"] == found["Austin Activities"]["id"]
     assert {slug: len(ids) for slug, ids in (await lists(wiki, "Austin Music")).items()} == {"music": 16}
-    assert (await known(wiki, "Austin Activities", "music") or {})["promotion_status"] == "promoted"
+    assert (await stored_aggregation(wiki, "Austin Activities", "music") or {})["promotion_status"] == "promoted"
 
 
-async def test_an_admin_keeps_a_section_where_it_is_and_lets_it_go(wiki: Wiki) -> None:
-    await many(wiki, 10, tags=["park"])
+async def test_admins_suppress_and_allow_the_promotion_of_a_section(wiki: Wiki) -> None:
+    await compile_places(wiki, 10, tags=["park"])
     austin = (await pages(wiki))["Austin"]
     member = wiki.acting(Role.MEMBER)
     with pytest.raises(CairnError, match="admin"):
         await suppress_promotion(wiki.database, member.scope, austin["id"], "activities")
     assert (await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities")).changed
     assert not (await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities")).changed
-    await many(wiki, 10, 10, tags=["park"])
+    await compile_places(wiki, 10, 10, tags=["park"])
     assert "Austin Activities" not in await pages(wiki)
-    suppressed = await known(wiki, "Austin", "activities")
+    suppressed = await stored_aggregation(wiki, "Austin", "activities")
     assert suppressed is not None
     assert suppressed["promotion_status"] == "suppressed"
-    assert len(suppressed["linked_page_ids"]) == 20, "it goes on listing"
+    assert len(suppressed["linked_page_ids"]) == 20, "a suppressed section still lists its pages"
     await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities", suppressed=False)
-    await many(wiki, 1, 20, tags=["park"])
+    await compile_places(wiki, 1, 20, tags=["park"])
     assert "Austin Activities" in await pages(wiki)
     with pytest.raises(BadInput, match="already promoted to a page"):
         await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities")
@@ -267,63 +269,63 @@ async def test_an_admin_keeps_a_section_where_it_is_and_lets_it_go(wiki: Wiki) -
         await suppress_promotion(wiki.database, wiki.scope, (await pages(wiki))["SectionKey a"]["id"], "overview")
 
 
-async def test_what_people_do_to_a_list_stays(wiki: Wiki) -> None:
-    await told(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
+async def test_edits_of_people_in_a_list_stay(wiki: Wiki) -> None:
+    await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
     austin = (await pages(wiki))["Austin"]
     section = await wiki.row("sections", page_id=austin["id"])
     first, _, third = section["body_md"].splitlines()
     body = f"Ours.\n\n{first}\n{third.replace('Zilker is a entity', 'our garden')}"
     await patch_section(wiki.database, wiki.scope, austin["id"], section_slug="places", body=body)
-    await told(wiki, place("Antones"), ("to entity Zilker # visits\nAgain.", {"city": "Austin"}), day=3)
+    await compile_notes(wiki, place("Antones"), ("to entity Zilker # visits\nAgain.", {"city": "Austin"}), day=3)
     lines = (await wiki.row("sections", id=section["id"]))["body_md"].splitlines()
     assert lines[0] == "Ours."
     assert [line.partition("]")[0] for line in lines[2:]] == ["- [**Antones**", "- [**Franklin**", "- [**Zilker**"]
     assert lines[-1].endswith("— our garden.")
 
 
-async def test_a_section_of_that_name_that_cites_sources_is_left_to_its_writer(wiki: Wiki) -> None:
-    await told(wiki, ("page topic Austin # places\nMany.", {}), place("Franklin"), place("Zilker"))
+async def test_a_section_that_cites_sources_is_not_used_as_a_list(wiki: Wiki) -> None:
+    await compile_notes(wiki, ("page topic Austin # places\nMany.", {}), place("Franklin"), place("Zilker"))
     assert await lists(wiki, "Austin") == {"places_2": ["Franklin", "Zilker"]}
     body = (await pages(wiki))["Austin"]["body_md"]
     assert "## Places\n\n- Many.\n\n## Places\n\n- [**Franklin**" in body
 
 
-async def test_no_writer_writes_a_list(wiki: Wiki) -> None:
-    await told(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
+async def test_the_writer_does_not_write_rollup_sections(wiki: Wiki) -> None:
+    await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
     before = (await pages(wiki))["Austin"]
-    metrics = await told(wiki, ("to topic Austin # places\nMine.", {}), day=5)
+    metrics = await compile_notes(wiki, ("to topic Austin # places\nMine.", {}), day=5)
     assert metrics["dropped"] == {"rollup_section": 1}
     assert (await pages(wiki))["Austin"]["body_md"] == before["body_md"]
 
 
-async def test_an_archived_page_is_not_listed_and_an_archived_topic_lists_nothing(wiki: Wiki) -> None:
-    await told(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
+async def test_archived_pages_are_not_listed_and_archived_topics_not_updated(wiki: Wiki) -> None:
+    await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
     found = await pages(wiki)
     await archive_page(wiki.database, wiki.scope, found["Franklin"]["id"])
-    await told(wiki, place("Antones"), day=3)
+    await compile_notes(wiki, place("Antones"), day=3)
     assert await lists(wiki, "Austin") == {"places": ["Antones", "Thinkery", "Zilker"]}
     await archive_page(wiki.database, wiki.scope, found["Austin"]["id"])
-    await told(wiki, place("Saxon"), day=4)
+    await compile_notes(wiki, place("Saxon"), day=4)
     assert "Saxon" not in (await lists(wiki, "Austin"))["places"]
 
 
-async def test_a_merged_page_is_listed_under_its_new_name_and_a_deleted_one_is_forgotten(wiki: Wiki) -> None:
-    await told(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
+async def test_lists_follow_merged_pages_and_drop_deleted_ones(wiki: Wiki) -> None:
+    await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
     other = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Franklin Barbecue"))
     found = await pages(wiki)
     await merge_pages(wiki.database, wiki.scope, found["Franklin"]["id"], other.page_id)
     await delete_page(wiki.database, wiki.scope, found["Zilker"]["id"])
-    await told(wiki, place("Antones"), day=3)
+    await compile_notes(wiki, place("Antones"), day=3)
     assert await lists(wiki, "Austin") == {"places": ["Antones", "Franklin Barbecue", "Thinkery"]}
 
 
-async def test_a_topic_that_was_deleted_does_not_grow_again_and_its_pages_are_listed_where_they_were(
+async def test_deleting_a_promoted_topic_suppresses_the_promotion(
     wiki: Wiki,
 ) -> None:
-    await many(wiki, 16, tags=["park"])
+    await compile_places(wiki, 16, tags=["park"])
     await delete_page(wiki.database, wiki.scope, (await pages(wiki))["Austin Activities"]["id"])
     await reset_cursor(wiki.database, wiki.scope)
-    await many(wiki, 1, 16, tags=["park"])
+    await compile_places(wiki, 1, 16, tags=["park"])
     assert "Austin Activities" not in await pages(wiki)
     section = await wiki.row("sections", page_id=(await pages(wiki))["Austin"]["id"])
     assert section["aggregation"]["promotion_status"] == "suppressed"
@@ -331,30 +333,30 @@ async def test_a_topic_that_was_deleted_does_not_grow_again_and_its_pages_are_li
     assert all(line.startswith("- [**SectionKey") for line in section["body_md"].splitlines())
 
 
-async def test_a_topic_that_was_merged_lists_on_in_the_other_one(wiki: Wiki) -> None:
-    await many(wiki, 16, tags=["park"])
+async def test_lists_of_a_merged_topic_continue_in_the_other_topic(wiki: Wiki) -> None:
+    await compile_places(wiki, 16, tags=["park"])
     other = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Things to do"))
     await merge_pages(wiki.database, wiki.scope, (await pages(wiki))["Austin Activities"]["id"], other.page_id)
-    await many(wiki, 2, 16, tags=["park"])
+    await compile_places(wiki, 2, 16, tags=["park"])
     assert len((await lists(wiki, "Things to do"))["activities"]) == 18
     assert {page["title"] for page in await wiki.rows("pages", type="topic", status="active")} == {
         "Austin", "Things to do",
     }  # fmt: skip
 
 
-async def test_a_topic_with_the_title_is_what_a_section_grows_into(wiki: Wiki) -> None:
-    mine = SectionDraft("Mine.", heading="Ideas")
-    there = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin Activities", sections=[mine]))
-    await many(wiki, 16, tags=["park"])
-    page = await wiki.page(there.page_id)
+async def test_a_section_is_promoted_to_an_existing_topic_of_that_title(wiki: Wiki) -> None:
+    ideas = SectionDraft("Mine.", heading="Ideas")
+    existing = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin Activities", sections=[ideas]))
+    await compile_places(wiki, 16, tags=["park"])
+    page = await wiki.page(existing.page_id)
     assert page["body_md"].startswith("## Ideas\n\nMine.\n\n## Activities\n\n- [**SectionKey a**]")
     assert page["parent_page_id"] == (await pages(wiki))["Austin"]["id"]
 
 
-async def test_a_batch_sends_as_many_statements_for_many_pages_as_for_few(wiki: Wiki, dsn: str) -> None:
+async def test_the_number_of_statements_does_not_depend_on_the_pages(wiki: Wiki, dsn: str) -> None:
     async def statements(scope: Scope, number: int) -> int:
         here = Wiki(wiki.database, scope, wiki.look)
-        await told(here, *(place(f"SectionKey {chr(97 + n) * 3}", tags=["food"]) for n in range(number)))
+        await compile_notes(here, *(place(f"SectionKey {chr(97 + n) * 3}", tags=["food"]) for n in range(number)))
         await create_page(wiki.database, scope, PageDraft("topic", "Food"))
         listening = ListeningDatabase(dsn)
         await listening.open()
@@ -373,11 +375,11 @@ async def test_a_batch_sends_as_many_statements_for_many_pages_as_for_few(wiki: 
     assert few <= 45, "reads and lists, and what it takes to write one page"
 
 
-async def test_evidence_of_a_hundred_years_counts_as_its_own_time(wiki: Wiki) -> None:
-    await told(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
+async def test_the_first_source_may_be_a_hundred_years_old(wiki: Wiki) -> None:
+    await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
     old = note(-36_500, "to entity Franklin # visits\nLong ago.", city="Austin")
     await retain(wiki, [old])
     await compile_all(wiki)
-    found = await known(wiki, "Austin", "places")
+    found = await stored_aggregation(wiki, "Austin", "places")
     assert found is not None
     assert found["first_source_at"] == (START - timedelta(days=36_500)).isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""When a list is enough for a page of its own."""
+"""The density of a list decides whether it is promoted to a page of its own."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -36,11 +36,11 @@ def test_coherence_is_the_share_of_pages_with_an_observed_tag() -> None:
     assert coherence([], ["a"]) == 0.0
 
 
-def test_a_candidate_has_forty_hundredths_and_what_was_decided_stays() -> None:
+def test_a_score_of_0_4_makes_a_candidate_and_decisions_stay() -> None:
     assert [status(FULL, points) for points in (0.39, 0.40, 1.0)] == ["none", "candidate", "candidate"]
-    for decided in ("promoted", "suppressed"):
-        assert status(replace(FULL, promotion_status=decided), 0.0) == decided
-        assert status(replace(FULL, promotion_status=decided), 1.0) == decided
+    for decision in ("promoted", "suppressed"):
+        assert status(replace(FULL, promotion_status=decision), 0.0) == decision
+        assert status(replace(FULL, promotion_status=decision), 1.0) == decision
 
 
 @pytest.mark.parametrize(
@@ -57,19 +57,19 @@ def test_a_candidate_has_forty_hundredths_and_what_was_decided_stays() -> None:
     ],
 )
 def test_each_threshold_has_to_be_reached(lacking: dict[str, object]) -> None:
-    just = replace(
+    ready = replace(
         FULL, linked_page_ids=FULL.linked_page_ids[:15], supporting_record_count=20, promotion_score=0.55,
     )  # fmt: skip
-    assert is_ready(just, TAGS)
-    assert not is_ready(replace(just, **lacking), TAGS)  # type: ignore[arg-type]
+    assert is_ready(ready, TAGS)
+    assert not is_ready(replace(ready, **lacking), TAGS)  # type: ignore[arg-type]
 
 
-def test_two_pages_have_to_share_a_tag() -> None:
+def test_promotion_needs_two_pages_that_share_a_tag() -> None:
     assert not is_ready(FULL, [(f"tag {n}",) for n in range(20)])
     assert not is_ready(FULL, [("bbq", "bbq"), ("food",)])
 
 
-def test_what_is_stored_is_read_back_and_nonsense_counts_as_nothing() -> None:
+def test_a_stored_aggregation_is_read_back_and_invalid_values_ignored() -> None:
     full = replace(
         FULL, promotion_status="promoted", promoted_page_id=new_id(), line_digests=("a", ""), tag="music",
         dismissed_page_ids=(new_id(),), is_whole=True,

@@ -1,4 +1,4 @@
-"""What a page's evidence says it belongs to."""
+"""The sources of a page name the topics that it belongs to."""
 
 from typing import Any
 
@@ -16,35 +16,37 @@ def card(title: str = "Momofuku", summary: str | None = None, type: str = "entit
     return PageCard(new_id(), type, "x", title, summary, frozenset({normalise(title)}), **more)
 
 
-def said(sources: int = 1, **metadata: Any) -> MetadataValue:
+def metadata_value(sources: int = 1, **metadata: Any) -> MetadataValue:
     return MetadataValue(placement_evidence(metadata), sources)
 
 
 def aliases(*given: MetadataValue, summary: str | None = None) -> dict[str, tuple[str, ...]]:
-    return {one.alias: one.bases for one in candidates(card(summary=summary), given)}
+    return {candidate.alias: candidate.bases for candidate in candidates(card(summary=summary), given)}
 
 
-def test_two_sources_that_share_a_city_or_a_journal_name_it_and_one_does_not() -> None:
-    assert aliases(said(2, city="Austin")) == {"austin": ("city",)}
-    assert aliases(said(1, city="Austin"), said(1, city="austin", journal_id="Spring trip")) == {"austin": ("city",)}
-    assert aliases(said(1, city="Austin", tags=["food"])) == {}
+def test_two_sources_name_their_city_as_topic_and_one_does_not() -> None:
+    assert aliases(metadata_value(2, city="Austin")) == {"austin": ("city",)}
+    assert aliases(metadata_value(1, city="Austin"), metadata_value(1, city="austin", journal_id="Spring trip")) == {
+        "austin": ("city",)
+    }
+    assert aliases(metadata_value(1, city="Austin", tags=["food"])) == {}
 
 
-def test_one_source_is_enough_when_it_is_about_the_page() -> None:
-    found = aliases(said(1, place="Momofuku", city="Toronto", journal="Trip", tags="food, ramen"))
+def test_a_single_source_about_the_page_names_its_topics() -> None:
+    found = aliases(metadata_value(1, place="Momofuku", city="Toronto", journal="Trip", tags="food, ramen"))
     assert found == {"toronto": ("city",), "trip": ("journal",), "food": ("tag",), "ramen": ("tag",)}
 
 
 def test_a_page_never_belongs_to_itself() -> None:
-    assert aliases(said(3, city="Momofuku", place={"name": "Momofuku"})) == {}
+    assert aliases(metadata_value(3, city="Momofuku", place={"name": "Momofuku"})) == {}
 
 
-def test_metadata_may_be_lists_and_mappings_and_nonsense_is_passed_over() -> None:
-    assert set(aliases(said(2, city=["Austin", {"name": "Lisbon"}, 7, None], journal_id="j-17"))) == {
+def test_metadata_may_be_lists_or_mappings_and_invalid_values_are_ignored() -> None:
+    assert set(aliases(metadata_value(2, city=["Austin", {"name": "Lisbon"}, 7, None], journal_id="j-17"))) == {
         "austin",
         "lisbon",
     }
-    assert aliases(said(9, city={"a": 1}, tags={"x": 1}, place=[[]], journal=True)) == {}
+    assert aliases(metadata_value(9, city={"a": 1}, tags={"x": 1}, place=[[]], journal=True)) == {}
 
 
 @pytest.mark.parametrize(
@@ -60,17 +62,19 @@ def test_metadata_may_be_lists_and_mappings_and_nonsense_is_passed_over() -> Non
         ("in " + "A" * 5_000, ["A" * 156]),
     ],
 )
-def test_a_summary_says_where_something_is(summary: str | None, names: list[str]) -> None:
+def test_a_summary_names_the_place_of_a_page(summary: str | None, names: list[str]) -> None:
     assert list(by_summary(card(summary=summary))) == names
 
 
-def test_a_topic_is_a_parent_by_its_title_and_by_that_without_its_region() -> None:
+def test_topic_names_are_the_title_with_and_without_its_region() -> None:
     assert topic_names("Austin, Texas") == ["austin texas", "austin"]
     assert topic_names("Lisbon") == ["lisbon"]
 
 
-def test_tags_are_counted_by_sources_and_the_commonest_comes_first() -> None:
-    assert observed_tags([said(1, tags=["b", "a"]), said(3, tags="c"), said(1, tags=["a"])]) == ("c", "a", "b")
+def test_observed_tags_are_ordered_by_the_number_of_sources() -> None:
+    assert observed_tags(
+        [metadata_value(1, tags=["b", "a"]), metadata_value(3, tags="c"), metadata_value(1, tags=["a"])]
+    ) == ("c", "a", "b")
 
 
 @pytest.mark.parametrize(
@@ -79,16 +83,18 @@ def test_tags_are_counted_by_sources_and_the_commonest_comes_first() -> None:
         (card(type="decision"), (), "decisions"),
         (card(type="theme"), (), "concepts"),
         (card(type="source"), (), "others"),
-        (card("Priya"), (said(1, person="Priya", tags=["food"]),), "people"),
-        (card("Cairn"), (said(1, project="Cairn"),), "projects"),
-        (card(), (said(1, tags=["food"]),), "restaurants"),
-        (card(), (said(1, tags=["food"]), said(2, tags=["music"])), "activities"),
+        (card("Priya"), (metadata_value(1, person="Priya", tags=["food"]),), "people"),
+        (card("Cairn"), (metadata_value(1, project="Cairn"),), "projects"),
+        (card(), (metadata_value(1, tags=["food"]),), "restaurants"),
+        (card(), (metadata_value(1, tags=["food"]), metadata_value(2, tags=["music"])), "activities"),
         (card(tags=("Ausflug",)), (), "activities"),
         (card("Hotel Lutetia"), (), "stays"),
         (card("Livraria", "A bookstore in Lisbon."), (), "shops"),
-        (card("Alfama"), (said(1, place="Alfama"),), "places"),
+        (card("Alfama"), (metadata_value(1, place="Alfama"),), "places"),
         (card("Tram 28"), (), "others"),
     ],
 )
-def test_what_kind_of_thing_a_page_is(given: PageCard, evidence: tuple[MetadataValue, ...], kind: str) -> None:
+def test_the_kind_of_a_page_follows_from_type_metadata_and_words(
+    given: PageCard, evidence: tuple[MetadataValue, ...], kind: str
+) -> None:
     assert kind_of(given, evidence) == kind
