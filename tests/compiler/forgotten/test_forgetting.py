@@ -1,4 +1,4 @@
-"""A source is forgotten: its words are gone everywhere, and what rested on others too is written from those."""
+"""Forgetting a source erases its words everywhere, and rewrites sections from their other sources."""
 
 import pytest
 
@@ -34,7 +34,7 @@ async def forget(wiki: Wiki, source_id, reason: str | None = None, compiler: Com
     return (await compile_all(wiki, compiler))[-1]
 
 
-async def test_its_words_are_in_no_table_any_more(wiki: Wiki) -> None:
+async def test_words_of_a_forgotten_source_are_in_no_table(wiki: Wiki) -> None:
     sources = await retain(
         wiki,
         f"page entity Momofuku\nThe {WORD} is good.\nhold Chef {WORD}\nhold Paula",
@@ -46,7 +46,7 @@ async def test_its_words_are_in_no_table_any_more(wiki: Wiki) -> None:
     assert {"pages.body_md", "revisions.body_md", "mentions.name", "sources.content"} <= await found_in(wiki, WORD)
     for source_id in (sources[0], sources[2]):
         job = await forget(wiki, source_id)
-    assert await found_in(wiki, WORD) == {"sources.metadata"}, "the second note says where it is from"
+    assert await found_in(wiki, WORD) == {"sources.metadata"}, "the metadata of the second note remain"
     assert (job["trigger"], job["status"]) == ("forget", "succeeded")
     assert (await pages(wiki))["Momofuku"]["body_md"] == "## Overview\n\n- We went twice."
     assert await cited(wiki) == {("Momofuku", "overview", "day-1")}
@@ -59,7 +59,7 @@ async def test_its_words_are_in_no_table_any_more(wiki: Wiki) -> None:
     assert not await wiki.rows("links")
 
 
-async def test_errors_of_jobs_say_nothing_of_it_any_more(wiki: Wiki) -> None:
+async def test_job_errors_that_quote_a_forgotten_source_are_erased(wiki: Wiki) -> None:
     class Quoting(Story):
         async def plan(self, sources, knowledge):
             raise ValueError(f"cannot read {sources[0].content}")
@@ -72,13 +72,13 @@ async def test_errors_of_jobs_say_nothing_of_it_any_more(wiki: Wiki) -> None:
     assert all(row["error"] is None or "erased" in row["error"] for row in await wiki.rows("compile_jobs"))
 
 
-async def test_a_tombstone_says_what_was_forgotten_when_by_whom_and_why(wiki: Wiki) -> None:
+async def test_a_tombstone_records_when_by_whom_and_why_a_source_was_forgotten(wiki: Wiki) -> None:
     (first,) = await retain(wiki, f"page entity Momofuku\nThe {WORD}.")
     (second,) = await retain(wiki, f"page entity Momofuku\nThe {WORD} again.")
     checksums = [row["checksum"] for row in await wiki.rows("sources")]
     await compile_all(wiki)
     forgotten = await forget_source(wiki.database, wiki.scope, first, "Mara asked for it.")
-    assert forgotten.versions == 2, "and its newer version"
+    assert forgotten.versions == 2, "its newer version is forgotten too"
     await compile_all(wiki)
     for row, source_id, checksum in zip(await wiki.rows("sources"), (first, second), checksums, strict=True):
         assert (row["id"], row["kind"], row["ref"], row["checksum"]) == (source_id, "daily_note", "day-0", checksum)
@@ -89,28 +89,28 @@ async def test_a_tombstone_says_what_was_forgotten_when_by_whom_and_why(wiki: Wi
     assert (again.versions, again.job_id) == (0, None)
 
 
-async def test_what_a_person_wrote_elsewhere_stays_and_what_was_said_meanwhile_is_erased(wiki: Wiki) -> None:
-    made = await create_page(
+async def test_sections_of_people_stay_and_revisions_that_quote_are_erased(wiki: Wiki) -> None:
+    created = await create_page(
         wiki.database, wiki.scope, PageDraft("entity", "Momofuku", sections=[SectionDraft("Mine.", "notes")])
     )
     (source_id,) = await retain(wiki, f"to entity Momofuku\nThe {WORD} is good.")
     await compile_all(wiki)
-    await add_alias(wiki.database, wiki.scope, made.page_id, name="Momo")
-    await update_page(wiki.database, wiki.scope, made.page_id, summary=f"Has a {WORD}.", tags=[WORD, "food"])
+    await add_alias(wiki.database, wiki.scope, created.page_id, name="Momo")
+    await update_page(wiki.database, wiki.scope, created.page_id, summary=f"Has a {WORD}.", tags=[WORD, "food"])
     await forget(wiki, source_id)
     assert not await found_in(wiki, WORD)
-    page = await wiki.page(made.page_id)
+    page = await wiki.page(created.page_id)
     assert (page["body_md"], page["summary"], page["tags"]) == ("## Notes\n\nMine.", None, ["food"])
     states = await wiki.rows("revisions", "version")
     assert [row["erased_at"] is not None for row in states] == [True, True, True, False]
     assert [row["alias"] for row in await wiki.rows("aliases", "alias")] == ["momo", "momofuku"]
     with pytest.raises(NotFound, match="erased"):
-        await restore_state(wiki.database, wiki.scope, made.page_id, 2)
+        await restore_state(wiki.database, wiki.scope, created.page_id, 2)
 
 
-async def test_a_page_that_cites_it_no_more_has_no_state_left_that_quotes_it(wiki: Wiki) -> None:
-    said = f"The {WORD} was the best of all of them"
-    (source_id,) = await retain(wiki, f"page entity Momofuku\n{said}.")
+async def test_revisions_of_a_page_that_no_longer_cites_the_source_are_erased(wiki: Wiki) -> None:
+    sentence = f"The {WORD} was the best of all of them"
+    (source_id,) = await retain(wiki, f"page entity Momofuku\n{sentence}.")
     await compile_all(wiki)
     page = (await pages(wiki))["Momofuku"]
     await update_page(wiki.database, wiki.scope, page["id"], body="## Other\n\nAll new.")
@@ -120,22 +120,22 @@ async def test_a_page_that_cites_it_no_more_has_no_state_left_that_quotes_it(wik
     assert (await wiki.page(page["id"]))["body_md"] == "## Other\n\nAll new again."
 
 
-async def test_a_section_of_several_sources_is_written_from_the_others_and_a_list_follows(wiki: Wiki) -> None:
-    one, two = await retain(wiki, f"page entity Momofuku\n{WORD}.", "to entity Momofuku\nTwo.")
+async def test_a_section_is_rewritten_from_its_other_sources_and_lists_follow(wiki: Wiki) -> None:
+    first_id, second_id = await retain(wiki, f"page entity Momofuku\n{WORD}.", "to entity Momofuku\nTwo.")
     await compile_all(wiki)
     page = (await pages(wiki))["Momofuku"]
     await update_page(wiki.database, wiki.scope, page["id"], summary=f"A {WORD}.")
     listing = f"- [**Momofuku**](/wiki/entity/momofuku) — A {WORD}.\n- My own line."
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto", body=f"## Places\n\n{listing}"))
     scribe = Scribe()
-    await forget(wiki, one, compiler=story(scribe=scribe))
-    assert [source.id for source in scribe.written[-1].sources] == [two]
+    await forget(wiki, first_id, compiler=story(scribe=scribe))
+    assert [source.id for source in scribe.written[-1].sources] == [second_id]
     assert scribe.written[-1].body == ""
     found = (await pages(wiki))["Toronto"]["body_md"]
     assert found == "## Places\n\n- [**Momofuku**](/wiki/entity/momofuku)\n- My own line."
 
 
-async def test_a_summary_that_outlived_one_source_is_gone_from_history_with_the_next(wiki: Wiki) -> None:
+async def test_a_summary_is_erased_from_history_with_the_source_that_it_quotes(wiki: Wiki) -> None:
     sources = await retain(wiki, f"page entity Momofuku\n{WORD}.", "to entity Momofuku\nTwo.", "to entity Momofuku\n3.")
     await compile_all(wiki)
     page_id = (await pages(wiki))["Momofuku"]["id"]
@@ -147,18 +147,18 @@ async def test_a_summary_that_outlived_one_source_is_gone_from_history_with_the_
     assert not await found_in(wiki, WORD)
 
 
-async def test_a_summary_of_a_person_stays_theirs(wiki: Wiki) -> None:
-    one, _ = await retain(wiki, f"page entity Momofuku\n{WORD}.", "to entity Momofuku\nTwo.")
+async def test_a_summary_by_a_person_stays(wiki: Wiki) -> None:
+    source_id, _ = await retain(wiki, f"page entity Momofuku\n{WORD}.", "to entity Momofuku\nTwo.")
     await compile_all(wiki)
     page_id = (await pages(wiki))["Momofuku"]["id"]
     await update_page(wiki.database, wiki.scope, page_id, summary="My words.")
-    await forget(wiki, one)
+    await forget(wiki, source_id)
     await retain(wiki, "page entity Momofuku\nMore.", start=2)
     await compile_all(wiki)
     assert (await wiki.page(page_id))["summary"] == "My words."
 
 
-async def test_what_agents_wrote_and_cited_is_taken_back_as_well(wiki: Wiki) -> None:
+async def test_sections_that_agents_wrote_with_a_citation_are_removed(wiki: Wiki) -> None:
     saved = await add_source(wiki.database, wiki.scope, SourceDraft("url", "u", f"About {WORD}.", title=WORD))
     page = await create_page(
         wiki.database, wiki.scope,
@@ -174,23 +174,23 @@ async def test_what_agents_wrote_and_cited_is_taken_back_as_well(wiki: Wiki) -> 
     assert (await wiki.page(page.page_id))["body_md"] == "## Recent\n\nx"
 
 
-async def test_the_same_words_are_not_kept_again_and_others_are(wiki: Wiki) -> None:
-    first, again = SourceDraft("url", "u", f"{WORD}."), SourceDraft("url", "u", "Something else.")
+async def test_a_forgotten_text_is_refused_and_a_new_version_is_stored(wiki: Wiki) -> None:
+    first, second = SourceDraft("url", "u", f"{WORD}."), SourceDraft("url", "u", "Something else.")
     saved = await add_source(wiki.database, wiki.scope, first)
     await forget_source(wiki.database, wiki.scope, saved.source_id)
     with pytest.raises(SourceForgotten):
         await add_source(wiki.database, wiki.scope, first)
-    refused, kept = (await retain_sources(wiki.database, wiki.scope, [first, again])).items
+    refused, stored = (await retain_sources(wiki.database, wiki.scope, [first, second])).items
     assert refused.error
     assert refused.error.code == "SOURCE_FORGOTTEN"
-    assert kept.saved
-    assert (kept.saved.version, kept.saved.created) == (2, True)
+    assert stored.saved
+    assert (stored.saved.version, stored.saved.created) == (2, True)
     with pytest.raises(NotFound):
         await record_mention(wiki.database, wiki.scope, name="X", source_id=saved.source_id)
     await compile_all(wiki)
 
 
-async def test_a_plan_that_read_it_before_writes_nothing_of_it(wiki: Wiki) -> None:
+async def test_a_plan_made_before_forgetting_writes_nothing_of_the_source(wiki: Wiki) -> None:
     source_id, _ = await retain(wiki, f"page entity Momofuku\nThe {WORD}.", "page entity Toronto\nA city.")
 
     class Forgetful(Scribe):
@@ -205,15 +205,15 @@ async def test_a_plan_that_read_it_before_writes_nothing_of_it(wiki: Wiki) -> No
     assert not await found_in(wiki, WORD)
 
 
-async def test_a_writer_that_fails_again_and_again_keeps_nothing_from_being_forgotten(wiki: Wiki) -> None:
-    one, _ = await retain(wiki, f"page entity Momofuku\n{WORD}.", "to entity Momofuku\nTwo.")
+async def test_a_source_is_forgotten_though_the_writer_always_fails(wiki: Wiki) -> None:
+    source_id, _ = await retain(wiki, f"page entity Momofuku\n{WORD}.", "to entity Momofuku\nTwo.")
     await compile_all(wiki)
 
     class Broken(Scribe):
         async def write(self, task) -> str:
             raise RuntimeError
 
-    await forget(wiki, one, compiler=story(scribe=Broken()))
+    await forget(wiki, source_id, compiler=story(scribe=Broken()))
     assert await found_in(wiki, WORD)
     for _ in range(4):
         await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
@@ -224,7 +224,7 @@ async def test_a_writer_that_fails_again_and_again_keeps_nothing_from_being_forg
     assert "“to entity Momofuku Two.” [^day-1]" in body
 
 
-async def test_only_who_may_delete_may_forget(wiki: Wiki) -> None:
+async def test_readers_members_and_services_cannot_forget_sources(wiki: Wiki) -> None:
     (source_id,) = await retain(wiki, "page entity Momofuku\nFood.")
     for role in (Role.READER, Role.MEMBER, Role.SERVICE):
         with pytest.raises(Forbidden):
@@ -236,85 +236,89 @@ async def test_only_who_may_delete_may_forget(wiki: Wiki) -> None:
     await compile_all(wiki)
 
 
-async def test_names_that_others_say_too_are_held_as_those_alone_would_have_them(wiki: Wiki) -> None:
+async def test_mentions_are_recounted_from_the_other_sources_alone(wiki: Wiki) -> None:
     rules = Compiler(ExtractivePlanner(), ExtractiveWriter())
     texts = ["We saw the Falcon.", f"We saw the Falcon with {WORD} Smith."]
     drafts = [SourceDraft("daily_note", f"d{n}", text) for n, text in enumerate(texts)]
-    found = (await retain_sources(wiki.database, wiki.scope, drafts)).items
+    items = (await retain_sources(wiki.database, wiki.scope, drafts)).items
     await compile_all(wiki, rules)
     before = await wiki.row("mentions", alias="falcon")
     assert WORD.lower() in str(before["cluster"]).lower()
-    assert found[1].saved.source_id in CACHE.cached
-    await forget(wiki, found[1].saved.source_id, compiler=rules)
-    assert found[1].saved.source_id not in CACHE.cached
+    assert items[1].saved.source_id in CACHE.cached
+    await forget(wiki, items[1].saved.source_id, compiler=rules)
+    assert items[1].saved.source_id not in CACHE.cached
     after = await wiki.row("mentions", alias="falcon")
     assert after["mention_count"] == 1
     assert after["cluster"]["co_mentions"] == {}
     assert not await found_in(wiki, WORD)
-    alone = await wiki.neighbour()
-    await retain_sources(alone.database, alone.scope, drafts[:1])
-    await compile_all(alone, rules)
-    assert after["cluster"]["marks"] == (await alone.row("mentions", alias="falcon"))["cluster"]["marks"]
+    other = await wiki.neighbour()
+    await retain_sources(other.database, other.scope, drafts[:1])
+    await compile_all(other, rules)
+    assert after["cluster"]["marks"] == (await other.row("mentions", alias="falcon"))["cluster"]["marks"]
 
 
-async def test_a_title_that_only_it_said_gives_way_to_another_name_everywhere(wiki: Wiki) -> None:
-    one, _, _ = await retain(
+async def test_a_title_of_the_forgotten_source_is_replaced_by_another_name(wiki: Wiki) -> None:
+    source_id, _, _ = await retain(
         wiki,
         f"page entity {WORD} House | Momo | Mo\nThe {WORD}.",
         "to entity Momo\nWe went twice.",
         "page entity Baro\nNear **Momo**.",
     )
     await compile_all(wiki, story(Named(), caps=Caps(batch=1)))
-    made = (await pages(wiki))[f"{WORD} House"]
-    link, slug = f"[**{WORD} House**](/wiki/entity/{made['slug']})", made["slug"]
+    house = (await pages(wiki))[f"{WORD} House"]
+    link, slug = f"[**{WORD} House**](/wiki/entity/{house['slug']})", house["slug"]
     draft = PageDraft("topic", "Toronto", body=f"## Places\n\n- {link}\n\nSee [[{slug}]].")
     await create_page(wiki.database, wiki.scope, draft)
-    job = await forget(wiki, one)
+    job = await forget(wiki, source_id)
     assert not await found_in(wiki, WORD)
     found = await pages(wiki)
-    assert (found["Momo"]["id"], found["Momo"]["slug"]) == (made["id"], "momo")
+    assert (found["Momo"]["id"], found["Momo"]["slug"]) == (house["id"], "momo")
     assert found["Toronto"]["body_md"] == "## Places\n\n- [**Momo**](/wiki/entity/momo)\n\nSee [[momo]]."
     targets = await wiki.rows("link_targets", "target", from_page_id=found["Toronto"]["id"])
-    assert {row["to_page_id"] for row in targets} == {made["id"]}
+    assert {row["to_page_id"] for row in targets} == {house["id"]}
     assert job["metrics"]["pages_retitled"] == 1
-    assert [row["alias"] for row in await wiki.rows("aliases", "alias", page_id=made["id"])] == ["momo"], (
-        "as for *Mo*, nobody else says it"
+    assert [row["alias"] for row in await wiki.rows("aliases", "alias", page_id=house["id"])] == ["momo"], (
+        "no other source names *Mo*"
     )
     await check(wiki)
 
 
-async def test_a_page_without_any_other_name_has_none(wiki: Wiki) -> None:
+async def test_a_page_without_another_name_becomes_untitled(wiki: Wiki) -> None:
     for n in range(2):
-        one, _ = await retain(wiki, f"page entity {WORD}{n}\nThe {WORD}.", f"to entity {WORD}{n}\nTwice.", start=2 * n)
+        source_id, _ = await retain(
+            wiki, f"page entity {WORD}{n}\nThe {WORD}.", f"to entity {WORD}{n}\nTwice.", start=2 * n
+        )
         await compile_all(wiki)
         page = (await pages(wiki))[f"{WORD}{n}"]
         await update_page(wiki.database, wiki.scope, page["id"], body=f"{page['body_md']}\n\n## Mine\n\nI like it.")
         await wiki.look.execute("UPDATE sources SET content = 'Somewhere.' WHERE ref = $1", f"day-{2 * n + 1}")
         await request_passage_reindex(wiki.database, wiki.scope)
         await reindex_passages(wiki.database, wiki.scope)
-        await forget(wiki, one)
+        await forget(wiki, source_id)
     assert not await found_in(wiki, WORD)
     assert [page["slug"] for page in await wiki.rows("pages", "slug")] == ["untitled-entity", "untitled-entity-2"]
 
 
-async def test_what_other_sources_say_in_the_same_words_is_nobodys_to_be_told(wiki: Wiki) -> None:
+async def test_words_that_other_sources_repeat_are_not_reported(wiki: Wiki) -> None:
     words = "We had lunch with Priya at the old place."
-    one, _ = await retain(wiki, f"page entity Momofuku\n{words}", f"to entity Momofuku\n{words}")
+    source_id, _ = await retain(wiki, f"page entity Momofuku\n{words}", f"to entity Momofuku\n{words}")
     await compile_all(wiki)
-    job = await forget(wiki, one)
+    job = await forget(wiki, source_id)
     assert words in (await pages(wiki))["Momofuku"]["body_md"]
     assert job["status"] == "succeeded"
     assert "repeating_page_ids" not in job["metrics"]
 
 
-async def test_names_that_people_gave_stay_and_are_told(wiki: Wiki) -> None:
+async def test_pages_of_people_that_repeat_the_source_are_reported(wiki: Wiki) -> None:
     page = await create_page(wiki.database, wiki.scope, PageDraft("entity", f"{WORD} House", aliases=["Momo"]))
     other = await create_page(
         wiki.database, wiki.scope, PageDraft("topic", "Toronto", body=f"## Mine\n\nThe {WORD} is as good as it gets.")
     )
-    one, _ = await retain(wiki, f"to entity {WORD} House\nThe {WORD} is as good as it gets.", "to entity Momo\nTwice.")
+    source_id, _ = await retain(
+        wiki, f"to entity {WORD} House\nThe {WORD} is as good as it gets.", "to entity Momo\nTwice."
+    )
     await compile_all(wiki)
-    job = await forget(wiki, one)
+    job = await forget(wiki, source_id)
     assert f"{WORD} House" in await pages(wiki)
     assert set(job["metrics"]["repeating_page_ids"]) == {str(page.page_id), str(other.page_id)}
     repeating = await find_pages_repeating(wiki.database, wiki.scope, job["id"])
@@ -322,7 +326,7 @@ async def test_names_that_people_gave_stay_and_are_told(wiki: Wiki) -> None:
 
 
 class Named(Story):
-    """Knows pages by any of their names."""
+    """A planner that finds pages by any of their names."""
 
     def card(self, known, type: str, title: str):
         return next(iter(known.get(title.lower(), ())), None)

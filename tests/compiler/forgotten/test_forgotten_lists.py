@@ -1,4 +1,4 @@
-"""What a forgotten source said of places and tags is gone from lists, and from what grew out of them."""
+"""Places and tags of a forgotten source disappear from rollup sections and from promoted pages."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -22,9 +22,9 @@ def note(n: int, text: str, **metadata: Any) -> SourceDraft:
     return SourceDraft("daily_note", f"day-{n}", text, captured_at=START + timedelta(days=n), metadata=metadata)
 
 
-async def keep(wiki: Wiki, *notes: SourceDraft) -> list[UUID]:
-    kept = (await retain_sources(wiki.database, wiki.scope, list(notes))).items
-    return [item.saved.source_id for item in kept if item.saved]
+async def retain_notes(wiki: Wiki, *notes: SourceDraft) -> list[UUID]:
+    items = (await retain_sources(wiki.database, wiki.scope, list(notes))).items
+    return [item.saved.source_id for item in items if item.saved]
 
 
 async def forget(wiki: Wiki, *source_ids: UUID) -> None:
@@ -33,12 +33,12 @@ async def forget(wiki: Wiki, *source_ids: UUID) -> None:
     await compile_all(wiki)
 
 
-async def test_a_topic_that_a_city_made_goes_with_its_last_page(wiki: Wiki) -> None:
+async def test_a_topic_made_for_a_city_is_removed_with_its_last_page(wiki: Wiki) -> None:
     notes = [
         note(n, f"page entity {NAMES[n % 3]}\nSeen {n}.", city=WORD, tags=[WORD], place=WORD, journal=f"{WORD} trip")
         for n in range(6)
     ]
-    source_ids = await keep(wiki, *notes, note(6, f"to entity {NAMES[0]}\nHome.", city="Springfield"))
+    source_ids = await retain_notes(wiki, *notes, note(6, f"to entity {NAMES[0]}\nHome.", city="Springfield"))
     await compile_all(wiki)
     assert {WORD, f"{WORD} trip"} <= (await pages(wiki)).keys()
     assert {"placements.name", "placements.alias", "placements.tags", "sections.aggregation"} <= await found_in(
@@ -49,9 +49,9 @@ async def test_a_topic_that_a_city_made_goes_with_its_last_page(wiki: Wiki) -> N
     assert list(await pages(wiki)) == [NAMES[0]]
 
 
-async def test_a_topic_of_a_person_stays_and_lists_who_is_left(wiki: Wiki) -> None:
+async def test_a_topic_by_a_person_stays_and_lists_the_remaining_pages(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Springfield"))
-    source_ids = await keep(
+    source_ids = await retain_notes(
         wiki,
         *(note(n, f"page entity {NAMES[0]}\nSeen {n}.", city="Springfield") for n in range(2)),
         note(2, f"page entity {WORD}\nIt is {WORD}.", city="Springfield"),
@@ -72,36 +72,36 @@ async def test_a_topic_of_a_person_stays_and_lists_who_is_left(wiki: Wiki) -> No
     assert "- [" not in (await pages(wiki))["Springfield"]["body_md"]
 
 
-async def test_a_tag_is_gone_from_what_has_grown_and_from_its_parts(wiki: Wiki) -> None:
+async def test_a_forgotten_tag_is_removed_from_promoted_pages_and_their_parts(wiki: Wiki) -> None:
     tagged = [note(n, f"to entity {NAMES[n]}\nMusic {n}.", tags=[WORD, "park"]) for n in range(6)]
     others = [
         note(n + 10, f"page entity {NAMES[n % 16]}\nVisit {n}.", city="Springfield", tags=["park"]) for n in range(32)
     ]
-    source_ids = await keep(wiki, *others, *tagged)
+    source_ids = await retain_notes(wiki, *others, *tagged)
     await compile_all(wiki)
-    made = await pages(wiki)
-    assert f"## {WORD}" in made["Springfield Activities"]["body_md"]
-    assert WORD in made["Springfield Activities"]["summary"]
-    assert WORD in made["Springfield Activities"]["tags"]
-    assert f"park, {WORD}" in made["Springfield"]["body_md"]
+    before = await pages(wiki)
+    assert f"## {WORD}" in before["Springfield Activities"]["body_md"]
+    assert WORD in before["Springfield Activities"]["summary"]
+    assert WORD in before["Springfield Activities"]["tags"]
+    assert f"park, {WORD}" in before["Springfield"]["body_md"]
     await forget(wiki, *source_ids[32:])
     assert not await found_in(wiki, WORD)
     after = await pages(wiki)
-    assert after.keys() == made.keys()
+    assert after.keys() == before.keys()
     assert after["Springfield Activities"]["body_md"].count("\n- ") == 16
     assert after["Springfield Activities"]["summary"] == "Activities: Springfield (park)."
     assert "16 pages about park, from" in after["Springfield"]["body_md"]
 
 
-async def test_an_emptied_part_goes_also_where_its_growing_was_suppressed(wiki: Wiki) -> None:
+async def test_an_emptied_part_is_removed_though_its_promotion_is_suppressed(wiki: Wiki) -> None:
     tagged = [note(n, f"to entity {NAMES[n]}\nMusic {n}.", tags=[WORD, "park"]) for n in range(6)]
     others = [
         note(n + 10, f"page entity {NAMES[n % 16]}\nVisit {n}.", city="Springfield", tags=["park"]) for n in range(32)
     ]
-    source_ids = await keep(wiki, *others, *tagged)
+    source_ids = await retain_notes(wiki, *others, *tagged)
     await compile_all(wiki)
-    grown = (await pages(wiki))["Springfield Activities"]
-    await suppress_promotion(wiki.database, wiki.scope, grown["id"], WORD.lower())
+    promoted = (await pages(wiki))["Springfield Activities"]
+    await suppress_promotion(wiki.database, wiki.scope, promoted["id"], WORD.lower())
     await forget(wiki, *source_ids[32:])
     assert not await found_in(wiki, WORD)
     assert (await pages(wiki))["Springfield Activities"]["body_md"].count("\n- ") == 16
