@@ -1,4 +1,4 @@
-"""A page, or all of them, made again from what they cite."""
+"""A page or a whole wiki is rebuilt from the sources that it cites."""
 
 from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
@@ -8,22 +8,23 @@ from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from tests.compiler.extraction.stories import TRIP
-from tests.compiler.killed.crashes import keep, rows, tale
+from tests.compiler.killed.crashes import random_sources, retain_drafts, rows
 from tests.compiler.story import Scribe, compile_all, pages, retain, story
 from tests.wiki import Wiki
 
 RULES = Compiler(ExtractivePlanner(), ExtractiveWriter())
 
 
-async def keep_trip(wiki: Wiki) -> None:
+async def retain_trip(wiki: Wiki) -> None:
     drafts = [
-        SourceDraft("daily_note", one.ref, one.content, one.title, one.captured_at, dict(one.metadata)) for one in TRIP
+        SourceDraft("daily_note", source.ref, source.content, source.title, source.captured_at, dict(source.metadata))
+        for source in TRIP
     ]
     await retain_sources(wiki.database, wiki.scope, drafts)
 
 
-async def test_a_wiki_built_again_says_what_it_said_and_makes_no_versions(wiki: Wiki) -> None:
-    await keep_trip(wiki)
+async def test_rebuilding_an_unchanged_wiki_changes_no_row(wiki: Wiki) -> None:
+    await retain_trip(wiki)
     await compile_all(wiki, RULES)
     compiled = await rows(wiki)
     assert len(compiled["pages"]) >= 6
@@ -33,8 +34,8 @@ async def test_a_wiki_built_again_says_what_it_said_and_makes_no_versions(wiki: 
     assert (job["trigger"], job["metrics"]["pages_rebuilt"]) == ("rebuild", len(compiled["pages"]))
 
 
-async def test_what_was_edited_is_as_a_compile_had_it_and_the_edit_is_history(wiki: Wiki) -> None:
-    await keep_trip(wiki)
+async def test_rebuilding_reverts_an_edit_and_keeps_it_in_the_history(wiki: Wiki) -> None:
+    await retain_trip(wiki)
     await compile_all(wiki, RULES)
     compiled = {title: (page["body_md"], page["summary"]) for title, page in (await pages(wiki)).items()}
     edited = (await pages(wiki))["Franklin Barbecue"]
@@ -47,42 +48,42 @@ async def test_what_was_edited_is_as_a_compile_had_it_and_the_edit_is_history(wi
     assert states[-1]["edit_summary"] == "Rebuilt from 2 sources"
 
 
-async def test_only_sections_that_cite_are_written_each_from_its_own_sources(wiki: Wiki) -> None:
-    mine = PageDraft("entity", "Momofuku", summary="Mine.", sections=[SectionDraft("Mine.", "related")])
-    made = await create_page(wiki.database, wiki.scope, mine)
-    one, two = await retain(wiki, "to entity Momofuku # notes\nOne.", "to entity Momofuku # visits\nTwo.")
+async def test_rebuilding_writes_only_citing_sections_each_from_its_sources(wiki: Wiki) -> None:
+    draft = PageDraft("entity", "Momofuku", summary="Mine.", sections=[SectionDraft("Mine.", "related")])
+    created = await create_page(wiki.database, wiki.scope, draft)
+    first_id, second_id = await retain(wiki, "to entity Momofuku # notes\nOne.", "to entity Momofuku # visits\nTwo.")
     await compile_all(wiki)
     scribe = Scribe()
-    await rebuild_page(wiki.database, wiki.scope, made.page_id)
+    await rebuild_page(wiki.database, wiki.scope, created.page_id)
     await compile_all(wiki, story(scribe=scribe))
     assert {task.slug: [source.id for source in task.sources] for task in scribe.written} == {
-        "notes": [one], "visits": [two],
+        "notes": [first_id], "visits": [second_id],
     }  # fmt: skip
     assert all(task.body == "" for task in scribe.written)
-    page = await wiki.page(made.page_id)
+    page = await wiki.page(created.page_id)
     assert (page["version"], page["summary"]) == (2, "Mine.")
     assert "## Related\n\nMine." in page["body_md"]
 
 
-async def test_a_page_that_lists_others_lists_them_as_they_are(wiki: Wiki) -> None:
-    made = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lisbon"))
+async def test_rebuilding_updates_the_lines_of_lists(wiki: Wiki) -> None:
+    topic = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lisbon"))
     await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", city="Lisbon")
     await compile_all(wiki)
     line = "- [**Momofuku**](/wiki/entity/momofuku) — "
-    assert f"{line}Momofuku is a entity." in (await wiki.page(made.page_id))["body_md"]
+    assert f"{line}Momofuku is a entity." in (await wiki.page(topic.page_id))["body_md"]
     child = (await pages(wiki))["Momofuku"]
     await update_page(wiki.database, wiki.scope, child["id"], summary="Mine.")
-    await rebuild_page(wiki.database, wiki.scope, made.page_id)
+    await rebuild_page(wiki.database, wiki.scope, topic.page_id)
     await compile_all(wiki)
-    assert f"{line}Mine." in (await wiki.page(made.page_id))["body_md"]
+    assert f"{line}Mine." in (await wiki.page(topic.page_id))["body_md"]
     await update_page(wiki.database, wiki.scope, child["id"], summary="Mine again.")
     await rebuild_page(wiki.database, wiki.scope, child["id"])
     await compile_all(wiki)
-    assert f"{line}Mine again." in (await wiki.page(made.page_id))["body_md"]
+    assert f"{line}Mine again." in (await wiki.page(topic.page_id))["body_md"]
 
 
-async def test_a_wiki_of_many_batches_is_built_again_as_it_was(wiki: Wiki) -> None:
-    await keep(wiki, tale(5))
+async def test_rebuilding_a_wiki_of_many_batches_reverts_only_the_edit(wiki: Wiki) -> None:
+    await retain_drafts(wiki, random_sources(5))
     await compile_all(wiki)
     compiled = await rows(wiki)
     edited = (await wiki.rows("pages"))[3]
@@ -90,7 +91,7 @@ async def test_a_wiki_of_many_batches_is_built_again_as_it_was(wiki: Wiki) -> No
     await rebuild_wiki(wiki.database, wiki.scope)
     await compile_all(wiki)
     built = await rows(wiki)
-    changed = {one[1] for one in built["pages"] if one not in compiled["pages"]}
+    changed = {row[1] for row in built["pages"] if row not in compiled["pages"]}
     assert changed == {edited["slug"]}
     after = await wiki.page(edited["id"])
     assert (after["body_md"], after["version"]) == (edited["body_md"], 3)

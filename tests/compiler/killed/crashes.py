@@ -75,7 +75,7 @@ ROWS = {
 }
 
 
-def tale(seed: int, length: int = 44) -> list[SourceDraft]:
+def random_sources(seed: int, length: int = 44) -> list[SourceDraft]:
     """Generate sources that create, extend and link pages, hold and promote mentions, and fill rollup sections."""
     chance, drafts = random.Random(seed), []
     for n in range(length):
@@ -95,7 +95,7 @@ def draft(day: int, text: str, **metadata: Any) -> SourceDraft:
     return SourceDraft("daily_note", f"day-{day}", text, captured_at=START + timedelta(days=day), metadata=metadata)
 
 
-async def keep(wiki: Wiki, drafts: list[SourceDraft]) -> None:
+async def retain_drafts(wiki: Wiki, drafts: list[SourceDraft]) -> None:
     await retain_sources(wiki.database, wiki.scope, drafts)
 
 
@@ -104,47 +104,49 @@ async def rows(wiki: Wiki) -> dict[str, list[tuple[Any, ...]]]:
     return {name: [tuple(row) for row in await wiki.look.fetch(sql, *where)] for name, sql in ROWS.items()}
 
 
-async def compiled(wiki: Wiki, seed: int) -> None:
-    await keep(wiki, tale(seed))
+async def compile_sources(wiki: Wiki, seed: int) -> None:
+    await retain_drafts(wiki, random_sources(seed))
     await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
 
 
-async def to_be_swept(wiki: Wiki, seed: int) -> None:
+async def prepare_sweep(wiki: Wiki, seed: int) -> None:
     """Prepare a compiled wiki with many mentions that have earned a page; some are the name of a page by now."""
-    await compiled(wiki, seed)
+    await compile_sources(wiki, seed)
     names = [f"Cook {word(n)}" for n in range(24)]
-    await keep(wiki, [draft(100 + n, "\n".join(f"hold {name}" for name in names[n % 2 :: 2])) for n in range(6)])
+    await retain_drafts(
+        wiki, [draft(100 + n, "\n".join(f"hold {name}" for name in names[n % 2 :: 2])) for n in range(6)]
+    )
     await run_all_but(wiki, "sweep")
     for name in names[::5]:
         await create_page(wiki.database, wiki.scope, PageDraft("entity", f"{name} of Springfield", aliases=[name]))
 
 
-async def to_be_rebuilt(wiki: Wiki, seed: int) -> None:
+async def prepare_rebuild(wiki: Wiki, seed: int) -> None:
     """Prepare a compiled wiki with sections in which people wrote text that no source supports."""
-    await compiled(wiki, seed)
+    await compile_sources(wiki, seed)
     for page in (await wiki.rows("pages", "created_at, id"))[::3]:
         body = page["body_md"].replace("\n- ", "\n- Yes: ", 1)
         await update_page(wiki.database, wiki.scope, page["id"], body=body)
     await rebuild_wiki(wiki.database, wiki.scope)
 
 
-async def forgotten(wiki: Wiki, seed: int) -> None:
+async def prepare_forgetting(wiki: Wiki, seed: int) -> None:
     """Prepare a compiled wiki, some of whose sources are to be forgotten."""
-    await compiled(wiki, seed)
+    await compile_sources(wiki, seed)
     sources = await wiki.rows("sources", "created_at, id")
     for row in sources[3::7]:
         await forget_source(wiki.database, wiki.scope, row["id"])
 
 
-async def retained(wiki: Wiki, seed: int) -> None:
-    await keep(wiki, tale(seed))
+async def prepare_retain(wiki: Wiki, seed: int) -> None:
+    await retain_drafts(wiki, random_sources(seed))
 
 
 RUNS: Mapping[str, Callable[[Wiki, int], Awaitable[None]]] = {
-    "retain": retained,
-    "sweep": to_be_swept,
-    "rebuild": to_be_rebuilt,
-    "forget": forgotten,
+    "retain": prepare_retain,
+    "sweep": prepare_sweep,
+    "rebuild": prepare_rebuild,
+    "forget": prepare_forgetting,
 }
 """The functions that give a wiki open jobs of one kind, and no others."""
 
@@ -155,16 +157,16 @@ async def run_all_but(wiki: Wiki, trigger: str) -> None:
         await work_once(wiki.database, story(scribe=Scribe(), caps=CAPS), "calm")
 
 
-async def undisturbed(wiki: Wiki, seed: int, trigger: str = "retain") -> dict[str, list[tuple[Any, ...]]]:
+async def run_undisturbed(wiki: Wiki, seed: int, trigger: str = "retain") -> dict[str, list[tuple[Any, ...]]]:
     await RUNS[trigger](wiki, seed)
     await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
     return await rows(wiki)
 
 
-async def killed(
+async def run_with_kills(
     wiki: Wiki, seed: int, kills: int, trigger: str = "retain", longest: float = 0.25
 ) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
-    """Do the same with killed workers. Return the rows, and how many workers had a job when they were killed."""
+    """Run the jobs with workers that are killed, and return the rows and how many of the workers had a job then."""
     chance, struck = random.Random(seed), 0
     await RUNS[trigger](wiki, seed)
     for _ in range(kills):
@@ -188,8 +190,8 @@ async def main(dsn: str, kills: int, trigger: str = "retain") -> None:
     seed = total = 0
     while total < kills:
         calm, wild = await open_wiki(dsn), await open_wiki(dsn)
-        expected = await undisturbed(calm, seed, trigger)
-        found, struck = await killed(wild, seed, 30, trigger)
+        expected = await run_undisturbed(calm, seed, trigger)
+        found, struck = await run_with_kills(wild, seed, 30, trigger)
         assert found == expected, f"seed {seed}"
         total, seed = total + struck, seed + 1
         print(f"seed {seed}: {struck} workers were killed at work, {total} in all; the wikis are the same", flush=True)

@@ -1,4 +1,4 @@
-"""A worker that dies at any moment leaves whole batches: who goes on makes the same wiki, row by row."""
+"""A worker that dies leaves only whole batches, and the next worker completes the same wiki."""
 
 import asyncio
 from collections import Counter
@@ -11,7 +11,16 @@ from compiler.compiler import Caps, Compiler
 from compiler.jobs.worker import run, work
 from db.database import Database
 from resolvers.jobs.queue import claim
-from tests.compiler.killed.crashes import CAPS, RECLAIM, RUNS, keep, killed, rows, tale, undisturbed
+from tests.compiler.killed.crashes import (
+    CAPS,
+    RECLAIM,
+    RUNS,
+    random_sources,
+    retain_drafts,
+    rows,
+    run_undisturbed,
+    run_with_kills,
+)
 from tests.compiler.story import Scribe, Story, compile_all, compiles, story
 from tests.examples import examples
 from tests.wiki import Wiki, close_wiki, open_wiki
@@ -21,32 +30,34 @@ from tests.wiki import Wiki, close_wiki, open_wiki
     ("trigger", "kills"),
     [("retain", examples(12, 24)), *((trigger, examples(6, 8)) for trigger in ("sweep", "rebuild", "forget"))],
 )
-async def test_killed_workers_make_the_same_wiki(dsn: str, wiki: Wiki, trigger: str, kills: int) -> None:
+async def test_killed_workers_leave_the_same_wiki_as_undisturbed_ones(
+    dsn: str, wiki: Wiki, trigger: str, kills: int
+) -> None:
     calm = await open_wiki(dsn)
     try:
-        expected = await undisturbed(calm, 1, trigger)
+        expected = await run_undisturbed(calm, 1, trigger)
     finally:
         await close_wiki(calm)
-    found, struck = await killed(wiki, 1, kills, trigger)
+    found, struck = await run_with_kills(wiki, 1, kills, trigger)
     assert struck >= 1, "how many it hits depends on how fast the machine is"
     assert found == expected
     assert all(len(table) > 3 for table in expected.values())
-    assert {row[3] for row in expected["lists"]} > {None}, "a section has grown"
+    assert {row[3] for row in expected["lists"]} > {None}, "a section was promoted"
 
 
 class Died(BaseException):
-    """What no code of ours catches."""
+    """An exception that no code of the product catches."""
 
 
-async def test_an_end_at_any_statement_of_a_batch_makes_the_same_wiki(
+async def test_dying_at_any_statement_of_a_batch_leaves_the_same_wiki(
     dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calm = await open_wiki(dsn)
     try:
-        expected = await undisturbed(calm, 2)
+        expected = await run_undisturbed(calm, 2)
     finally:
         await close_wiki(calm)
-    await keep(wiki, tale(2))
+    await retain_drafts(wiki, random_sources(2))
     assert await die_at_every_statement(dsn, wiki, monkeypatch, 5) >= 20
     assert await rows(wiki) == expected
 
@@ -54,7 +65,7 @@ async def test_an_end_at_any_statement_of_a_batch_makes_the_same_wiki(
 async def die_at_every_statement(
     dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, stride: int, compiler: Compiler | None = None
 ) -> int:
-    """Run the jobs of a wiki with a worker that dies again and again, each time later; how often it did."""
+    """Run the jobs with a worker that dies, each time at a later statement, and return how often it died."""
     deaths, statements, dies_at = 0, 0, 3
     original = Database.connect
 
@@ -102,7 +113,7 @@ async def die_at_every_statement(
     return deaths
 
 
-async def test_workers_at_once_compile_each_wiki_alone_and_lose_nothing(dsn: str, wiki: Wiki) -> None:
+async def test_concurrent_workers_compile_each_wiki_once(dsn: str, wiki: Wiki) -> None:
     wikis = [wiki, *[await wiki.neighbour() for _ in range(19)]]
     at_work: Counter[str] = Counter()
 
@@ -116,8 +127,8 @@ async def test_workers_at_once_compile_each_wiki_alone_and_lose_nothing(dsn: str
             at_work[owner] -= 1
             return plan
 
-    for n, one in enumerate(wikis):
-        await keep(one, tale(n, 6))
+    for n, current in enumerate(wikis):
+        await retain_drafts(current, random_sources(n, 6))
     databases = [Database(dsn, size=2) for _ in range(4)]
     for database in databases:
         await database.open()
@@ -133,24 +144,24 @@ async def test_workers_at_once_compile_each_wiki_alone_and_lose_nothing(dsn: str
     await asyncio.gather(*workers, return_exceptions=True)
     for database in databases:
         await database.close()
-    for one in wikis:
-        jobs = await compiles(one)
+    for current in wikis:
+        jobs = await compiles(current)
         assert [job["status"] for job in jobs] == ["succeeded"]
         assert jobs[0]["metrics"]["sources_read"] == 6
         assert jobs[0]["attempt"] == 1
     alone = await open_wiki(dsn)
     try:
-        await keep(alone, tale(3, 6))
+        await retain_drafts(alone, random_sources(3, 6))
         await compile_all(alone, story(caps=Caps(batch=3)))
         assert await rows(alone) == await rows(wikis[3])
     finally:
         await close_wiki(alone)
 
 
-async def test_a_job_that_an_outage_ends_is_tried_again_once_it_is_over(
+async def test_a_job_is_retried_soon_after_a_database_outage(
     dsn: str, server_dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Not only when the worker would have been silent for too long."""
+    """The retry does not wait until the heartbeat of the worker is overdue."""
     monkeypatch.setattr("compiler.jobs.worker.RETRY_PAUSE", 0.05)
     name = urlsplit(dsn).path.strip("/")
     operator = await asyncpg.connect(server_dsn)
@@ -163,7 +174,7 @@ async def test_a_job_that_an_outage_ends_is_tried_again_once_it_is_over(
             await operator.execute(ends, name, wiki.look.get_server_pid())
             return await super().plan(sources, knowledge)
 
-    await keep(wiki, tale(0, 6))
+    await retain_drafts(wiki, random_sources(0, 6))
     database = Database(dsn, size=2)
     await database.open()
     worker = asyncio.create_task(work(database, story(Struck(), Scribe()), idle=0.01))
@@ -183,7 +194,7 @@ async def test_a_job_that_an_outage_ends_is_tried_again_once_it_is_over(
 
 
 @pytest.mark.parametrize("trigger", ["sweep", "rebuild", "forget"])
-async def test_an_end_at_any_statement_of_a_run_makes_the_same_wiki(
+async def test_dying_at_any_statement_of_another_run_leaves_the_same_wiki(
     dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, trigger: str
 ) -> None:
     calm = await open_wiki(dsn)
