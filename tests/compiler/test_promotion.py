@@ -1,4 +1,4 @@
-"""Names that were seen often enough become pages, though no new source comes in."""
+"""Sweeps promote mentions with enough sources to pages, without new sources."""
 
 import asyncio
 from datetime import UTC, date, datetime, time, timedelta
@@ -19,13 +19,15 @@ from tests.wiki import Wiki
 FIRST = datetime(2026, 4, 1, 12, tzinfo=UTC)
 
 
-async def see(wiki: Wiki, name: str, *days: int, quote: str | None = "We ate at {}.", start: int = 0) -> None:
-    """A source on each of these days that names it."""
+async def add_mentioning_sources(
+    wiki: Wiki, name: str, *days: int, quote: str | None = "We ate at {}.", start: int = 0
+) -> None:
+    """Add a source for each of these days that mentions the name."""
     for n, day in enumerate(days, start):
         draft = SourceDraft("daily_note", f"{name} {n}", f"A day with {name}.", captured_at=FIRST + timedelta(day))
         source = await add_source(wiki.database, wiki.scope, draft)
-        said = quote and f"{quote.format(name)} ({n})"
-        await record_mention(wiki.database, wiki.scope, name=name, source_id=source.source_id, quote=said)
+        context = quote and f"{quote.format(name)} ({n})"
+        await record_mention(wiki.database, wiki.scope, name=name, source_id=source.source_id, quote=context)
 
 
 class Silent(Scribe):
@@ -33,14 +35,14 @@ class Silent(Scribe):
         return ""
 
 
-async def swept(wiki: Wiki, **given) -> list:
+async def run_sweep(wiki: Wiki, **given) -> list:
     await sweep(wiki.database, wiki.scope)
     return await compile_all(wiki, story(**given))
 
 
 async def test_a_name_seen_in_three_sources_becomes_a_page(wiki: Wiki) -> None:
-    await see(wiki, "Chef João", 0, 15, 30)
-    (job,) = await swept(wiki, scribe=Silent())
+    await add_mentioning_sources(wiki, "Chef João", 0, 15, 30)
+    (job,) = await run_sweep(wiki, scribe=Silent())
     page = (await pages(wiki))["Chef João"]
     assert (page["type"], page["slug"], page["summary"]) == ("entity", "chef-joao", "We ate at Chef João.")
     assert page["body_md"].splitlines()[0] == "## Notes"
@@ -52,7 +54,7 @@ async def test_a_name_seen_in_three_sources_becomes_a_page(wiki: Wiki) -> None:
     assert (job["trigger"], job["status"], job["metrics"]["mentions_promoted"]) == ("sweep", "succeeded", 1)
 
 
-async def test_what_a_compile_leaves_behind_and_has_earned_a_page_waits_for_no_night(wiki: Wiki) -> None:
+async def test_a_compile_queues_a_sweep_for_mentions_with_enough_sources(wiki: Wiki) -> None:
     await retain(wiki, "hold Chef João", "hold Chef João")
     await compile_all(wiki)
     assert not await pages(wiki)
@@ -71,42 +73,42 @@ async def test_nothing_is_promoted_while_sources_are_unread(wiki: Wiki) -> None:
     assert "- A cook." in (await pages(wiki))["Chef João"]["body_md"]
 
 
-async def test_the_third_source_that_is_said_to_name_it_asks_for_the_page(wiki: Wiki) -> None:
-    await see(wiki, "Chef João", 0, 400)
+async def test_the_third_recorded_mention_queues_a_sweep(wiki: Wiki) -> None:
+    await add_mentioning_sources(wiki, "Chef João", 0, 400)
     assert not await wiki.rows("compile_jobs")
-    await see(wiki, "Chef João", 4000, start=2)
+    await add_mentioning_sources(wiki, "Chef João", 4000, start=2)
     (job,) = await compile_all(wiki)
     assert (job["trigger"], job["metrics"]["mentions_promoted"]) == ("sweep", 1)
 
 
-async def test_where_only_admins_ask_for_jobs_no_sighting_does(wiki: Wiki) -> None:
+async def test_mentions_queue_no_job_if_compiling_is_disabled(wiki: Wiki) -> None:
     await set_compiling(wiki.database, wiki.scope.tenant_id, compiling=False)
-    await see(wiki, "Chef João", 0, 1, 2)
+    await add_mentioning_sources(wiki, "Chef João", 0, 1, 2)
     assert not await wiki.rows("compile_jobs")
 
 
-async def test_its_writer_reads_the_sources_and_the_quotes_are_what_is_left_otherwise(wiki: Wiki) -> None:
-    await see(wiki, "Momofuku", 0, 1, 2)
-    await see(wiki, "Franklin", 0, 1, 2, quote=None)
-    await swept(wiki)
+async def test_a_promoted_page_is_written_from_sources_or_else_from_quotes(wiki: Wiki) -> None:
+    await add_mentioning_sources(wiki, "Momofuku", 0, 1, 2)
+    await add_mentioning_sources(wiki, "Franklin", 0, 1, 2, quote=None)
+    await run_sweep(wiki)
     found = await pages(wiki)
     assert "- Momofuku 0 names it." in found["Momofuku"]["body_md"]
-    await see(wiki, "Paula", 0, 1, 2, quote=None)
-    await swept(wiki, scribe=Silent())
+    await add_mentioning_sources(wiki, "Paula", 0, 1, 2, quote=None)
+    await run_sweep(wiki, scribe=Silent())
     assert "- 2026-04-03: named [^Paula%202]" in (await pages(wiki))["Paula"]["body_md"]
 
 
-async def test_each_of_many_names_is_quoted_by_its_own_sources(wiki: Wiki) -> None:
+async def test_each_promoted_page_quotes_its_own_sources(wiki: Wiki) -> None:
     names = [f"Chef {letter}o" for letter in "BCDFGHJKLMNP"]
     for name in names:
-        await see(wiki, name, 0, 1, 2)
-    await swept(wiki, scribe=Silent())
+        await add_mentioning_sources(wiki, name, 0, 1, 2)
+    await run_sweep(wiki, scribe=Silent())
     found = await pages(wiki)
     assert sorted(found) == names
     assert all(f"We ate at {name}. (0)" in found[name]["body_md"] for name in names)
 
 
-async def test_a_page_that_a_sweep_makes_is_listed_where_it_belongs(wiki: Wiki) -> None:
+async def test_a_page_made_by_a_sweep_is_listed_in_its_topic(wiki: Wiki) -> None:
     topic = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lisbon"))
     for n in range(3):
         draft = SourceDraft(
@@ -116,69 +118,69 @@ async def test_a_page_that_a_sweep_makes_is_listed_where_it_belongs(wiki: Wiki) 
         await record_mention(
             wiki.database, wiki.scope, name="Chef João", source_id=source.source_id, quote="He cooked."
         )
-    await swept(wiki)
+    await run_sweep(wiki)
     assert "- [**Chef João**](/wiki/entity/chef-joao)" in (await wiki.page(topic.page_id))["body_md"]
 
 
-async def test_what_is_seen_too_seldom_or_ignored_is_left_alone(wiki: Wiki) -> None:
-    await see(wiki, "Twice", 0, 1)
-    await see(wiki, "Unwanted", 0, 1, 2)
+async def test_rare_and_ignored_mentions_are_not_promoted(wiki: Wiki) -> None:
+    await add_mentioning_sources(wiki, "Twice", 0, 1)
+    await add_mentioning_sources(wiki, "Unwanted", 0, 1, 2)
     unwanted = await wiki.row("mentions", alias="unwanted")
     await ignore_mention(wiki.database, wiki.scope, unwanted["id"])
     assert await sweep(wiki.database, wiki.scope) is None
     assert not await pages(wiki)
 
 
-async def test_a_name_that_a_page_answers_to_meanwhile_goes_to_that_page(wiki: Wiki) -> None:
-    await see(wiki, "Momo", 0, 1, 2)
-    made = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Momofuku", aliases=["Momo"]))
-    await swept(wiki, scribe=Silent())
+async def test_a_mention_that_became_an_alias_is_promoted_to_that_page(wiki: Wiki) -> None:
+    await add_mentioning_sources(wiki, "Momo", 0, 1, 2)
+    page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Momofuku", aliases=["Momo"]))
+    await run_sweep(wiki, scribe=Silent())
     assert list(await pages(wiki)) == ["Momofuku"]
     mention = await wiki.row("mentions")
-    assert (mention["status"], mention["promoted_page_id"]) == ("promoted", made.page_id)
+    assert (mention["status"], mention["promoted_page_id"]) == ("promoted", page.page_id)
     assert ("Momofuku", "highlights", "Momo 0") in await cited(wiki)
 
 
-async def test_an_update_that_brings_the_name_of_a_held_mention_promotes_it(wiki: Wiki) -> None:
-    made = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Momofuku"))
-    await see(wiki, "Momo", 0)
+async def test_an_update_that_adds_the_alias_of_a_mention_promotes_it(wiki: Wiki) -> None:
+    page = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Momofuku"))
+    await add_mentioning_sources(wiki, "Momo", 0)
     (source_id,) = await retain(wiki, "to entity Momofuku\nThey call it Momo.")
-    update = PageUpdate(made.page_id, (SectionProposal("notes", (source_id,)),), aliases=("Momo",))
+    update = PageUpdate(page.page_id, (SectionProposal("notes", (source_id,)),), aliases=("Momo",))
     (job,) = await compile_all(wiki, story(Story(extra=Plan(updates=(update,)))))
     mention = await wiki.row("mentions")
-    assert (mention["status"], mention["promoted_page_id"]) == ("promoted", made.page_id)
+    assert (mention["status"], mention["promoted_page_id"]) == ("promoted", page.page_id)
     assert job["metrics"]["mentions_promoted"] == 1
 
 
-async def test_a_job_that_has_made_enough_pages_hands_the_rest_on(wiki: Wiki) -> None:
+async def test_a_sweep_at_its_cap_leaves_the_rest_to_another_job(wiki: Wiki) -> None:
     for n in range(13):
-        await see(wiki, f"Cook {chr(97 + n) * 3}", 0, 1, 2)
-    jobs = await swept(wiki, caps=Caps(new_pages=4))
+        await add_mentioning_sources(wiki, f"Cook {chr(97 + n) * 3}", 0, 1, 2)
+    jobs = await run_sweep(wiki, caps=Caps(new_pages=4))
     assert [job["status"] for job in jobs] == ["succeeded", "succeeded"]
     assert sum(job["metrics"]["mentions_promoted"] for job in jobs) == 13
     assert len(await pages(wiki)) == 13
 
 
-async def test_sightings_during_a_sweep_lose_no_count(wiki: Wiki) -> None:
-    await see(wiki, "Chef João", 0, 1, 2)
+async def test_mentions_recorded_during_a_sweep_are_counted(wiki: Wiki) -> None:
+    await add_mentioning_sources(wiki, "Chef João", 0, 1, 2)
     await sweep(wiki.database, wiki.scope)
     running = asyncio.create_task(work_once(wiki.database, story(scribe=Scribe(0.02)), "test"))
-    await asyncio.gather(*(see(wiki, "Chef João", n, start=n) for n in range(3, 15)))
+    await asyncio.gather(*(add_mentioning_sources(wiki, "Chef João", n, start=n) for n in range(3, 15)))
     await running
     mention = await wiki.row("mentions")
     assert (mention["status"], mention["mention_count"]) == ("promoted", 15)
     assert len(await wiki.rows("sightings", "source_id")) == 15
 
 
-async def test_workers_sweep_a_wiki_once_a_day_whoever_comes_first(wiki: Wiki) -> None:
+async def test_concurrent_workers_sweep_a_wiki_once_a_day(wiki: Wiki) -> None:
     await set_compiling(wiki.database, wiki.scope.tenant_id, compiling=False)
     other = await wiki.neighbour()
-    for one in (wiki, other):
-        await see(one, "Chef João", 0, 1, 2)
+    for current in (wiki, other):
+        await add_mentioning_sources(current, "Chef João", 0, 1, 2)
     today = date(2026, 11, 22)
     assert all(await asyncio.gather(*(sweep_all(wiki.database, today) for _ in range(5))))
-    for one in (wiki, other):
-        assert [job["trigger"] for job in await one.rows("compile_jobs")] == ["sweep"]
+    for current in (wiki, other):
+        assert [job["trigger"] for job in await current.rows("compile_jobs")] == ["sweep"]
     await wiki.look.execute("DELETE FROM compile_jobs")
     await sweep_all(wiki.database, today)
     assert not await wiki.rows("compile_jobs")
@@ -186,9 +188,9 @@ async def test_workers_sweep_a_wiki_once_a_day_whoever_comes_first(wiki: Wiki) -
     assert await wiki.rows("compile_jobs")
 
 
-async def test_a_night_begins_at_its_hour_and_never_where_it_is_not_wanted(wiki: Wiki) -> None:
+async def test_the_daily_sweep_runs_at_its_hour_unless_disabled(wiki: Wiki) -> None:
     await set_compiling(wiki.database, wiki.scope.tenant_id, compiling=False)
-    await see(wiki, "Chef João", 0, 1, 2)
+    await add_mentioning_sources(wiki, "Chef João", 0, 1, 2)
     moment = datetime(2026, 11, 22, 2, 59, tzinfo=UTC)
     sweep = DailySweep(time(3), lambda: moment)
     await sweep.run_if_due(wiki.database)
@@ -199,9 +201,9 @@ async def test_a_night_begins_at_its_hour_and_never_where_it_is_not_wanted(wiki:
     assert await wiki.rows("compile_jobs")
 
 
-async def test_a_name_that_its_planner_doubts_gets_no_page_by_number_alone(wiki: Wiki) -> None:
-    """What a planner keeps with a name says how much the sources that it has read are worth."""
-    await see(wiki, "Sync", 0, 1, 2, 3)
+async def test_a_doubted_mention_needs_evidence_besides_its_count(wiki: Wiki) -> None:
+    """The cluster that a planner stores with a mention weighs the sources that it has read."""
+    await add_mentioning_sources(wiki, "Sync", 0, 1, 2, 3)
     doubted = '{"marks": {"open": 4}, "sources": 4, "weight": 4, "read": 4, "evidence": 0, "lacks": "naming"}'
     await wiki.look.execute("DELETE FROM compile_jobs")
     await wiki.look.execute(f"UPDATE mentions SET cluster = '{doubted}'")
@@ -211,12 +213,12 @@ async def test_a_name_that_its_planner_doubts_gets_no_page_by_number_alone(wiki:
     assert nearest.missing == (
         "nothing says yet that it is a name; write it as [[Sync]] or #tag where a note is about it"
     )
-    await see(wiki, "Sync", 4, 5, 6, start=4)
-    assert await sweep(wiki.database, wiki.scope), "three sources of which somebody said so"
+    await add_mentioning_sources(wiki, "Sync", 4, 5, 6, start=4)
+    assert await sweep(wiki.database, wiki.scope), "the planner has not read the three new sources"
 
 
-async def test_what_another_planner_keeps_with_a_name_does_not_stop_a_sweep(wiki: Wiki) -> None:
-    await see(wiki, "Sync", 0, 1, 2)
+async def test_an_invalid_cluster_of_a_mention_does_not_stop_a_sweep(wiki: Wiki) -> None:
+    await add_mentioning_sources(wiki, "Sync", 0, 1, 2)
     await wiki.look.execute("""UPDATE mentions SET cluster = '{"evidence": "much", "read": [], "lacks": {}}'""")
-    await swept(wiki, scribe=Silent())
+    await run_sweep(wiki, scribe=Silent())
     assert list(await pages(wiki)) == ["Sync"]

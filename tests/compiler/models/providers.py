@@ -27,12 +27,12 @@ class Provider:
     """A provider: the manners of its next answers, and the headers and body of each request that it got."""
 
     name: str
-    says: list[str] = field(default_factory=lambda: ["well"])
-    asked: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
+    manners: list[str] = field(default_factory=lambda: ["well"])
+    requests: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
 
     def reply(self, headers: dict[str, str], body: dict[str, Any]) -> Reply:
-        manner = self.says[min(len(self.asked), len(self.says) - 1)]
-        self.asked.append((headers, body))
+        manner = self.manners[min(len(self.requests), len(self.manners) - 1)]
+        self.requests.append((headers, body))
         return MANNERS[manner](self, body)
 
     def message(self, body: dict[str, Any], *, ending: str = "well", arguments: str | None = None) -> dict[str, Any]:
@@ -43,8 +43,8 @@ class Provider:
 
 def as_openai(body: dict[str, Any], ending: str, arguments: str | None) -> dict[str, Any]:
     tool = body["tools"][0]["function"]
-    said = arguments or json.dumps(ANSWERS["statements" in tool["parameters"]["properties"]])
-    call = {"id": "1", "type": "function", "function": {"name": tool["name"], "arguments": said}}
+    arguments_json = arguments or json.dumps(ANSWERS["statements" in tool["parameters"]["properties"]])
+    call = {"id": "1", "type": "function", "function": {"name": tool["name"], "arguments": arguments_json}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     reason = {"well": "tool_calls", "cut": "length", "refused": "content_filter"}[ending]
     if ending == "refused":
@@ -69,7 +69,7 @@ def as_anthropic(body: dict[str, Any], ending: str, arguments: str | None) -> di
 
 
 def well(provider: Provider, body: dict[str, Any]) -> Reply:
-    return told(200, provider.message(body))
+    return json_reply(200, provider.message(body))
 
 
 def slow(provider: Provider, body: dict[str, Any]) -> Reply:
@@ -85,16 +85,16 @@ def broken(provider: Provider, body: dict[str, Any]) -> Reply:
 
 def failing(status: int, kind: str, **headers: str) -> Any:
     error = {"error": {"message": f"No: {SECRET}, {KEY}", "type": kind, "code": kind}, "type": "error"}
-    return lambda provider, body: told(status, error, headers)
+    return lambda provider, body: json_reply(status, error, headers)
 
 
 MANNERS: dict[str, Any] = {
     "well": well,
     "slow": slow,
     "broken": broken,
-    "cut": lambda provider, body: told(200, provider.message(body, ending="cut", arguments='{"pages": [{"ty')),
-    "refused": lambda provider, body: told(200, provider.message(body, ending="refused")),
-    "malformed": lambda provider, body: told(200, provider.message(body, arguments='{"pages": "none"}')),
+    "cut": lambda provider, body: json_reply(200, provider.message(body, ending="cut", arguments='{"pages": [{"ty')),
+    "refused": lambda provider, body: json_reply(200, provider.message(body, ending="refused")),
+    "malformed": lambda provider, body: json_reply(200, provider.message(body, arguments='{"pages": "none"}')),
     "noise": lambda provider, body: (200, {"content-type": "application/json"}, b"<html>Gateway</html>"),
     "busy": failing(429, "rate_limit_error", **{"retry-after": "0", "retry-after-ms": "5"}),
     "down": failing(500, "api_error", **{"retry-after-ms": "5"}),
@@ -104,7 +104,7 @@ MANNERS: dict[str, Any] = {
 }
 
 
-def told(status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> Reply:
+def json_reply(status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> Reply:
     return status, {"content-type": "application/json", **(headers or {})}, json.dumps(body).encode()
 
 
@@ -123,7 +123,7 @@ def serving(provider: Provider) -> Iterator[str]:
                 self.end_headers()
                 self.wfile.write(data)
 
-        def log_message(self, *told: Any) -> None:
+        def log_message(self, *values: Any) -> None:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -23,11 +23,11 @@ Answer = Any
 TOKENS = RequestUsage(input_tokens=100, output_tokens=10)
 
 
-def nothing(shown: str) -> Answer:
+def empty_answer(shown: str) -> Answer:
     return {}
 
 
-def plainly(shown: str) -> Answer:
+def quote_sources(shown: str) -> Answer:
     """Write a statement for each source: the beginning of its text."""
     texts = {handle: text.partition("\n\n")[2] for handle, _, text in SOURCE.findall(shown)}
     return {"statements": [{"text": text[:60], "sources": [handle]} for handle, text in texts.items()]}
@@ -35,8 +35,8 @@ def plainly(shown: str) -> Answer:
 
 @dataclass
 class Oracle:
-    planning: Callable[[str], Answer] = nothing
-    writing: Callable[[str], Answer] = plainly
+    planning: Callable[[str], Answer] = empty_answer
+    writing: Callable[[str], Answer] = quote_sources
     usage: RequestUsage = field(default_factory=lambda: TOKENS)
     shown: list[str] = field(default_factory=list)
 

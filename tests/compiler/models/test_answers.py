@@ -1,4 +1,4 @@
-"""Whatever a model answers: what becomes of it cites its sources, and is of what it was shown."""
+"""Whatever a model answers, the plan and the text made of it cite only sources that it was shown."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -44,12 +44,12 @@ words = st.one_of(
 sections = st.lists(st.builds(SectionAnswer, slug=words, heading=st.none() | words, sources=handles), max_size=3)
 types = st.sampled_from(["entity", "topic", "decision", "spirit", ""])
 named = {"aliases": st.lists(words, max_size=3), "tags": st.lists(words, max_size=3), "sections": sections}
-made = st.builds(
+new_pages = st.builds(
     PageAnswer, handle=st.sampled_from(["n1", "n2", "p1", ""]), type=types, title=words, promotes=handles, **named
 )
 answers = st.builds(
     PlanAnswer,
-    pages=st.lists(made, max_size=4),
+    pages=st.lists(new_pages, max_size=4),
     updates=st.lists(st.builds(UpdateAnswer, page=st.sampled_from(["p1", "p2", "n1"]), **named), max_size=3),
     held=st.lists(st.builds(HeldAnswer, name=words, source=st.sampled_from(["s1", "s9"]), quote=words), max_size=3),
     links=st.lists(
@@ -66,7 +66,7 @@ statements = st.builds(
 
 
 @given(answers)
-def test_a_plan_cites_only_what_was_shown(answer: PlanAnswer) -> None:
+def test_a_plan_cites_only_sources_that_were_shown(answer: PlanAnswer) -> None:
     plan = plan_of(answer, SHOWN)
     for page in plan.new_pages:
         assert page.sections
@@ -88,7 +88,7 @@ def test_a_plan_cites_only_what_was_shown(answer: PlanAnswer) -> None:
 
 
 @given(answers)
-def test_other_names_are_those_that_a_cited_source_writes(answer: PlanAnswer) -> None:
+def test_aliases_in_a_plan_are_names_that_sources_write(answer: PlanAnswer) -> None:
     plan: Plan = plan_of(answer, SHOWN)
     written = normalise(" ".join(source.content for source in SOURCES.values()))
     for page in (*plan.new_pages, *plan.updates):
@@ -97,7 +97,7 @@ def test_other_names_are_those_that_a_cited_source_writes(answer: PlanAnswer) ->
 
 @given(statements)
 @example(SectionTextAnswer(statements=[StatementAnswer(text="1. [[x]] **Toronto**", sources=["s2"])]))
-def test_every_line_cites_shown_sources_and_nothing_in_it_is_alive(answer: SectionTextAnswer) -> None:
+def test_every_line_cites_shown_sources_and_has_no_links(answer: SectionTextAnswer) -> None:
     for line in lines_of(answer, "notes", SOURCES, {"Toronto"}, []):
         assert line.startswith("- ")
         refs = find_refs(line)
@@ -107,31 +107,31 @@ def test_every_line_cites_shown_sources_and_nothing_in_it_is_alive(answer: Secti
         assert not find_links(line)
 
 
-def test_a_quote_stands_letter_by_letter_or_not_at_all() -> None:
+def test_a_quote_is_written_verbatim_or_left_out() -> None:
     given_quotes = {
         "Without marks.": "Ana ate ramen",
         "As it is written.": "Ana ate *ramen*",
         "Made up.": "Ana ate soup",
         "A sentence.": "They say “no bookings”.",
     }
-    asked = SectionTextAnswer(
+    answer = SectionTextAnswer(
         statements=[StatementAnswer(text=text, quote=q, sources=["s1", "s2"]) for text, q in given_quotes.items()]
     )
-    first, second, third, fourth = lines_of(asked, "notes", SOURCES, (), [])
+    first, second, third, fourth = lines_of(answer, "notes", SOURCES, (), [])
     assert "“Ana ate ramen”" in first
     assert r"“Ana ate \*ramen\*”" in second
     assert "soup" not in third
     assert "“They say “no bookings”.”" in fourth
 
 
-def test_words_in_quotation_marks_that_nobody_said_take_the_statement_with_them() -> None:
-    said = StatementAnswer(text="They take “no bookings”.", sources=["s1"])
-    not_said = StatementAnswer(text="They say “we are closed”.", sources=["s1"])
-    (line,) = lines_of(SectionTextAnswer(statements=[said, not_said]), "overview", SOURCES, (), [])
+def test_statements_that_quote_unsaid_words_are_dropped() -> None:
+    quoted = StatementAnswer(text="They take “no bookings”.", sources=["s1"])
+    invented = StatementAnswer(text="They say “we are closed”.", sources=["s1"])
+    (line,) = lines_of(SectionTextAnswer(statements=[quoted, invented]), "overview", SOURCES, (), [])
     assert line == f"They take “no bookings”. {mark(SOURCES['s1'])}"
 
 
-def test_a_title_in_bold_stays_bold_and_other_marks_are_letters() -> None:
+def test_bold_titles_stay_and_other_marks_are_removed_or_escaped() -> None:
     text = "# **Toronto** has **noodles**, ![x](http://e.example/a) and <b>"
     (line,) = lines_of(
         SectionTextAnswer(statements=[StatementAnswer(text=text, sources=["s1"])]), "overview", SOURCES, {"Toronto"}, []

@@ -1,4 +1,4 @@
-"""What providers do, well and badly, as their own libraries hear it: over HTTP, on this machine."""
+"""Answers and errors of providers are handled as their client libraries report them over HTTP."""
 
 import logging
 from collections.abc import Iterator
@@ -20,53 +20,53 @@ NAMES = {"openai": "openai-chat:cairn-test", "anthropic": "anthropic:cairn-test"
 @pytest.fixture(params=["openai", "anthropic"])
 def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     monkeypatch.setattr(pydantic_ai.models, "ALLOW_MODEL_REQUESTS", True)
-    one = Provider(request.param)
-    with serving(one) as address:
+    fake = Provider(request.param)
+    with serving(fake) as address:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
         monkeypatch.setenv("OLLAMA_BASE_URL", f"{address}/v1")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
         for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OLLAMA_API_KEY"):
             monkeypatch.setenv(name, KEY)
-        yield one
+        yield fake
 
 
-async def compiled(wiki: Wiki, name: str, timeout: float = 20.0) -> dict[str, Any]:
-    """The job, after its first attempt."""
+async def compile_once(wiki: Wiki, name: str, timeout: float = 20.0) -> dict[str, Any]:
+    """Compile a source with this model, and return the job after its first attempt."""
     planner, writer = ExtractivePlanner(), ExtractiveWriter()
     author_factory = Models(name, (), planner, writer, Terms(timeout=timeout))
     await retain(wiki, "Momofuku is a restaurant.")
     return (await compile_all(wiki, Compiler(planner, writer, author_factory=author_factory)))[0]
 
 
-async def test_a_provider_that_answers_makes_pages_and_is_counted(wiki: Wiki, provider: Provider) -> None:
-    job = await compiled(wiki, NAMES[provider.name])
+async def test_an_answering_provider_makes_pages_and_its_usage_is_counted(wiki: Wiki, provider: Provider) -> None:
+    job = await compile_once(wiki, NAMES[provider.name])
     assert job["status"] == "succeeded"
     assert "It is a restaurant. [^day-0]" in (await pages(wiki))["Momofuku"]["body_md"]
     usage = job["metrics"]["usage"]
     assert (usage["requests"], usage["input_tokens"], usage["output_tokens"]) == (2, 2_000, 200)
-    headers, body = provider.asked[0]
+    headers, body = provider.requests[0]
     assert KEY in (headers.get("x-api-key"), (headers.get("authorization") or "").removeprefix("Bearer "))
     assert body["model"] == "cairn-test"
     assert 16_000 in (body.get("max_tokens"), body.get("max_completion_tokens"))
 
 
 @pytest.mark.parametrize("provider", ["openai"], indirect=True)
-async def test_a_server_of_ones_own_speaks_as_openai(wiki: Wiki, provider: Provider) -> None:
-    assert (await compiled(wiki, NAMES["ollama"]))["status"] == "succeeded"
-    assert provider.asked[0][1]["model"] == "cairn-test"
+async def test_ollama_is_reached_by_the_openai_protocol(wiki: Wiki, provider: Provider) -> None:
+    assert (await compile_once(wiki, NAMES["ollama"]))["status"] == "succeeded"
+    assert provider.requests[0][1]["model"] == "cairn-test"
 
 
 @pytest.mark.parametrize("manner", ["busy", "down", "overloaded"])
-async def test_what_passes_is_asked_again_within_the_attempt(wiki: Wiki, provider: Provider, manner: str) -> None:
-    provider.says = [manner, "well"]
-    job = await compiled(wiki, NAMES[provider.name])
+async def test_transient_errors_are_retried_within_the_attempt(wiki: Wiki, provider: Provider, manner: str) -> None:
+    provider.manners = [manner, "well"]
+    job = await compile_once(wiki, NAMES[provider.name])
     assert (job["status"], job["attempt"]) == ("succeeded", 1)
-    assert len(provider.asked) == 3
-    assert job["metrics"]["usage"]["requests"] == 2, "what failed was no answer"
+    assert len(provider.requests) == 3
+    assert job["metrics"]["usage"]["requests"] == 2, "a failed request is not counted"
 
 
 FOR_OPERATORS = {"unknown"}
-"""Errors that no retry mends."""
+"""Errors that no retry can fix."""
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ FOR_OPERATORS = {"unknown"}
         ("malformed", "gave no answer that has the form asked for, 3 times."),
     ],
 )
-async def test_what_stays_ends_the_attempt_and_is_told_without_what_the_provider_said(
+async def test_lasting_errors_end_the_attempt_without_leaking_provider_messages(
     wiki: Wiki, provider: Provider, caplog: pytest.LogCaptureFixture, manner: str, message: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    provider.says = [manner]
-    job = await compiled(wiki, NAMES[provider.name], timeout=0.4 if manner == "slow" else 20.0)
+    provider.manners = [manner]
+    job = await compile_once(wiki, NAMES[provider.name], timeout=0.4 if manner == "slow" else 20.0)
     expected = "failed" if manner in FOR_OPERATORS else "pending"
-    assert (job["status"], job["attempt"]) == (expected, 1), "only what may pass is tried again"
+    assert (job["status"], job["attempt"]) == (expected, 1), "only transient errors are retried"
     assert message in job["error"]
     assert not await pages(wiki)
     everything = f"{job} {caplog.text}"
@@ -100,6 +100,6 @@ async def test_what_stays_ends_the_attempt_and_is_told_without_what_the_provider
 
 
 @pytest.mark.parametrize("provider", ["openai"], indirect=True)
-async def test_sources_that_are_too_long_for_a_model_are_said_to_be(wiki: Wiki, provider: Provider) -> None:
-    provider.says = ["too long"]
-    assert "reads less than it was shown" in (await compiled(wiki, NAMES["openai"]))["error"]
+async def test_the_error_says_that_sources_are_too_long_for_the_model(wiki: Wiki, provider: Provider) -> None:
+    provider.manners = ["too long"]
+    assert "reads less than it was shown" in (await compile_once(wiki, NAMES["openai"]))["error"]

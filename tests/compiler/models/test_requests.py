@@ -1,4 +1,4 @@
-"""What goes into a request to a model."""
+"""Requests to a model have bounded parts of sources, fenced by marks with a key."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -21,30 +21,30 @@ def source(n: int, content: str) -> SourceText:
 @given(st.lists(st.integers(0, 3 * REQUEST_MAX), max_size=25))
 def test_each_source_is_read_once_in_order_and_no_request_is_too_long(lengths: list[int]) -> None:
     sources = [source(n, ("word " * length)[:length]) for n, length in enumerate(lengths)]
-    made = list(groups(sources))
-    assert [one for group in made for one in group.sources] == sources
-    for group in made:
+    read_groups = list(groups(sources))
+    assert [document for group in read_groups for document in group.sources] == sources
+    for group in read_groups:
         for parts in group.requests:
             assert sum(len(part.text) for part in parts) <= REQUEST_MAX
             assert len(parts) <= SOURCES_MAX
-        for one in group.sources:
-            texts = [part.text for parts in group.requests for part in parts if part.source is one]
-            assert "".join(texts) == one.content
+        for document in group.sources:
+            texts = [part.text for parts in group.requests for part in parts if part.source is document]
+            assert "".join(texts) == document.content
 
 
-def test_of_a_very_long_source_a_bounded_part_is_read() -> None:
+def test_a_very_long_source_is_read_up_to_a_limit() -> None:
     (group,) = groups([source(1, "x" * 2 * READ_MAX)])
     assert sum(len(part.text) for parts in group.requests for part in parts) == READ_MAX
 
 
-def test_parts_end_where_paragraphs_do() -> None:
+def test_long_sources_are_split_between_paragraphs() -> None:
     (group,) = groups([source(1, "One line.\n\n" * 5_000)])
     assert len(group.requests) == 3
     assert all(parts[0].text.endswith("\n\n") for parts in group.requests)
 
 
 @given(st.text())
-def test_nothing_between_the_marks_looks_like_one(text: str) -> None:
+def test_fenced_text_contains_no_marks(text: str) -> None:
     fenced = Fence().around("source s1", f"{text}<<<{text}>>>")
     first, *inner, last = fenced.split("\n")
     assert (first.count("<<<"), last.count("<<<")) == (1, 1)
@@ -52,11 +52,11 @@ def test_nothing_between_the_marks_looks_like_one(text: str) -> None:
     assert ">>>" not in "\n".join(inner)
 
 
-def test_marks_cannot_be_guessed() -> None:
+def test_each_fence_has_a_key_of_its_own() -> None:
     assert Fence().key != Fence().key
 
 
-def test_of_a_long_source_a_writer_is_shown_the_beginning_and_what_names_the_page() -> None:
+def test_a_writer_is_shown_the_beginning_and_lines_that_name_the_page() -> None:
     lines = [f"Line {n}." for n in range(2_000)]
     lines[1_000] = "Momofuku has ramen."
     read = passages("\n".join(lines), ["Momofuku"])

@@ -13,53 +13,53 @@ TEXT = "Momofuku is a restaurant in Toronto, open until ten."
 
 
 def planning(shown: str) -> Any:
-    """News for the page if it is there, else the page."""
+    """Propose an update of the page if it exists, else the page."""
     if "p1 | entity | Momofuku" in shown:
         return {"updates": [{"page": "p1", "sections": [{"slug": "overview", "sources": ["s1"]}]}]}
     return {"pages": [page("Momofuku", "s1")]}
 
 
-def counted(oracle: Oracle) -> int:
-    """How many texts the model was asked for."""
+def text_requests(oracle: Oracle) -> int:
+    """Return how many section texts the model was asked for."""
     return sum("what to write" in shown for shown in oracle.shown)
 
 
 async def test_a_model_is_asked_for_text_from_the_third_source_on(new_wiki: Wiki) -> None:
-    asked = []
+    requests = []
     for number in range(4):
         oracle = Oracle(planning)
         await retain(new_wiki, f"{TEXT} Visit {number}.", start=number)
         *_, job = [job for job in await compile_all(new_wiki, oracle.compiler()) if job["trigger"] == "retain"]
-        asked.append(counted(oracle))
-        assert job["metrics"]["usage"].get("sections_by_rules", 0) == 1 - asked[-1]
+        requests.append(text_requests(oracle))
+        assert job["metrics"]["usage"].get("sections_by_rules", 0) == 1 - requests[-1]
         body = (await pages(new_wiki))["Momofuku"]["body_md"]
-        assert ("“" in body) is (not asked[-1]), "rules quote"
-    assert asked == [0, 0, 1, 1]
+        assert ("“" in body) is (not requests[-1]), "rules quote"
+    assert requests == [0, 0, 1, 1]
 
 
-async def test_a_new_version_of_a_source_is_no_further_one(new_wiki: Wiki) -> None:
-    for _ in range(3):
+async def test_versions_of_a_source_count_as_one_source_for_synthesis(new_wiki: Wiki) -> None:
+    for version in range(3):
         oracle = Oracle(planning)
-        await retain(new_wiki, f"{TEXT} Again {_}.")
+        await retain(new_wiki, f"{TEXT} Again {version}.")
         await compile_all(new_wiki, oracle.compiler())
-        assert counted(oracle) == 0
+        assert text_requests(oracle) == 0
 
 
-async def test_a_page_that_is_built_again_needs_as_many(new_wiki: Wiki) -> None:
+async def test_a_rebuilt_page_needs_as_many_sources_for_synthesis(new_wiki: Wiki) -> None:
     await retain(new_wiki, TEXT, f"{TEXT} Twice.")
     both = [{"slug": "overview", "sources": ["s1", "s2"]}]
-    made = {"pages": [{"type": "entity", "title": "Momofuku", "sections": both}]}
-    await compile_all(new_wiki, Oracle(lambda shown: made).compiler())
+    plan = {"pages": [{"type": "entity", "title": "Momofuku", "sections": both}]}
+    await compile_all(new_wiki, Oracle(lambda shown: plan).compiler())
     page_id = (await pages(new_wiki))["Momofuku"]["id"]
     for least, texts in ((3, 0), (2, 1)):
         await update_wiki_settings(new_wiki.database, new_wiki.scope, WikiSettings(min_sources_for_synthesis=least))
         oracle = Oracle(planning)
         await rebuild_page(new_wiki.database, new_wiki.scope, page_id)
         await compile_all(new_wiki, oracle.compiler())
-        assert counted(oracle) == texts
+        assert text_requests(oracle) == texts
 
 
-async def test_a_theme_is_made_from_enough_sources_only(new_wiki: Wiki) -> None:
+async def test_a_theme_needs_enough_sources(new_wiki: Wiki) -> None:
     await retain(new_wiki, "Rain on Monday.", "Rain on Tuesday.", "Rain on Friday.")
     thin = page("Rain at weekends", "s1", "s2", type="theme")
     oracle = Oracle(lambda shown: {"pages": [thin, page("Rain on weekdays", "s1", "s2", "s3", type="theme")]})

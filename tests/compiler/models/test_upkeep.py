@@ -1,4 +1,4 @@
-"""Sweeps, rebuilding and forgetting where a model plans and writes: within its budget, and never held up by it."""
+"""Sweeps, rebuilds and forgetting use a model within its budget; forgetting does not wait for the model."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from resolvers.sources.sources import forget_source
 from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.models.scripted import Oracle, page
 from tests.compiler.story import compile_all, pages, retain
-from tests.compiler.test_promotion import see
+from tests.compiler.test_promotion import add_mentioning_sources
 from tests.wiki import Wiki
 
 WORD = "Zyxglorb"
@@ -20,11 +20,11 @@ def planning(shown: str) -> Any:
     return {"pages": [page(name, "s1") for name in NAMES if name in shown]}
 
 
-async def hurry(wiki: Wiki) -> None:
+async def make_jobs_due(wiki: Wiki) -> None:
     await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
 
 
-async def test_a_page_is_built_again_by_the_model_and_what_it_uses_is_counted(wiki: Wiki) -> None:
+async def test_the_model_rebuilds_a_page_and_its_usage_is_counted(wiki: Wiki) -> None:
     oracle = Oracle(lambda shown: {"pages": [page("Momofuku", "s1")]})
     await retain(wiki, "Momofuku is a restaurant.")
     await compile_all(wiki, oracle.compiler())
@@ -36,7 +36,7 @@ async def test_a_page_is_built_again_by_the_model_and_what_it_uses_is_counted(wi
     assert (await wiki.row("model_usage"))["requests"] == 2 + job["metrics"]["usage"]["requests"]
 
 
-async def test_a_wiki_is_built_again_by_several_jobs_where_one_may_not_use_more(wiki: Wiki) -> None:
+async def test_a_rebuild_above_the_budget_of_a_job_continues_in_another(wiki: Wiki) -> None:
     for n, name in enumerate(NAMES):
         await retain(wiki, f"{name} is a restaurant.", start=n)
         await compile_all(wiki, Oracle(planning).compiler())
@@ -44,17 +44,17 @@ async def test_a_wiki_is_built_again_by_several_jobs_where_one_may_not_use_more(
     await rebuild_wiki(wiki.database, wiki.scope)
     compiler = Oracle(planning).compiler(Terms(budget=Budget(job_tokens=1)))
     await compile_all(wiki, compiler)
-    await hurry(wiki)
+    await make_jobs_due(wiki)
     done = [job for job in await compile_all(wiki, compiler) if job["trigger"] == "rebuild"]
     assert [job["metrics"].get("pages_rebuilt") for job in done] == [10, 3]
     assert done[0]["metrics"]["stopped"].startswith("What a job may use")
     assert {job["status"] for job in done} == {"succeeded"}
 
 
-async def test_a_source_is_forgotten_by_rules_when_nothing_is_left_of_the_budget(wiki: Wiki) -> None:
+async def test_rules_forget_a_source_if_the_budget_is_used_up(wiki: Wiki) -> None:
     source_ids = await retain(wiki, f"Baro sells {WORD}.", "Baro is a restaurant.")
-    both = {"pages": [{"type": "entity", "title": "Baro", "sections": [{"slug": "notes", "sources": ["s1", "s2"]}]}]}
-    await compile_all(wiki, Oracle(lambda shown: both).compiler())
+    plan = {"pages": [{"type": "entity", "title": "Baro", "sections": [{"slug": "notes", "sources": ["s1", "s2"]}]}]}
+    await compile_all(wiki, Oracle(lambda shown: plan).compiler())
     assert "pages.body_md" in await found_in(wiki, WORD)
     await forget_source(wiki.database, wiki.scope, source_ids[0])
     oracle = Oracle(planning)
@@ -65,31 +65,31 @@ async def test_a_source_is_forgotten_by_rules_when_nothing_is_left_of_the_budget
     assert "Baro is a restaurant." in (await pages(wiki))["Baro"]["body_md"]
 
 
-async def test_a_model_that_is_not_there_keeps_nothing_from_being_forgotten(wiki: Wiki) -> None:
+async def test_a_source_is_forgotten_though_the_model_is_unavailable(wiki: Wiki) -> None:
     source_ids = await retain(wiki, f"Baro sells {WORD}.", "Baro is a restaurant.")
-    both = {"pages": [{"type": "entity", "title": "Baro", "sections": [{"slug": "notes", "sources": ["s1", "s2"]}]}]}
-    await compile_all(wiki, Oracle(lambda shown: both).compiler())
+    plan = {"pages": [{"type": "entity", "title": "Baro", "sections": [{"slug": "notes", "sources": ["s1", "s2"]}]}]}
+    await compile_all(wiki, Oracle(lambda shown: plan).compiler())
     await forget_source(wiki.database, wiki.scope, source_ids[0])
-    gone = Oracle(lambda shown: ConnectionError("gone"), lambda shown: ConnectionError("gone"))
+    unavailable = Oracle(lambda shown: ConnectionError("gone"), lambda shown: ConnectionError("gone"))
     for _ in range(5):
-        await hurry(wiki)
-        job = (await compile_all(wiki, gone.compiler()))[-1]
+        await make_jobs_due(wiki)
+        job = (await compile_all(wiki, unavailable.compiler()))[-1]
     assert job["status"] == "succeeded"
     assert not await found_in(wiki, WORD)
 
 
-async def test_a_sweep_goes_on_when_it_may_use_more(wiki: Wiki) -> None:
-    await see(wiki, "Chef João", 0, 1, 2)
+async def test_a_sweep_above_the_daily_budget_continues_later(wiki: Wiki) -> None:
+    await add_mentioning_sources(wiki, "Chef João", 0, 1, 2)
     await sweep(wiki.database, wiki.scope)
     oracle = Oracle()
     await compile_all(wiki, oracle.compiler())
     assert oracle.shown
-    await see(wiki, "Chef Maria", 0, 1, 2)
+    await add_mentioning_sources(wiki, "Chef Maria", 0, 1, 2)
     await sweep(wiki.database, wiki.scope)
     jobs = await compile_all(wiki, Oracle().compiler(Terms(budget=Budget(day_tokens=1))))
     assert jobs[-2]["metrics"]["stopped"].startswith("What the tenant may use")
     assert (jobs[-1]["trigger"], jobs[-1]["status"]) == ("sweep", "pending")
     assert "Chef Maria" not in await pages(wiki)
-    await hurry(wiki)
+    await make_jobs_due(wiki)
     await compile_all(wiki, Oracle().compiler())
     assert "Chef Maria" in await pages(wiki)
