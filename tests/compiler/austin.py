@@ -39,7 +39,7 @@ def visits() -> list[SourceDraft]:
     notes += [note(20 + n, f"{coffee} {n}.", person="Priya Raman", city="Austin") for n in range(2)]
     for n, place in enumerate(("Taberna dos Mercadores", "Castelo de São Jorge")):
         notes.append(note(70 + n, f"We saw {place}.", place=place, city="Lisbon", tags=["travel"]))
-    return sorted(notes, key=lambda one: (one.captured_at, one.ref))
+    return sorted(notes, key=lambda draft: (draft.captured_at, draft.ref))
 
 
 async def retain(wiki: Wiki, notes: list[SourceDraft]) -> None:

@@ -60,7 +60,7 @@ class Story:
                 )
                 if verb == "promote" and isinstance(page, NewPage):
                     page = replace(page, promotes=(normalise(title),))
-                pages[key] = replace(page, sections=joined(page.sections, SectionProposal(section, (source.id,))))
+                pages[key] = replace(page, sections=add_section(page.sections, SectionProposal(section, (source.id,))))
             elif verb == "hold":
                 held.append(HeldName(rest, source.id, f"It says {rest}.", "entity", {"seen": source.ref}))
             elif verb == "link":
@@ -86,7 +86,7 @@ def parse(rest: str) -> tuple[str, str, str, tuple[str, ...]]:
     return type, title, section or "overview", tuple(aliases.split(" | ")) if aliases else ()
 
 
-def joined(sections: tuple[SectionProposal, ...], more: SectionProposal) -> tuple[SectionProposal, ...]:
+def add_section(sections: tuple[SectionProposal, ...], more: SectionProposal) -> tuple[SectionProposal, ...]:
     found: dict[str, list[UUID]] = defaultdict(list)
     for section in (*sections, more):
         found[section.slug] += section.source_ids
@@ -114,7 +114,7 @@ class Scribe:
     async def write(self, task: SectionTask) -> str:
         self.written.append(task)
         await asyncio.sleep(self.pause)
-        return "\n".join(f"- {line}" for source in task.sources for line in said(source, task.page_title))
+        return "\n".join(f"- {line}" for source in task.sources for line in lines_for(source, task.page_title))
 
 
 class Mute:
@@ -124,7 +124,7 @@ class Mute:
         raise RuntimeError("no words")
 
 
-def said(source: SourceText, title: str) -> list[str]:
+def lines_for(source: SourceText, title: str) -> list[str]:
     """Return the lines under the order for that page."""
     lines, speaks = [], False
     for line in source.content.splitlines():

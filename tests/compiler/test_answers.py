@@ -1,4 +1,4 @@
-"""What a section writer may answer: a text, which is stored without a fence around the whole of it."""
+"""The answer of a section writer must be a text, and a fence around the whole of it is removed."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +20,7 @@ class Answering:
 
 @pytest.mark.parametrize("info", ["", "markdown", " Markdown", "md"])
 @pytest.mark.parametrize("marks", ["```", "~~~~"])
-async def test_a_fence_around_the_whole_answer_is_taken_off(marks: str, info: str) -> None:
+async def test_a_fence_around_the_whole_answer_is_removed(marks: str, info: str) -> None:
     answer = f"\n{marks}{info}\n- One.\n\n- Two.\n{marks}\n"
     assert await section_text(Answering(answer), TASK) == "- One.\n\n- Two."
 
@@ -46,11 +46,11 @@ def test_code_in_a_fenced_answer_stays() -> None:
         "`a`",
     ],
 )
-def test_any_other_answer_stays_as_it_is(answer: str) -> None:
+def test_other_answers_are_unchanged(answer: str) -> None:
     assert unwrap_fence(answer) == answer
 
 
 @pytest.mark.parametrize("answer", [None, 3, b"text", ["text"]])
-async def test_what_is_no_text_is_an_error_that_names_the_section(answer: Any) -> None:
+async def test_answers_that_are_no_text_raise_an_error_naming_the_section(answer: Any) -> None:
     with pytest.raises(BadAnswer, match=f'answered {type(answer).__name__} for the section "notes" of "Austin"'):
         await section_text(Answering(answer), TASK)

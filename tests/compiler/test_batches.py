@@ -1,4 +1,4 @@
-"""How much is read at once, what is done for the next batch while one is stored, and what each batch costs."""
+"""Sources are compiled in batches: their size, the reading ahead of the next, and the statements of each."""
 
 import asyncio
 import gc
@@ -21,14 +21,14 @@ CAPS_OF_FOUR = Caps(batch=4, paid_batch=2, new_pages=500, sections=500)
 
 @dataclass
 class Free(Story):
-    """Costs nothing, and notes what it is given."""
+    """A planner that costs nothing, and records the sources of each batch."""
 
     is_free = True
-    given: list[list[str]] = field(default_factory=list)
+    batches: list[list[str]] = field(default_factory=list)
     is_collected: list[bool] = field(default_factory=list)
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
-        self.given.append([source.ref for source in sources])
+        self.batches.append([source.ref for source in sources])
         self.is_collected.append(gc.isenabled())
         return await super().plan(sources, knowledge)
 
@@ -39,7 +39,7 @@ class FreeScribe(Scribe):
 
 @dataclass
 class Ahead(Free):
-    """Reads what comes next; `fails` when it is to fail there."""
+    """A planner that reads ahead, and fails there if `fails` is set."""
 
     ahead: list[list[str]] = field(default_factory=list)
     fails: bool = False
@@ -55,18 +55,18 @@ async def notes(wiki: Wiki, count: int) -> None:
     await retain(wiki, *(f"page entity {chr(97 + n) * 3}\nIt is {n}." for n in range(count)))
 
 
-async def test_who_costs_nothing_reads_more_at_once(wiki: Wiki) -> None:
+async def test_free_authors_read_larger_batches(wiki: Wiki) -> None:
     await notes(wiki, 5)
     free, paid = Free(), Free()
     await compile_all(wiki, Compiler(free, FreeScribe(), CAPS_OF_FOUR))
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("document", str(n), "hold Cy") for n in range(3)])
     await compile_all(wiki, Compiler(paid, Scribe(), CAPS_OF_FOUR))
-    assert free.given == [["day-0", "day-1", "day-2", "day-3"], ["day-4"]]
-    assert list(map(len, paid.given)) == [2, 1]
+    assert free.batches == [["day-0", "day-1", "day-2", "day-3"], ["day-4"]]
+    assert list(map(len, paid.batches)) == [2, 1]
     assert (CAPS.batch, CAPS.paid_batch) == (500, 50)
 
 
-async def test_nobody_looks_for_cycles_in_a_batch_that_waits_for_nothing(wiki: Wiki) -> None:
+async def test_garbage_collection_is_off_while_free_authors_plan(wiki: Wiki) -> None:
     await notes(wiki, 1)
     free, paid = Free(), Free()
     await compile_all(wiki, Compiler(free, FreeScribe()))
@@ -99,23 +99,23 @@ async def test_the_next_sources_are_read_while_a_batch_is_stored(wiki: Wiki) -> 
     await notes(wiki, 6)
     planner = Holding(wiki=wiki)
     jobs = await compile_all(wiki, Compiler(planner, FreeScribe(), CAPS_OF_FOUR))
-    assert planner.given == [["day-0", "day-1", "day-2", "day-3"], ["day-4", "day-5"]]
+    assert planner.batches == [["day-0", "day-1", "day-2", "day-3"], ["day-4", "day-5"]]
     assert planner.ahead == [["day-4", "day-5"], []]
     assert [job["status"] for job in jobs] == ["succeeded"]
     assert len(await pages(wiki)) == 6
 
 
-async def test_what_goes_wrong_there_is_left_to_the_plan(wiki: Wiki) -> None:
+async def test_errors_while_reading_ahead_do_not_fail_the_job(wiki: Wiki) -> None:
     await notes(wiki, 6)
     jobs = await compile_all(wiki, Compiler(Ahead(fails=True), FreeScribe(), CAPS_OF_FOUR))
     assert [(job["status"], job["attempt"]) for job in jobs] == [("succeeded", 1)]
     assert len(await pages(wiki)) == 6
 
 
-async def test_what_can_be_found_of_a_page_is_written_once_a_batch(wiki: Wiki) -> None:
+async def test_a_batch_indexes_its_pages_for_search_once(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
-    gone = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Antones"))
-    await archive_page(wiki.database, wiki.scope, gone.page_id)
+    archived = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Antones"))
+    await archive_page(wiki.database, wiki.scope, archived.page_id)
     database = ListeningDatabase(wiki.database.dsn)
     await database.open()
     await retain(
@@ -127,7 +127,7 @@ async def test_what_can_be_found_of_a_page_is_written_once_a_batch(wiki: Wiki) -
     )
     before = len(await database.heard())
     await compile_all(replace(wiki, database=database))
-    sent = [one.sql for one in (await database.heard())[before:]]
+    sent = [record.sql for record in (await database.heard())[before:]]
     await database.close()
     assert "Zilker" in (await pages(wiki))["Austin"]["body_md"], "Austin was saved twice"
     assert sum("INSERT INTO search_pages" in sql for sql in sent) == 1
@@ -141,18 +141,18 @@ async def test_what_can_be_found_of_a_page_is_written_once_a_batch(wiki: Wiki) -
     }
 
 
-async def test_postgres_is_told_of_a_batch_that_makes_many_pages(wiki: Wiki) -> None:
+async def test_the_pages_table_is_analyzed_after_a_batch_with_many_pages(wiki: Wiki) -> None:
     database = ListeningDatabase(wiki.database.dsn)
     await database.open()
     listening = replace(wiki, database=database)
     few = "\n".join(f"page entity Few {n}\nIt is {n}." for n in range(10))
     many = "\n".join(f"page entity Many {n}\nIt is {n}." for n in range(60))
-    told = []
+    analyzed = []
     for n, text in enumerate((few, many, many.replace("Many", "More"))):
         await retain(wiki, text, start=n)
         before = len(await database.heard())
         await compile_all(listening, story(caps=CAPS._replace(new_pages=500, sections=500)))
-        sent = [one.sql for one in (await database.heard())[before:]]
-        told.append(sum(sql.startswith("ANALYZE") and " pages" in sql for sql in sent))
+        sent = [record.sql for record in (await database.heard())[before:]]
+        analyzed.append(sum(sql.startswith("ANALYZE") and " pages" in sql for sql in sent))
     await database.close()
-    assert told == [0, 1, 0]
+    assert analyzed == [0, 1, 0]

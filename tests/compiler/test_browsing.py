@@ -1,4 +1,4 @@
-"""A compiled wiki, walked through over HTTP: places in Austin and Lisbon, and who was met there."""
+"""Hubs, backlinks, mentions and sources of a compiled wiki are read over HTTP."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,8 +29,8 @@ WHOLE = """query ($t: ID!) {
 MENTIONS = "query ($t: ID!) { wikiMentions(tenantId: $t, first: 50) { nodes { name status mentionCount } } }"
 
 
-def note(day: int, said: tuple[str, str, str]) -> SourceDraft:
-    text, city, place = said
+def note(day: int, visit: tuple[str, str, str]) -> SourceDraft:
+    text, city, place = visit
     return SourceDraft(
         "daily_note",
         f"day-{day}",
@@ -50,16 +50,16 @@ async def test_hubs_backlinks_mentions_and_sources_are_found_over_http(wiki: Wik
             (found,) = answer["data"].values()
             return list(found["nodes"])
 
-        await retain(wiki.database, wiki.scope, [note(day, said) for day, said in enumerate(DAYS)])
+        await retain(wiki.database, wiki.scope, [note(day, visit) for day, visit in enumerate(DAYS)])
         await run_jobs(wiki.database, default_compiler())
-        held = {one["name"]: (one["status"], one["mentionCount"]) for one in await nodes(MENTIONS)}
-        assert held["Chef João"] == ("OPEN", 1)
+        mentions = {node["name"]: (node["status"], node["mentionCount"]) for node in await nodes(MENTIONS)}
+        assert mentions["Chef João"] == ("OPEN", 1)
         assert "Chef João" not in {page["title"] for page in await nodes(WHOLE)}
 
         await retain(wiki.database, wiki.scope, [note(len(DAYS), THIRD)])
         await run_jobs(wiki.database, default_compiler())
-        held = {one["name"]: (one["status"], one["mentionCount"]) for one in await nodes(MENTIONS)}
-        assert held.get("Chef João", ("PROMOTED", 2))[0] == "PROMOTED"
+        mentions = {node["name"]: (node["status"], node["mentionCount"]) for node in await nodes(MENTIONS)}
+        assert mentions.get("Chef João", ("PROMOTED", 2))[0] == "PROMOTED"
         pages = {page["title"]: page for page in await nodes(WHOLE)}
         assert {"Austin", "Lisbon", "Franklin Barbecue", "Taberna dos Mercadores", "Chef João"} <= pages.keys()
         hubs = {page["title"] for page in await nodes(HUBS)}
@@ -67,9 +67,9 @@ async def test_hubs_backlinks_mentions_and_sources_are_found_over_http(wiki: Wik
         to_austin = {page["title"] for page in pages["Austin"]["backlinks"]["nodes"]}
         assert {"Franklin Barbecue", "Barton Springs Pool"} <= to_austin
         for page in pages.values():
-            for section in (one for one in page["sections"] if one["aggregation"] is None):
-                refs = {one["source"]["ref"] for one in section["citations"]["nodes"]}
+            for section in (node for node in page["sections"] if node["aggregation"] is None):
+                refs = {node["source"]["ref"] for node in section["citations"]["nodes"]}
                 assert refs, (page["title"], section["sectionSlug"])
                 assert any(f"[^{ref}]" in section["bodyMd"] for ref in refs)
-        chef = {one["source"]["ref"] for one in pages["Chef João"]["sections"][0]["citations"]["nodes"]}
+        chef = {node["source"]["ref"] for node in pages["Chef João"]["sections"][0]["citations"]["nodes"]}
         assert chef <= {"day-3", "day-5"}

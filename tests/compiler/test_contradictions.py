@@ -1,4 +1,4 @@
-"""Sources that contradict each other: recorded once by the compiler, decided by somebody, never forgotten in part."""
+"""Contradictions of sources are recorded once, stay resolved, and are removed with either source."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ OTHERWISE = "Ana Ruiz lives in Lisbon."
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_what_two_sources_state_differently_is_recorded_and_both_stay(wiki: Wiki, at_once: bool) -> None:
+async def test_contradicting_claims_are_recorded_and_both_stay_on_the_page(wiki: Wiki, at_once: bool) -> None:
     await keep(wiki, *BEFORE)
     if not at_once:
         await compile_all(wiki, rules())
@@ -37,7 +37,7 @@ async def test_what_two_sources_state_differently_is_recorded_and_both_stay(wiki
     assert "lives in Lisbon" in text
 
 
-async def test_it_is_recorded_once_however_often_it_is_read(wiki: Wiki) -> None:
+async def test_a_contradiction_is_recorded_once_if_sources_are_read_again(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, OTHERWISE)
     await compile_all(wiki, rules())
     before = await wiki.rows("contradictions")
@@ -47,7 +47,7 @@ async def test_it_is_recorded_once_however_often_it_is_read(wiki: Wiki) -> None:
     assert await wiki.rows("contradictions") == before
 
 
-async def test_it_closes_in_the_batch_in_which_a_source_supersedes_one_of_its_claims(wiki: Wiki) -> None:
+async def test_a_contradiction_is_resolved_if_a_source_supersedes_a_claim(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, OTHERWISE)
     await compile_all(wiki, rules())
     await keep(wiki, "Ana Ruiz moved from Porto to Faro.", start=20)
@@ -60,25 +60,28 @@ async def test_it_closes_in_the_batch_in_which_a_source_supersedes_one_of_its_cl
 
 
 @pytest.mark.parametrize(
-    ("resolution", "left", "gone"), [("keep_newer", "Lisbon", "Porto"), ("keep_older", "Porto", "Lisbon")]
+    ("resolution", "kept_city", "removed_city"), [("keep_newer", "Lisbon", "Porto"), ("keep_older", "Porto", "Lisbon")]
 )
-async def test_what_was_decided_stays_so_when_the_page_is_written_anew(
-    wiki: Wiki, resolution: str, left: str, gone: str
+async def test_a_resolution_survives_recompiling_and_rebuilding_the_page(
+    wiki: Wiki, resolution: str, kept_city: str, removed_city: str
 ) -> None:
     await keep(wiki, *BEFORE, OTHERWISE)
     await compile_all(wiki, rules())
     (row,) = await wiki.rows("contradictions")
     await resolve_contradiction(wiki.database, wiki.scope, row["id"], Resolution(resolution), "I asked her.")
-    assert f"lives in {gone}" not in await body(wiki)
+    assert f"lives in {removed_city}" not in await body(wiki)
     assert "“”" not in await body(wiki)
     await keep(wiki, "Ana Ruiz sent two samples from the farm.", start=20)
     await compile_all(wiki, rules())
     await rebuild_page(wiki.database, wiki.scope, row["page_id"])
     await compile_all(wiki, rules())
-    assert f"lives in {gone}" not in await body(wiki)
-    assert f"lives in {left}" in await body(wiki)
+    assert f"lives in {removed_city}" not in await body(wiki)
+    assert f"lives in {kept_city}" in await body(wiki)
     (claim,) = await wiki.rows("superseded_claims")
-    assert (claim["fact"], claim["replacement"]) == (f"Ana Ruiz lives in {gone}.", f"Ana Ruiz lives in {left}.")
+    assert (claim["fact"], claim["replacement"]) == (
+        f"Ana Ruiz lives in {removed_city}.",
+        f"Ana Ruiz lives in {kept_city}.",
+    )
     (row,) = await wiki.rows("contradictions")
     assert row["status"] == "resolved"
 
@@ -100,7 +103,7 @@ async def test_a_correction_a_doubt_and_another_person_contradict_nothing(wiki: 
 
 
 @pytest.mark.parametrize("ref", ["day-0", "day-3"])
-async def test_a_contradiction_goes_with_the_source_of_either_claim(wiki: Wiki, ref: str) -> None:
+async def test_forgetting_either_source_removes_the_contradiction(wiki: Wiki, ref: str) -> None:
     await keep(wiki, *BEFORE, OTHERWISE)
     await compile_all(wiki, rules())
     assert "contradictions.older_claim" in await found_in(wiki, "Porto")

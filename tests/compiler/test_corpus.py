@@ -1,4 +1,4 @@
-"""Notes as people write them, compiled by the planner and the writer of rules."""
+"""Rules compile a corpus of notes into the same pages, whatever the order, the batches and the crashes."""
 
 import random
 from dataclasses import replace
@@ -17,7 +17,7 @@ from compiler.compiler import CAPS
 from compiler.jobs.worker import work_once
 from resolvers.sources.grounding import PAGES_PER_BATCH
 from tests.compiler.story import Story, compile_all, story
-from tests.compiler.story import retain as told
+from tests.compiler.story import retain as retain_texts
 from tests.compiler.test_leaf_pass import word
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki, check
@@ -26,7 +26,7 @@ START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 EVIDENCE = ("planner", "co_mention", "deterministic")
 
 
-async def test_every_section_of_a_compiled_wiki_has_provenance_and_no_page_is_there_twice(wiki: Wiki) -> None:
+async def test_compiled_sections_cite_sources_and_no_page_is_duplicated(wiki: Wiki) -> None:
     await retain(wiki.database, wiki.scope, notes(80, 5))
     await run_jobs(wiki.database, default_compiler())
     found = await read_contents(wiki.database.dsn, wiki.scope)
@@ -37,7 +37,7 @@ async def test_every_section_of_a_compiled_wiki_has_provenance_and_no_page_is_th
     await check(wiki)
 
 
-async def test_killed_workers_leave_the_wiki_of_one_who_was_left_in_peace(dsn: str) -> None:
+async def test_killed_workers_leave_the_same_wiki_as_undisturbed_ones(dsn: str) -> None:
     database = await open_database(dsn)
     try:
         calm, wild, struck = await compare_wikis(database, 2, 50, 3, 0.1)
@@ -48,7 +48,7 @@ async def test_killed_workers_leave_the_wiki_of_one_who_was_left_in_peace(dsn: s
     assert all(calm[name] for name in ("pages", "sections", "citations", "links", "mentions"))
 
 
-async def test_workers_at_once_lose_nothing_and_read_nothing_twice(dsn: str) -> None:
+async def test_concurrent_workers_read_each_source_exactly_once(dsn: str) -> None:
     result = await run_storm(dsn, workers=3, scopes=6, sources=90)
     assert result.faults == []
     assert result.jobs >= 6
@@ -70,12 +70,12 @@ async def test_order_and_size_of_batches_change_no_page_and_few_links(dsn: str) 
     first, *others = found
     for other in others:
         assert {(row[0], row[2]) for row in other["pages"]} == {(row[0], row[2]) for row in first["pages"]}
-        one, two = by_evidence(first), by_evidence(other)
-        assert len(one ^ two) <= 0.1 * len(one | two)
+        expected, links = by_evidence(first), by_evidence(other)
+        assert len(expected ^ links) <= 0.1 * len(expected | links)
 
 
-async def test_an_old_journal_gets_the_pages_of_one_that_was_compiled_day_by_day(dsn: str) -> None:
-    """Neither the dates of sources nor the moment of compiling matter to which names have pages."""
+async def test_a_backfilled_journal_gets_the_same_pages_as_a_live_one(dsn: str) -> None:
+    """Neither the dates of sources nor the time of compiling decide which names get pages."""
     database, found = await open_database(dsn), []
     try:
         for name, stretch, live in (("live", 1, True), ("backfill", 30, False), ("backwards", -30, False)):
@@ -97,18 +97,18 @@ async def test_an_old_journal_gets_the_pages_of_one_that_was_compiled_day_by_day
 
 
 def by_evidence(found: Rows) -> set[tuple[str, str, str]]:
-    """(from, to, kind of reason) of the links that do not follow from the text of a section."""
+    """Return start, end and kind of reason of the links that do not come from the text of a section."""
     kinds = ((row[1], row[3], reason.partition(":")[0]) for row in found["links"] for reason in row[5])
     return {pair for pair in kinds if pair[2] in EVIDENCE}
 
 
 @pytest.mark.parametrize("links", [True, False])
-async def test_a_batch_takes_as_many_statements_whatever_it_holds(wiki: Wiki, links: bool) -> None:
+async def test_the_number_of_statements_does_not_depend_on_the_batch_size(wiki: Wiki, links: bool) -> None:
     database = ListeningDatabase(wiki.database.dsn)
     await database.open()
 
     async def batch(start: int, size: int) -> list[str]:
-        await told(wiki, *(orders(n) for n in range(start, start + size)), start=start)
+        await retain_texts(wiki, *(orders(n) for n in range(start, start + size)), start=start)
         before = len(await database.heard())
         caps = CAPS._replace(new_pages=500, sections=500)
         assert await work_once(database, replace(story(Story()), links_by_evidence=links, caps=caps), "test")
@@ -126,7 +126,7 @@ async def test_a_batch_takes_as_many_statements_whatever_it_holds(wiki: Wiki, li
 
 
 def orders(n: int) -> str:
-    """A source with a page, news of an older one, a link, and names that are held."""
+    """Return a source with a new page, an update of an older page, a link and mentions."""
     return (
         f"page entity {word(n)} | {word(n)} House\nNote {n} of **{word(n % 8)}**.\n"
         f"to entity {word(n % 8)} # visits\nVisit {n}.\n"

@@ -1,4 +1,4 @@
-"""Newer sources that override what pages say: rewritten, recorded once, and never brought back."""
+"""Claims that newer sources override are recorded once, replaced on the page and never restored."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -44,9 +44,7 @@ async def body(wiki: Wiki) -> str:
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_what_a_newer_source_overrides_is_recorded_once_and_says_what_holds_now(
-    wiki: Wiki, at_once: bool
-) -> None:
+async def test_an_overridden_claim_is_recorded_and_replaced_on_the_page(wiki: Wiki, at_once: bool) -> None:
     await keep(wiki, *BEFORE)
     if not at_once:
         await compile_all(wiki, rules())
@@ -63,7 +61,7 @@ async def test_what_a_newer_source_overrides_is_recorded_once_and_says_what_hold
     assert MOVED in text
 
 
-async def test_it_stays_so_when_the_page_is_written_anew_by_later_sources_or_rebuilt(wiki: Wiki) -> None:
+async def test_an_overridden_claim_stays_out_after_recompiling_and_rebuilding(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, MOVED)
     await compile_all(wiki, rules())
     await keep(wiki, "Ana Ruiz sent two samples from the farm.", "Ana Ruiz paid for the beans.", start=20)
@@ -76,7 +74,7 @@ async def test_it_stays_so_when_the_page_is_written_anew_by_later_sources_or_reb
     assert len(await wiki.rows("superseded_claims")) == 1
 
 
-async def test_sources_that_are_read_again_record_nothing_twice(wiki: Wiki) -> None:
+async def test_sources_that_are_read_again_record_no_claim_twice(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, MOVED)
     await compile_all(wiki, rules())
     before = await wiki.rows("superseded_claims")
@@ -89,7 +87,7 @@ async def test_sources_that_are_read_again_record_nothing_twice(wiki: Wiki) -> N
     assert text.count(MOVED) == (await body(wiki)).count(MOVED)
 
 
-async def test_a_correction_is_a_revision_that_can_be_read_and_a_line_in_the_log(wiki: Wiki) -> None:
+async def test_a_correction_is_a_revision_and_an_entry_of_the_activity_log(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE)
     await compile_all(wiki, rules())
     await keep(wiki, MOVED, start=10)
@@ -113,16 +111,16 @@ async def test_a_correction_is_a_revision_that_can_be_read_and_a_line_in_the_log
     ],
     ids=["the quote", "another spelling", "a word of it", "said after the claim was superseded"],
 )
-def test_a_quote_is_taken_out_where_it_is_the_claim_and_older(fact: str, days: int, is_left: bool) -> None:
+def test_an_older_quote_of_a_superseded_claim_is_removed(fact: str, days: int, is_left: bool) -> None:
     text = "- 2026-01-10: “Ana lives in Porto.” [^a]\n- 2026-01-10: “She sings.” [^b]"
     known = [KnownClaim(fact, START + timedelta(days=days), b"", is_withdrawn=False)]
     assert ("Porto" in without_superseded(text, known, {"a": START, "b": START})) == is_left
     withdrawn = [replace(known[0], is_withdrawn=True)]
     assert without_superseded(text, withdrawn, {"a": START, "b": START}) == text
-    assert without_superseded(text, known, {"b": START}) == text, "nobody knows how old it is"
+    assert without_superseded(text, known, {"b": START}) == text, "the date of the quote is unknown"
 
 
-async def test_one_correction_after_another_leaves_the_last(wiki: Wiki) -> None:
+async def test_successive_corrections_leave_the_last(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, MOVED, "Ana Ruiz moved from Lisbon to Faro.")
     await compile_all(wiki, rules())
     facts = {row["fact"]: row["replacement"] for row in await wiki.rows("superseded_claims")}
@@ -132,7 +130,7 @@ async def test_one_correction_after_another_leaves_the_last(wiki: Wiki) -> None:
     assert "to Faro" in text
 
 
-async def test_what_is_withdrawn_is_not_recorded_again(wiki: Wiki) -> None:
+async def test_a_withdrawn_claim_is_not_recorded_again(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, MOVED)
     await compile_all(wiki, rules())
     (claim,) = await wiki.rows("superseded_claims")
@@ -152,14 +150,14 @@ async def test_what_is_withdrawn_is_not_recorded_again(wiki: Wiki) -> None:
         "Ana Ruiz also has a flat in Lisbon.",
     ],
 )
-async def test_what_only_might_be_a_correction_changes_nothing(wiki: Wiki, text: str) -> None:
+async def test_sentences_that_are_no_clear_correction_change_nothing(wiki: Wiki, text: str) -> None:
     await keep(wiki, *BEFORE, text)
     await compile_all(wiki, rules())
     assert await wiki.rows("superseded_claims") == []
     assert "Ana Ruiz lives in Porto." in await body(wiki)
 
 
-async def test_an_older_source_that_comes_in_late_overrides_nothing(wiki: Wiki) -> None:
+async def test_an_older_source_that_is_retained_later_overrides_nothing(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, start=10)
     await compile_all(wiki, rules())
     await keep(wiki, MOVED, start=0)
@@ -169,7 +167,7 @@ async def test_an_older_source_that_comes_in_late_overrides_nothing(wiki: Wiki) 
 
 
 @pytest.mark.parametrize("ref", ["day-0", "day-3"])
-async def test_a_claim_goes_with_either_source_that_is_forgotten(wiki: Wiki, ref: str) -> None:
+async def test_forgetting_either_source_removes_the_claim(wiki: Wiki, ref: str) -> None:
     await keep(wiki, *BEFORE, MOVED)
     await compile_all(wiki, rules())
     (source,) = [row["id"] for row in await wiki.rows("sources") if row["ref"] == ref]

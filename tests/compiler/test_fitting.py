@@ -1,4 +1,4 @@
-"""A batch is cut where what the plan asks for would pass a cap."""
+"""A batch is cut to the sources whose pages and sections fit the caps."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -23,7 +23,7 @@ def test_pages_and_sections_count_for_their_first_new_source() -> None:
     assert [sources_that_fit(PLAN, SOURCES, Room(pages, 99)) for pages in range(3)] == [0, 3, 4]
 
 
-def test_what_cites_nothing_new_counts_from_the_beginning() -> None:
+def test_pages_that_cite_no_new_source_count_from_the_beginning() -> None:
     plan = Plan((NewPage("entity", "A", (section("notes", 90),)),))
     assert sources_that_fit(plan, SOURCES, Room(0, 9)) == 0
     assert sources_that_fit(Plan(), SOURCES, Room(0, 0)) == 4

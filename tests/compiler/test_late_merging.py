@@ -1,4 +1,4 @@
-"""Two pages become one when later sources say that they are one thing; where a person wrote, it is proposed."""
+"""Later sources can merge two pages of one thing; if a person edited a page, the merge is proposed."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence
@@ -63,7 +63,7 @@ def rules(batch: int = CAPS.batch) -> Compiler:
     return Compiler(ExtractivePlanner(), ExtractiveWriter(), CAPS._replace(batch=batch))
 
 
-async def keep(wiki: Wiki, *texts: str, start: int = 0) -> None:
+async def retain_texts(wiki: Wiki, *texts: str, start: int = 0) -> None:
     drafts = [
         SourceDraft("daily_note", f"day-{n}", text, captured_at=START + timedelta(days=n))
         for n, text in enumerate(texts, start)
@@ -72,7 +72,7 @@ async def keep(wiki: Wiki, *texts: str, start: int = 0) -> None:
 
 
 async def two_pages(wiki: Wiki) -> None:
-    await keep(wiki, *LONG, *SHORT)
+    await retain_texts(wiki, *LONG, *SHORT)
     await compile_all(wiki, rules())
     assert set(await pages(wiki)) == {"JS", "JavaScript"}
 
@@ -82,28 +82,28 @@ async def active(wiki: Wiki) -> set[str]:
 
 
 @pytest.mark.parametrize("texts", [(*LONG, *SHORT, BOTH), (*PUBLISH, *BARE, *BESIDE)])
-async def test_later_evidence_leaves_the_pages_of_one_batch(dsn: str, wiki: Wiki, texts: Sequence[str]) -> None:
+async def test_compiling_one_by_one_gives_the_pages_of_one_batch(dsn: str, wiki: Wiki, texts: Sequence[str]) -> None:
     at_once = await open_wiki(dsn)
     try:
-        await keep(at_once, *texts)
+        await retain_texts(at_once, *texts)
         await compile_all(at_once, rules())
         expected = await active(at_once)
     finally:
         await close_wiki(at_once)
-    await keep(wiki, *texts)
+    await retain_texts(wiki, *texts)
     await compile_all(wiki, rules(batch=1))
     assert await active(wiki) == expected
     assert not {"JS", "Publish"} & expected
 
 
-async def test_text_citations_names_and_history_of_both_are_kept(wiki: Wiki) -> None:
+async def test_a_merge_keeps_text_citations_aliases_and_history_of_both_pages(wiki: Wiki) -> None:
     await two_pages(wiki)
     before = {(section, ref) for _, section, ref in await cited(wiki)}
-    await keep(wiki, BOTH, start=9)
+    await retain_texts(wiki, BOTH, start=9)
     jobs = await compile_all(wiki, rules())
     found = await pages(wiki)
-    into, gone = found["JavaScript"], found["JS"]
-    assert (into["status"], gone["status"], gone["slug"]) == ("active", "archived", "js-merged")
+    into, merged = found["JavaScript"], found["JS"]
+    assert (into["status"], merged["status"], merged["slug"]) == ("active", "archived", "js-merged")
     for text in (*LONG, *SHORT):
         assert into["body_md"].count(text) >= 1, text
     notes = into["body_md"].partition("## Notes")[2]
@@ -112,16 +112,16 @@ async def test_text_citations_names_and_history_of_both_are_kept(wiki: Wiki) -> 
     assert {(section, ref) for title, section, ref in await cited(wiki) if title == "JavaScript"} >= before
     assert {row["alias"] for row in await wiki.rows("aliases", page_id=into["id"])} >= {"js", "javascript"}
     assert {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")} == {"js": into["id"]}
-    assert [row["edit_summary"] for row in await wiki.rows("revisions", "version", page_id=gone["id"])][-1] == (
+    assert [row["edit_summary"] for row in await wiki.rows("revisions", "version", page_id=merged["id"])][-1] == (
         "Merged into JavaScript"
     )
     assert jobs[-1]["metrics"]["pages_merged"] + jobs[-2]["metrics"].get("pages_merged", 0) == 1
     assert await wiki.rows("proposals") == []
 
 
-async def test_what_is_merged_stays_so_however_often_it_is_read(wiki: Wiki) -> None:
+async def test_merged_pages_stay_merged_if_sources_are_read_again(wiki: Wiki) -> None:
     await two_pages(wiki)
-    await keep(wiki, BOTH, start=9)
+    await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
     expected = await pages(wiki)
     await reset_cursor(wiki.database, wiki.scope)
@@ -130,76 +130,74 @@ async def test_what_is_merged_stays_so_however_often_it_is_read(wiki: Wiki) -> N
     assert {title: (row["status"], row["body_md"]) for title, row in again.items()} == {
         title: (row["status"], row["body_md"]) for title, row in expected.items()
     }
-    await keep(wiki, "The JS tools and the JavaScript (JS) ones moved.", start=10)
+    await retain_texts(wiki, "The JS tools and the JavaScript (JS) ones moved.", start=10)
     await compile_all(wiki, rules())
     assert await active(wiki) == {"JavaScript"}
 
 
 @pytest.mark.parametrize("edited", ["JS", "JavaScript"])
-async def test_where_a_person_wrote_a_merge_is_proposed_once(wiki: Wiki, edited: str) -> None:
+async def test_a_merge_of_a_page_edited_by_a_person_is_proposed_once(wiki: Wiki, edited: str) -> None:
     await two_pages(wiki)
     page = (await pages(wiki))[edited]
     await update_page(wiki.database, wiki.scope, page["id"], summary="What we use.")
-    await keep(wiki, BOTH, start=9)
+    await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
     assert await active(wiki) == {"JS", "JavaScript"}
-    (waiting,) = await wiki.rows("proposals")
-    assert (waiting["operation"], waiting["author_kind"], waiting["status"]) == ("merge_pages", "compiler", "open")
-    assert waiting["why"] == "JS is JavaScript, as daily_note:day-9 says"
-    await keep(wiki, BOTH.replace("history", "future"), start=10)
+    (proposal,) = await wiki.rows("proposals")
+    assert (proposal["operation"], proposal["author_kind"], proposal["status"]) == ("merge_pages", "compiler", "open")
+    assert proposal["why"] == "JS is JavaScript, as daily_note:day-9 says"
+    await retain_texts(wiki, BOTH.replace("history", "future"), start=10)
     await compile_all(wiki, rules())
     assert len(await wiki.rows("proposals")) == 1
-    await accept_proposal(wiki.database, wiki.scope, waiting["id"])
+    await accept_proposal(wiki.database, wiki.scope, proposal["id"])
     assert await active(wiki) == {"JavaScript"}
 
 
-async def test_who_declined_a_merge_is_not_asked_again(wiki: Wiki) -> None:
+async def test_a_declined_merge_is_not_proposed_again(wiki: Wiki) -> None:
     await two_pages(wiki)
     await update_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"], summary="What we use.")
-    await keep(wiki, BOTH, start=9)
+    await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
-    (waiting,) = await wiki.rows("proposals")
-    await decline_proposal(wiki.database, wiki.scope, waiting["id"], "two things here")
-    await keep(wiki, BOTH.replace("history", "future"), start=10)
+    (proposal,) = await wiki.rows("proposals")
+    await decline_proposal(wiki.database, wiki.scope, proposal["id"], "two things here")
+    await retain_texts(wiki, BOTH.replace("history", "future"), start=10)
     await compile_all(wiki, rules())
     assert [row["status"] for row in await wiki.rows("proposals")] == ["declined"]
     assert await active(wiki) == {"JS", "JavaScript"}
 
 
-async def test_who_took_a_merge_apart_is_not_overruled(wiki: Wiki) -> None:
+async def test_a_merge_undone_by_a_person_is_not_repeated(wiki: Wiki) -> None:
     await two_pages(wiki)
-    await keep(wiki, BOTH, start=9)
+    await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
     await unarchive_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"])
     assert await active(wiki) == {"JS", "JavaScript"}
-    await keep(wiki, BOTH.replace("history", "future"), start=10)
+    await retain_texts(wiki, BOTH.replace("history", "future"), start=10)
     await compile_all(wiki, rules())
     assert await active(wiki) == {"JS", "JavaScript"}
     assert await wiki.rows("proposals") == []
 
 
-async def test_what_pages_cite_is_asked_once_for_all_pairs_of_a_batch(
-    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
+async def test_citations_of_all_pairs_of_a_batch_are_read_at_once(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    page_counts: list[int] = []
     citations = StoredKnowledge.citations
 
     async def counted(knowledge: StoredKnowledge, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
-        asked.append(len(page_ids))
+        page_counts.append(len(page_ids))
         return await citations(knowledge, page_ids)
 
-    await keep(wiki, *LONG, *SHORT, *PUBLISH, *BARE)
+    await retain_texts(wiki, *LONG, *SHORT, *PUBLISH, *BARE)
     await compile_all(wiki, rules())
     assert await active(wiki) == {"JS", "JavaScript", "Acme Publish", "Publish"}
     monkeypatch.setattr(StoredKnowledge, "citations", counted)
-    await keep(wiki, BOTH, *BESIDE, start=20)
+    await retain_texts(wiki, BOTH, *BESIDE, start=20)
     await compile_all(wiki, rules())
     assert await active(wiki) >= {"JavaScript", "Acme Publish"}
     assert not {"JS", "Publish"} & await active(wiki)
-    assert asked == [4]
+    assert page_counts == [4]
 
 
-async def test_proposals_to_merge_are_looked_up_together(wiki: Wiki, dsn: str) -> None:
+async def test_merge_proposals_of_all_pairs_are_looked_up_at_once(wiki: Wiki, dsn: str) -> None:
     here = wiki.database, wiki.scope
     ids = [(await create_page(*here, PageDraft("topic", f"Topic {n}"))).page_id for n in range(6)]
     merges = [PageMerge(start, end, ()) for start, end in zip(ids[::2], ids[1::2], strict=True)]
@@ -214,46 +212,46 @@ async def test_proposals_to_merge_are_looked_up_together(wiki: Wiki, dsn: str) -
     assert counts == [2, 2]
 
 
-async def test_words_of_an_edit_summary_are_no_merge(wiki: Wiki) -> None:
+async def test_an_edit_summary_that_looks_like_a_merge_is_ignored(wiki: Wiki) -> None:
     await two_pages(wiki)
     page = (await pages(wiki))["JS"]
     await update_page(wiki.database, wiki.scope, page["id"], summary="Ours.", edit_summary="Merged into one text")
-    await keep(wiki, BOTH, start=9)
+    await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
-    (waiting,) = await wiki.rows("proposals")
-    assert (waiting["operation"], waiting["status"]) == ("merge_pages", "open")
+    (proposal,) = await wiki.rows("proposals")
+    assert (proposal["operation"], proposal["status"]) == ("merge_pages", "open")
 
 
-async def test_a_page_that_was_brought_back_stays_so_in_another_wiki(wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_unarchived_page_stays_separate_in_an_imported_wiki(wiki: Wiki, tmp_path: Path) -> None:
     await two_pages(wiki)
-    await keep(wiki, BOTH, start=9)
+    await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
     await unarchive_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"])
     copy = await wiki.neighbour()
     await export_path(wiki.database, wiki.scope, tmp_path / "wiki.jsonl", history=True)
     assert (await import_path(copy.database, copy.scope, tmp_path / "wiki.jsonl")).errors == ()
-    await keep(copy, BOTH.replace("history", "future"), start=10)
+    await retain_texts(copy, BOTH.replace("history", "future"), start=10)
     await compile_all(copy, rules())
     assert await active(copy) == {"JS", "JavaScript"}
 
 
-async def test_a_wiki_that_reviews_the_compiler_gets_a_proposal(wiki: Wiki) -> None:
+async def test_a_wiki_that_reviews_the_compiler_gets_a_merge_proposal(wiki: Wiki) -> None:
     await two_pages(wiki)
-    kept = checked_rules([PolicyRule(WriterRole.COMPILER, Policy.REVIEW)])
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(kept).decode())
-    await keep(wiki, BOTH, start=9)
+    stored = checked_rules([PolicyRule(WriterRole.COMPILER, Policy.REVIEW)])
+    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(stored).decode())
+    await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
     assert await active(wiki) == {"JS", "JavaScript"}
     assert "merge_pages" in {row["operation"] for row in await wiki.rows("proposals")}
 
 
-async def test_a_worker_that_dies_anywhere_leaves_both_pages_or_one(
+async def test_dying_at_any_statement_leaves_the_same_merged_pages(
     dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calm = await open_wiki(dsn)
     try:
         await two_pages(calm)
-        await keep(calm, BOTH, start=9)
+        await retain_texts(calm, BOTH, start=9)
         await compile_all(calm, rules())
         expected = {
             title: (row["status"], row["body_md"], row["version"]) for title, row in (await pages(calm)).items()
@@ -261,7 +259,7 @@ async def test_a_worker_that_dies_anywhere_leaves_both_pages_or_one(
     finally:
         await close_wiki(calm)
     await two_pages(wiki)
-    await keep(wiki, BOTH, start=9)
+    await retain_texts(wiki, BOTH, start=9)
     assert await die_at_every_statement(dsn, wiki, monkeypatch, 4, rules()) >= 10
     found = {title: (row["status"], row["body_md"], row["version"]) for title, row in (await pages(wiki)).items()}
     assert found == expected
@@ -272,23 +270,25 @@ async def test_neither_order_nor_batches_change_the_set_of_pages(dsn: str) -> No
     for batch in (500, 1, 2, 5):
         fresh = await open_wiki(dsn)
         try:
-            await keep(fresh, *(texts if batch == 500 else chance.sample(texts, len(texts))))
+            await retain_texts(fresh, *(texts if batch == 500 else chance.sample(texts, len(texts))))
             await compile_all(fresh, rules(batch))
             found.append(await names_by_page(fresh))
         finally:
             await close_wiki(fresh)
-    for one in found[1:]:
-        assert are_same(one, found[0]), found
-        assert are_same(found[0], one), found
+    for other in found[1:]:
+        assert are_same(other, found[0]), found
+        assert are_same(found[0], other), found
 
 
 async def names_by_page(wiki: Wiki) -> list[tuple[str, frozenset[str]]]:
     """Return the title and the names of each page."""
     names, rows = await wiki.rows("aliases"), await wiki.rows("pages", status="active")
-    return [(row["title"], frozenset(one["alias"] for one in names if one["page_id"] == row["id"])) for row in rows]
+    return [
+        (row["title"], frozenset(alias["alias"] for alias in names if alias["page_id"] == row["id"])) for row in rows
+    ]
 
 
 def are_same(some: Sequence[tuple[str, frozenset[str]]], others: Sequence[tuple[str, frozenset[str]]]) -> bool:
-    """Return whether the title of each page is a name of one page of the others, of each another."""
-    found = [[title for title, names in others if normalise(one) in names] for one, _ in some]
+    """Return whether the title of each page is a name of a different page of the others."""
+    found = [[title for title, names in others if normalise(own_title) in names] for own_title, _ in some]
     return all(len(titles) == 1 for titles in found) and len({titles[0] for titles in found}) == len(others)

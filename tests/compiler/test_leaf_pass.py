@@ -1,4 +1,4 @@
-"""Sources in, pages out."""
+"""A compile makes and updates pages from sources."""
 
 import asyncio
 import logging
@@ -44,7 +44,7 @@ async def test_a_source_becomes_a_page_that_cites_it(wiki: Wiki) -> None:
     assert job["metrics"]["usage"] == {"input_tokens": 10}
 
 
-async def test_news_go_into_the_section_they_are_for_and_cite_only_there(wiki: Wiki) -> None:
+async def test_an_update_changes_and_cites_only_its_section(wiki: Wiki) -> None:
     await retain(wiki, "page entity Momofuku\nA restaurant.")
     await compile_all(wiki)
     await retain(wiki, "to entity Momofuku # visits\nWe went on Tuesday.", "hold Somebody", start=1)
@@ -66,7 +66,7 @@ async def test_the_writer_is_given_every_source_of_the_section(wiki: Wiki) -> No
     assert (last.body, last.page_aliases, last.heading) == ("- One.", frozenset({"momofuku"}), "Overview")
 
 
-async def test_a_proposal_that_has_a_page_becomes_news_for_it(wiki: Wiki) -> None:
+async def test_a_proposed_page_that_exists_is_updated(wiki: Wiki) -> None:
     draft = PageDraft("entity", "Momofuku", summary="Mine.", aliases=["Momo"], sections=[SectionDraft("Old.", "notes")])
     await create_page(wiki.database, wiki.scope, draft)
     await retain(wiki, "page entity Momo\nNew.", "page entity Momofukuu Restaurants\nx", "page topic Momofuku\nOther.")
@@ -80,7 +80,7 @@ async def test_a_proposal_that_has_a_page_becomes_news_for_it(wiki: Wiki) -> Non
     assert job["metrics"]["duplicate_candidates_count"] == 1
 
 
-async def test_a_name_very_like_another_of_its_type_is_the_same_but_for_numbers(wiki: Wiki) -> None:
+async def test_similar_names_of_one_type_are_merged_unless_numbers_differ(wiki: Wiki) -> None:
     for type, title in (("entity", "Taberna dos Mercadores"), ("entity", "Taberna dos Mercadores Sala 12")):
         await create_page(wiki.database, wiki.scope, PageDraft(type, title))
     await retain(
@@ -101,7 +101,7 @@ async def test_a_name_very_like_another_of_its_type_is_the_same_but_for_numbers(
     assert ("Taberna dos Mercadores", "overview", "day-0") in await cited(wiki)
 
 
-async def test_an_archived_page_of_that_slug_comes_back(wiki: Wiki) -> None:
+async def test_an_archived_page_of_the_same_slug_is_unarchived(wiki: Wiki) -> None:
     draft = PageDraft("entity", "Momofuku", sections=[SectionDraft("Old.", "notes")])
     page_id = (await create_page(wiki.database, wiki.scope, draft)).page_id
     await archive_page(wiki.database, wiki.scope, page_id)
@@ -112,7 +112,7 @@ async def test_an_archived_page_of_that_slug_comes_back(wiki: Wiki) -> None:
     assert job["metrics"]["pages_resurrected"] == 1
 
 
-async def test_a_change_of_less_than_a_twentieth_is_not_written(wiki: Wiki) -> None:
+async def test_changes_of_less_than_five_percent_are_not_written(wiki: Wiki) -> None:
     long = "word " * 100
     await retain(wiki, f"page entity Momofuku\n{long}")
     await compile_all(wiki)
@@ -125,7 +125,9 @@ async def test_a_change_of_less_than_a_twentieth_is_not_written(wiki: Wiki) -> N
     (_, job) = await compile_all(wiki, story(scribe=Rewording()))
     assert (await pages(wiki))["Momofuku"]["version"] == 1
     assert job["metrics"]["sections_skipped"] == 1
-    assert ("Momofuku", "overview", "day-1") in await cited(wiki), "it says what the section says"
+    assert ("Momofuku", "overview", "day-1") in await cited(wiki), (
+        "the source is cited though the section is not written"
+    )
 
 
 async def test_titles_in_bold_become_links_and_links_to_nowhere_become_text(wiki: Wiki) -> None:
@@ -144,28 +146,32 @@ async def test_titles_in_bold_become_links_and_links_to_nowhere_become_text(wiki
     assert (found["Momofuku"]["id"], found["Toronto"]["id"]) in await wiki.references()
 
 
-async def test_what_a_plan_makes_up_is_dropped_and_counted(wiki: Wiki) -> None:
+async def test_invalid_parts_of_a_plan_are_dropped_and_counted(wiki: Wiki) -> None:
     from compiler.planner import HeldName, LinkProposal, NewPage, PageName, PageUpdate, SectionProposal
 
-    (good,) = await retain(wiki, "page entity Momofuku\nFood.")
-    bad = new_id()
-    foreign = await (await wiki.neighbour()).add_source()
-    section = SectionProposal("overview", (good,))
+    (source_id,) = await retain(wiki, "page entity Momofuku\nFood.")
+    unknown_id = new_id()
+    foreign_id = await (await wiki.neighbour()).add_source()
+    section = SectionProposal("overview", (source_id,))
     extra = Plan(
         (
             NewPage("gossip", "A", (section,)),
             NewPage("entity", " ??? ", (section,)),
-            NewPage("entity", "B", (SectionProposal("overview", (bad,)),)),
-            NewPage("entity", "C", (SectionProposal("overview", (good, foreign)), SectionProposal(" ", (good,)))),
+            NewPage("entity", "B", (SectionProposal("overview", (unknown_id,)),)),
+            NewPage(
+                "entity",
+                "C",
+                (SectionProposal("overview", (source_id, foreign_id)), SectionProposal(" ", (source_id,))),
+            ),
             NewPage("entity", "x" * 2000, (section,)),
             NewPage("entity", "D\0", (section,), summary="\0"),
         ),
-        (PageUpdate(bad, (section,)),),
-        (HeldName("N", bad, "q"), HeldName("!!", good, "q"), HeldName("Name", good, "q\0", "gossip")),
+        (PageUpdate(unknown_id, (section,)),),
+        (HeldName("N", unknown_id, "q"), HeldName("!!", source_id, "q"), HeldName("Name", source_id, "q\0", "gossip")),
         (
-            LinkProposal(PageName(id=bad), PageName(type="entity", title="Momofuku"), (good,)),
-            LinkProposal(PageName(type="entity", title="C"), PageName(type="entity", title="C"), (good,)),
-            LinkProposal(PageName(type="entity", title="C"), PageName(type="entity", title="Momofuku"), (bad,)),
+            LinkProposal(PageName(id=unknown_id), PageName(type="entity", title="Momofuku"), (source_id,)),
+            LinkProposal(PageName(type="entity", title="C"), PageName(type="entity", title="C"), (source_id,)),
+            LinkProposal(PageName(type="entity", title="C"), PageName(type="entity", title="Momofuku"), (unknown_id,)),
         ),
     )
     (job,) = await compile_all(wiki, story(Story(extra)))
@@ -182,7 +188,7 @@ async def test_what_a_plan_makes_up_is_dropped_and_counted(wiki: Wiki) -> None:
     assert dropped["bad_alias"] == 1
 
 
-async def test_a_name_is_held_once_for_each_source_and_promoted_with_its_evidence(wiki: Wiki) -> None:
+async def test_a_mention_counts_once_per_source_and_can_be_promoted(wiki: Wiki) -> None:
     await retain(wiki, "hold Chef João\nhold Chef Joao", "hold Chef João", "hold Other")
     await compile_all(wiki)
     row = await wiki.row("mentions", alias="chef joao")
@@ -195,19 +201,19 @@ async def test_a_name_is_held_once_for_each_source_and_promoted_with_its_evidenc
     assert job["metrics"]["mentions_promoted"] == 1
 
 
-async def test_a_name_that_nobody_wants_gets_no_page(wiki: Wiki) -> None:
+async def test_an_ignored_mention_gets_no_page(wiki: Wiki) -> None:
     from resolvers.sources.mentions import ignore_mention
 
     source_id = await wiki.add_source()
-    held = await record_mention(wiki.database, wiki.scope, name="Chef João", source_id=source_id)
-    await ignore_mention(wiki.database, wiki.scope, held.mention_id)
+    mention = await record_mention(wiki.database, wiki.scope, name="Chef João", source_id=source_id)
+    await ignore_mention(wiki.database, wiki.scope, mention.mention_id)
     await retain(wiki, "promote entity Chef João\nA cook.")
     (job,) = await compile_all(wiki)
     assert await pages(wiki) == {}
     assert job["metrics"]["dropped"]["ignored_name"] == 1
 
 
-async def test_links_keep_who_asked_for_them(wiki: Wiki) -> None:
+async def test_links_record_their_reasons(wiki: Wiki) -> None:
     city = {"city": "Toronto", "journal_id": "Trip"}
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto, Ontario"))
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Trip"))
@@ -249,13 +255,13 @@ async def test_an_error_of_the_aggregation_is_a_metric_of_its_job(wiki: Wiki, mo
     assert (job["status"], job["metrics"]["aggregation_error"]) == ("succeeded", None)
 
 
-async def test_a_source_ties_ten_links_at_most(wiki: Wiki) -> None:
+async def test_a_source_adds_at_most_ten_links(wiki: Wiki) -> None:
     await retain(wiki, "\n".join(f"page entity Place {chr(65 + n) * 3}\nFood." for n in range(9)))
     await compile_all(wiki)
     assert len(await wiki.references()) == 10
 
 
-async def test_a_cap_ends_the_job_well_and_another_goes_on(wiki: Wiki) -> None:
+async def test_a_job_at_its_cap_succeeds_and_another_job_continues(wiki: Wiki) -> None:
     caps = Caps(batch=4, sources=8, new_pages=6)
     await retain(wiki, *(f"page entity {word(n)}\nIt is {n}." for n in range(20)))
     jobs = await compile_all(wiki, story(caps=caps))
@@ -267,7 +273,7 @@ async def test_a_cap_ends_the_job_well_and_another_goes_on(wiki: Wiki) -> None:
     assert {job["trigger"] for job in jobs} == {"retain"}
 
 
-async def test_a_batch_that_is_too_much_by_itself_is_cut_where_the_cap_is_reached_and_one_source_never(
+async def test_a_batch_is_cut_at_the_cap_but_a_single_source_never_is(
     wiki: Wiki,
 ) -> None:
     many = "\n".join(f"page entity {word(n)}\nIt is {n}." for n in range(100, 110))
@@ -275,10 +281,10 @@ async def test_a_batch_that_is_too_much_by_itself_is_cut_where_the_cap_is_reache
     planner = Story()
     jobs = await compile_all(wiki, story(planner, caps=Caps(batch=9, new_pages=5)))
     assert [job["metrics"]["pages_created"] for job in jobs] == [5, 3, 10]
-    assert planner.plans == 5, "the two that were cut twice"
+    assert planner.plans == 5, "two of the five plans were cut"
 
 
-async def test_a_source_that_comes_while_the_job_ends_is_read(wiki: Wiki) -> None:
+async def test_a_source_retained_while_the_job_runs_is_read(wiki: Wiki) -> None:
     class Late(Story):
         async def plan(self, sources, knowledge):
             if self.plans == 0:
@@ -291,7 +297,7 @@ async def test_a_source_that_comes_while_the_job_ends_is_read(wiki: Wiki) -> Non
     assert len(jobs) == 1
 
 
-async def test_what_a_person_writes_meanwhile_is_not_lost(wiki: Wiki) -> None:
+async def test_an_edit_during_a_compile_is_not_lost(wiki: Wiki) -> None:
     await retain(wiki, "page entity Momofuku\nFood.")
     await compile_all(wiki)
     page_id = (await pages(wiki))["Momofuku"]["id"]
@@ -314,9 +320,7 @@ async def test_what_a_person_writes_meanwhile_is_not_lost(wiki: Wiki) -> None:
     assert "A person wrote this." in (await wiki.page(page_id))["body_md"]
 
 
-async def test_a_planner_that_fails_leaves_nothing_and_is_tried_again(
-    wiki: Wiki, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_job_whose_planner_fails_is_retried(wiki: Wiki, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR, "compiler.jobs.worker")  # the report of a test must be UTF-8, and this error is not
 
     class Broken(Story):
@@ -335,7 +339,7 @@ async def test_a_planner_that_fails_leaves_nothing_and_is_tried_again(
     assert (job["status"], job["error"]) == ("succeeded", None)
 
 
-async def test_a_writer_that_fails_says_which_section(wiki: Wiki) -> None:
+async def test_the_error_of_a_failed_writer_names_the_section(wiki: Wiki) -> None:
     class Broken(Scribe):
         async def write(self, task) -> str:
             raise Unavailable("The model is away.")
@@ -345,7 +349,7 @@ async def test_a_writer_that_fails_says_which_section(wiki: Wiki) -> None:
     assert job["error"] == "Writing the section overview of the entity “Momofuku” failed: The model is away."
 
 
-async def test_the_statements_of_a_batch_grow_with_the_batch_and_not_with_the_wiki(wiki: Wiki) -> None:
+async def test_the_statements_of_a_batch_do_not_grow_with_the_wiki(wiki: Wiki) -> None:
     database = ListeningDatabase(wiki.database.dsn)
     await database.open()
     listening = replace(wiki, database=database)
@@ -365,12 +369,12 @@ async def test_the_statements_of_a_batch_grow_with_the_batch_and_not_with_the_wi
 
 
 def word(n: int) -> str:
-    """A name that is like no other: `Bacada` for 102."""
+    """Return a name that is unlike the names for other numbers."""
     letters = "".join("bcdfghjklm"[int(digit)] + "aeiou"[int(digit) % 5] for digit in f"{n:04}")
     return normalise(letters * 2).capitalize()
 
 
-async def test_a_worker_that_is_told_to_stop_leaves_its_job_to_others_at_once(wiki: Wiki) -> None:
+async def test_a_cancelled_worker_returns_its_job_to_the_queue(wiki: Wiki) -> None:
     class Endless(Scribe):
         async def write(self, task) -> str:
             started.set()
@@ -389,7 +393,7 @@ async def test_a_worker_that_is_told_to_stop_leaves_its_job_to_others_at_once(wi
     assert (job["status"], job["attempt"]) == ("succeeded", 2)
 
 
-async def test_a_job_whose_workers_all_fell_silent_is_given_up(wiki: Wiki) -> None:
+async def test_a_job_whose_attempts_were_all_abandoned_fails(wiki: Wiki) -> None:
     await retain(wiki, "page entity Momofuku\nFood.")
     await wiki.look.execute("UPDATE compile_jobs SET attempt = 5")
     (job,) = await compile_all(wiki)

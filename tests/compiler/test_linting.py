@@ -1,4 +1,4 @@
-"""A worker lints wikis now and then: after so many days, and after so many sources. It changes no page."""
+"""A worker lints wikis after a number of days or of sources, and changes no page."""
 
 from datetime import UTC, datetime, time
 from typing import Any
@@ -23,7 +23,7 @@ async def lint_jobs(wiki: Wiki) -> list[dict[str, Any]]:
     return await wiki.rows("compile_jobs", trigger="lint")
 
 
-async def test_a_wiki_is_linted_once_a_week_and_never_where_it_is_not_wanted(wiki: Wiki) -> None:
+async def test_a_wiki_is_linted_once_per_period_unless_disabled(wiki: Wiki) -> None:
     await lint_all(wiki.database)
     assert not await lint_jobs(wiki), "a wiki without pages has no faults"
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))
@@ -48,7 +48,7 @@ async def test_a_wiki_is_linted_once_a_week_and_never_where_it_is_not_wanted(wik
     assert len(await lint_jobs(wiki)) == 2
 
 
-async def test_the_night_looks_for_wikis_that_are_due(wiki: Wiki) -> None:
+async def test_the_daily_sweep_queues_lint_jobs_for_due_wikis(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))
     await DailySweep(time(3), lambda: datetime(2026, 11, 22, 4, tzinfo=UTC)).run_if_due(wiki.database)
     assert len(await lint_jobs(wiki)) == 1
@@ -69,7 +69,7 @@ async def test_a_wiki_is_linted_after_five_sources_are_compiled(wiki: Wiki) -> N
     assert len(await wiki.rows("lint_reports")) == 1
 
 
-async def test_a_mute_does_not_remember_what_is_forgotten(wiki: Wiki) -> None:
+async def test_forgetting_a_source_removes_mutes_of_its_names(wiki: Wiki) -> None:
     await retain(wiki, "page entity Momofuku\nNoodles.", "hold Zanzibar")
     await compile_all(wiki)
     source = (await wiki.rows("sources", "created_at"))[-1]

@@ -1,4 +1,4 @@
-"""Sections with more sources than their writer is given: they stay short, and nobody's own line is lost."""
+"""Sections with more sources than their writer is given stay short and keep the lines of people."""
 
 import random
 import re
@@ -19,22 +19,22 @@ DAY = re.compile(r"^- (\d{4}-\d\d-\d\d)")
 
 
 def loaves(first: int, last: int) -> list[SourceDraft]:
-    """A note a day. What is worth a highlight comes by chance, what says what it is every tenth day."""
-    chance, how = random.Random(first), ("with Priya and Marco", "dark", "best")
+    """Return a note for each day: a definition every tenth day, else a result that is drawn at random."""
+    chance, results = random.Random(first), ("with Priya and Marco", "dark", "best")
     return [
         note(
             day,
             f"Sourdough is a bread that rests {day + 100} hours before it goes into the oven."
             if day % 10 == 0
-            else f"Sourdough number {day + 100} came out {chance.choice(how)}, {told(chance)}.",
+            else f"Sourdough number {day + 100} came out {chance.choice(results)}, {random_words(chance)}.",
             tags=["sourdough"],
         )
         for day in range(first, last)
     ]
 
 
-def told(chance: random.Random) -> str:
-    """Words that no other note has: what hardly differs from what stands there is not written anew."""
+def random_words(chance: random.Random) -> str:
+    """Return random words, since a text that hardly differs from the stored one is not written."""
     return " ".join("".join(chance.choices("abcdefghijklmnop", k=9)) for _ in range(4))
 
 
@@ -43,7 +43,7 @@ def lines(body: str, heading: str) -> list[str]:
     return [line for line in section.splitlines() if line.startswith("- ")]
 
 
-async def test_two_hundred_sources_leave_a_section_short_and_peoples_lines_in_it(wiki: Wiki) -> None:
+async def test_a_section_of_two_hundred_sources_stays_short_and_keeps_edits(wiki: Wiki) -> None:
     await retain(wiki, loaves(0, BATCH))
     await compile_all(wiki, RULES)
     page = (await pages(wiki))["Sourdough"]

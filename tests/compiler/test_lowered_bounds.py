@@ -1,4 +1,4 @@
-"""What is stored is read, indexed and compiled, also where a bound was lowered since."""
+"""Stored texts that exceed a lowered bound are still read, indexed and compiled."""
 
 from collections.abc import Iterable
 
@@ -23,8 +23,8 @@ HALF = len(TRIP) // 2
 
 async def retain(wiki: Wiki, stories: Iterable[SourceText]) -> None:
     drafts = [
-        SourceDraft("daily_note", one.ref, one.content, one.title, one.captured_at, dict(one.metadata))
-        for one in stories
+        SourceDraft("daily_note", source.ref, source.content, source.title, source.captured_at, dict(source.metadata))
+        for source in stories
     ]
     await retain_sources(wiki.database, wiki.scope, drafts)
 

@@ -1,4 +1,4 @@
-"""What the compiler proposes where its writes are reviewed, and what is left alone where they are refused."""
+"""The compiler proposes pages where its writes are reviewed, and writes none where they are refused."""
 
 import orjson
 import pytest
@@ -15,23 +15,23 @@ from tests.wiki import Wiki
 
 
 async def set_policy(wiki: Wiki, policy: Policy) -> None:
-    kept = checked_rules([PolicyRule(WriterRole.COMPILER, policy)])
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(kept).decode())
+    stored = checked_rules([PolicyRule(WriterRole.COMPILER, policy)])
+    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(stored).decode())
 
 
-async def test_pages_of_new_sources_wait_for_a_reviewer_and_cite_them_once_accepted(wiki: Wiki) -> None:
+async def test_reviewed_pages_wait_as_proposals_and_cite_sources_once_accepted(wiki: Wiki) -> None:
     await set_policy(wiki, Policy.REVIEW)
     await keep(wiki, *BEFORE)
     await compile_all(wiki, rules())
     assert await wiki.rows("pages") == []
-    waiting = await wiki.rows("proposals")
-    assert waiting
-    assert {(row["author_kind"], row["operation"], row["status"]) for row in waiting} == {
+    proposals = await wiki.rows("proposals")
+    assert proposals
+    assert {(row["author_kind"], row["operation"], row["status"]) for row in proposals} == {
         ("compiler", "write_cited", "open")
     }
     await compile_all(wiki, rules())
-    assert await wiki.rows("proposals") == waiting, "the sources were read"
-    (ana,) = (row for row in waiting if row["title"] == "Ana Ruiz")
+    assert await wiki.rows("proposals") == proposals, "the sources were read"
+    (ana,) = (row for row in proposals if row["title"] == "Ana Ruiz")
     done = await accept_proposal(wiki.database, wiki.scope, ana["id"])
     assert "lives in Porto" in await body(wiki)
     cited = await wiki.rows("section_sources")
@@ -40,7 +40,7 @@ async def test_pages_of_new_sources_wait_for_a_reviewer_and_cite_them_once_accep
     assert revision["author_kind"] == "compiler"
 
 
-async def test_a_wiki_that_is_closed_to_the_compiler_is_left_alone(wiki: Wiki) -> None:
+async def test_a_wiki_closed_to_the_compiler_gets_neither_pages_nor_proposals(wiki: Wiki) -> None:
     await set_policy(wiki, Policy.CLOSED)
     await keep(wiki, *BEFORE)
     await compile_all(wiki, rules())
@@ -51,32 +51,32 @@ def runs(*texts: str) -> list[SourceDraft]:
     return [SourceDraft("run", f"run-{n}", text, metadata={"person": "Bo Lind"}) for n, text in enumerate(texts)]
 
 
-async def test_what_runs_say_is_proposed_and_the_rest_is_written(wiki: Wiki) -> None:
-    said = [text.replace("Ana Ruiz", "Bo Lind") for text in BEFORE]
-    await retain_sources(wiki.database, wiki.scope, runs(*said[:2]))
+async def test_pages_from_runs_are_proposed_and_other_pages_are_written(wiki: Wiki) -> None:
+    texts = [text.replace("Ana Ruiz", "Bo Lind") for text in BEFORE]
+    await retain_sources(wiki.database, wiki.scope, runs(*texts[:2]))
     await keep(wiki, *BEFORE)
-    await retain_sources(wiki.database, wiki.scope, runs(*said)[2:])
+    await retain_sources(wiki.database, wiki.scope, runs(*texts)[2:])
     await compile_all(wiki, rules())
     assert {row["title"] for row in await wiki.rows("pages")} == {"Ana Ruiz"}
-    waiting = await wiki.rows("proposals", status="open")
-    assert {row["title"] for row in waiting} == {"Bo Lind"}
-    assert {ref for row in waiting for ref in row["evidence"]} <= {f"run:run-{n}" for n in range(3)}
-    done = await accept_proposal(wiki.database, wiki.scope, waiting[-1]["id"])
+    proposals = await wiki.rows("proposals", status="open")
+    assert {row["title"] for row in proposals} == {"Bo Lind"}
+    assert {ref for row in proposals for ref in row["evidence"]} <= {f"run:run-{n}" for n in range(3)}
+    done = await accept_proposal(wiki.database, wiki.scope, proposals[-1]["id"])
     assert done.page_id
     cited = {row["source_id"] for row in await wiki.rows("section_sources", page_id=done.page_id)}
     assert cited <= {row["id"] for row in await wiki.rows("sources", kind="run")}
 
 
-async def test_a_name_that_runs_alone_have_said_is_promoted_by_a_proposal(wiki: Wiki) -> None:
+async def test_mentions_of_runs_alone_are_not_promoted_to_pages(wiki: Wiki) -> None:
     for text in BEFORE:
         await retain_sources(wiki.database, wiki.scope, runs(text.replace("Ana Ruiz", "Bo Lind"))[:1])
         await compile_all(wiki, rules())
     assert await wiki.rows("pages") == []
 
 
-@pytest.mark.parametrize("is_asked_before", [False, True])
-async def test_a_compile_that_proposes_writes_no_page_of_any_source(wiki: Wiki, is_asked_before: bool) -> None:
-    if not is_asked_before:
+@pytest.mark.parametrize("is_queued_before", [False, True])
+async def test_a_compile_with_the_propose_option_writes_no_page(wiki: Wiki, is_queued_before: bool) -> None:
+    if not is_queued_before:
         await wiki.look.execute("""UPDATE tenants SET settings = '{"compiling": false}'""")
     await keep(wiki, *BEFORE)
     await ask_for_compile(wiki.database, wiki.acting(Role.ADMIN).scope, options={"propose": True})

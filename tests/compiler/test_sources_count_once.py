@@ -1,4 +1,4 @@
-"""What sources say together: of a city, and of a name. The versions of one source count once."""
+"""Cities and mentions count sources, and the versions of a source count once."""
 
 import pytest
 
@@ -13,18 +13,18 @@ from tests.wiki import Wiki
 
 
 @pytest.mark.parametrize(
-    "said", [{"place_city": "Toronto"}, {"place.city": "Toronto"}, {"place_address": "12345 Toronto, Canada"}]
+    "metadata", [{"place_city": "Toronto"}, {"place.city": "Toronto"}, {"place_address": "12345 Toronto, Canada"}]
 )
-async def test_the_city_is_read_wherever_the_metadata_say_it(wiki: Wiki, said: dict[str, str]) -> None:
+async def test_the_city_is_read_from_each_form_of_metadata(wiki: Wiki, metadata: dict[str, str]) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
-    await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", **said)
+    await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", **metadata)
     (job,) = await compile_all(wiki)
     assert job["metrics"]["links_written_deterministic"] == 1
     assert "deterministic:city:toronto" in {reason for found in (await wiki.references()).values() for reason in found}
 
 
 async def test_three_versions_of_a_source_count_once(wiki: Wiki) -> None:
-    """A city needs two sources, one word three: versions of a source are one, in one batch and in several."""
+    """A mention needs three sources; the versions of a source count once, in one batch and in several."""
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
     rules = Compiler(ExtractivePlanner(), ExtractiveWriter())
     for compiled_between in (False, True):
@@ -43,7 +43,7 @@ async def test_three_versions_of_a_source_count_once(wiki: Wiki) -> None:
     assert "Falcon" in await pages(wiki)
 
 
-async def test_versions_of_one_source_do_not_share_a_city(wiki: Wiki) -> None:
+async def test_two_versions_of_one_source_do_not_establish_a_city(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
     await retain(wiki, "page entity Momofuku\nOne.", city="Toronto")
     await compile_all(wiki)
