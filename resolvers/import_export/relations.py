@@ -301,6 +301,7 @@ async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> 
             types=[type for _, type, _, _ in parsed],
             slugs=[slug for _, _, slug, _ in parsed],
             aliases=[alias for _, _, _, alias in parsed],
+            exact=[name.startswith(EXACT) for name in names],
         )
     return {names[row["n"] - 1]: row["id"] for row in rows}
 

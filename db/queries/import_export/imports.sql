@@ -39,31 +39,32 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:page_id
 
 -- name: find_named
 -- Find the page of each of these names: an active page before an archived one, then by slug, by former slug and by
--- alias, then the oldest page.
+-- alias, then the oldest page. An exact address is that of the page with its slug, even if that page is archived.
 WITH wanted AS (
-    SELECT n, type, slug, alias
-    FROM unnest(CAST(:types AS text[]), CAST(:slugs AS text[]), CAST(:aliases AS text[]))
-        WITH ORDINALITY AS given (type, slug, alias, n)
+    SELECT n, type, slug, alias, is_exact
+    FROM unnest(
+        CAST(:types AS text[]), CAST(:slugs AS text[]), CAST(:aliases AS text[]), CAST(:exact AS boolean[])
+    ) WITH ORDINALITY AS given (type, slug, alias, is_exact, n)
 ), candidates AS (
-    SELECT w.n, p.id, p.status, 1 AS rank
+    SELECT w.n, p.id, p.status <> 'active' AND NOT w.is_exact AS is_later, 1 AS rank
     FROM wanted AS w
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.slug = w.slug
     WHERE w.type IS NULL OR w.type = p.type
     UNION ALL
-    SELECT w.n, p.id, p.status, 2
+    SELECT w.n, p.id, p.status <> 'active', 2
     FROM wanted AS w
     JOIN old_slugs AS o ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.slug = w.slug
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id
     WHERE w.type IS NULL OR w.type = o.type
     UNION ALL
-    SELECT w.n, p.id, p.status, 3
+    SELECT w.n, p.id, p.status <> 'active', 3
     FROM wanted AS w
     JOIN aliases AS a ON a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias = w.alias
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = a.page_id
     WHERE w.type IS NULL OR w.type = p.type
 )
 SELECT DISTINCT ON (n) n, id FROM candidates
-ORDER BY n, status <> 'active', rank, id;
+ORDER BY n, is_later, rank, id;
 
 -- name: find_ties
 -- Find the parents of these pages, and the pages that they refer to with the reasons, except references in their texts.

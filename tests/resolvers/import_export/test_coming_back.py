@@ -14,7 +14,8 @@ from resolvers.import_export.files import export_path, export_zip
 from resolvers.import_export.importing import import_path
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
-from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.pages.hierarchy import set_parent
+from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.sources.sources import forget_source
 from tests.compiler.story import compile_all
@@ -315,3 +316,24 @@ async def test_the_target_of_a_merge_is_imported_unchanged(wiki: Wiki, tmp_path:
     await export_path(copy.database, copy.scope, tmp_path / "again.jsonl")
     await export_path(*here, tmp_path / "first.jsonl")
     assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "first.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+@pytest.mark.parametrize("others", [["topic"], ["entity"], ["topic", "topic"], ["entity", "topic"]])
+async def test_an_archived_parent_is_imported_unchanged_beside_pages_of_its_title(
+    wiki: Wiki, tmp_path: Path, form: str, others: list[str]
+) -> None:
+    here = wiki.database, wiki.scope
+    parent = (await create_page(*here, PageDraft("topic", "Garden"))).page_id
+    await archive_page(*here, parent)
+    child, *_ = [(await create_page(*here, PageDraft(type, "Garden"))).page_id for type in others]
+    await set_parent(*here, child, parent_id=parent)
+    await link_pages(*here, child, parent, reason="manual")
+    pages = (await export_path(*here, tmp_path / form)).pages
+    assert counts(await run(wiki, tmp_path / form)) == (0, 0, pages, 0)
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / form)).errors == ()
+    copied = {row["id"]: row for row in await copy.rows("pages")}
+    (copied_child,) = [row for row in copied.values() if row["parent_page_id"]]
+    assert copied[copied_child["parent_page_id"]]["status"] == "archived"
+    assert counts(await run(copy, tmp_path / form)) == (0, 0, pages, 0)
