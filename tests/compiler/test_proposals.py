@@ -67,11 +67,12 @@ async def test_pages_from_runs_are_proposed_and_other_pages_are_written(wiki: Wi
     assert cited <= {row["id"] for row in await wiki.rows("sources", kind="run")}
 
 
-async def test_mentions_of_runs_alone_are_not_promoted_to_pages(wiki: Wiki) -> None:
-    for text in BEFORE:
-        await retain_sources(wiki.database, wiki.scope, runs(text.replace("Ana Ruiz", "Bo Lind"))[:1])
+async def test_mentions_of_runs_alone_become_proposals_and_no_pages(wiki: Wiki) -> None:
+    for run in runs(*(text.replace("Ana Ruiz", "Bo Lind") for text in BEFORE)):
+        await retain_sources(wiki.database, wiki.scope, [run])
         await compile_all(wiki, rules())
     assert await wiki.rows("pages") == []
+    assert {row["title"] for row in await wiki.rows("proposals")} == {"Bo Lind"}
 
 
 @pytest.mark.parametrize("is_queued_before", [False, True])

@@ -4,17 +4,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from content.names import NoSlug, slugify
 from resolvers.import_export.disk import paths as note_paths
 from resolvers.import_export.disk.paths import Paths, file_name, is_safe
 from resolvers.import_export.disk.temp_database import TempDatabase
 
 
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=60)), max_size=8))
-def test_every_exported_path_is_unique_regardless_of_case(wanted: list[tuple[str, str]]) -> None:
+def test_every_exported_path_is_safe_and_unique_regardless_of_case(wanted: list[tuple[str, str]]) -> None:
     with TempDatabase() as temp:
         paths = Paths(temp)
-        taken = [paths.take("topic", slug or "x", origin) for slug, origin in wanted if "/" not in slug]
+        taken = [paths.take("topic", slug, origin) for text, origin in wanted if (slug := slug_or_none(text))]
+    assert all(map(is_safe, taken))
     assert len({path.casefold() for path in taken}) == len(taken)
+
+
+def slug_or_none(text: str) -> str | None:
+    try:
+        return slugify(text)
+    except NoSlug:
+        return None
 
 
 @pytest.mark.parametrize("path", ["a.md", "b/c.MD", "Ä ö/日本.markdown"])
