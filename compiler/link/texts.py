@@ -50,6 +50,7 @@ class PageLinks:
                 types=[target.type for target in targets],
                 slugs=[target.slug for target in targets],
                 aliases=[target.alias for target in targets],
+                exact=[False] * len(targets),
             )
             self.stored = {targets[row["n"] - 1].target for row in rows}
             self.planned = {name for _, _, type, slug in self.pages for name in (slug, f"{type}/{slug}")}
