@@ -80,9 +80,9 @@ class BadText(ValueError):
     """A text or value that cannot be stored. The message says why, and what to do."""
 
 
-def quoted(text: str, most: int = 80) -> str:
+def quoted(text: str, limit: int = 80) -> str:
     """Return the first `most` characters of a text as a JSON string, for an error message."""
-    return json.dumps(text[:most], ensure_ascii=False)
+    return json.dumps(text[:limit], ensure_ascii=False)
 
 
 def clean(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 FIELD = "sensitivity"
 LEVELS = ("public", "internal", "confidential", "secret")
-USUAL, MOST = "internal", LEVELS[-1]
+USUAL, STRICTEST = "internal", LEVELS[-1]
 MARK = re.compile(r"\s?\{sensitivity=([^{}]{0,200})\}", re.IGNORECASE)
 
 
@@ -16,7 +16,7 @@ def level_of(metadata: Mapping[str, Any] | None) -> str:
     if value is None or value == "":
         return USUAL
     word = str(value).lower()
-    return word if word in LEVELS else MOST
+    return word if word in LEVELS else STRICTEST
 
 
 def stricter(metadata: Mapping[str, Any] | None, *others: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -197,7 +197,7 @@ async def forget_answers(database: Database) -> int:
 
 async def forget_portion(database: Database, tenant_id: UUID) -> int:
     async with read_connection(database) as connection:
-        return await connection.run(KEYS["forget_answers"], tenant_id=tenant_id, kept_for=KEPT_FOR, most=PORTION)
+        return await connection.run(KEYS["forget_answers"], tenant_id=tenant_id, kept_for=KEPT_FOR, limit=PORTION)
 
 
 def in_progress() -> InProgress:

@@ -72,7 +72,7 @@ async def find_faults(
 ) -> list[tuple[Any, ...]]:
     owner_id = await owner_named(context, where)
     scope = context.scope if owner_id is None else context.scope.in_owner(owner_id)
-    return [row_of(report) for report in await lint(context.database, scope, most=FINDINGS_MAX, checks=names)]
+    return [row_of(report) for report in await lint(context.database, scope, limit=FINDINGS_MAX, checks=names)]
 
 
 def row_of(report: Report) -> tuple[Any, ...]:

@@ -144,7 +144,7 @@ class OverviewQueries:
         jobs.report_rows,
         "The knowledge map: active pages by type and slug, as links with a summary each. Stubs are marked.",
         access=CHECKED_BY_STEP,
-        step=Step(find_map, jobs.OVERVIEW, cost=overview.MOST),
+        step=Step(find_map, jobs.OVERVIEW, cost=overview.MAX_LINES),
     )
     def wiki_knowledge_map(
         types: list[WikiPageType] | None = None,
@@ -161,7 +161,7 @@ class OverviewQueries:
         jobs.report_rows,
         "The activity log of a wiki, newest first.",
         access=CHECKED_BY_STEP,
-        step=Step(find_log, jobs.OVERVIEW, cost=overview.MOST),
+        step=Step(find_log, jobs.OVERVIEW, cost=overview.MAX_LINES),
     )
     def wiki_activity_log(
         first: int | None = None,

@@ -137,7 +137,7 @@ class Cluster:
         self.nodes: list[Node] = []
         self.has_citus = False
 
-    async def look(self) -> None:
+    async def connection(self) -> None:
         """Find the machines over which the database of the URL is distributed."""
         async with connected(self.url) as connection:
             self.has_citus = await connection.fetchval("SELECT to_regclass('pg_dist_node') IS NOT NULL")

@@ -110,7 +110,7 @@ def cluster() -> Cluster | None:
         return None
     migrations.distribute.SHARDS = 4  # a test that creates tables waits for each of their shards
     cluster = Cluster(CITUS_URL)
-    asyncio.run(cluster.look())
+    asyncio.run(cluster.connection())
     return cluster
 
 

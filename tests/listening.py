@@ -38,7 +38,7 @@ class ListeningDatabase(Database):
             async with acquire(pool) as connection:
                 connection.add_query_logger(self.note)
 
-    async def heard(self) -> list[Sent]:
+    async def sent_statements(self) -> list[Sent]:
         """Return all statements that were sent. The driver reports the last one in the loop's next turn."""
         await asyncio.sleep(0)
         return self.sent

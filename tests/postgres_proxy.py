@@ -100,9 +100,9 @@ class Link:
         self.is_asking = False
         return data
 
-    async def pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, look: object) -> None:
+    async def pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, connection: object) -> None:
         """Forward packets in order, each `delay` seconds after it arrived."""
-        assert callable(look)
+        assert callable(connection)
         waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
         clock = asyncio.get_running_loop()
 
@@ -118,7 +118,7 @@ class Link:
 
         async def take() -> None:
             while data := await source.read(65536):
-                waiting.put_nowait((clock.time() + self.proxy.delay, await look(data)))
+                waiting.put_nowait((clock.time() + self.proxy.delay, await connection(data)))
             waiting.put_nowait((clock.time() + self.proxy.delay, b""))
 
         async with asyncio.TaskGroup() as tasks:

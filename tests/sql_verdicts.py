@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 RULES = ("tests/sql_*.py", "db/**/*.py", "db/**/*.sql")
 """The files that verdicts depend on, besides the version of sqlglot."""
 LINE = 33  # bytes: the digest of a text as hexadecimal digits, and the end of the line
-MOST = 16_000_000  # bytes after which a file is started again: nightly runs draw other documents each time
+SIZE_MAX = 16_000_000  # bytes after which a file is started again: nightly runs draw other documents each time
 
 
 class Verdicts:
@@ -26,7 +26,7 @@ class Verdicts:
         self.sound: set[str] = set()
         self.read = 0
         self.file = folder and folder / (rules or digest_of_rules())
-        if self.file is not None and self.file.exists() and self.file.stat().st_size > MOST:
+        if self.file is not None and self.file.exists() and self.file.stat().st_size > SIZE_MAX:
             self.file.unlink()
         for other in folder.iterdir() if folder is not None else ():
             if other != self.file:

@@ -108,7 +108,7 @@ async def test_pools_on_plain_postgres_open_connections_on_demand(dsn: str) -> N
 @pytest.fixture
 async def own_kept(server_dsn: str) -> AsyncIterator[Kept]:
     cluster = Cluster(server_dsn)
-    await cluster.look()
+    await cluster.connection()
     kept = Kept(cluster, new_name())
     await kept.make()
     yield kept

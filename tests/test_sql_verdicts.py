@@ -74,7 +74,7 @@ def test_a_file_above_the_size_limit_is_started_again(
     judged: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Verdicts(tmp_path).violations(SOUND) == []
-    monkeypatch.setattr(sql_verdicts, "MOST", 32)
+    monkeypatch.setattr(sql_verdicts, "SIZE_MAX", 32)
     assert Verdicts(tmp_path).violations(SOUND) == []
     assert judged == [SOUND, SOUND]
 

@@ -35,14 +35,15 @@ class Wiki:
 
     database: Database
     scope: Scope
-    look: asyncpg.Connection
+    connection: asyncpg.Connection
 
     async def rows(self, table: str, order: str = "id", **where: Any) -> list[dict[str, Any]]:
         """Return the rows of a table in this wiki."""
         wanted = "".join(f" AND {column} = ${n}" for n, column in enumerate(where, start=3))
         sql = f"SELECT * FROM {table} WHERE tenant_id = $1 AND owner_id = $2{wanted} ORDER BY {order}"
         return [
-            dict(row) for row in await self.look.fetch(sql, self.scope.tenant_id, self.scope.owner_id, *where.values())
+            dict(row)
+            for row in await self.connection.fetch(sql, self.scope.tenant_id, self.scope.owner_id, *where.values())
         ]
 
     async def row(self, table: str, **where: Any) -> dict[str, Any]:
@@ -83,39 +84,41 @@ class Wiki:
     async def empty(self) -> None:
         """Delete everything that would take long to check."""
         for table in ("pages", "search_scopes", "search_counts", "search_changes", "search_vocabulary"):
-            await self.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", self.scope.tenant_id)
+            await self.connection.execute(f"DELETE FROM {table} WHERE tenant_id = $1", self.scope.tenant_id)
 
     async def neighbour(self, role: Role | None = None) -> "Wiki":
         """Create another owner's wiki in the same tenant."""
-        owner_id = await make_owner(self.look, self.scope.tenant_id)
-        return Wiki(self.database, member(self.scope.tenant_id, owner_id, role or self.scope.role), self.look)
+        owner_id = await make_owner(self.connection, self.scope.tenant_id)
+        return Wiki(self.database, member(self.scope.tenant_id, owner_id, role or self.scope.role), self.connection)
 
     def acting(self, role: Role) -> "Wiki":
         """Return the same wiki with another role."""
-        return Wiki(self.database, member(self.scope.tenant_id, self.scope.owner_id, role), self.look)
+        return Wiki(self.database, member(self.scope.tenant_id, self.scope.owner_id, role), self.connection)
 
 
 async def open_wiki(dsn: str) -> Wiki:
     """Create a tenant with an owner, and return the owner's wiki with an admin's scope."""
     database = Database(dsn, size=4, statement_timeout=STATEMENT_TIMEOUT)
     await database.open()
-    look = await IDLE.connect(dsn, {})
-    await look.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
+    connection = await IDLE.connect(dsn, {})
+    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
     tenant_id = new_id()
-    await look.execute("INSERT INTO tenants (tenant_id, slug, name) VALUES ($1, $2, 'T')", tenant_id, f"t-{tenant_id}")
-    owner_id = await make_owner(look, tenant_id)
-    return Wiki(database, member(tenant_id, owner_id, Role.ADMIN), look)
+    await connection.execute(
+        "INSERT INTO tenants (tenant_id, slug, name) VALUES ($1, $2, 'T')", tenant_id, f"t-{tenant_id}"
+    )
+    owner_id = await make_owner(connection, tenant_id)
+    return Wiki(database, member(tenant_id, owner_id, Role.ADMIN), connection)
 
 
 async def close_wiki(wiki: Wiki) -> None:
-    await wiki.look.close()
+    await wiki.connection.close()
     await wiki.database.close()
 
 
-async def make_owner(look: asyncpg.Connection, tenant_id: UUID) -> UUID:
+async def make_owner(connection: asyncpg.Connection, tenant_id: UUID) -> UUID:
     owner_id = new_id()
     sql = "INSERT INTO owners (tenant_id, id, kind, slug, name) VALUES ($1, $2, 'user', $3, 'O')"
-    await look.execute(sql, tenant_id, owner_id, f"o-{owner_id}")
+    await connection.execute(sql, tenant_id, owner_id, f"o-{owner_id}")
     return owner_id
 
 
@@ -217,7 +220,7 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         texts, marks, count = found
         marks += said_headings[page["id"]]
         language = language_of(page["metadata"], "english")
-        (row,) = await wiki.look.fetch(sql, page["id"], *texts, marks, letter, language)
+        (row,) = await wiki.connection.fetch(sql, page["id"], *texts, marks, letter, language)
         assert tuple(row) == (True, True, page["status"], count)
     await check_statistics(wiki)
 
@@ -243,7 +246,7 @@ async def check_statistics(wiki: Wiki, table: str = "search_pages") -> None:
     """Check that the stored counts, with the changes still to be counted, are those of the rows."""
     lexemes, counted = Counter[str](), Counter[str]()
     for row in await wiki.rows(table, "1"):
-        found = await wiki.look.fetchval("SELECT tsvector_to_array($1::tsvector)", row["tsv"])
+        found = await wiki.connection.fetchval("SELECT tsvector_to_array($1::tsvector)", row["tsv"])
         lexemes.update(lexeme[1:] for lexeme in found if lexeme[1] != ":")
     counted.update(await wiki.counts(table))
     for row in await wiki.rows("search_changes"):

@@ -47,8 +47,10 @@ async def watch_memory(
 
 def growth(samples: Sequence[MemorySample]) -> float:
     """Return the MB that a million requests add: the slope of a line through the figures after the warm-up."""
-    settled = [look for look in samples if look.requests >= WARM_UP_SHARE * samples[-1].requests]
+    settled = [connection for connection in samples if connection.requests >= WARM_UP_SHARE * samples[-1].requests]
     if len(settled) < 2:
         return 0.0
-    line = linear_regression([look.requests / 1e6 for look in settled], [look.memory_mb for look in settled])
+    line = linear_regression(
+        [connection.requests / 1e6 for connection in settled], [connection.memory_mb for connection in settled]
+    )
     return line.slope

@@ -15,7 +15,7 @@ from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.model.pages import Page
 from resolvers.search.reindexing import reindex
-from resolvers.search.request import MOST, SearchRequest
+from resolvers.search.request import MAX_HITS, SearchRequest
 from resolvers.search.search import search
 
 from ..wikis import Wiki, wiki
@@ -37,7 +37,7 @@ class Cairn:
         scope, ids = scope_of(own), [document.id for document in collection.documents]
 
         def ask(text: str) -> list[str]:
-            found = self.runner.run(search(self.database, scope, SearchRequest(text, first=MOST)))
+            found = self.runner.run(search(self.database, scope, SearchRequest(text, first=MAX_HITS)))
             return [ids[number_of(own, hit.page_id.int)] for hit in found.hits]
 
         return ask

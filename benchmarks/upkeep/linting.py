@@ -88,7 +88,7 @@ async def measure_lint(dsn: str, wiki: Wiki, rounds: int) -> float:
             before, taken, spent = kilobytes("VmRSS"), [], []
             for _ in range(rounds):
                 start, used = time.perf_counter(), postgres_cpu_seconds(postmaster)
-                reports = await lint(view, scope, most=100)
+                reports = await lint(view, scope, limit=100)
                 taken.append(time.perf_counter() - start)
                 spent.append(postgres_cpu_seconds(postmaster) - used)
             grown = max(0.0, (kilobytes("VmHWM") - before) / 1024)

@@ -117,7 +117,7 @@ async def find_placements(writer: Writer, page_ids: Collection[UUID]) -> list[Pl
 
 async def find_waiting(writer: Writer, aliases: Collection[str]) -> list[Placement]:
     """Return the placements that wait for a topic with one of these names."""
-    rows = await writer.all(PLACEMENTS["find_waiting"], aliases=sorted(aliases), most=WAITING_MAX)
+    rows = await writer.all(PLACEMENTS["find_waiting"], aliases=sorted(aliases), limit=WAITING_MAX)
     return [
         Placement(row["page_id"], row["alias"], row["name"], tuple(row["bases"]), row["kind"], tuple(row["tags"]))
         for row in rows
@@ -168,7 +168,7 @@ async def find_listed(writer: Writer, section_keys: Sequence[SectionKey]) -> dic
         AGGREGATION["find_listed"],
         page_ids=[page_id for page_id, _ in section_keys],
         slugs=[slug for _, slug in section_keys],
-        most=LISTED_MAX,
+        limit=LISTED_MAX,
     )
     for row in rows:
         child = Child(row["id"], row["type"], row["slug"], row["title"], row["summary"], tuple(row["tags"]))

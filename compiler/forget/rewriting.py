@@ -124,7 +124,7 @@ async def respell(writer: Writer, rebuilt: RebuiltPage, request: ForgetRequest, 
         slug=before.slug,
         alias=alias,
         reached_id=reached,
-        most=TEXTS_PER_BATCH,
+        limit=TEXTS_PER_BATCH,
     ):
         targets = {row["id"]: frozenset(row["targets"]) for row in rows}
         for page in (await find_pages(writer, targets.keys())).values():

@@ -134,7 +134,7 @@ class Linting(Run):
 
     async def step(self) -> bool:
         """Run every check, then store the report and finish the job in one transaction; return true."""
-        reports = await lint(self.database, self.scope, most=1)
+        reports = await lint(self.database, self.scope, limit=1)
         self.metrics.add("findings", sum(report.total for report in reports))
         async with writing(self.database, self.scope) as writer:
             await write_report(writer, reports, str(self.job.options.get("trigger", SCHEDULE)))

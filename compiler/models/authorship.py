@@ -28,7 +28,7 @@ class Authorship:
         """
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            found = await reader.all(AUTHORSHIP["find_versions"], page_id=page_id, most=VERSIONS_MAX)
+            found = await reader.all(AUTHORSHIP["find_versions"], page_id=page_id, limit=VERSIONS_MAX)
             kinds = {row["version"]: row["author_kind"] for row in found}
             if set(kinds.values()) <= {COMPILER}:
                 return frozenset()

@@ -74,7 +74,7 @@ class Evidence:
         found = await find_sources(reader, {id for ids in cited.values() for id in ids})
         cards = await find_cards(reader, ids=page_ids)
         related: dict[UUID, list[tuple[str, str, str]]] = defaultdict(list)
-        for row in await reader.all(COMPILING["find_together"], page_ids=list(page_ids), most=RELATED_MAX):
+        for row in await reader.all(COMPILING["find_together"], page_ids=list(page_ids), limit=RELATED_MAX):
             related[row["page_id"]].append((row["title"], row["type"], row["slug"]))
         sources = {id: source_of(row) for id, row in found.items()}
         known = {section_key: [id for id in ids if id in sources] for section_key, ids in cited.items()}

@@ -132,7 +132,7 @@ async def filter_names(reader: Writer, aliases: frozenset[str]) -> frozenset[str
 
 async def find_all_names(reader: Writer, max_names: int) -> list[str] | None:
     """Return the names of all pages of the wiki, or None if there are more than `max_names`."""
-    names: list[str] = await reader.value(COMPILING["find_names"], most=max_names + 1)
+    names: list[str] = await reader.value(COMPILING["find_names"], limit=max_names + 1)
     return None if len(names) > max_names else names
 
 
@@ -167,7 +167,7 @@ async def find_sources_with(reader: Writer, names: Collection[str], max_sources:
         "analyser": number,
         "letter": scope_letter(scope.tenant_id, scope.owner_id, number),
     }
-    rows = await reader.all(COMPILING["find_sources_with"], **values, most=max_sources) if said else []
+    rows = await reader.all(COMPILING["find_sources_with"], **values, limit=max_sources) if said else []
     return {row["name"]: row["source_ids"] for row in rows}
 
 
@@ -178,13 +178,13 @@ async def find_citations(
     if not wanted:
         return {}
     values: dict[str, Any] = {"page_ids": [id for id, _ in wanted], "slugs": [slug for _, slug in wanted]}
-    rows = await reader.all(COMPILING["find_citations"], **values, most=max_sources)
+    rows = await reader.all(COMPILING["find_citations"], **values, limit=max_sources)
     return {(row["page_id"], row["slug"]): row["source_ids"] for row in rows}
 
 
 async def find_page_citations(reader: Writer, page_ids: Collection[UUID]) -> dict[UUID, Citations]:
     """Return the CITED_MAX newest sources that each page cites, and whether people have written on it."""
-    rows = await reader.all(COMPILING["find_page_citations"], page_ids=list(page_ids), most=CITED_MAX)
+    rows = await reader.all(COMPILING["find_page_citations"], page_ids=list(page_ids), limit=CITED_MAX)
     return {row["id"]: Citations(tuple(row["source_ids"]), row["is_compiled"], row["was_merged"]) for row in rows}
 
 

@@ -27,10 +27,10 @@ from selection.declare.mapping import OuterRow
 from ..tables import links, pages
 from .references import id_among
 
-MOST_STEPS = literal_column("3", Integer)
-MOST_HUBS = literal_column("5000", Integer)
-MOST_VISITS = literal_column("2000", Integer)
-MOST_LINKS = literal_column("4000", Integer)
+STEPS_MAX = literal_column("3", Integer)
+HUBS_MAX = literal_column("5000", Integer)
+VISITS_MAX = literal_column("2000", Integer)
+LINKS_MAX = literal_column("4000", Integer)
 
 
 def active(page: FromClause) -> ColumnElement[bool]:
@@ -52,7 +52,7 @@ def edges(owner: OuterRow, among: Any) -> Select[Any]:
     page, link = pages.alias(), links.alias()
     greatest = select(page.c.id).where(page.c.owner_id == owner.c.id, active(page))
     greatest = greatest.order_by(page.c.hubness_score.desc(), page.c.id.desc()).limit(
-        func.greatest(func.least(among, MOST_HUBS), 0)
+        func.greatest(func.least(among, HUBS_MAX), 0)
     )
     hub = in_tenant(greatest).cte("hub")
     pairs = select(link.c.from_page_id, link.c.to_page_id, func.max(link.c.kind).label("kind")).where(
@@ -112,13 +112,13 @@ def one_away(other: FromClause, page: OuterRow) -> ColumnElement[bool]:
     It is the faster form of `nearest` for one step, with a limit of links, too.
     """
     ends = [select(page.c.id), *link_ends(page.c.id)]
-    return and_(id_among(other, *ends, most=MOST_LINKS), active(other))
+    return and_(id_among(other, *ends, limit=LINKS_MAX), active(other))
 
 
 def nearest(page: OuterRow, depth: Any) -> Select[Any]:
     """Select (id, depth) of the page and its neighbours, each once.
 
-    The search is breadth first and stops after MOST_VISITS, so that a hub of hubs costs no more than any other page.
+    The search is breadth first and stops after VISITS_MAX, so that a hub of hubs costs no more than any other page.
     """
     start = select(page.c.id.label("id"), literal(0, Integer).label("depth"))
     walk = start.cte("walk", recursive=True, nesting=True)
@@ -128,10 +128,10 @@ def nearest(page: OuterRow, depth: Any) -> Select[Any]:
         .select_from(walk)
         .join(hop, true())
         .join(other, other.c.id == hop.c.there)
-        .where(active(other), walk.c.depth < func.least(depth, MOST_STEPS))
+        .where(active(other), walk.c.depth < func.least(depth, STEPS_MAX))
     )
     walk = walk.union(in_tenant(step))
-    visited = select(walk.c.id, walk.c.depth).limit(MOST_VISITS).subquery()
+    visited = select(walk.c.id, walk.c.depth).limit(VISITS_MAX).subquery()
     return select(visited.c.id, func.min(visited.c.depth).label("depth")).group_by(visited.c.id)
 
 

@@ -11,7 +11,7 @@ from ..tables import pages, sections
 from .pages import active
 
 ONE = literal(1, Integer)
-MOST_LEVELS = literal_column("32", Integer)
+LEVELS_MAX = literal_column("32", Integer)
 
 
 def parent(page: OuterRow) -> Select[Any]:
@@ -32,7 +32,7 @@ def ancestors(page: OuterRow) -> Select[Any]:
     step = select(above.c.id, above.c.parent_page_id, chain.c.depth + 1).join(
         chain, above.c.id == chain.c.parent_page_id
     )
-    chain = chain.union_all(in_tenant(step).where(active(above), chain.c.depth < MOST_LEVELS))
+    chain = chain.union_all(in_tenant(step).where(active(above), chain.c.depth < LEVELS_MAX))
     return select(ancestor).join(chain, ancestor.c.id == chain.c.id).order_by(chain.c.depth)
 
 
@@ -42,7 +42,7 @@ def descendants(page: OuterRow, depth: Any) -> Select[Any]:
     The recursive query selects whole rows, so that no page is looked up a second time.
     """
     child, below = pages.alias(), pages.alias()
-    deepest = func.least(depth, MOST_LEVELS)
+    deepest = func.least(depth, LEVELS_MAX)
     start = select(child, ONE.label("depth")).where(child.c.parent_page_id == page.c.id, active(child))
     tree = in_tenant(start).where(deepest >= ONE).cte("tree", recursive=True, nesting=True)
     step = select(below, tree.c.depth + 1).join(tree, below.c.parent_page_id == tree.c.id)

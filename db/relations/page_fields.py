@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from content.sensitivity import LEVELS, MOST, USUAL
+from content.sensitivity import LEVELS, STRICTEST, USUAL
 from selection.declare.mapping import OuterRow
 
 from ..tables import links, old_slugs, pages
@@ -42,7 +42,7 @@ def sensitivity(page: OuterRow) -> ColumnElement[Any]:
     return case(
         (level == literal_column("''"), literal_column(f"'{USUAL}'")),
         (level == any_(words(*LEVELS)), level),
-        else_=literal_column(f"'{MOST}'"),
+        else_=literal_column(f"'{STRICTEST}'"),
     )
 
 

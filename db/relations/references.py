@@ -19,13 +19,13 @@ def foreign_row(table: Table, by: str) -> Callable[[OuterRow], Select[Any]]:
     return query
 
 
-def id_among(row: FromClause, *ids: Select[Any], most: ColumnElement[int] | None = None) -> ColumnElement[bool]:
+def id_among(row: FromClause, *ids: Select[Any], limit: ColumnElement[int] | None = None) -> ColumnElement[bool]:
     """Return a condition that is true if the row's id is among the first `most` ids of these selects.
 
     The ids are an array, because an index scan with a sorted array is faster than hashing and joining them.
     """
     found = union_all(*map(in_tenant, ids)) if len(ids) > 1 else in_tenant(ids[0])
-    return row.c.id == any_(func.array(found.limit(most).scalar_subquery()))
+    return row.c.id == any_(func.array(found.limit(limit).scalar_subquery()))
 
 
 def rows_by_id(table: Table) -> Callable[[FromClause], Select[Any]]:

@@ -20,7 +20,7 @@ KINDS = ("activity", "audit", "jobs", "revisions", "sources")
 REFUSED_KEPT = timedelta(days=30)
 """The longest time for which refused credentials stay in the audit log, because anybody can cause such entries."""
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-DAYS_MOST = 36_500
+DAYS_MAX = 36_500
 ROWS_PER_BATCH = 1_000  # rows
 ACTOR = Actor(ActorKind.SERVICE, "retention")
 
@@ -37,8 +37,8 @@ async def set_retention(
 ) -> dict[str, int]:
     """Set the days for which a tenant keeps the given kinds; None restores the setting of the server."""
     for kind, number in days.items():
-        if kind not in KINDS or (number is not None and not 0 <= number <= DAYS_MOST):
-            raise BadInput(f"This must lie between 0 and {DAYS_MOST:,} days.", kind)
+        if kind not in KINDS or (number is not None and not 0 <= number <= DAYS_MAX):
+            raise BadInput(f"This must lie between 0 and {DAYS_MAX:,} days.", kind)
     stored = await find_retention(database, tenant_id)
     chosen = {kind: number for kind, number in {**stored, **days}.items() if number is not None}
     async with transaction(database) as connection:

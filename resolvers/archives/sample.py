@@ -22,9 +22,9 @@ async def take_sample(raw: asyncpg.Connection) -> list[dict[str, Any]]:
     """Search for the titles of some pages of some tenants, and return the queries with the ids of the pages found."""
     connection = Connection(raw)
     sample: list[dict[str, Any]] = []
-    for tenant in await connection.all(INVENTORY["sample_tenants"], most=TENANTS):
+    for tenant in await connection.all(INVENTORY["sample_tenants"], limit=TENANTS):
         tenant_id = tenant["tenant_id"]
-        for page in await connection.all(INVENTORY["sample_pages"], most=PAGES, tenant_id=tenant_id):
+        for page in await connection.all(INVENTORY["sample_pages"], limit=PAGES, tenant_id=tenant_id):
             query = {"tenant": str(tenant_id), "owner": str(page["owner_id"]), "text": page["title"]}
             sample.append(query | {"hits": await search_sample(connection, query)})
     return sample

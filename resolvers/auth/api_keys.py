@@ -240,7 +240,7 @@ async def list_api_keys(
     By default these are all keys, else those after the id `after`, `limit` at most.
     """
     async with database.connection() as connection:
-        rows = await connection.all(KEYS["list_keys"], tenant_id=tenant_id, after=after, most=limit)
+        rows = await connection.all(KEYS["list_keys"], tenant_id=tenant_id, after=after, limit=limit)
     return [
         ApiKey(**row | {"role": Role(row["role"]), "actor_kind": ActorKind(row["actor_kind"])})
         for row in map(dict, rows)

@@ -33,7 +33,7 @@ ACCESS_TTL: Final = timedelta(minutes=15)
 """The lifetime of an access token. It is short because an access token cannot be withdrawn, only its successors."""
 LONGEST: Final = timedelta(days=90)
 """The lifetime of an authorization, after which the person has to authorize the program again."""
-LISTED_MOST: Final = 200
+LISTED_MAX: Final = 200
 TENANT_BYTES, SECRET_BYTES = 16, 32
 
 
@@ -236,7 +236,7 @@ async def find_programs(database: Database, scope: Scope) -> list[ConnectedProgr
             AUTHORIZATIONS["list_authorizations"],
             tenant_id=scope.tenant_id,
             owner_id=scope.owner_id,
-            most=LISTED_MOST,
+            limit=LISTED_MAX,
         )
     return [ConnectedProgram(**dict(row) | {"role": Role(row["role"])}) for row in rows]
 

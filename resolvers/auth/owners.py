@@ -136,9 +136,9 @@ async def change_settings(connection: Connection, scope: Scope, settings: WikiSe
     boost, values = settings.score_boost, asdict(settings)
     if boost is not None and not SCORE_BOOST[0] <= boost <= SCORE_BOOST[1]:
         raise BadInput("A score boost is a number between 0 and 10; pages have 0.9 unless you set it.", "scoreBoost")
-    for name, (field, least, most) in BOUNDS.items():
-        if values[name] is not None and not least <= values[name] <= most:
-            raise BadInput(f"This must lie between {least:,} and {most:,}.", field)
+    for name, (field, minimum, maximum) in BOUNDS.items():
+        if values[name] is not None and not minimum <= values[name] <= maximum:
+            raise BadInput(f"This must lie between {minimum:,} and {maximum:,}.", field)
     for name, field in (("reader_ceiling", "readerCeiling"), ("member_ceiling", "memberCeiling")):
         if values[name] is not None:
             validation.one_of(values[name], CEILINGS, field)
@@ -227,7 +227,7 @@ async def list_owners(
 ) -> list[Owner]:
     """Return the owners of a tenant by slug, by default all: those after the slug `after`, `limit` at most."""
     async with database.connection() as connection:
-        rows = await connection.all(OWNERS["list_owners"], tenant_id=tenant_id, after=after, most=limit)
+        rows = await connection.all(OWNERS["list_owners"], tenant_id=tenant_id, after=after, limit=limit)
     return [owner_from(row) for row in rows]
 
 

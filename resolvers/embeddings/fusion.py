@@ -23,7 +23,7 @@ from db.scope import Scope
 from db.sql import Statement, statements
 
 from ..search.cursor import cursor_after
-from ..search.request import MOST, Filter, SearchHit, SearchRequest, SearchResult
+from ..search.request import MAX_HITS, Filter, SearchHit, SearchRequest, SearchResult
 from .embedder import embedder_of
 
 DEPTH = 60  # hits of either ranking that are fused
@@ -79,7 +79,7 @@ async def find_nearest(
     try:
         with on_the_primary():
             async with database.transaction(UNTIL_ENOUGH) as connection:
-                return await connection.all(ranking(name, embedder.dimensions), **where, **values, most=DEPTH)
+                return await connection.all(ranking(name, embedder.dimensions), **where, **values, limit=DEPTH)
     except (asyncpg.UndefinedObjectError, asyncpg.QueryCanceledError) as error:
         log.warning("Semantic search is unavailable: %s.", type(error).__name__)
         return []
@@ -138,7 +138,7 @@ async def add_semantic_hits(
         "until": filters.updated_before,
     }
     rows = await find_nearest(database, scope, query, "rank_pages", values)
-    return merge_hits(result, [row["page_id"] for row in rows], max(1, min(request.first, MOST)))
+    return merge_hits(result, [row["page_id"] for row in rows], max(1, min(request.first, MAX_HITS)))
 
 
 def merge_hits(result: SearchResult, nearest: Sequence[UUID], size: int) -> SearchResult:

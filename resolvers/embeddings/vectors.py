@@ -105,14 +105,14 @@ async def begin(reader: Writer) -> Progress:
     return Progress(row)
 
 
-async def find_pages(reader: Writer, embedder: Embedder, after: UUID, most: int) -> Sequence[Row]:
+async def find_pages(reader: Writer, embedder: Embedder, after: UUID, limit: int) -> Sequence[Row]:
     """Return the next pages without a vector."""
     return await reader.all(
-        EMBEDDINGS["find_pages"], after=after, longest=TEXT_LONGEST, most=most, **model_parameters(embedder)
+        EMBEDDINGS["find_pages"], after=after, longest=TEXT_LONGEST, limit=limit, **model_parameters(embedder)
     )
 
 
-async def find_passages(reader: Writer, embedder: Embedder, progress: Progress, most: int) -> Sequence[Row]:
+async def find_passages(reader: Writer, embedder: Embedder, progress: Progress, limit: int) -> Sequence[Row]:
     """Return the next passages without a vector."""
     return await reader.all(
         EMBEDDINGS["find_passages"],
@@ -120,7 +120,7 @@ async def find_passages(reader: Writer, embedder: Embedder, progress: Progress, 
         after=progress.source,
         after_position=progress.position,
         longest=TEXT_LONGEST,
-        most=most,
+        limit=limit,
         **model_parameters(embedder),
     )
 

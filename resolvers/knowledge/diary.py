@@ -167,7 +167,7 @@ async def diary(
             begins=midnight,
             ends=[after, *midnight[:-1]],
             actions=list(ACTIONS),
-            most=min(lines, LINES_MAX),
+            limit=min(lines, LINES_MAX),
             most_logged=LOGGED_MAX + 1,
         )
     shown = [day_from(day, list(same)) for day, same in groupby(rows, lambda row: row["day"])]

@@ -140,7 +140,7 @@ class Report:
 
 
 async def lint(
-    database: Database, scope: Scope, *, most: int = 20, checks: Collection[str] | None = None
+    database: Database, scope: Scope, *, limit: int = 20, checks: Collection[str] | None = None
 ) -> list[Report]:
     """Run all checks, or the named ones, on the scope's wiki in one statement. Needs WRITE. Raises BadInput."""
     chosen = [check for check in CHECKS if checks is None or check.name in checks]
@@ -148,16 +148,16 @@ async def lint(
         raise no_check(min(unknown))
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.WRITE)
-        return await run_checks(Writer(connection, scope), chosen, max(1, min(most, FINDINGS_MAX)))
+        return await run_checks(Writer(connection, scope), chosen, max(1, min(limit, FINDINGS_MAX)))
 
 
-async def run_checks(reader: Writer, checks: Collection[Check], most: int) -> list[Report]:
+async def run_checks(reader: Writer, checks: Collection[Check], limit: int) -> list[Report]:
     """Run checks and return their reports. Each check is an arm of one statement, which also reads the mutes."""
     if not checks:
         return []
     rows = await reader.all(
         statement_of(tuple(check.name for check in checks)),
-        most=most,
+        limit=limit,
         owners=reader.scope.owners,
         spans=reader.scope.spans_tenant,
         forms=list(RENAMED),

@@ -92,9 +92,9 @@ def subject_of(check: str, page_id: UUID | None, name: str | None) -> tuple[str,
     return name.lower(), name
 
 
-async def report_lint(database: Database, scope: Scope, trigger: str, *, most: int = 20) -> tuple[list[Report], UUID]:
+async def report_lint(database: Database, scope: Scope, trigger: str, *, limit: int = 20) -> tuple[list[Report], UUID]:
     """Run all checks, and store a report with the number of findings of each. Return the results and its id."""
-    reports = await lint(database, scope, most=most)
+    reports = await lint(database, scope, limit=limit)
     async with writing(database, scope) as writer:
         return reports, await write_report(writer, reports, trigger)
 

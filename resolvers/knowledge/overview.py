@@ -24,7 +24,7 @@ from ..transactions.transaction import read_connection
 from ..transactions.writer import Writer
 
 OVERVIEW = statements("pages/overview")
-DEFAULT, MOST = 100, 200  # lines of one part
+DEFAULT, MAX_LINES = 100, 200  # lines of one part
 CURSOR_MAX = 1_000
 NEVER = datetime.max.replace(tzinfo=UTC)
 LAST_ID = UUID(int=2**128 - 1)
@@ -54,7 +54,7 @@ async def knowledge_map(
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         reader = Writer(connection, scope)
-        rows = await reader.all(OVERVIEW["list_map"], types=left, after=slug, most=size + 1)
+        rows = await reader.all(OVERVIEW["list_map"], types=left, after=slug, limit=size + 1)
     pages = [row for row in rows if row["slug"] is not None]
     shown = pages[:size]
     parts = [] if type else [f"# Knowledge map\n\n{page_counts(rows)}"]
@@ -88,7 +88,7 @@ async def activity_log(database: Database, scope: Scope, *, first: int = DEFAULT
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         reader = Writer(connection, scope)
-        rows = await reader.all(OVERVIEW["list_activity"], before_at=at, before_id=id, most=size + 1)
+        rows = await reader.all(OVERVIEW["list_activity"], before_at=at, before_id=id, limit=size + 1)
     shown = rows[:size]
     parts = [] if after else ["# Activity log"]
     for day, same in groupby(shown, lambda row: row["at"].astimezone(UTC).date()):
@@ -118,10 +118,10 @@ def page_label(row: Row) -> str:
 
 
 def clamp_lines(first: int) -> int:
-    """Return the number of lines, at most MOST. Raises BadInput for less than one."""
+    """Return the number of lines, at most MAX_LINES. Raises BadInput for less than one."""
     if first < 1:
         raise BadInput("A part has at least one line.", "first")
-    return min(first, MOST)
+    return min(first, MAX_LINES)
 
 
 def make_cursor(*place: str) -> str:

@@ -48,8 +48,8 @@ async def hot_index(
             await authorise(connection, scope, owner_id, Action.READ)
         except NotFound:
             return []
-        tools = await connection.all(TOOL_CALLS["find_tools"], **where, most=MAX_TOOLS)
-        rows = await connection.all(TOOL_CALLS["find_entries"], **where, most=MAX_ENTRIES)
+        tools = await connection.all(TOOL_CALLS["find_tools"], **where, limit=MAX_TOOLS)
+        rows = await connection.all(TOOL_CALLS["find_entries"], **where, limit=MAX_ENTRIES)
     calls = {row["tool"]: int(row["calls"]) for row in tools}
     entries = [PageUse(row["id"], row["tags"], int(row["reads"])) for row in rows]
     return hottest(entries, calls, max(1, min(size, MAX_SIZE)))

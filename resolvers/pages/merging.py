@@ -91,7 +91,7 @@ MERGING = statements("pages/merging")
 PAGES = statements("pages/pages")
 SECTIONS = statements("pages/sections")
 SUFFIX = "-merged"
-MOST = 20  # pages of one merge, which locks the wiki for about a second
+MAX_MERGED = 20  # pages of one merge, which locks the wiki for about a second
 
 
 @proposable
@@ -126,7 +126,7 @@ async def merge_many(
     """Merge several pages into another page in the given order: all of them, or none."""
     named = [
         (page_id, f"fromPageIds.{place}")
-        for place, page_id in enumerate(validation.check_count(from_ids, MOST, "fromPageIds"))
+        for place, page_id in enumerate(validation.check_count(from_ids, MAX_MERGED, "fromPageIds"))
     ]
     if not named:
         raise BadInput("Name the pages that are to be merged into the other.", "fromPageIds")

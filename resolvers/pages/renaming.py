@@ -192,7 +192,7 @@ async def rewrite_batch(writer: Writer, name: NewName, reached: UUID) -> Rewritt
         slug=name.old_slug,
         alias=name.old_alias,
         reached_id=reached,
-        most=TEXTS_PER_BATCH,
+        limit=TEXTS_PER_BATCH,
     )
     versions = await rewrite_texts(writer, rows, name)
     if not rows:

@@ -166,7 +166,7 @@ async def readdress_texts(here: Writer, page: Page, names: PageNames) -> int:
 
     Raises LimitExceeded for more than TEXTS_MAX.
     """
-    rows = await here.all(TRANSFERS["find_linking"], page_id=page.id, most=TEXTS_MAX + 1)
+    rows = await here.all(TRANSFERS["find_linking"], page_id=page.id, limit=TEXTS_MAX + 1)
     if len(rows) > TEXTS_MAX:
         raise LimitExceeded(f"The texts of more than {TEXTS_MAX} pages link to this one. It cannot be transferred.")
     address = f"{names.to_space}:{page.slug}"
@@ -284,7 +284,7 @@ async def copy_sources(database: Database, wikis: TwoWikis, page: Page) -> dict[
 
     Raises LimitExceeded for more than SOURCES_MAX, SourceTaken and SourceForgotten.
     """
-    cited = await wikis.here.all(TRANSFERS["find_evidence"], page_id=page.id, most=SOURCES_MAX + 1)
+    cited = await wikis.here.all(TRANSFERS["find_evidence"], page_id=page.id, limit=SOURCES_MAX + 1)
     if len(cited) > SOURCES_MAX:
         raise LimitExceeded(f"The page cites more than {SOURCES_MAX:,} sources. It cannot be transferred.")
     if not cited:

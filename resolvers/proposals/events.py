@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from content.sensitivity import FIELD, MOST, find_levels, level_of, strictest
+from content.sensitivity import FIELD, STRICTEST, find_levels, level_of, strictest
 from db.connection import Row
 from db.sql import statements
 
@@ -47,7 +47,7 @@ def event_of(kind: ProposalKind, row: Mapping[str, Any], page: Row | None, versi
         row["page_id"],
         row["page_type"],
         version,
-        strictest([row["sensitivity"] or MOST, *(levels_of_row(page) if page else ())]),
+        strictest([row["sensitivity"] or STRICTEST, *(levels_of_row(page) if page else ())]),
         row["operation"],
         row["significance"],
         row["author_kind"],

@@ -35,7 +35,7 @@ from lib.threads import run_in_thread
 
 from .. import validation
 from ..errors import BadInput
-from .request import MOST, SearchHit
+from .request import MAX_HITS, SearchHit
 from .search_all import Hit, SearchAllRequest, search_all
 from .source_search import PassageHit
 from .spaces import Space
@@ -98,7 +98,7 @@ async def context_pack(database: Database, scope: Scope, request: ContextRequest
     """
     check(request)
     found = await search_all(
-        database, scope, SearchAllRequest(request.query, spaces=request.spaces, first=MOST, with_snippets=True)
+        database, scope, SearchAllRequest(request.query, spaces=request.spaces, first=MAX_HITS, with_snippets=True)
     )
     slugs = {space.id: space.slug for space in found.spaces}
     async with database.searching() as connection:
@@ -142,7 +142,7 @@ async def find_loaded_pages(
     """
     rows = await connection.all(
         PACKS["find_loaded_pages"], tenant_id=scope.tenant_id, owner_ids=[space.id for space in spaces],
-        names=list(names_in(request.task or request.query)), most=LOADED_MAX,
+        names=list(names_in(request.task or request.query)), limit=LOADED_MAX,
     )  # fmt: skip
     rules = {row["id"]: rule for row in rows if (rule := rule_of(row, request.role))}
     return {page_id: rule for wanted in ORDER for page_id, rule in rules.items() if rule == wanted}

@@ -51,13 +51,13 @@ def one_of(lexemes: Iterable[str], tag: str = "") -> str:
 
 
 STATISTICS = statements("search/statistics")
-SHARE, MOST = 10, 400  # pages with pending changes: one in SHARE of all pages, and at most MOST
+SHARE, PENDING_MAX = 10, 400  # pages with pending changes: one in SHARE of all pages, and at most PENDING_MAX
 USUAL, LARGE = 500, 1_500  # bytes of a partition of counts after a split, and bytes above which it is split
 
 
 def pending_limit(pages: int) -> int:
     """Return how many changed pages may be pending before they are folded into the counts."""
-    return min(MOST, pages // SHARE)
+    return min(PENDING_MAX, pages // SHARE)
 
 
 async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: int, later: bool = False) -> None:
@@ -65,7 +65,7 @@ async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: i
 
     `later` says that the caller writes more pages and folds then: pages wait longer, except the first ones of a wiki.
     """
-    if waiting > (MOST if later and pages else pending_limit(pages)):
+    if waiting > (PENDING_MAX if later and pages else pending_limit(pages)):
         await fold(writer, analyser)
 
 

@@ -14,7 +14,7 @@ from ..permissions import Action, authorise
 from .interpretation import InterpretedQuery
 from .lexemes import scope_letter
 from .ranking_query import RankingQuery, rare_enough
-from .request import MOST
+from .request import MAX_HITS
 from .weights import BUDGET, WEIGHTS
 
 PAGES = statements("pages/pages")
@@ -36,7 +36,9 @@ async def find_related(database: Database, scope: Scope, page_id: UUID, limit: i
             await authorise(connection, scope, owner_id, Action.READ)
         except NotFound:
             return []
-        found = await find_near(connection, scope.in_owner(owner_id), page_id, max(1, min(limit, MOST)) + len(itself))
+        found = await find_near(
+            connection, scope.in_owner(owner_id), page_id, max(1, min(limit, MAX_HITS)) + len(itself)
+        )
     return [(id, score) for id, score in found if id not in itself][:limit]
 
 

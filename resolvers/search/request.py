@@ -7,7 +7,7 @@ from uuid import UUID
 
 from content.search.snippets import Snippet
 
-DEFAULT, MOST = 20, 50  # hits of one result: by default, and at most
+DEFAULT, MAX_HITS = 20, 50  # hits of one result: by default, and at most
 DEEPEST = 200  # hits that a client can read of one search by its cursors
 
 

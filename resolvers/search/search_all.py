@@ -19,7 +19,7 @@ from ..errors import BadInput, NotFound
 from .cursor import MARK, page_mark
 from .query_cache import query_cache_of
 from .ranking_query import ParsedRequest, RankingQuery, parse_request, weigh
-from .request import DEEPEST, DEFAULT, MOST, Filter, SearchHit, SearchRequest, SearchResult
+from .request import DEEPEST, DEFAULT, MAX_HITS, Filter, SearchHit, SearchRequest, SearchResult
 from .search import search_wiki
 from .snippets import snippets_of, with_snippets
 from .source_search import (
@@ -125,7 +125,7 @@ async def search_all(database: Database, scope: Scope, request: SearchAllRequest
     parsed = await parse_request(SearchRequest(request.text, filter=request.filter))
     kinds = kinds_to_search(request, parsed.query)
     shown = read_cursor(scope, request)
-    size = max(1, min(request.first, MOST))
+    size = max(1, min(request.first, MAX_HITS))
     async with database.searching() as connection:
         spaces = await spaces_to_search(connection, scope, request.spaces, parsed.query)
     depth = min(DEEPEST, len(shown) + size + 1)

@@ -273,7 +273,7 @@ async def matching_refs(
         rare = prepare_passage_query(interpreted).rare
         rows = await connection.all(
             RANKING["find_matching_refs"], tenant_id=scope.tenant_id, owner_id=scope.owner_id,
-            analyser=interpreted.analyser, page_ids=list(page_ids), rare=rare, most=MATCHING_MAX,
+            analyser=interpreted.analyser, page_ids=list(page_ids), rare=rare, limit=MATCHING_MAX,
         )  # fmt: skip
     return {row["page_id"]: row["refs"] for row in rows}
 

@@ -39,7 +39,7 @@ async def find_spaces(connection: Connection, scope: Scope, names: Sequence[str]
     caller = {"tenant_id": scope.tenant_id, "owners": list(scope.owners), "spans_tenant": scope.spans_tenant}
     if names is None:
         rows = await connection.all(
-            SPACES["find_own_spaces"], **caller, owner_id=scope.owner_id, most=SPACES_MAX
+            SPACES["find_own_spaces"], **caller, owner_id=scope.owner_id, limit=SPACES_MAX
         )  # fmt: skip
         if len(rows) > SPACES_MAX:
             raise BadInput(f"You may read more than {SPACES_MAX} spaces: name those to search in.", "spaces")
@@ -74,7 +74,7 @@ async def list_spaces(database: Database, scope: Scope) -> list[ReadableSpace]:
     """Return the wikis that the caller may read, its own first and then by slug. Takes one statement."""
     caller = {"tenant_id": scope.tenant_id, "owners": list(scope.owners), "spans_tenant": scope.spans_tenant}
     async with read_connection(database) as connection:
-        rows = await connection.all(SPACES["list_spaces"], **caller, most=LISTED_MAX)
+        rows = await connection.all(SPACES["list_spaces"], **caller, limit=LISTED_MAX)
     return [
         ReadableSpace(
             row["id"], row["kind"], row["slug"], row["name"], role_in(scope, row), row["score_boost"], row["pages"]

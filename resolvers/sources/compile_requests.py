@@ -75,7 +75,7 @@ async def import_journal(database: Database, scope: Scope, account_id: str, limi
     if UNSTORABLE.search(account_id) or len(account_id) > ACCOUNT_MAX:
         raise BadInput(f"An accountId is a text of at most {ACCOUNT_MAX} characters, without NUL.", "accountId")
     async with writing(database, scope, Action.ADMINISTER) as writer:
-        last = await writer.one(COMPILING["find_last_idea"], account_id=account_id, most=limit)
+        last = await writer.one(COMPILING["find_last_idea"], account_id=account_id, limit=limit)
         if last is None:
             return None
         options = {

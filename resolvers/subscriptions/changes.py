@@ -13,7 +13,7 @@ from db.connection import Connection
 from db.sql import statements
 
 NOTIFY = statements("webhooks/changes")["notify"]
-MOST = 1000  # pages of one transaction that are announced one by one; more are announced as one RESYNC
+ANNOUNCED_MAX = 1000  # pages of one transaction that are announced one by one; more are announced as one RESYNC
 IN_ONE = 100  # changes in one notification, of which Postgres accepts 8000 bytes
 
 
@@ -87,8 +87,9 @@ class ChangeLog:
         self.add(kind_of(action, page_id is not None), page_id, version)
 
     def all(self) -> list[ChangeEvent]:
-        """Return the changes, or one RESYNC for more than MOST pages, which asks subscribers to read the wiki again."""
-        if len(self.found) > MOST:
+        """Return the changes, or for more than ANNOUNCED_MAX pages one RESYNC, which asks subscribers to read the wiki
+        again."""
+        if len(self.found) > ANNOUNCED_MAX:
             return [ChangeEvent(self.tenant_id, self.owner_id, Topic.PAGES, ChangeKind.RESYNC, None, None, self.at)]
         return list(self.found.values())
 

@@ -126,15 +126,15 @@ def add_to_listing(found: Listing, place: str, entry: "os.DirEntry[str]") -> Non
         if not isinstance(error, FileNotFoundError):
             found.leave(path, f"it cannot be read: {error.strerror or error}", "UNREADABLE")
         return
-    key, most = path_key(path), NOTE_MAX if is_note else ATTACHMENT.maximum
+    key, limit = path_key(path), NOTE_MAX if is_note else ATTACHMENT.maximum
     if CONFLICTED.search(path):
         found.conflicts.add(path)
     elif not stat.S_ISREG(seen.st_mode):
         found.leave(path, "this is a link, or no file: copy what it means")
     elif not lies_inside(path) or os.fsencode(place) != place.encode(errors="replace"):
         found.leave(path, "its path is not the same on every system: rename the file")
-    elif seen.st_size > most:
-        found.leave(path, f"it has {seen.st_size:,} bytes: at most {most:,} are allowed", "LIMIT_EXCEEDED")
+    elif seen.st_size > limit:
+        found.leave(path, f"it has {seen.st_size:,} bytes: at most {limit:,} are allowed", "LIMIT_EXCEEDED")
     elif not is_note and not seen.st_size:
         found.leave(path, "it is empty")
     elif other := found.files.pop(key, None):

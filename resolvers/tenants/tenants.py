@@ -47,7 +47,7 @@ async def ensure_tenant(database: Database, slug: str, name: str) -> Tenant:
 async def list_tenants(database: Database, *, after: str | None = None, limit: int | None = None) -> list[Tenant]:
     """Return the tenants by slug, by default all: those after the slug `after`, `limit` at most."""
     async with database.connection() as connection:
-        rows = await connection.all(TENANTS["list_tenants"], after=after, most=limit)
+        rows = await connection.all(TENANTS["list_tenants"], after=after, limit=limit)
     return [tenant_from(row) for row in rows]
 
 

@@ -144,7 +144,7 @@ async def list_events(
             AUDIT["list_events"],
             tenant_id=tenant_id,
             after=after,
-            most=limit,
+            limit=limit,
             action=action,
             outcome=outcome,
             actor_id=actor_id,

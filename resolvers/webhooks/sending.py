@@ -158,7 +158,7 @@ class Sender:
                     target = await connection.one(
                         SENDING["find_target"], tenant_id=claim.tenant_id, webhook_id=claim.webhook_id
                     )
-                    rows = await connection.all(SENDING["find_pending"], **claim.key, most=BATCH)
+                    rows = await connection.all(SENDING["find_pending"], **claim.key, limit=BATCH)
                 if target is None or target["disabled_at"] is not None or not rows:
                     return timedelta()
                 for row in rows:

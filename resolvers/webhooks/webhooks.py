@@ -179,7 +179,7 @@ async def create_webhook(
     async with transaction(database) as connection:
         await lock_owners(connection, tenant_id, draft.owner_ids)
         is_added = await connection.run(
-            WEBHOOKS["add_webhook"], tenant_id=tenant_id, id=issued.id, secret=issued.secret, most=WEBHOOKS_MAX,
+            WEBHOOKS["add_webhook"], tenant_id=tenant_id, id=issued.id, secret=issued.secret, limit=WEBHOOKS_MAX,
             **values_of(draft),
         )  # fmt: skip
         if not is_added:
@@ -257,7 +257,7 @@ async def list_webhooks(
 ) -> list[Webhook]:
     """Return the webhooks of a tenant, or the one with this id, the oldest first: those after the id `after`."""
     async with database.connection() as connection:
-        rows = await connection.all(WEBHOOKS["list_webhooks"], tenant_id=tenant_id, id=id, after=after, most=limit)
+        rows = await connection.all(WEBHOOKS["list_webhooks"], tenant_id=tenant_id, id=id, after=after, limit=limit)
     return [Webhook(**dict(row)) for row in rows]
 
 
@@ -282,7 +282,7 @@ async def list_deliveries(
     await find_webhook(database, tenant_id, webhook_id)
     where = {"tenant_id": tenant_id, "webhook_id": webhook_id}
     async with database.connection() as connection:
-        rows = await connection.all(WEBHOOKS["list_deliveries"], **where, status=status, before=before, most=limit)
+        rows = await connection.all(WEBHOOKS["list_deliveries"], **where, status=status, before=before, limit=limit)
     return [delivery_of(row) for row in rows]
 
 
@@ -312,7 +312,7 @@ async def redeliver(
         if row["disabled_at"] is not None:
             raise BadInput("This webhook is disabled. Enable it first.", "id")
         number = await connection.run(
-            WEBHOOKS["redeliver"], **where, id=delivery_id, most=REDELIVERED_MAX, retried_for=RETRIED_FOR
+            WEBHOOKS["redeliver"], **where, id=delivery_id, limit=REDELIVERED_MAX, retried_for=RETRIED_FOR
         )
         if delivery_id is not None and not number:
             raise NotFound("There is no such delivery of this webhook.")

@@ -90,5 +90,5 @@ class LintMutations:
     )
     async def report_wiki_lint(self, info: Request, input: ReportWikiLintInput) -> WikiLintReportPayload:
         scope = await scope_in(info, input)
-        _, report_id = await lint_reports.report_lint(info.context.database, scope, REQUEST, most=1)
+        _, report_id = await lint_reports.report_lint(info.context.database, scope, REQUEST, limit=1)
         return WikiLintReportPayload(report_id=report_id)

@@ -80,7 +80,7 @@ class NameMutations:
             if input.from_page_id is None or len(named) > 1:
                 if input.from_expected_version is not None:
                     raise BadInput("fromExpectedVersion is for one page: fromPageId alone.", "fromExpectedVersion")
-                ids = [id_of(id) for id in validation.check_count(named, merging.MOST, "fromPageIds")]
+                ids = [id_of(id) for id in validation.check_count(named, merging.MAX_MERGED, "fromPageIds")]
                 return await merging.merge_many(database, scope, ids, into_id, expected_version=input.expected_version)
             return await merging.merge_pages(
                 database,

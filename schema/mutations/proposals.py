@@ -196,7 +196,7 @@ async def write_of(info: Request, input: ProposeWikiChangeInput) -> tuple[Scope,
 
 async def merge(database: Any, scope: Scope, input: MergeWikiPagesInput) -> Any:
     page_ids = [*(input.from_page_ids or ()), *filter(None, [input.from_page_id])]
-    into_id, ids = id_of(input.into_page_id), [id_of(page_id) for page_id in page_ids[: merging.MOST + 1]]
+    into_id, ids = id_of(input.into_page_id), [id_of(page_id) for page_id in page_ids[: merging.MAX_MERGED + 1]]
     return await merging.merge_many(database, scope, ids, into_id, expected_version=input.expected_version)
 
 

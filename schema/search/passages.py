@@ -7,7 +7,7 @@ import strawberry
 
 from db import relations
 from db.access import SEARCH_RESULT
-from resolvers.search.request import DEFAULT, MOST
+from resolvers.search.request import DEFAULT, MAX_HITS
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest, SourceSearchResult
 from selection import Step
 
@@ -86,7 +86,7 @@ async def find_passages(
 ) -> list[Row]:
     request = SourceSearchRequest(
         text=query,
-        first=DEFAULT if first is None else min(first, MOST),
+        first=DEFAULT if first is None else min(first, MAX_HITS),
         after=after,
         filter=source_filter_of(filter or {}),
         owner_id=await owner_named(context, where),

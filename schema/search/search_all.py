@@ -6,7 +6,7 @@ import strawberry
 
 from db import relations
 from db.access import SEARCH_RESULT
-from resolvers.search.request import DEFAULT, MOST
+from resolvers.search.request import DEFAULT, MAX_HITS
 from resolvers.search.search_all import KINDS, Hit, SearchAllRequest, SearchAllResult
 from resolvers.search.source_search import PassageHit
 from selection import Step
@@ -70,7 +70,7 @@ async def find_all(
         text=query,
         kinds=KINDS if kinds is None else texts(kinds),
         spaces=None if spaces is None else texts(spaces),
-        first=DEFAULT if first is None else max(1, min(first, MOST)),
+        first=DEFAULT if first is None else max(1, min(first, MAX_HITS)),
         after=after,
         filter=filter_of(filter) if filter else ANYTHING,
         source_filter=source_filter_of(source_filter or {}),

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from content.search.snippets import Snippet, html
-from resolvers.search.request import DEFAULT, MOST, Filter, SearchHit, SearchRequest, SearchResult
+from resolvers.search.request import DEFAULT, MAX_HITS, Filter, SearchHit, SearchRequest, SearchResult
 from resolvers.sources.held_names import HeldName
 
 Row = tuple[Any, ...]
@@ -29,7 +29,7 @@ async def search_request(
     """Return a search request. `wanted` are the names of the selected fields, and `where` may name the owner."""
     return SearchRequest(
         text=query,
-        first=DEFAULT if size is None else max(1, min(size, MOST)),
+        first=DEFAULT if size is None else max(1, min(size, MAX_HITS)),
         after=after,
         filter=filter_of(filter) if filter else ANYTHING,
         owner_id=await owner_named(context, where),

@@ -71,7 +71,7 @@ async def person(service: Service, token: str) -> AsyncIterator[httpx.AsyncClien
 async def owner(wiki: Wiki) -> str:
     """The slug of the wiki's owner."""
     sql = "SELECT slug FROM owners WHERE tenant_id = $1 AND id = $2"
-    return str(await wiki.look.fetchval(sql, wiki.scope.tenant_id, wiki.scope.owner_id))
+    return str(await wiki.connection.fetchval(sql, wiki.scope.tenant_id, wiki.scope.owner_id))
 
 
 @pytest.fixture

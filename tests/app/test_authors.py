@@ -62,7 +62,7 @@ async def test_every_api_names_the_author_of_a_version(statements: list[str], se
 
 
 async def test_an_author_is_not_named_after_an_owner_of_another_tenant(service: Service, wiki: Wiki, dsn: str) -> None:
-    other: Any = await wiki.look.fetchrow(
+    other: Any = await wiki.connection.fetchrow(
         "INSERT INTO tenants (tenant_id, slug, name) VALUES (gen_random_uuid(), 'far', 'Far') RETURNING tenant_id"
     )
     far = await create_owner(wiki.database, other["tenant_id"], OwnerKind.USER, "far", "Far away")

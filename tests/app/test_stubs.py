@@ -89,7 +89,7 @@ async def test_an_agent_creates_a_stub_from_a_remembered_source(mara: Agent, wik
 
 async def test_a_stub_under_review_becomes_one_proposal(service: Service, token: str, wiki: Wiki, source: str) -> None:
     rules = orjson.dumps(checked_rules([PolicyRule(WriterRole.ADMIN, Policy.REVIEW)])).decode()
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", rules)
+    await wiki.connection.execute("UPDATE owners SET write_policy = $1", rules)
     waiting = await Rest(service.http, token).post("/stubs", {"type": "concept"} | WHOLE | {"source": source})
     assert (waiting.status_code, waiting.json()["code"]) == (409, "REVIEW_REQUIRED")
     assert await wiki.rows("pages") == []

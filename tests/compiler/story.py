@@ -167,7 +167,7 @@ async def pages(wiki: Wiki) -> dict[str, dict[str, Any]]:
 
 async def cited(wiki: Wiki) -> set[tuple[str, str, str]]:
     """Return (page, section, ref of the source) of every citation."""
-    rows = await wiki.look.fetch(
+    rows = await wiki.connection.fetch(
         """SELECT p.title, s.section_slug, e.ref FROM section_sources c
         JOIN pages p ON p.id = c.page_id JOIN sections s ON s.id = c.section_id JOIN sources e ON e.id = c.source_id
         WHERE c.tenant_id = $1 AND c.owner_id = $2""",

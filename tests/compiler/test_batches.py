@@ -84,9 +84,9 @@ class Holding(Ahead):
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         assert self.wiki is not None
-        self.held = self.wiki.look.transaction()
+        self.held = self.wiki.connection.transaction()
         await self.held.start()
-        await self.wiki.look.execute("SELECT 1 FROM owners WHERE id = $1 FOR UPDATE", self.wiki.scope.owner_id)
+        await self.wiki.connection.execute("SELECT 1 FROM owners WHERE id = $1 FOR UPDATE", self.wiki.scope.owner_id)
         return await super().plan(sources, knowledge)
 
     async def read_ahead(self, sources: Sequence[SourceText]) -> None:
@@ -125,13 +125,13 @@ async def test_a_batch_indexes_its_pages_for_search_once(wiki: Wiki) -> None:
         city="Austin",
         tags=["park"],
     )
-    before = len(await database.heard())
+    before = len(await database.sent_statements())
     await compile_all(replace(wiki, database=database))
-    sent = [record.sql for record in (await database.heard())[before:]]
+    sent = [record.sql for record in (await database.sent_statements())[before:]]
     await database.close()
     assert "Zilker" in (await pages(wiki))["Austin"]["body_md"], "Austin was saved twice"
     assert sum("INSERT INTO search_pages" in sql for sql in sent) == 1
-    found = await wiki.look.fetch(
+    found = await wiki.connection.fetch(
         "SELECT p.title, s.status, s.tsv::text LIKE '%zilker%' FROM search_pages s JOIN pages p ON p.id = s.page_id"
     )
     assert set(map(tuple, found)) == {
@@ -150,9 +150,9 @@ async def test_the_pages_table_is_analyzed_after_a_batch_with_many_pages(wiki: W
     analyzed = []
     for n, text in enumerate((few, many, many.replace("Many", "More"))):
         await retain(wiki, text, start=n)
-        before = len(await database.heard())
+        before = len(await database.sent_statements())
         await compile_all(listening, story(caps=CAPS._replace(new_pages=500, sections=500)))
-        sent = [record.sql for record in (await database.heard())[before:]]
+        sent = [record.sql for record in (await database.sent_statements())[before:]]
         analyzed.append(sum(sql.startswith("ANALYZE") and " pages" in sql for sql in sent))
     await database.close()
     assert analyzed == [0, 1, 0]

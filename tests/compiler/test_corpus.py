@@ -109,10 +109,10 @@ async def test_the_number_of_statements_does_not_depend_on_the_batch_size(wiki: 
 
     async def batch(start: int, size: int) -> list[str]:
         await retain_texts(wiki, *(orders(n) for n in range(start, start + size)), start=start)
-        before = len(await database.heard())
+        before = len(await database.sent_statements())
         caps = CAPS._replace(new_pages=500, sections=500)
         assert await work_once(database, replace(story(Story()), links_by_evidence=links, caps=caps), "test")
-        sent = [sent.sql for sent in (await database.heard())[before:] if "search_" not in sent.sql]
+        sent = [sent.sql for sent in (await database.sent_statements())[before:] if "search_" not in sent.sql]
         await compile_all(wiki)
         return sent
 

@@ -31,7 +31,7 @@ async def test_a_wiki_with_fewer_names_than_a_batch_is_not_asked_for_each(
     database = ListeningDatabase(wiki.database.dsn)
     await database.open()
     found = await StoredKnowledge(database, wiki.scope).pages(said)
-    sent = [one for one in await database.heard() if one.sql == FIND_CARDS]
+    sent = [one for one in await database.sent_statements() if one.sql == FIND_CARDS]
     await database.close()
     assert {name: [page.title for page in pages] for name, pages in found.items()} == (
         {"austin": ["Austin"]} if "austin" in said else {}
@@ -75,7 +75,7 @@ async def test_finding_the_sources_of_a_name_reads_the_index_of_passages(wiki: W
     await compile_all(wiki)
     async with listening(wiki.database.dsn) as database:
         await StoredKnowledge(database, wiki.scope).sources_with(["lime plaster"], 9)
-        (sent,) = [one for one in await database.heard() if one.sql == FIND_SOURCES_WITH]
+        (sent,) = [one for one in await database.sent_statements() if one.sql == FIND_SOURCES_WITH]
     connection = await asyncpg.connect(wiki.database.dsn)
     try:
         await connection.execute("VACUUM ANALYZE search_passages, sources")

@@ -206,9 +206,9 @@ async def test_merge_proposals_of_all_pairs_are_looked_up_at_once(wiki: Wiki, ds
     counts = []
     async with listening(dsn) as database:
         for some in (merges[:1], again):
-            (await database.heard()).clear()
+            (await database.sent_statements()).clear()
             assert await propose_merges(database, wiki.scope, some, all_of_them=False) == 0
-            counts.append(len(await database.heard()))
+            counts.append(len(await database.sent_statements()))
     assert counts == [2, 2]
 
 
@@ -238,7 +238,7 @@ async def test_an_unarchived_page_stays_separate_in_an_imported_wiki(wiki: Wiki,
 async def test_a_wiki_that_reviews_the_compiler_gets_a_merge_proposal(wiki: Wiki) -> None:
     await two_pages(wiki)
     stored = checked_rules([PolicyRule(WriterRole.COMPILER, Policy.REVIEW)])
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(stored).decode())
+    await wiki.connection.execute("UPDATE owners SET write_policy = $1", orjson.dumps(stored).decode())
     await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
     assert await active(wiki) == {"JS", "JavaScript"}

@@ -250,7 +250,7 @@ async def test_an_error_of_the_aggregation_is_a_metric_of_its_job(wiki: Wiki, mo
     (job,) = await wiki.rows("compile_jobs")
     assert job["metrics"]["aggregation_error"] == "The lists could not be written."
     assert await pages(wiki) == {}, "the batch is whole or absent"
-    await wiki.look.execute("UPDATE compile_jobs SET run_after = now() WHERE id = $1", job["id"])
+    await wiki.connection.execute("UPDATE compile_jobs SET run_after = now() WHERE id = $1", job["id"])
     (job,) = await compile_all(wiki)
     assert (job["status"], job["metrics"]["aggregation_error"]) == ("succeeded", None)
 
@@ -334,7 +334,7 @@ async def test_a_job_whose_planner_fails_is_retried(wiki: Wiki, caplog: pytest.L
         "Planning 1 source (daily_note/day-0) failed: ValueError: no plan? today.",
         1,
     )
-    await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at")
+    await wiki.connection.execute("UPDATE compile_jobs SET run_after = created_at")
     (job,) = await compile_all(wiki)
     assert (job["status"], job["error"]) == ("succeeded", None)
 
@@ -356,9 +356,9 @@ async def test_the_statements_of_a_batch_do_not_grow_with_the_wiki(wiki: Wiki) -
 
     async def batch(start: int) -> int:
         await retain(wiki, *(f"page entity {word(start + n)}\nIt is {n}." for n in range(5)), start=start)
-        before = len(await database.heard())
+        before = len(await database.sent_statements())
         await compile_all(listening)
-        return len(await database.heard()) - before
+        return len(await database.sent_statements()) - before
 
     first = await batch(0)
     await retain(wiki, *(f"page entity {word(n)}\nIt is {n}." for n in range(100, 160)), start=100)
@@ -395,6 +395,6 @@ async def test_a_cancelled_worker_returns_its_job_to_the_queue(wiki: Wiki) -> No
 
 async def test_a_job_whose_attempts_were_all_abandoned_fails(wiki: Wiki) -> None:
     await retain(wiki, "page entity Momofuku\nFood.")
-    await wiki.look.execute("UPDATE compile_jobs SET attempt = 5")
+    await wiki.connection.execute("UPDATE compile_jobs SET attempt = 5")
     (job,) = await compile_all(wiki)
     assert (job["status"], job["error"]) == ("failed", "Every worker that had it fell silent.")

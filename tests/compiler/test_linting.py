@@ -43,7 +43,7 @@ async def test_a_wiki_is_linted_once_per_period_unless_disabled(wiki: Wiki) -> N
     assert await wiki.rows("pages") == before
     await lint_all(wiki.database)
     assert len(await lint_jobs(wiki)) == 1, "not again in that week"
-    await wiki.look.execute("UPDATE lint_reports SET created_at = now() - interval '8 days'")
+    await wiki.connection.execute("UPDATE lint_reports SET created_at = now() - interval '8 days'")
     await lint_all(wiki.database)
     assert len(await lint_jobs(wiki)) == 2
 

@@ -181,7 +181,7 @@ async def test_concurrent_workers_sweep_a_wiki_once_a_day(wiki: Wiki) -> None:
     assert all(await asyncio.gather(*(sweep_all(wiki.database, today) for _ in range(5))))
     for current in (wiki, other):
         assert [job["trigger"] for job in await current.rows("compile_jobs")] == ["sweep"]
-    await wiki.look.execute("DELETE FROM compile_jobs")
+    await wiki.connection.execute("DELETE FROM compile_jobs")
     await sweep_all(wiki.database, today)
     assert not await wiki.rows("compile_jobs")
     await sweep_all(wiki.database, today + timedelta(1))
@@ -205,8 +205,8 @@ async def test_a_doubted_mention_needs_evidence_besides_its_count(wiki: Wiki) ->
     """The cluster that a planner stores with a mention weighs the sources that it has read."""
     await add_mentioning_sources(wiki, "Sync", 0, 1, 2, 3)
     doubted = '{"marks": {"open": 4}, "sources": 4, "weight": 4, "read": 4, "evidence": 0, "lacks": "naming"}'
-    await wiki.look.execute("DELETE FROM compile_jobs")
-    await wiki.look.execute(f"UPDATE mentions SET cluster = '{doubted}'")
+    await wiki.connection.execute("DELETE FROM compile_jobs")
+    await wiki.connection.execute(f"UPDATE mentions SET cluster = '{doubted}'")
     assert await sweep(wiki.database, wiki.scope) is None
     total, (nearest,) = await find_nearest(wiki.database, wiki.scope, 3)
     assert (total, nearest.mention_count, nearest.evidence) == (1, 4, 0)
@@ -219,6 +219,6 @@ async def test_a_doubted_mention_needs_evidence_besides_its_count(wiki: Wiki) ->
 
 async def test_an_invalid_cluster_of_a_mention_does_not_stop_a_sweep(wiki: Wiki) -> None:
     await add_mentioning_sources(wiki, "Sync", 0, 1, 2)
-    await wiki.look.execute("""UPDATE mentions SET cluster = '{"evidence": "much", "read": [], "lacks": {}}'""")
+    await wiki.connection.execute("""UPDATE mentions SET cluster = '{"evidence": "much", "read": [], "lacks": {}}'""")
     await run_sweep(wiki, scribe=Silent())
     assert list(await pages(wiki)) == ["Sync"]

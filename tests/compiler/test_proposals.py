@@ -16,7 +16,7 @@ from tests.wiki import Wiki
 
 async def set_policy(wiki: Wiki, policy: Policy) -> None:
     stored = checked_rules([PolicyRule(WriterRole.COMPILER, policy)])
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(stored).decode())
+    await wiki.connection.execute("UPDATE owners SET write_policy = $1", orjson.dumps(stored).decode())
 
 
 async def test_reviewed_pages_wait_as_proposals_and_cite_sources_once_accepted(wiki: Wiki) -> None:
@@ -78,7 +78,7 @@ async def test_mentions_of_runs_alone_become_proposals_and_no_pages(wiki: Wiki) 
 @pytest.mark.parametrize("is_queued_before", [False, True])
 async def test_a_compile_with_the_propose_option_writes_no_page(wiki: Wiki, is_queued_before: bool) -> None:
     if not is_queued_before:
-        await wiki.look.execute("""UPDATE tenants SET settings = '{"compiling": false}'""")
+        await wiki.connection.execute("""UPDATE tenants SET settings = '{"compiling": false}'""")
     await keep(wiki, *BEFORE)
     await ask_for_compile(wiki.database, wiki.acting(Role.ADMIN).scope, options={"propose": True})
     await compile_all(wiki, rules())

@@ -71,7 +71,7 @@ async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
         for name, case in CASES.items():
             for place in (LARGE, SMALL):
                 answer = await run_case(engine, database, case, place)
-                recorded = await database.heard()
+                recorded = await database.sent_statements()
                 statements = [sent for sent in recorded if not sent.sql.startswith(CONTROL)]
                 is_anew = any(sent.sql == SET_CUSTOM_PLAN for sent in recorded)
                 for planning in Planning:
@@ -96,7 +96,7 @@ async def run_case(engine: Engine, database: ListeningDatabase, case: Case, plac
 async def run(
     engine: Engine, database: ListeningDatabase, document: str, place: Wiki, variables: dict[str, Any]
 ) -> dict[str, Any]:
-    (await database.heard()).clear()
+    (await database.sent_statements()).clear()
     caller = Scope(place.tenant_id, place.owner_id, Role.ADMIN, Actor(ActorKind.USER, "reader"), (place.owner_id,))
     answer = orjson.loads((await engine.execute(document, variables, None, Context(database, caller))).body)
     assert "errors" not in answer, answer["errors"]

@@ -26,16 +26,16 @@ def test_every_field_of_query_has_a_case() -> None:
 @every_read
 def test_blocks_read_are_bounded_by_the_size_of_the_answer(measured: dict[Key, Measured], key: Key) -> None:
     found = measured[key]
-    most = CASES[found.name].most_blocks(found.objects, found.pages)
-    assert found.blocks <= most, f"{found.objects} objects: {found.costliest}"
+    limit = CASES[found.name].most_blocks(found.objects, found.pages)
+    assert found.blocks <= limit, f"{found.objects} objects: {found.costliest}"
 
 
 @every_read
 def test_other_tenants_do_not_slow_a_read_down(measured: dict[Key, Measured], key: Key) -> None:
     found = measured[key]
     whole_wiki = CASES[found.name].per_page * found.pages
-    most = max(GROWN * found.before, found.before + DESCENT * found.objects, whole_wiki)
-    assert found.blocks <= most, found.costliest
+    limit = max(GROWN * found.before, found.before + DESCENT * found.objects, whole_wiki)
+    assert found.blocks <= limit, found.costliest
 
 
 STEADY = [key for key in KEYS if CASES[key[0]].is_steady]

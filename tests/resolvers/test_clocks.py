@@ -39,7 +39,7 @@ async def wrong(wiki: Wiki, hours: int, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 async def now(wiki: Wiki) -> datetime:
-    found: datetime = await wiki.look.fetchval("SELECT clock_timestamp()")
+    found: datetime = await wiki.connection.fetchval("SELECT clock_timestamp()")
     return found
 
 
@@ -51,7 +51,7 @@ async def test_the_former_api_key_is_valid_during_the_overlap(wiki: Wiki) -> Non
     assert second.former_until is not None
     assert timedelta() < second.former_until - await now(wiki) <= timedelta(hours=1)
     await find_key(wiki.database, first.key)
-    await wiki.look.execute("UPDATE api_keys SET former_until = now() - interval '1 second'")
+    await wiki.connection.execute("UPDATE api_keys SET former_until = now() - interval '1 second'")
     with pytest.raises(Unauthenticated, match="rotated"):
         await find_key(wiki.database, first.key)
 
@@ -65,10 +65,10 @@ async def test_an_api_key_expires_on_time(wiki: Wiki) -> None:
         (key,) = await list_api_keys(wiki.database, wiki.scope.tenant_id)
         return key.state
 
-    await wiki.look.execute("UPDATE api_keys SET expires_at = now() + interval '1 hour'")
+    await wiki.connection.execute("UPDATE api_keys SET expires_at = now() + interval '1 hour'")
     assert await state() == "active"
     assert await credentials.valid_until(f"Bearer {issued.key}") > time.time()
-    await wiki.look.execute("UPDATE api_keys SET expires_at = now() - interval '1 second'")
+    await wiki.connection.execute("UPDATE api_keys SET expires_at = now() - interval '1 second'")
     assert await state() == "expired"
     with pytest.raises(Unauthenticated, match="expired"):
         await credentials.scope(f"Bearer {issued.key}")
@@ -78,11 +78,11 @@ async def test_an_api_key_expires_on_time(wiki: Wiki) -> None:
 async def test_a_share_link_is_valid_until_it_expires(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))).page_id
     issued = await share_page(wiki.database, wiki.scope, page_id)
-    ends = await wiki.look.fetchval("SELECT expires_at FROM share_links")
+    ends = await wiki.connection.fetchval("SELECT expires_at FROM share_links")
     assert timedelta(days=29) < ends - await now(wiki) <= timedelta(days=30)
-    await wiki.look.execute("UPDATE share_links SET expires_at = now() + interval '1 hour'")
+    await wiki.connection.execute("UPDATE share_links SET expires_at = now() + interval '1 hour'")
     assert (await find_shared(wiki.database, issued.token))[1] == page_id
-    await wiki.look.execute("UPDATE share_links SET expires_at = now() - interval '1 second'")
+    await wiki.connection.execute("UPDATE share_links SET expires_at = now() - interval '1 second'")
     with pytest.raises(NotFound):
         await find_shared(wiki.database, issued.token)
 
@@ -96,9 +96,11 @@ async def test_a_program_is_authorised_for_a_limited_time(wiki: Wiki) -> None:
     assert found is not None
     assert timedelta() < found.code_expires_in <= timedelta(minutes=1)
     assert timedelta(days=89) < found.expires_in <= timedelta(days=90)
-    await wiki.look.execute("UPDATE oauth_authorizations SET redeemed_at = now(), expires_at = now() + interval '1 h'")
+    await wiki.connection.execute(
+        "UPDATE oauth_authorizations SET redeemed_at = now(), expires_at = now() + interval '1 h'"
+    )
     assert [program.client_name for program in await find_programs(wiki.database, wiki.scope)] == ["Writer"]
-    await wiki.look.execute("UPDATE oauth_authorizations SET expires_at = now() - interval '1 second'")
+    await wiki.connection.execute("UPDATE oauth_authorizations SET expires_at = now() - interval '1 second'")
     assert await find_programs(wiki.database, wiki.scope) == []
 
 
@@ -115,8 +117,8 @@ async def test_the_former_webhook_secret_is_valid_during_the_overlap(wiki: Wiki)
 async def test_a_webhook_delivery_is_due_at_once_and_retried_for_days(wiki: Wiki) -> None:
     await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft("https://app.example.org/"))
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
-    assert await wiki.look.fetchval("SELECT due_at BETWEEN now() - interval '1 h' AND now() FROM webhook_queues")
-    ends = await wiki.look.fetchval("SELECT retry_until FROM webhook_deliveries")
+    assert await wiki.connection.fetchval("SELECT due_at BETWEEN now() - interval '1 h' AND now() FROM webhook_queues")
+    ends = await wiki.connection.fetchval("SELECT retry_until FROM webhook_deliveries")
     assert timedelta() < ends - await now(wiki) <= RETRIED_FOR
 
 
@@ -131,9 +133,9 @@ async def test_a_proposal_is_open_until_it_expires(wiki: Wiki) -> None:
     assert proposal_id is not None
     ends = (await wiki.row("proposals", id=proposal_id))["expires_at"]
     assert timedelta() < ends - await now(wiki) <= timedelta(days=max(DAYS.values()))
-    await wiki.look.execute("UPDATE proposals SET expires_at = now() + interval '1 hour'")
+    await wiki.connection.execute("UPDATE proposals SET expires_at = now() + interval '1 hour'")
     assert await expire_proposals(wiki.database) == 0
-    await wiki.look.execute("UPDATE proposals SET expires_at = now() - interval '1 second'")
+    await wiki.connection.execute("UPDATE proposals SET expires_at = now() - interval '1 second'")
     with pytest.raises(Conflict):
         await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await expire_proposals(wiki.database) == 1
@@ -144,15 +146,15 @@ async def test_an_idempotent_response_is_kept_for_its_period(wiki: Wiki) -> None
     attempt = Attempt(wiki.scope, "k-1", {})
     async with transaction(wiki.database) as connection:
         await attempt.keep(connection, b"{}")
-    await wiki.look.execute("UPDATE idempotency_keys SET created_at = now() - $1::interval", KEPT_FOR - HOUR)
+    await wiki.connection.execute("UPDATE idempotency_keys SET created_at = now() - $1::interval", KEPT_FOR - HOUR)
     assert await attempt.look(wiki.database) == b"{}"
     assert await forget_answers(wiki.database) == 0
-    await wiki.look.execute("UPDATE idempotency_keys SET created_at = now() - $1::interval", KEPT_FOR + HOUR)
+    await wiki.connection.execute("UPDATE idempotency_keys SET created_at = now() - $1::interval", KEPT_FOR + HOUR)
     assert await attempt.look(wiki.database) is None
     async with transaction(wiki.database) as connection:
         await attempt.keep(connection, b"[]")
     assert await attempt.look(wiki.database) == b"[]"
-    await wiki.look.execute("UPDATE idempotency_keys SET created_at = now() - $1::interval", KEPT_FOR + HOUR)
+    await wiki.connection.execute("UPDATE idempotency_keys SET created_at = now() - $1::interval", KEPT_FOR + HOUR)
     assert await forget_answers(wiki.database) == 1
 
 
@@ -160,7 +162,7 @@ async def test_an_idempotent_response_is_kept_for_its_period(wiki: Wiki) -> None
 async def test_the_activity_log_is_kept_for_the_retention_period(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
     for age, expected in ((timedelta(hours=23), 1), (timedelta(hours=25), 0)):
-        await wiki.look.execute("UPDATE activity SET id = $1", first_id(await now(wiki) - age))
+        await wiki.connection.execute("UPDATE activity SET id = $1", first_id(await now(wiki) - age))
         await RetentionCheck(keep_days=1, every=3600).run_if_due(wiki.database)
         assert len(await wiki.rows("activity")) == expected
 

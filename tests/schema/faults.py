@@ -49,9 +49,9 @@ FAULTS = [
     Fault("db/relations/links.py", 'among(page, linking), page.c.status == "active")', "among(page, linking))"),
     Fault("db/relations/links.py", 'to_page = foreign_row(pages, "to_page', 'to_page = foreign_row(pages, "from_page'),
     Fault("db/relations/links.py", "page.c.id, target.c.to_page_id.is_(None)", "page.c.id"),
-    Fault("db/relations/graph.py", "most=MOST_LINKS), active(other))", "most=MOST_LINKS))"),
+    Fault("db/relations/graph.py", "limit=LINKS_MAX), active(other))", "limit=LINKS_MAX))"),
     Fault("db/relations/graph.py", "*link_ends(page.c.id)), active(other))", "*link_ends(page.c.id)))"),
-    Fault("db/relations/graph.py", "func.least(depth, MOST_STEPS)", "func.greatest(depth, MOST_STEPS)"),
+    Fault("db/relations/graph.py", "func.least(depth, STEPS_MAX)", "func.greatest(depth, STEPS_MAX)"),
     Fault("db/relations/mentions.py", "or_(mention.c.promoted_page_id == page.c.id, named.exists())", "named.exists()"),
     Fault(
         "db/relations/pages.py",

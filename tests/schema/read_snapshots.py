@@ -66,12 +66,12 @@ async def snapshot(dsn: str, name: str) -> str:
     explanation = await explain(engine, document(name), variables(name), None, CALLER)
     await database.open()
     try:
-        (await database.heard()).clear()
+        (await database.sent_statements()).clear()
         context = Context(database, CALLER)
         answer = orjson.loads((await engine.execute(document(name), variables(name), None, context)).body)
         assert "errors" not in answer, f"{name}: {answer['errors']}"
         assert context.spent == explanation.cost, f"{name} costs {context.spent}, explained as {explanation.cost}"
-        sent = [one for one in await database.heard() if not one.sql.startswith(CONTROL)]
+        sent = [one for one in await database.sent_statements() if not one.sql.startswith(CONTROL)]
         described = [(one, explanation.statement(one.sql)) for one in sent]
         assert any(found for _, found in described), f"{name} sent none of the statements that explain tells"
         blocks = [

@@ -120,9 +120,9 @@ def run(
     async def work(database: "Database") -> tuple[list["Report"], Any, Any]:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         if stores_report:
-            reports, report_id = await report_lint(database, scope, TRIGGER, most=max_findings)
+            reports, report_id = await report_lint(database, scope, TRIGGER, limit=max_findings)
         else:
-            reports = await lint(database, scope, most=max_findings)
+            reports = await lint(database, scope, limit=max_findings)
             report_id = None
         return reports, await ask_for_sweep(database, scope) if sweep else None, report_id
 

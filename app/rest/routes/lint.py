@@ -147,7 +147,7 @@ async def report(call: Caller) -> Response:
     """Run all checks and store a report with the number of findings. No page is edited."""
 
     async def work(database: Database) -> Any:
-        _, report_id = await report_lint(database, call.wiki, REQUEST, most=1)
+        _, report_id = await report_lint(database, call.wiki, REQUEST, limit=1)
         return (await read(call, "lint", "RestLintReport", database, id=str(report_id)))["found"]
 
     written = await write(call, work)

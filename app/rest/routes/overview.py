@@ -11,7 +11,7 @@ from pydantic import BeforeValidator
 from starlette.responses import Response
 
 from resolvers.knowledge import diary as diaries
-from resolvers.knowledge.overview import DEFAULT, MOST
+from resolvers.knowledge.overview import DEFAULT, MAX_LINES
 from schema.enums import WikiDiaryTopic, WikiPageType
 
 from ...http.responses import make_delivery
@@ -24,7 +24,7 @@ from .pages import enum_names
 
 routes = APIRouter(route_class=WikiRoute, tags=["overview"])
 MARKDOWN = "text/markdown"
-Lines = Annotated[int, Query(ge=1, le=MOST, description="Maximum number of lines.")]
+Lines = Annotated[int, Query(ge=1, le=MAX_LINES, description="Maximum number of lines.")]
 A_TEXT: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Markdown. `Link` has the URL of the next part, if there is one.",

@@ -59,4 +59,4 @@ FROM api_keys AS k
 WHERE k.tenant_id = CAST(:tenant_id AS uuid)
     AND k.id > coalesce(CAST(:after AS uuid), CAST('00000000-0000-0000-0000-000000000000' AS uuid))
 ORDER BY k.id
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);

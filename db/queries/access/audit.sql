@@ -20,4 +20,4 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id > CAST(:after AS uuid)
     AND (CAST(:outcome AS text) IS NULL OR outcome = CAST(:outcome AS text))
     AND (CAST(:actor_id AS text) IS NULL OR actor_id = CAST(:actor_id AS text))
 ORDER BY id DESC
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);

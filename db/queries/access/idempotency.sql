@@ -29,6 +29,6 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND digest IN (
     SELECT digest FROM idempotency_keys
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND created_at <= statement_timestamp() - CAST(:kept_for AS interval)
     ORDER BY created_at
-    LIMIT CAST(:most AS integer)
+    LIMIT CAST(:limit AS integer)
     FOR UPDATE SKIP LOCKED
 );

@@ -55,7 +55,7 @@ SELECT id, client_name, redirect_uri, role, created_at, used_at, expires_at FROM
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND withdrawn_at IS NULL AND redeemed_at IS NOT NULL
   AND expires_at > statement_timestamp()
 ORDER BY id DESC
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: delete_ended
 -- Delete the authorizations of a wiki that were not redeemed in time, were withdrawn, or have expired.

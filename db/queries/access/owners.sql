@@ -34,7 +34,7 @@ SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug > coalesce(CAST(:after AS text), '')
 ORDER BY slug
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: find_owners
 -- Find the owners with these ids or slugs.

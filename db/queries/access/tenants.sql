@@ -18,7 +18,7 @@ SELECT tenant_id, slug, name, created_at FROM tenants WHERE slug = CAST(:slug AS
 SELECT tenant_id, slug, name, created_at FROM tenants
 WHERE slug > coalesce(CAST(:after AS text), '')
 ORDER BY slug
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: find_compiling
 -- Return whether retained sources of a tenant are compiled automatically, which is the default.

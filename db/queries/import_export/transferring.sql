@@ -39,7 +39,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :pa
   AND t.from_page_id <> :page_id
 GROUP BY t.from_page_id
 ORDER BY t.from_page_id
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: find_linked
 -- Return the targets of links in the text of a page to other pages, with the slugs of these pages.
@@ -64,7 +64,7 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.forgotten_at IS 
     WHERE x.tenant_id = :tenant_id AND x.owner_id = :owner_id AND x.page_id = :page_id
 )
 ORDER BY s.kind, s.ref, s.version
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: find_versions
 -- Return all versions of these sources that this wiki has.

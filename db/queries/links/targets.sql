@@ -270,7 +270,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :pa
   AND t.relation = 'text' AND (t.slug = :slug OR t.alias = :alias) AND t.from_page_id > CAST(:reached_id AS uuid)
 GROUP BY t.from_page_id
 ORDER BY t.from_page_id
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: find_texts_naming
 -- Return all texts with links to a page by one of these names, if another page has or had its slug.

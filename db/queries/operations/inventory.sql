@@ -12,17 +12,17 @@ SELECT pg_database_size(current_database()) AS bytes,
 
 -- name: sample_tenants
 -- List some tenants, always the same ones.
-SELECT tenant_id FROM tenants ORDER BY tenant_id LIMIT CAST(:most AS integer);
+SELECT tenant_id FROM tenants ORDER BY tenant_id LIMIT CAST(:limit AS integer);
 
 -- name: sample_pages
 -- List the oldest and the newest pages of a tenant that are not archived.
 (
     SELECT owner_id, title FROM pages WHERE tenant_id = :tenant_id AND status = 'active'
-    ORDER BY id LIMIT CAST(:most AS integer)
+    ORDER BY id LIMIT CAST(:limit AS integer)
 )
 UNION
 (
     SELECT owner_id, title FROM pages WHERE tenant_id = :tenant_id AND status = 'active'
-    ORDER BY id DESC LIMIT CAST(:most AS integer)
+    ORDER BY id DESC LIMIT CAST(:limit AS integer)
 )
 ORDER BY owner_id, title;

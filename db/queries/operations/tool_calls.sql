@@ -26,7 +26,7 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid
     AND page_id = CAST(:no_page AS uuid)
 GROUP BY tool
 ORDER BY sum(calls) DESC, tool
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: find_entries
 -- Return the candidates for the hot index: the newest references with tags, and the pages that were read, with the
@@ -37,7 +37,7 @@ WITH read AS (
         AND page_id <> CAST(:no_page AS uuid)
     GROUP BY page_id
     ORDER BY sum(calls) DESC, page_id
-    LIMIT CAST(:most AS integer)
+    LIMIT CAST(:limit AS integer)
 ),
 
 tagged AS (
@@ -45,7 +45,7 @@ tagged AS (
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid) AND status = 'active'
         AND type = 'reference' AND tags <> '{}'
     ORDER BY updated_at DESC, id DESC
-    LIMIT CAST(:most AS integer)
+    LIMIT CAST(:limit AS integer)
 )
 
 SELECT p.id, p.tags, coalesce(read.calls, 0) AS reads

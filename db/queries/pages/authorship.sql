@@ -3,4 +3,4 @@
 SELECT version, author_kind FROM revisions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY version DESC
-LIMIT :most;
+LIMIT :limit;

@@ -15,10 +15,10 @@ WITH wanted AS (
         WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = wanted.type AND p.status = 'active'
           AND p.slug > CASE WHEN wanted.place = 1 THEN coalesce(CAST(:after AS text), '') ELSE '' END
         ORDER BY p.slug
-        LIMIT :most
+        LIMIT :limit
     ) AS found
     ORDER BY wanted.place, found.slug
-    LIMIT :most
+    LIMIT :limit
 )
 SELECT
     wanted.type, counted.total, listed.slug, listed.title, listed.summary,
@@ -45,7 +45,7 @@ FROM (
     WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id
       AND (a.at, a.id) < (CAST(:before_at AS timestamptz), CAST(:before_id AS uuid))
     ORDER BY a.at DESC, a.id DESC
-    LIMIT :most
+    LIMIT :limit
 ) AS line
 LEFT JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = line.page_id
 LEFT JOIN owners AS o ON o.tenant_id = :tenant_id AND o.id = line.known_id
@@ -92,7 +92,7 @@ WITH days AS (
         placed.day, placed.action, placed.page_id, placed.times, placed.at, placed.actor_kind, placed.actor_id,
         placed.authors, placed.place, placed.lines,
         CASE WHEN pg_input_is_valid(placed.actor_id, 'uuid') THEN CAST(placed.actor_id AS uuid) END AS known_id
-    FROM placed WHERE placed.place <= CAST(:most AS integer)
+    FROM placed WHERE placed.place <= CAST(:limit AS integer)
 )
 SELECT
     told.day, counted.counts, told.lines, told.action, told.times, told.at, told.actor_kind, told.authors,

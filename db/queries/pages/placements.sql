@@ -50,7 +50,7 @@ CROSS JOIN LATERAL (
     WHERE found.tenant_id = :tenant_id AND found.owner_id = :owner_id AND found.alias = given.alias
       AND found.parent_page_id IS NULL
     ORDER BY found.page_id
-    LIMIT :most
+    LIMIT :limit
 ) AS w
 ORDER BY given.n, w.page_id;
 

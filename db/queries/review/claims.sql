@@ -91,4 +91,4 @@ LEFT JOIN sources AS overriding
     ON overriding.tenant_id = :tenant_id AND overriding.owner_id = :owner_id AND overriding.id = c.overridden_by_id
 WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :page_id AND c.withdrawn_at IS NULL
 ORDER BY c.superseded_on, c.id
-LIMIT :most;
+LIMIT :limit;

@@ -13,7 +13,7 @@ WITH judged AS (
     WINDOW of_check AS (PARTITION BY f.name, m.subject IS NULL)
 )
 SELECT name, id, type, slug, title, detail, target, reason, author_kind, author_id, muted_at, until, total FROM judged
-WHERE position <= CAST(:most AS integer)
+WHERE position <= CAST(:limit AS integer)
 ORDER BY name, position;
 
 -- name: wrong_metadata

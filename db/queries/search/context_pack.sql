@@ -9,7 +9,7 @@ CROSS JOIN LATERAL (
     WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = space.owner_id AND p.status = 'active'
       AND p.type IN ('context', 'standard')
     ORDER BY p.type, p.slug
-    LIMIT CAST(:most AS integer))
+    LIMIT CAST(:limit AS integer))
     UNION ALL
     (SELECT DISTINCT p.id, p.type, p.slug, p.tags, p.metadata
     FROM page_names AS n
@@ -17,7 +17,7 @@ CROSS JOIN LATERAL (
     WHERE n.tenant_id = CAST(:tenant_id AS uuid) AND n.owner_id = space.owner_id AND n.status = 'active'
       AND n.name = ANY(CAST(:names AS text[])) AND p.type IN ('product', 'entity', 'concept')
     ORDER BY p.type, p.slug
-    LIMIT CAST(:most AS integer))
+    LIMIT CAST(:limit AS integer))
 ) AS own
 ORDER BY space.place, own.type, own.slug;
 

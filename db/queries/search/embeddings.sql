@@ -69,7 +69,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
         AND e.model = CAST(:model AS text) AND e.dimensions = CAST(:dimensions AS integer)
   )
 ORDER BY p.id
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: find_passages
 -- List the next passages of the current index without a vector of this model.
@@ -85,7 +85,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'curren
         AND e.model = CAST(:model AS text) AND e.dimensions = CAST(:dimensions AS integer)
   )
 ORDER BY p.source_id, p.position
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: write_page
 -- Store the vector of a page, unless the page has changed since it was read.
@@ -167,7 +167,7 @@ WITH nearest AS MATERIALIZED (
     ) AS wanted
     WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.model = CAST(:model AS text) AND e.dimensions = 1
     ORDER BY CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1))
-    LIMIT CAST(:most AS integer)
+    LIMIT CAST(:limit AS integer)
 )
 SELECT page_id, 1 - distance AS likeness FROM nearest ORDER BY distance, page_id;
 
@@ -195,7 +195,7 @@ WITH nearest AS MATERIALIZED (
     ) AS p
     WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.model = CAST(:model AS text) AND e.dimensions = 1
     ORDER BY CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1))
-    LIMIT CAST(:most AS integer)
+    LIMIT CAST(:limit AS integer)
 )
 SELECT
     source_id, position, analyser, text, captured_at, corrects,

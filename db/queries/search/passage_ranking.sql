@@ -198,7 +198,7 @@ FROM (
                 AND p.analyser = CAST(:analyser AS smallint) AND p.tsv @@ CAST(:rare AS tsquery))
         GROUP BY s.ref
         ORDER BY max(s.captured_at) DESC, s.ref
-        LIMIT CAST(:most AS integer)
+        LIMIT CAST(:limit AS integer)
     ) AS source
 ) AS cited
 GROUP BY cited.page_id;

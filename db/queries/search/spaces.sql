@@ -18,7 +18,7 @@ UNION ALL (
             AND g.owner_id = o.id
       ))
     ORDER BY o.slug
-    LIMIT CAST(:most AS integer)
+    LIMIT CAST(:limit AS integer)
 );
 
 -- name: find_named_spaces
@@ -56,4 +56,4 @@ LEFT JOIN LATERAL (
 WHERE o.tenant_id = CAST(:tenant_id AS uuid)
     AND (CAST(:spans_tenant AS boolean) OR o.id = ANY(CAST(:owners AS uuid[])) OR granted.role IS NOT NULL)
 ORDER BY is_own DESC, o.slug
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);

@@ -30,7 +30,7 @@ CROSS JOIN LATERAL (
     WHERE placed.tenant_id = :tenant_id AND placed.owner_id = :owner_id AND placed.parent_page_id = given.page_id
       AND placed.section_slug = given.slug
     ORDER BY placed.page_id, placed.alias
-    LIMIT :most
+    LIMIT :limit
 ) AS w
 ORDER BY given.n, w.id;
 

@@ -71,7 +71,7 @@ ORDER BY p.status <> 'active', p.id;
 -- name: find_names
 -- Return the aliases of all pages of a wiki, up to a maximum number.
 SELECT ARRAY(
-    SELECT alias FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id LIMIT :most
+    SELECT alias FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id LIMIT :limit
 );
 
 -- name: find_alike
@@ -140,7 +140,7 @@ SELECT wanted.name, ARRAY(
     JOIN compile_cursors AS c ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id
         AND (e.created_at, e.id) <= (c.source_at, c.source_id)
     ORDER BY found.captured_at DESC, e.id DESC
-    LIMIT :most
+    LIMIT :limit
 ) AS source_ids
 FROM wanted;
 
@@ -161,7 +161,7 @@ SELECT given.page_id, given.slug, ARRAY(
         AND e.forgotten_at IS NULL
     WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
     ORDER BY c.id DESC
-    LIMIT :most
+    LIMIT :limit
 ) AS source_ids
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) AS given (page_id, slug)
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
@@ -182,7 +182,7 @@ SELECT p.id,
         WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id
         GROUP BY c.source_id
         ORDER BY max(c.created_at) DESC, c.source_id
-        LIMIT :most
+        LIMIT :limit
     ) AS source_ids
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
@@ -342,7 +342,7 @@ SELECT idea.created_at, idea.id FROM (
             AND (c.source_at, c.source_id) >= (s.created_at, s.id)
       )
     ORDER BY s.created_at, s.id
-    LIMIT CAST(:most AS bigint)
+    LIMIT CAST(:limit AS bigint)
 ) AS idea
 ORDER BY idea.created_at DESC, idea.id DESC
 LIMIT 1;
@@ -380,7 +380,7 @@ CROSS JOIN LATERAL (
     WHERE own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.page_id = given.page_id
     GROUP BY p.id, p.title, p.type, p.slug
     ORDER BY shared DESC, p.id
-    LIMIT :most
+    LIMIT :limit
 ) AS near
 ORDER BY given.page_id, near.shared DESC, near.id;
 

@@ -24,4 +24,4 @@ DELETE FROM pieces WHERE is_line = 0 AND substr(label, 1, length(:folder)) = :fo
 
 -- name: list_files
 -- List the files of some notes.
-SELECT file FROM pieces WHERE is_line = 0 ORDER BY label LIMIT :most;
+SELECT file FROM pieces WHERE is_line = 0 ORDER BY label LIMIT :limit;

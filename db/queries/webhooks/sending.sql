@@ -44,7 +44,7 @@ LEFT JOIN proposals AS p ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = d.
 WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id AS uuid)
   AND d.owner_id = CAST(:owner_id AS uuid) AND d.status = 'pending'
 ORDER BY d.position
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: mark_delivered
 -- Store that a delivery was delivered.

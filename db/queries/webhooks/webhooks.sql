@@ -3,7 +3,7 @@
 INSERT INTO webhooks (tenant_id, id, url, secret, owner_ids, kinds, types, ceiling)
 SELECT CAST(:tenant_id AS uuid), CAST(:id AS uuid), CAST(:url AS text), CAST(:secret AS text),
        CAST(:owner_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:types AS text[]), CAST(:ceiling AS text)
-WHERE (SELECT count(*) FROM webhooks AS w WHERE w.tenant_id = CAST(:tenant_id AS uuid)) < CAST(:most AS integer);
+WHERE (SELECT count(*) FROM webhooks AS w WHERE w.tenant_id = CAST(:tenant_id AS uuid)) < CAST(:limit AS integer);
 
 -- name: list_webhooks
 -- List the webhooks of a tenant, or one of them, the oldest first, with the slugs of their owners; optionally only
@@ -21,7 +21,7 @@ WHERE w.tenant_id = CAST(:tenant_id AS uuid)
     AND (CAST(:id AS uuid) IS NULL OR w.id = CAST(:id AS uuid))
     AND w.id > coalesce(CAST(:after AS uuid), CAST('00000000-0000-0000-0000-000000000000' AS uuid))
 ORDER BY w.id
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: lock_webhook
 -- Find a webhook, and lock it against changes and deletion until this transaction ends.
@@ -76,7 +76,7 @@ WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id
     AND (CAST(:status AS text) IS NULL OR d.status = CAST(:status AS text))
     AND (CAST(:before AS uuid) IS NULL OR d.id < CAST(:before AS uuid))
 ORDER BY d.id DESC
-LIMIT CAST(:most AS integer);
+LIMIT CAST(:limit AS integer);
 
 -- name: redeliver
 -- Queue dead deliveries, or one delivery whatever its status, to be sent again.
@@ -88,7 +88,7 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
     WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id AS uuid)
         AND CASE WHEN CAST(:id AS uuid) IS NULL THEN d.status = 'dead' ELSE d.id = CAST(:id AS uuid) END
     ORDER BY d.id
-    LIMIT CAST(:most AS integer)
+    LIMIT CAST(:limit AS integer)
 );
 
 -- name: rest_queues

@@ -83,19 +83,19 @@ class NoteList:
 
     def files(self, size: int) -> Iterator[str]:
         """Yield the paths on the disk of up to `size` notes."""
-        for rows in self.temp.batches(size, PIECES["list_files"], most=size):
+        for rows in self.temp.batches(size, PIECES["list_files"], limit=size):
             yield from (os.fsdecode(file) for (file,) in rows)
 
     def total(self) -> int:
         return self.temp.count(PIECES["count_pieces"])
 
-    def batches(self, most: int, bytes_most: int) -> Iterator[list[Piece]]:
-        """Yield the pieces in batches of at most `most` pieces and `bytes_most` bytes, but at least one piece."""
+    def batches(self, limit: int, max_bytes: int) -> Iterator[list[Piece]]:
+        """Yield the pieces in batches of at most `limit` pieces and `max_bytes` bytes, but at least one piece."""
         batch: list[Piece] = []
         total = 0
-        for rows in self.temp.batches(most, PIECES["list_pieces"]):
+        for rows in self.temp.batches(limit, PIECES["list_pieces"]):
             for label, file, start, size, is_line in rows:
-                if batch and (len(batch) == most or total + size > bytes_most):
+                if batch and (len(batch) == limit or total + size > max_bytes):
                     yield batch
                     batch, total = [], 0
                 batch.append(Piece(label, os.fsdecode(file), start, size, is_line=bool(is_line)))

@@ -139,7 +139,7 @@ UNREADABLE = (BadZipFile, BadStream, LZMAError, NotImplementedError, RuntimeErro
 
 @contextmanager
 def unpack_zip(
-    archive: Path, problems: Problems, most: int | None = None, survey: Survey | None = None
+    archive: Path, problems: Problems, limit: int | None = None, survey: Survey | None = None
 ) -> Iterator[Path]:
     """Unpack a zip into a temporary folder, which is removed at the end of the block.
 
@@ -149,7 +149,7 @@ def unpack_zip(
     with tempfile.TemporaryDirectory(prefix="cairn-import-") as folder:
         try:
             with archive.open("rb") as file:
-                unpacking = Unpacking(folder, BYTES_MAX if most is None else most, problems, survey or Survey())
+                unpacking = Unpacking(folder, BYTES_MAX if limit is None else limit, problems, survey or Survey())
                 unpack(file, unpacking)
                 unpacking.unpack_parts()
         except (BadZipFile, NotImplementedError) as error:
@@ -183,8 +183,8 @@ def parts(file: IO[bytes], where: Directory, batch: list[bytes]) -> Iterator[Zip
 class Unpacking:
     """The unpacking of one zip. `left` is the number of bytes that may still be unpacked."""
 
-    def __init__(self, folder: str, most: int, problems: Problems, survey: Survey) -> None:
-        self.folder, self.most, self.left, self.problems, self.survey = folder, most, most, problems, survey
+    def __init__(self, folder: str, limit: int, problems: Problems, survey: Survey) -> None:
+        self.folder, self.limit, self.left, self.problems, self.survey = folder, limit, limit, problems, survey
         self.parts: list[str] = []
         self.is_inside = False
 
@@ -207,7 +207,7 @@ class Unpacking:
             self.left -= lay_out(zip, info, self.folder, min(self.left, limit_of(info)))
         except TooLarge:
             if self.left <= limit_of(info):
-                message = f"The zip unpacks to more than {self.most:,} bytes. Import it in parts."
+                message = f"The zip unpacks to more than {self.limit:,} bytes. Import it in parts."
                 raise LimitExceeded(message) from None
             self.problems.append(
                 ImportProblem(info.filename, LimitExceeded.code, f"it has more than {NOTE_MAX:,} bytes")
@@ -287,22 +287,22 @@ def limit_of(info: ZipInfo) -> int:
     return BYTES_MAX if is_own(info.filename) else NOTE_MAX
 
 
-def lay_out(zip: ZipFile, info: ZipInfo, folder: str, most: int) -> int:
+def lay_out(zip: ZipFile, info: ZipInfo, folder: str, limit: int) -> int:
     """Unpack one entry and return its size. Raises TooLarge for more than `most` bytes, whatever its header says."""
     target = os.path.join(folder, info.filename)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with zip.open(info) as source, open(target, "wb") as file:
-        size = copy(source, file, most)
-    if size > most:
+        size = copy(source, file, limit)
+    if size > limit:
         os.unlink(target)
         raise TooLarge
     return size
 
 
-def copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
+def copy(source: IO[bytes], target: IO[bytes], limit: int) -> int:
     """Copy up to one piece more than `most` bytes, and return the number of bytes."""
     size = 0
-    while size <= most and (piece := source.read(PIECE)):
+    while size <= limit and (piece := source.read(PIECE)):
         target.write(piece)
         size += len(piece)
     return size

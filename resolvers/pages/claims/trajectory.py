@@ -46,7 +46,7 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
         return  # another page has the slug of the trajectory
     if own is None and found[0]["claims"] < MIN_CLAIMS:
         return
-    rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, most=MAX_CLAIMS)
+    rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, limit=MAX_CLAIMS)
     before = await find_page(writer, own["id"]) if own else None
     if len(rows) < MIN_CLAIMS and (before is None or before.status == "archived"):
         return

@@ -54,8 +54,8 @@ def blocks(*kinds: str) -> Iterator[Block]:
 async def mara(service: Service, wiki: Wiki) -> tuple[str, dict[str, Any]]:
     """Return a token of the sample's Mara and the values of the guides' variables in her wiki."""
     await load_sample(wiki.database, lambda message: None, lambda title: nullcontext(lambda *progress: None))
-    owner = await wiki.look.fetchrow("SELECT tenant_id, id FROM owners WHERE slug = 'mara'")
-    page = await wiki.look.fetchrow("SELECT id, version FROM pages WHERE slug = 'austin-texas'")
+    owner = await wiki.connection.fetchrow("SELECT tenant_id, id FROM owners WHERE slug = 'mara'")
+    page = await wiki.connection.fetchrow("SELECT id, version FROM pages WHERE slug = 'austin-texas'")
     variables = {
         "tenantId": owner["tenant_id"], "since": "2026-01-01T00:00:00Z", "ids": [page["id"]], "pageId": page["id"],
         "version": page["version"], "text": "Hot, and full of bats.", "title": "Written in GraphiQL",

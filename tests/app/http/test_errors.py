@@ -98,7 +98,7 @@ async def test_an_unreachable_database_gets_503_with_retry_after(
     service: Service, dsn: str, server_dsn: str, wiki: Wiki
 ) -> None:
     operator = await asyncpg.connect(server_dsn)
-    name = await wiki.look.fetchval("SELECT current_database()")
+    name = await wiki.connection.fetchval("SELECT current_database()")
     await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
     await operator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
     response = await ask(service, "cairn_" + "x" * 43, body=viewer())

@@ -248,8 +248,8 @@ async def test_a_statement_over_its_timeout_is_stopped_and_reported(dsn: str, tm
     """Another transaction locks the table; once the lock is released, the service answers normally."""
     async with serving(dsn, tmp_path, statement_timeout=0.2) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        async with wiki.look.transaction():
-            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+        async with wiki.connection.transaction():
+            await wiki.connection.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
             answer = await service.ask("{ recentWikiPages { id } }", token)
             assert answer["errors"][0]["extensions"]["code"] == "TIMEOUT"
         while "errors" in answer:  # a busy machine may take as long once more
@@ -274,10 +274,10 @@ async def test_requests_beyond_the_connection_queue_are_refused_at_once(dsn: str
     read, name = "{ recentWikiPages { id } }", urlsplit(dsn).path.strip("/")
     async with serving(dsn, tmp_path, pool_queue=0) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        async with wiki.look.transaction():
-            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+        async with wiki.connection.transaction():
+            await wiki.connection.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
             reads: list[asyncio.Task[Any]] = []
-            while (blocked := await wiki.look.fetchval(BLOCKED, name)) < 4:
+            while (blocked := await wiki.connection.fetchval(BLOCKED, name)) < 4:
                 reads = [task for task in reads if not task.done()]  # the service's own upkeep may have been first
                 if len(reads) == blocked:
                     reads.append(asyncio.create_task(service.ask(read, token)))

@@ -121,7 +121,7 @@ async def test_the_archived_page_of_a_mention_is_shown_only_on_request(service: 
     here = wiki.database, wiki.scope
     page = (await create_page(*here, PageDraft("topic", "Bats", body="Text."))).page_id
     mention = await record_mention(*here, name="Bats", source_id=await wiki.add_source())
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "UPDATE mentions SET status = 'promoted', promoted_page_id = $1 WHERE id = $2", page, mention.mention_id
     )
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)

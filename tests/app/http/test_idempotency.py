@@ -46,8 +46,8 @@ def code(response: httpx.Response) -> str:
 @asynccontextmanager
 async def blocked_writes(wiki: Wiki) -> AsyncIterator[None]:
     """Block every write until the context ends."""
-    async with wiki.look.transaction():
-        await wiki.look.execute(BLOCKING)
+    async with wiki.connection.transaction():
+        await wiki.connection.execute(BLOCKING)
         yield
 
 
@@ -59,7 +59,7 @@ async def wait_for_a_blocked_statement(wiki: Wiki) -> None:
             WHERE datname = current_database() AND NOT granted
         )"""
     async with within("no statement of the service waited for a lock"):
-        while not await wiki.look.fetchval(waiting):
+        while not await wiki.connection.fetchval(waiting):
             await asyncio.sleep(0.01)
 
 
@@ -203,8 +203,8 @@ async def test_a_missing_object_in_one_field_does_not_undo_other_fields(
 async def test_a_server_fault_undoes_the_whole_request(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, statement_timeout=0.3) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        async with wiki.look.transaction():
-            await wiki.look.execute("LOCK TABLE sources IN ACCESS EXCLUSIVE MODE")
+        async with wiki.connection.transaction():
+            await wiki.connection.execute("LOCK TABLE sources IN ACCESS EXCLUSIVE MODE")
             failed = (await send(service, token, TWO, "k-1", ref="r")).json()
         assert failed["data"] is None
         codes = {error["extensions"]["code"] for error in failed["errors"]}
@@ -246,7 +246,7 @@ async def test_queries_ignore_the_idempotency_key(service: Service, token: str, 
         await service.ask(CREATE.replace('slug: "t"', f'slug: "{title.lower()}"'), token, title=title)
         response = await send(service, token, "{ recentWikiPages { title } }", "k-1")
         assert response.json()["data"]["recentWikiPages"][0]["title"] == title
-    assert await wiki.look.fetchval("SELECT count(*) FROM idempotency_keys") == 0
+    assert await wiki.connection.fetchval("SELECT count(*) FROM idempotency_keys") == 0
 
 
 @pytest.mark.parametrize("key", ["", '""', "two words", "é", "x" * 256, "tab\there"])
@@ -261,14 +261,14 @@ async def test_stored_responses_expire_after_24_hours(service: Service, token: s
     keys = [str(uuid4()) for _ in range(3)]
     for key in keys:
         await send(service, token, NUMBERED, key)
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "UPDATE idempotency_keys SET created_at = created_at - interval '24 hours' WHERE digest <> "
         "(SELECT digest FROM idempotency_keys ORDER BY created_at DESC LIMIT 1)"
     )
     assert "idempotency-replayed" not in (await send(service, token, NUMBERED, keys[0])).headers
     assert await forget_answers(wiki.database) == 1
     assert await forget_answers(wiki.database) == 0
-    assert await wiki.look.fetchval("SELECT count(*) FROM idempotency_keys") == 2
+    assert await wiki.connection.fetchval("SELECT count(*) FROM idempotency_keys") == 2
 
 
 async def test_a_starting_process_deletes_old_keys(
@@ -276,12 +276,12 @@ async def test_a_starting_process_deletes_old_keys(
 ) -> None:
     for key in ("k-1", "k-2"):
         await send(service, token, NUMBERED, key)
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "UPDATE idempotency_keys SET created_at = created_at - interval '25 hours' "
         "WHERE created_at = (SELECT min(created_at) FROM idempotency_keys)"
     )
     async with serving(dsn, tmp_path), asyncio.timeout(20):
-        while await wiki.look.fetchval("SELECT count(*) FROM idempotency_keys") > 1:
+        while await wiki.connection.fetchval("SELECT count(*) FROM idempotency_keys") > 1:
             await asyncio.sleep(0.02)
 
 

@@ -82,7 +82,7 @@ async def test_the_command_line_watches_a_compile_to_its_end(wiki: Wiki, client:
     (job,) = await client.jobs()
     assert job["status"] == "succeeded"
     assert job["userId"] == client.user_id
-    assert datetime.fromisoformat(job["claimedAt"]) <= await wiki.look.fetchval("SELECT clock_timestamp()")
+    assert datetime.fromisoformat(job["claimedAt"]) <= await wiki.connection.fetchval("SELECT clock_timestamp()")
     assert await client.status() == [("succeeded", "a memory", "1", "1")]
 
 
@@ -100,7 +100,7 @@ async def test_the_command_line_distinguishes_a_failed_job_from_a_running_one(wi
             raise RuntimeError("no plan")
 
     async def try_again() -> None:
-        await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
+        await wiki.connection.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
         await work_once(wiki.database, story(Broken()), "test")
 
     await remember(wiki, "page entity Momofuku\nFood.")
@@ -111,7 +111,7 @@ async def test_the_command_line_distinguishes_a_failed_job_from_a_running_one(wi
 
 async def test_sweep_jobs_have_the_trigger_lint_in_the_older_contract(wiki: Wiki, client: OlderClient) -> None:
     await remember(wiki, "hold Chef Joao")
-    await wiki.look.execute("UPDATE compile_jobs SET trigger = 'sweep'")
+    await wiki.connection.execute("UPDATE compile_jobs SET trigger = 'sweep'")
     assert await client.status() == [("pending", "the nightly sweep", "-", "-")]
 
 

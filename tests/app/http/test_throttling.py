@@ -30,8 +30,8 @@ def is_throttled(response: httpx.Response) -> bool:
     return True
 
 
-async def until_throttled(service: Service, token: str, query: str = PAGES, most: int = 100) -> int:
-    for n in range(most):
+async def until_throttled(service: Service, token: str, query: str = PAGES, limit: int = 100) -> int:
+    for n in range(limit):
         if is_throttled(await service.post(query, token)):
             return n
     raise AssertionError("never throttled")
@@ -112,8 +112,8 @@ async def test_concurrent_requests_of_a_credential_are_limited(dsn: str, tmp_pat
     async with serving(dsn, tmp_path, max_concurrent=2) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         other = service.token(wiki.scope.tenant_id, (await wiki.neighbour()).scope.owner_id)
-        async with wiki.look.transaction():
-            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+        async with wiki.connection.transaction():
+            await wiki.connection.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
             waiting = [asyncio.create_task(service.post(PAGES, token)) for _ in range(2)]
             async with within("the requests did not wait for the lock"):
                 while await count_blocked(wiki) < 2:
@@ -128,8 +128,8 @@ async def count_blocked(wiki: Wiki) -> int:
     """Return how many statements of this database wait for a lock."""
     sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     # Statistics are kept for the length of a transaction unless they are asked for anew.
-    await wiki.look.execute("SELECT pg_stat_clear_snapshot()")
-    found: int = await wiki.look.fetchval(sql)
+    await wiki.connection.execute("SELECT pg_stat_clear_snapshot()")
+    found: int = await wiki.connection.fetchval(sql)
     return found
 
 
@@ -139,8 +139,11 @@ async def count_blocked(wiki: Wiki) -> int:
 async def test_a_request_over_its_timeout_is_stopped_with_its_statement(
     dsn: str, tmp_path: Path, service: Service, wiki: Wiki, token: str
 ) -> None:
-    async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as hasty, wiki.look.transaction():
-        await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+    async with (
+        serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as hasty,
+        wiki.connection.transaction(),
+    ):
+        await wiki.connection.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
         response = await hasty.post(PAGES, token)
         assert response.status_code == 504
         assert response.json()["errors"][0]["extensions"] == {"code": "TIMEOUT", "writes": 0}
@@ -154,8 +157,8 @@ async def test_a_write_over_the_request_timeout_is_not_done(
     dsn: str, tmp_path: Path, service: Service, wiki: Wiki, token: str
 ) -> None:
     async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as hasty:
-        async with wiki.look.transaction():
-            await wiki.look.execute("LOCK TABLE aliases IN ACCESS EXCLUSIVE MODE")
+        async with wiki.connection.transaction():
+            await wiki.connection.execute("LOCK TABLE aliases IN ACCESS EXCLUSIVE MODE")
             response = await hasty.post(CREATE, token, {"input": {"type": "TOPIC", "title": "T"}})
             assert (response.status_code, response.json()["errors"][0]["extensions"]["writes"]) == (504, 0)
             assert "Nothing was written" in response.json()["errors"][0]["message"]
@@ -172,9 +175,9 @@ async def test_a_timeout_error_has_the_number_of_writes_already_done(dsn: str, t
         b: createWikiPage(input: {type: TOPIC, title: "B", ownerId: $o}) { created } }"""
     async with serving(dsn, tmp_path, request_timeout=1.5, statement_timeout=60) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
-        async with wiki.look.transaction():
+        async with wiki.connection.transaction():
             locked = "SELECT 1 FROM owners WHERE tenant_id = $1 AND id = $2 FOR UPDATE"
-            await wiki.look.execute(locked, wiki.scope.tenant_id, other.scope.owner_id)
+            await wiki.connection.execute(locked, wiki.scope.tenant_id, other.scope.owner_id)
             response = await service.post(text, token, {"o": str(other.scope.owner_id)})
             assert response.status_code == 504
             assert response.json()["errors"][0]["extensions"] == {"code": "TIMEOUT", "writes": 1}

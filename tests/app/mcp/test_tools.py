@@ -77,7 +77,7 @@ async def test_a_source_for_an_unknown_section_is_not_stored(mara: Agent, wiki: 
     error, text = await mara.refused("wiki_remember", content="Cold.", page="austin", section="water")
     assert error["code"] == "NOT_FOUND"
     assert "overview, notes" in text
-    assert await wiki.look.fetchval("SELECT count(*) FROM sources") == 0
+    assert await wiki.connection.fetchval("SELECT count(*) FROM sources") == 0
 
 
 async def test_an_invalid_argument_is_reported_with_its_name(mara: Agent) -> None:
@@ -161,14 +161,14 @@ async def test_no_result_is_longer_than_max_chars(mara: Agent) -> None:
         ("knowledge_search", {"query": "ducks"}), ("wiki_history", {"page": page}), ("wiki_read", {"page": page}),
         ("wiki_backlinks", {"page": "lake"}), ("wiki_graph", {"page": "lake"}), ("wiki_read", {"page": "lake"}),
     ):  # fmt: skip
-        for most in (200, 300, 500, 2_000, 9_000):
-            text = await mara.text(tool, **arguments, max_chars=most)
-            assert len(text) <= most, (tool, most)
+        for limit in (200, 300, 500, 2_000, 9_000):
+            text = await mara.text(tool, **arguments, max_chars=limit)
+            assert len(text) <= limit, (tool, limit)
             assert re.search(r"^</data [0-9a-f]{8}>$", text, re.MULTILINE)
-    for most in (200, 700):
+    for limit in (200, 700):
         read, offset = "", 0
         while offset is not None:
-            result = await mara.client.call_tool("wiki_read", {"page": "lake", "offset": offset, "max_chars": most})
+            result = await mara.client.call_tool("wiki_read", {"page": "lake", "offset": offset, "max_chars": limit})
             part: Any = result.structured_content
             assert f"{part['content'].rstrip()}\n</data" in result.content[0].text  # type: ignore[union-attr]
             read, offset = read + part["content"], part["next_offset"]
@@ -187,7 +187,7 @@ async def test_lists_of_pages_with_the_longest_titles_can_be_paged(mara: Agent) 
 
 async def test_updated_since_filters_a_list_of_pages(mara: Agent, wiki: Wiki) -> None:
     await mara.call("wiki_create", title="Old", type="topic", content="Quack.")
-    await wiki.look.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
+    await wiki.connection.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
     await mara.call("wiki_create", title="New", type="topic", content="Quack.")
     for since, found in (("2026-01-02T03:04:05Z", ["New", "Old"]), ("2026-01-02T03:04:06", ["New"])):
         part = await mara.call("wiki_list", updated_since=since)
@@ -306,7 +306,7 @@ async def test_another_tenant_sees_nothing(dsn: str, service: Service, mara: Age
             "cairn://hot",
             "cairn://lint",
         ]
-    await elsewhere.look.close()
+    await elsewhere.connection.close()
     await elsewhere.database.close()
 
 

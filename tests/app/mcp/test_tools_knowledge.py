@@ -35,7 +35,7 @@ async def test_an_entry_is_written_found_listed_and_deleted(mara: Agent, wiki: W
 
 async def test_writing_a_knowledge_entry_keeps_other_metadata_of_the_page(mara: Agent, wiki: Wiki) -> None:
     await mara.call("knowledge_write", topic="ports", content="8000.")
-    await wiki.look.execute("""UPDATE pages SET metadata = '{"room": 12}'""")
+    await wiki.connection.execute("""UPDATE pages SET metadata = '{"room": 12}'""")
     (entry,) = (await mara.call("knowledge_list"))["entries"]
     assert entry["source"] == "api"
     await mara.call("knowledge_write", topic="ports", content="9000.")

@@ -144,9 +144,9 @@ async def test_versions_are_appended_to_read_compared_and_restored(mara: Agent, 
 async def test_a_long_difference_is_truncated_and_marked_as_cut(mara: Agent) -> None:
     await mara.call("wiki_create", title="Long", type="topic", content="One.")
     await mara.call("wiki_append", page="long", text="\n".join(f"Line {n}." for n in range(500)))
-    for most in (200, 1_000):
-        text = await mara.text("wiki_diff", page="long", from_version=1, to_version=2, max_chars=most)
-        assert len(text) <= most
+    for limit in (200, 1_000):
+        text = await mara.text("wiki_diff", page="long", from_version=1, to_version=2, max_chars=limit)
+        assert len(text) <= limit
         assert "ask with a greater max_chars" in text
     whole = await mara.call("wiki_diff", page="long", from_version=1, to_version=2, max_chars=50_000)
     assert (whole["is_cut"], "+Line 499." in whole["diff"]) == (False, True)

@@ -238,8 +238,8 @@ async def test_lists_are_paged_by_cursor(operator: Operator) -> None:
 
 
 async def test_an_api_key_is_restricted_and_rotated(operator: Operator, wiki: Wiki) -> None:
-    tenant = await wiki.look.fetchval("SELECT slug FROM tenants")
-    owner = await wiki.look.fetchval("SELECT slug FROM owners")
+    tenant = await wiki.connection.fetchval("SELECT slug FROM tenants")
+    owner = await wiki.connection.fetchval("SELECT slug FROM owners")
     given = {"name": "k", "scopes": ["wiki:read"], "networks": ["203.0.113.0/24"], "owners": [owner]}
     issued = (await operator.ask("POST", f"/tenants/{tenant}/keys", json=given)).json()
     path = f"/tenants/{tenant}/keys/{issued['id']}/rotate"
@@ -262,7 +262,7 @@ async def test_an_idempotency_key_is_refused(operator: Operator, wiki: Wiki) -> 
     ):
         answer = await operator.ask("POST", path, {"idempotency-key": "k-1"}, json=given)
         assert refused(answer) == (422, "IDEMPOTENCY_KEY_NOT_ALLOWED")
-    assert await wiki.look.fetch("SELECT * FROM idempotency_keys") == []
+    assert await wiki.connection.fetch("SELECT * FROM idempotency_keys") == []
     assert (await operator.get("/tenants/acme/keys"))["items"] == []
 
 

@@ -241,7 +241,7 @@ async def test_a_mutation_that_returns_an_api_key_refuses_an_idempotency_key(
         assert error["extensions"]["code"] == "IDEMPOTENCY_KEY_NOT_ALLOWED"
         assert "without Idempotency-Key" in error["message"]
     assert await list_api_keys(wiki.database, wiki.scope.tenant_id) == []
-    stored = await wiki.look.fetch("SELECT answer FROM idempotency_keys")
+    stored = await wiki.connection.fetch("SELECT answer FROM idempotency_keys")
     assert len(stored) == 1, "only the answer that created an owner is stored"
     assert b"cairn_" not in stored[0]["answer"]
 
@@ -263,8 +263,10 @@ def records() -> Iterator[list[Any]]:
 
 async def all_rows_as_text(wiki: Wiki) -> str:
     """Return every row of every table as text."""
-    tables = await wiki.look.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
-    texts = [await wiki.look.fetchval(f'SELECT string_agg(t::text, chr(10)) FROM "{row[0]}" AS t') for row in tables]
+    tables = await wiki.connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    texts = [
+        await wiki.connection.fetchval(f'SELECT string_agg(t::text, chr(10)) FROM "{row[0]}" AS t') for row in tables
+    ]
     return "\n".join(filter(None, texts))
 
 

@@ -47,7 +47,7 @@ async def test_a_client_that_has_the_page_gets_not_modified(rest: Rest, wiki: Wi
     assert (known.status_code, known.content, known.headers["etag"]) == (304, b"", tag)
     await rest.post("/pages", {"title": "Zilker", "type": "topic", "content": "[[Austin]]"})
     assert (await rest.get("/pages/austin", headers={"if-none-match": tag})).status_code == 304
-    await wiki.look.execute("UPDATE pages SET status = 'archived' WHERE slug = 'austin'")
+    await wiki.connection.execute("UPDATE pages SET status = 'archived' WHERE slug = 'austin'")
     assert (await rest.get("/pages/austin?include_archived=true", headers={"if-none-match": tag})).status_code == 200
     listed = await rest.get("/pages")
     again = await rest.get("/pages", headers={"if-none-match": listed.headers["etag"]})
@@ -291,8 +291,8 @@ async def test_a_client_over_its_limit_is_told_when_to_retry(dsn: str, tmp_path:
 async def test_a_request_that_times_out_writes_nothing(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, request_timeout=0.2) as service:
         rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
-        async with wiki.look.transaction():
-            await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
+        async with wiki.connection.transaction():
+            await wiki.connection.execute("SELECT 1 FROM owners FOR UPDATE")
             answer = await rest.post("/pages", PAGE)
         assert (*refused(answer), answer.json()["writes"]) == (504, "TIMEOUT", 0)
     assert await wiki.rows("pages") == []
@@ -303,20 +303,20 @@ async def test_imports_have_their_own_timeout(dsn: str, tmp_path: Path, wiki: Wi
         async with serving(dsn, tmp_path, **times) as service:
             rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
             kind = {"content-type": "application/jsonl"}
-            async with wiki.look.transaction():
-                await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
+            async with wiki.connection.transaction():
+                await wiki.connection.execute("SELECT 1 FROM owners FOR UPDATE")
                 sent = asyncio.create_task(rest.ask("POST", "/import", content=LINE, headers=kind))
                 await asyncio.wait([sent], timeout=1)
             answer = await sent
             assert answer.status_code == status
         assert len(await wiki.rows("pages")) == (1 if status == 200 else 0)
-        await wiki.look.execute("DELETE FROM pages")
+        await wiki.connection.execute("DELETE FROM pages")
 
 
 async def test_an_import_continues_when_its_client_is_gone(rest: Rest, wiki: Wiki) -> None:
     kind = {"content-type": "application/jsonl"}
-    async with wiki.look.transaction():
-        await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
+    async with wiki.connection.transaction():
+        await wiki.connection.execute("SELECT 1 FROM owners FOR UPDATE")
         with pytest.raises(httpx.ReadTimeout):
             await rest.ask("POST", "/import", content=LINE, headers=kind, timeout=1)
     async with within("no page was imported"):

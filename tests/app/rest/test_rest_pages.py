@@ -83,7 +83,7 @@ async def test_a_related_page_must_exist_and_be_unambiguous(rest: Rest, wiki: Wi
     ):
         answer = await rest.post("/pages", {"title": "Me", "type": "topic", "content": "", "related": related})
         assert (*refused(answer), answer.json()["field"]) == (422, "BAD_USER_INPUT", field)
-    assert await wiki.look.fetchval("SELECT count(*) FROM pages") == 2
+    assert await wiki.connection.fetchval("SELECT count(*) FROM pages") == 2
     created = await rest.page("Me", related=["entity/austin", "topic/austin"])
     assert created["related"] == ["austin", "austin"]
     assert {link["type"] for link in created["links"]} == {"entity", "topic"}
@@ -352,7 +352,7 @@ async def test_readers_cannot_patch(rest: Rest, service: Service, wiki: Wiki) ->
 
 async def test_updated_since_filters_lists_and_searches(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Old", content="Brisket.")
-    await wiki.look.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
+    await wiki.connection.execute("UPDATE pages SET updated_at = '2026-01-02T03:04:05Z'")
     await rest.page("New", content="Brisket.")
     for path, since, found in (
         ("/pages", "2026-01-02T03:04:05Z", {"old", "new"}),

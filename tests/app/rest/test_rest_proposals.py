@@ -22,7 +22,7 @@ def rest(service: Service, token: str) -> Rest:
 
 async def set_policy(wiki: Wiki, policy: Policy) -> None:
     rules = checked_rules([PolicyRule(role, policy) for role in WriterRole])
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
+    await wiki.connection.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
 
 
 async def test_a_write_under_review_becomes_an_open_proposal(rest: Rest, wiki: Wiki) -> None:

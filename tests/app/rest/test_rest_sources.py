@@ -18,10 +18,10 @@ def rest(service: Service, token: str) -> Rest:
 
 
 async def test_a_new_source_queues_a_compile_if_the_tenant_enables_compiling(rest: Rest, wiki: Wiki) -> None:
-    await wiki.look.execute("""UPDATE tenants SET settings = '{"compiling": false}'""")
+    await wiki.connection.execute("""UPDATE tenants SET settings = '{"compiling": false}'""")
     assert (await rest.post("/sources", NOTE)).status_code == 201
     assert not await wiki.rows("compile_jobs")
-    await wiki.look.execute("UPDATE tenants SET settings = '{}'")
+    await wiki.connection.execute("UPDATE tenants SET settings = '{}'")
     assert (await rest.post("/sources", NOTE)).status_code == 200
     assert not await wiki.rows("compile_jobs"), "the source existed already"
     await rest.post("/sources", NOTE | {"ref": "b"})

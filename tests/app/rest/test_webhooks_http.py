@@ -126,7 +126,7 @@ async def test_proposal_events_are_delivered_and_listed_by_graphql_and_rest(
 
 
 async def test_a_webhook_is_changed_rotated_and_deleted(service: Service, token: str, wiki: Wiki) -> None:
-    slug = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
+    slug = await wiki.connection.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
     created = await mutate(service, token, CREATE, url=URL, owners=[slug], ceiling="SECRET")
     id = created["webhook"]["id"]
     assert created["webhook"]["owners"] == [{"slug": slug}]

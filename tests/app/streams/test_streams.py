@@ -69,13 +69,13 @@ async def test_a_service_listens_before_it_serves(
     monkeypatch.setattr(asyncpg, "connect", slowly)
     listening = "application_name = 'cairn listening' AND datname = current_database()"
     async with serving(dsn, tmp_path):
-        assert await wiki.look.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE {listening}") == 1
+        assert await wiki.connection.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE {listening}") == 1
 
 
 async def test_clients_that_may_have_missed_events_are_told_to_resync(service: Service, wiki: Wiki, token: str) -> None:
     async with initialised(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED)
-        await wiki.look.execute(
+        await wiki.connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cairn listening' "
             "AND datname = current_database()"
         )

@@ -67,10 +67,10 @@ async def test_a_write_that_is_rolled_back_sends_no_event(service: Service, wiki
     page = await create(wiki)
     async with initialised(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED)
-        await wiki.look.execute("ALTER TABLE activity ADD CONSTRAINT unkept CHECK (action <> 'page.updated')")
+        await wiki.connection.execute("ALTER TABLE activity ADD CONSTRAINT unkept CHECK (action <> 'page.updated')")
         with pytest.raises(Exception, match="cannot hold"):
             await update_page(wiki.database, wiki.scope, page, title="Dallas")
-        await wiki.look.execute("ALTER TABLE activity DROP CONSTRAINT unkept")
+        await wiki.connection.execute("ALTER TABLE activity DROP CONSTRAINT unkept")
         await create(wiki, "Houston")
         assert (await socket.event())["kind"] == "CREATED"
 

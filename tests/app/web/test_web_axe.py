@@ -48,7 +48,7 @@ async def service_url(reader: Reader, dsn: str, tmp_path: Path, wiki: Wiki) -> A
     await fail(wiki.database, job, "The model `m` did not answer within 120 seconds.", {}, is_hopeless=True)
     await record_mention(wiki.database, wiki.scope, name="Old Mill", source_id=UUID(reader.source), quote="Cold.")
     promoted = "UPDATE mentions SET status = 'promoted', promoted_page_id = $1"
-    await wiki.look.execute(promoted, UUID(reader.page))
+    await wiki.connection.execute(promoted, UUID(reader.page))
     async with serving(dsn, tmp_path, oauth="own", local_token=reader.token) as service:
         yield service.url
 

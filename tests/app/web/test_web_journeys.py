@@ -135,7 +135,7 @@ async def demo(dsn: str, wiki: Wiki, tmp_path: Path) -> AsyncIterator[Service]:
     """The service with the sample wikis, as `cairn demo` signs browsers in."""
     await load_sample(wiki.database, lambda message: None, lambda name: nullcontext(lambda *given: None))
     sql = "SELECT tenant_id, id FROM owners WHERE slug = 'mara' ORDER BY id LIMIT 1"
-    row = await wiki.look.fetchrow(sql)
+    row = await wiki.connection.fetchrow(sql)
     async with serving(dsn, tmp_path) as signing:
         token = signing.token(row["tenant_id"], row["id"], Role.MEMBER)
     async with serving(dsn, tmp_path, local_token=token) as service:

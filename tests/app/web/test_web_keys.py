@@ -60,7 +60,7 @@ async def test_a_key_has_scopes_networks_and_a_last_use(service: Service, wiki: 
         assert 'value="here &lt;b&gt;"' in wrong.text
         sql = "SELECT count(*) FROM api_keys WHERE tenant_id = $1 AND used_at IS NOT NULL"
         async with within("no use of the key was noted"):
-            while not await wiki.look.fetchval(sql, wiki.scope.tenant_id):
+            while not await wiki.connection.fetchval(sql, wiki.scope.tenant_id):
                 await asyncio.sleep(0.05)
         assert "last used" in (await admin.get(f"/keys/{owner}")).text
 
@@ -116,4 +116,6 @@ async def test_a_cross_site_request_creates_no_key(service: Service, wiki: Wiki,
         given = {"name": "x", "role": "ADMIN", "days": ""}
         sent = await admin.post(f"/keys/{owner}", data=given, headers={"sec-fetch-site": "cross-site"})
         assert sent.status_code == 403
-    assert await wiki.look.fetchval("SELECT count(*) FROM api_keys WHERE tenant_id = $1", wiki.scope.tenant_id) == 0
+    assert (
+        await wiki.connection.fetchval("SELECT count(*) FROM api_keys WHERE tenant_id = $1", wiki.scope.tenant_id) == 0
+    )

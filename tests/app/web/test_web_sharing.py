@@ -84,7 +84,9 @@ async def test_expired_and_unknown_share_links_get_the_same_404(service: Service
     token_bytes = urlsafe_b64decode(issued.token)
     elsewhere = urlsafe_b64encode(uuid4().bytes + token_bytes[16:]).decode()
     wrong = urlsafe_b64encode(token_bytes[:-1] + bytes([token_bytes[-1] ^ 1])).decode()
-    await wiki.look.execute("UPDATE share_links SET expires_at = now() WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.connection.execute(
+        "UPDATE share_links SET expires_at = now() WHERE tenant_id = $1", wiki.scope.tenant_id
+    )
     answers = [
         await service.http.get(f"/shared/{token}")
         for token in (elsewhere, wrong, issued.token, "x", "é", "=" * 64, "%00")

@@ -355,7 +355,7 @@ async def test_a_section_is_promoted_to_an_existing_topic_of_that_title(wiki: Wi
 
 async def test_the_number_of_statements_does_not_depend_on_the_pages(wiki: Wiki, dsn: str) -> None:
     async def statements(scope: Scope, number: int) -> int:
-        here = Wiki(wiki.database, scope, wiki.look)
+        here = Wiki(wiki.database, scope, wiki.connection)
         await compile_notes(here, *(place(f"SectionKey {chr(97 + n) * 3}", tags=["food"]) for n in range(number)))
         await create_page(wiki.database, scope, PageDraft("topic", "Food"))
         listening = ListeningDatabase(dsn)
@@ -364,9 +364,9 @@ async def test_the_number_of_statements_does_not_depend_on_the_pages(wiki: Wiki,
             async with writing(listening, scope) as writer:
                 found = await find_pages(writer, {page["id"] for page in await here.rows("pages", type="entity")})
                 changes = [PageChange(page, page, (), (), {}) for page in found.values()]
-                before = len(await listening.heard())
+                before = len(await listening.sent_statements())
                 await aggregate(writer, changes, Metrics())
-                return len(await listening.heard()) - before
+                return len(await listening.sent_statements()) - before
         finally:
             await listening.close()
 

@@ -44,8 +44,8 @@ def test_the_names_of_a_wiki_are_found_where_phrases_are(text: str, names: list[
 
 def test_a_wiki_with_too_many_names_to_compare_gets_the_same_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [page.markdown() for page in compiled(TRIP, 2).all]
-    for most in (0, 40):
-        monkeypatch.setattr(planner, "NAMES_MAX", most)
+    for limit in (0, 40):
+        monkeypatch.setattr(planner, "NAMES_MAX", limit)
         assert [page.markdown() for page in compiled(TRIP, 2).all] == expected
 
 

@@ -12,9 +12,9 @@ COLUMNS = """
 async def found_in(wiki: Wiki, word: str) -> set[str]:
     """Return `table.column` of each column that contains the word, in rows of any owner."""
     found = set()
-    for row in await wiki.look.fetch(COLUMNS, list(TEXTS)):
+    for row in await wiki.connection.fetch(COLUMNS, list(TEXTS)):
         table, column, kind = row.values()
         shown = f"encode({column}, 'escape')" if kind == "bytea" else f"CAST({column} AS text)"
-        if await wiki.look.fetchval(f'SELECT EXISTS (SELECT FROM "{table}" WHERE {shown} ILIKE $1)', f"%{word}%"):
+        if await wiki.connection.fetchval(f'SELECT EXISTS (SELECT FROM "{table}" WHERE {shown} ILIKE $1)', f"%{word}%"):
             found.add(f"{table}.{column}")
     return found

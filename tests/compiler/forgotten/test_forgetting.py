@@ -216,7 +216,7 @@ async def test_a_source_is_forgotten_though_the_writer_always_fails(wiki: Wiki) 
     await forget(wiki, source_id, compiler=story(scribe=Broken()))
     assert await found_in(wiki, WORD)
     for _ in range(4):
-        await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
+        await wiki.connection.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
         await compile_all(wiki, story(scribe=Broken()))
     assert not await found_in(wiki, WORD)
     body = (await pages(wiki))["Momofuku"]["body_md"]
@@ -291,7 +291,7 @@ async def test_a_page_without_another_name_becomes_untitled(wiki: Wiki) -> None:
         await compile_all(wiki)
         page = (await pages(wiki))[f"{WORD}{n}"]
         await update_page(wiki.database, wiki.scope, page["id"], body=f"{page['body_md']}\n\n## Mine\n\nI like it.")
-        await wiki.look.execute("UPDATE sources SET content = 'Somewhere.' WHERE ref = $1", f"day-{2 * n + 1}")
+        await wiki.connection.execute("UPDATE sources SET content = 'Somewhere.' WHERE ref = $1", f"day-{2 * n + 1}")
         await request_passage_reindex(wiki.database, wiki.scope)
         await reindex_passages(wiki.database, wiki.scope)
         await forget(wiki, source_id)

@@ -101,7 +101,7 @@ async def retain_drafts(wiki: Wiki, drafts: list[SourceDraft]) -> None:
 
 async def rows(wiki: Wiki) -> dict[str, list[tuple[Any, ...]]]:
     where = (wiki.scope.tenant_id, wiki.scope.owner_id)
-    return {name: [tuple(row) for row in await wiki.look.fetch(sql, *where)] for name, sql in ROWS.items()}
+    return {name: [tuple(row) for row in await wiki.connection.fetch(sql, *where)] for name, sql in ROWS.items()}
 
 
 async def compile_sources(wiki: Wiki, seed: int) -> None:
@@ -153,7 +153,7 @@ RUNS: Mapping[str, Callable[[Wiki, int], Awaitable[None]]] = {
 
 async def run_all_but(wiki: Wiki, trigger: str) -> None:
     """Run every job until only jobs with this trigger are open."""
-    while await wiki.look.fetchval(f"{OPEN} AND trigger <> $1", trigger):
+    while await wiki.connection.fetchval(f"{OPEN} AND trigger <> $1", trigger):
         await work_once(wiki.database, story(scribe=Scribe(), caps=CAPS), "calm")
 
 
@@ -173,14 +173,14 @@ async def run_with_kills(
         process = forked(run_worker, args=(wiki.database.dsn, 0.002))
         process.start()
         async with within("no job was claimed"):
-            while await wiki.look.fetchval(OPEN) and not await wiki.look.fetchval(RUNNING):
+            while await wiki.connection.fetchval(OPEN) and not await wiki.connection.fetchval(RUNNING):
                 await asyncio.sleep(0.002)
         await asyncio.sleep(chance.random() * longest)
         process.kill()
         await asyncio.to_thread(process.join)
-        struck += await wiki.look.fetchval(RUNNING)
-        await wiki.look.execute(RECLAIM)
-        if not await wiki.look.fetchval(OPEN):
+        struck += await wiki.connection.fetchval(RUNNING)
+        await wiki.connection.execute(RECLAIM)
+        if not await wiki.connection.fetchval(OPEN):
             break
     await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
     return await rows(wiki), struck

@@ -97,7 +97,7 @@ async def die_at_every_statement(
         monkeypatch.setattr(Writer, name, mortal())
     while True:
         statements = 0
-        await wiki.look.execute(RECLAIM)
+        await wiki.connection.execute(RECLAIM)
         job = await claim(database, "mortal")
         if job is None:
             break
@@ -137,7 +137,9 @@ async def test_concurrent_workers_compile_each_wiki_once(dsn: str, wiki: Wiki) -
         for database in databases
     ]
     async with asyncio.timeout(60):
-        while await wiki.look.fetchval("SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"):
+        while await wiki.connection.fetchval(
+            "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"
+        ):
             await asyncio.sleep(0.02)
     for worker in workers:
         worker.cancel()
@@ -171,7 +173,7 @@ async def test_a_job_is_retried_soon_after_a_database_outage(
     class Struck(Story):
         async def plan(self, sources, knowledge):
             await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-            await operator.execute(ends, name, wiki.look.get_server_pid())
+            await operator.execute(ends, name, wiki.connection.get_server_pid())
             return await super().plan(sources, knowledge)
 
     await retain_drafts(wiki, random_sources(0, 6))
@@ -182,11 +184,11 @@ async def test_a_job_is_retried_soon_after_a_database_outage(
         while "is not stored yet" not in caplog.text:
             await asyncio.sleep(0.02)
         await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-        while await wiki.look.fetchval("SELECT status FROM compile_jobs") != "pending":
+        while await wiki.connection.fetchval("SELECT status FROM compile_jobs") != "pending":
             await asyncio.sleep(0.02)
     worker.cancel()
     await asyncio.gather(worker, return_exceptions=True)
-    attempt, error = await wiki.look.fetchrow("SELECT attempt, error FROM compile_jobs")
+    attempt, error = await wiki.connection.fetchrow("SELECT attempt, error FROM compile_jobs")
     await operator.close()
     await database.close()
     assert attempt == 1

@@ -14,7 +14,7 @@ __all__ = ["new_wiki", "wiki"]
 async def wiki(new_wiki: Wiki) -> Wiki:
     """A wiki whose pages a model writes from their first source on."""
     await update_wiki_settings(new_wiki.database, new_wiki.scope, WikiSettings(min_sources_for_synthesis=1))
-    await new_wiki.look.execute("DELETE FROM activity WHERE tenant_id = $1", new_wiki.scope.tenant_id)
+    await new_wiki.connection.execute("DELETE FROM activity WHERE tenant_id = $1", new_wiki.scope.tenant_id)
     return new_wiki
 
 

@@ -210,14 +210,16 @@ async def test_the_daily_budget_holds_for_all_wikis_of_a_tenant(wiki: Wiki) -> N
     assert (done["status"], done["metrics"]["sources_read"]) == ("succeeded", 0)
     assert "goes on tomorrow" in done["metrics"]["stopped"]
     assert waiting["run_after"].time().isoformat() == "00:00:00"
-    await wiki.look.execute("UPDATE compile_jobs SET dedupe_key = dedupe_key || '1'")  # as if the minutes had passed
+    await wiki.connection.execute(
+        "UPDATE compile_jobs SET dedupe_key = dedupe_key || '1'"
+    )  # as if the minutes had passed
     await retain(other, "Three.", start=5)
     *_, again = await compile_all(other, compiler)
     assert (again["status"], len(await other.rows("compile_jobs"))) == ("succeeded", 3), "one job waits for tomorrow"
     (job_id,) = {await ask_for_compile(other.database, other.scope) for _ in range(2)}
-    now = await wiki.look.fetchval("SELECT clock_timestamp()")
+    now = await wiki.connection.fetchval("SELECT clock_timestamp()")
     assert (await other.row("compile_jobs", id=job_id))["run_after"] <= now, "an admin need not wait"
-    await wiki.look.execute("UPDATE model_usage SET day = day - 1")
+    await wiki.connection.execute("UPDATE model_usage SET day = day - 1")
     await compile_all(other, compiler)
     (cursor,) = await other.rows("compile_cursors", "owner_id")
     assert cursor["source_at"] is not None
@@ -230,8 +232,8 @@ async def test_a_job_may_select_a_model_or_rules(wiki: Wiki) -> None:
         ("rules", "succeeded", None),
         ("dear", "failed", None),
     ):
-        await wiki.look.execute("DELETE FROM compile_jobs")
-        await wiki.look.execute("DELETE FROM model_usage")
+        await wiki.connection.execute("DELETE FROM compile_jobs")
+        await wiki.connection.execute("DELETE FROM model_usage")
         await wiki.add_source("document", name, "Momofuku.")
         await ask_for_compile(wiki.database, wiki.scope, options={"modelId": name})
         (job,) = await compile_all(wiki, compiler)

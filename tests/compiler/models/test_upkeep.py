@@ -21,7 +21,7 @@ def planning(shown: str) -> Any:
 
 
 async def make_jobs_due(wiki: Wiki) -> None:
-    await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
+    await wiki.connection.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
 
 
 async def test_the_model_rebuilds_a_page_and_its_usage_is_counted(wiki: Wiki) -> None:

@@ -94,7 +94,9 @@ async def test_a_restored_database_equals_the_backed_up_one(
         await check(copy)
         assert await files_of(copy) == (FILE, FILE[::-1])
         assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
-        histories = [await database.look.fetchval("SELECT history_id FROM installation") for database in (wiki, copy)]
+        histories = [
+            await database.connection.fetchval("SELECT history_id FROM installation") for database in (wiki, copy)
+        ]
         assert histories[0] != histories[1]
         await create_page(copy.database, copy.scope, PageDraft("topic", "After", body="It goes on."))
     finally:

@@ -120,7 +120,7 @@ async def test_erasing_an_owner_removes_its_rows_and_ids_from_every_wiki(wiki: W
     assert await count_rows_with(dsn, person) == {"erasures": 1}
     assert await count_rows_with(dsn, "Kiln", f"o-{person}") == {}
     assert [row["author_id"] for row in await team.rows("revisions")] == ["erased"]
-    (row,) = await wiki.look.fetch("SELECT owner_ids FROM api_keys WHERE id = $1", shared.id)
+    (row,) = await wiki.connection.fetch("SELECT owner_ids FROM api_keys WHERE id = $1", shared.id)
     assert row["owner_ids"] == [team.scope.owner_id]
     await check(team)
     await create_page(team.database, team.scope, PageDraft("topic", "After", body="After [[Boat]]."))
@@ -138,7 +138,7 @@ async def test_webhooks_of_an_erased_owner_are_deleted_or_lose_that_owner(wiki: 
     counted = await erase_owner(dsn, str(tenant_id), str(person), BY, dry_run=True)
     assert counted == await erase_owner(dsn, str(tenant_id), str(person), BY, dry_run=False)
     assert await count_rows_with(dsn, str(person)) == {"erasures": 1}
-    rows = await wiki.look.fetch("SELECT owner_ids FROM webhooks ORDER BY id")
+    rows = await wiki.connection.fetch("SELECT owner_ids FROM webhooks ORDER BY id")
     assert [row["owner_ids"] for row in rows] == [[others], [others], []]
     assert [row["slug"] for row in await team.rows("webhook_deliveries")] == ["boat"] * 3
 
@@ -154,7 +154,7 @@ async def test_a_killed_erasure_erases_nothing(wiki: Wiki, dsn: str) -> None:
     erasing = asyncio.create_task(erase_tenant(dsn, tenant_id, BY, dry_run=False))
     waits = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'cairn erase' AND wait_event_type = 'Lock'"
     async with within("the deletion did not wait for the lock"):
-        while not await wiki.look.fetchval(waits):
+        while not await wiki.connection.fetchval(waits):
             await asyncio.sleep(0.01)
     await holder.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cairn erase'"

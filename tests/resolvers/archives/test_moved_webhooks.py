@@ -80,7 +80,7 @@ async def test_a_claimed_queue_is_sent_after_a_move_once_the_claim_expires(
         issued = await hook(wiki, receiver)
         await create(wiki, "Austin")
         claimed = "UPDATE webhook_queues SET claimed_by = 'gone:1:2', due_at = now() + interval '1 second'"
-        await wiki.look.execute(claimed)
+        await wiki.connection.execute(claimed)
         await move(dsn, empty_dsn, wiki, tmp_path / "archive")
         copy = await open_copy(empty_dsn, wiki)
         try:

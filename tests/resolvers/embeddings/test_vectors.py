@@ -109,7 +109,7 @@ async def test_a_failing_server_fails_the_job_but_no_write_or_search(
         "pending", "The embedding server is busy or broken: it answers with status 500.",
     )  # fmt: skip
     assert await wiki.rows("passage_embeddings", "position") == []
-    await wiki.look.execute("UPDATE compile_jobs SET run_after = now() WHERE status = 'pending'")
+    await wiki.connection.execute("UPDATE compile_jobs SET run_after = now() WHERE status = 'pending'")
     model.now("well")
     await compile_all(wiki, compiler(embedder))
     assert len(await wiki.rows("passage_embeddings", "position")) == 1
@@ -192,7 +192,7 @@ async def test_new_sources_are_embedded_in_any_order_of_ids(wiki: Wiki, embedder
     await embed(wiki, embedder)
     assert await vectors.enqueue_embedding_jobs(wiki.database, embedder) == 0
     older = {"id": str(UUID(int=1)), "ref": "restored", "created_at": "2100-01-01T00:00:00Z"}
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "INSERT INTO sources SELECT (jsonb_populate_record(s, CAST($1 AS jsonb))).* FROM sources AS s WHERE s.id = $2",
         orjson.dumps(older).decode(), id,
     )  # fmt: skip
@@ -302,10 +302,10 @@ async def test_the_nearest_passages_are_found_by_the_index(wiki: Wiki, embedder:
     nothing = dict.fromkeys(("kinds", "refs", "since", "until"))
     values = {
         "tenant_id": wiki.scope.tenant_id, "owner_id": wiki.scope.owner_id, "model": "tiny",
-        "question": vector(QUESTION, 64), "most": 60, **nothing,
+        "question": vector(QUESTION, 64), "limit": 60, **nothing,
     }  # fmt: skip
-    await wiki.look.execute("SET enable_sort = off; SET enable_bitmapscan = off")
-    rows = await wiki.look.fetch(f"EXPLAIN {statement.sql}", *statement.arguments(values))
+    await wiki.connection.execute("SET enable_sort = off; SET enable_bitmapscan = off")
+    rows = await wiki.connection.fetch(f"EXPLAIN {statement.sql}", *statement.arguments(values))
     assert "passage_embeddings_64_ix" in "\n".join(row[0] for row in rows)
 
 

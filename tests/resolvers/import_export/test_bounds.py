@@ -112,11 +112,11 @@ async def test_a_page_with_thousands_of_citations_is_imported_unchanged(wiki: Wi
         (*scope.values(), id, "document", f"notes/2026/{n}.md", 1, "Text.", checksum) for n, id in enumerate(ids)
     ]
     columns = ["tenant_id", "owner_id", "id", "kind", "ref", "version", "content", "checksum"]
-    await wiki.look.copy_records_to_table("sources", records=sources, columns=columns)
+    await wiki.connection.copy_records_to_table("sources", records=sources, columns=columns)
     cited = [(*scope.values(), new_id(), page, section["id"], id) for id in ids]
     columns = ["tenant_id", "owner_id", "id", "page_id", "section_id", "source_id"]
-    await wiki.look.copy_records_to_table("section_sources", records=cited, columns=columns)
-    await wiki.look.execute("ANALYZE sources, section_sources, sections")
+    await wiki.connection.copy_records_to_table("section_sources", records=cited, columns=columns)
+    await wiki.connection.execute("ANALYZE sources, section_sources, sections")
     await add_former_slugs(wiki.database, wiki.scope, page, [f"once-{n}" for n in range(400)])
     for form in ("folder", "wiki.jsonl"):
         export = await export_path(wiki.database, wiki.scope, tmp_path / form)

@@ -78,7 +78,9 @@ async def test_an_empty_wiki_is_imported_with_its_language(
     copy = await wiki.neighbour()
     result = await run(copy, tmp_path / form)
     assert (*counts(result), result.sources, result.errors) == (0, 0, 0, 0, 0, ())
-    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)) == language
+    assert (
+        await wiki.connection.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)
+    ) == language
 
 
 async def test_a_wiki_is_imported_from_the_working_directory(
@@ -114,7 +116,9 @@ async def test_reasons_and_language_are_imported_unchanged(wiki: Wiki, tmp_path:
         assert b"german" in files(first)[".cairn/wiki.json"]
     else:
         assert second.read_bytes() == first.read_bytes()
-    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)) == "german"
+    assert (
+        await wiki.connection.fetchval("SELECT language FROM owners WHERE id = $1", copy.scope.owner_id)
+    ) == "german"
     result = await run(copy, tmp_path / form)
     assert counts(result) == (0, 0, 3, 0)
 
@@ -129,7 +133,9 @@ async def test_a_wiki_that_has_pages_keeps_its_language(wiki: Wiki, tmp_path: Pa
     write(tmp_path / "german", {".cairn/wiki.json": '{"language": "german"}', "b.md": "B."})
     write(tmp_path / "elvish", {".cairn/wiki.json": '{"language": "elvish"}', "b.md": "B."})
     assert (await run(wiki, tmp_path / "german")).errors == ()
-    assert (await wiki.look.fetchval("SELECT language FROM owners WHERE id = $1", wiki.scope.owner_id)) == "english"
+    assert (
+        await wiki.connection.fetchval("SELECT language FROM owners WHERE id = $1", wiki.scope.owner_id)
+    ) == "english"
     (error,) = (await run(await wiki.neighbour(), tmp_path / "elvish")).errors
     assert error.path == ".cairn/wiki.json"
 

@@ -67,7 +67,7 @@ async def test_a_promoted_mention_is_promoted_again_by_an_import(wiki: Wiki, tmp
     pages = {name: (await create_page(*here, PageDraft("entity", name))).page_id for name in ("Ada", "Bo", "Cy")}
     for name, page_id in pages.items():
         await record_mention(*here, name=name, source_id=await wiki.add_source(ref=f"doc-{name}"), quote=f"{name}!")
-        await wiki.look.execute(
+        await wiki.connection.execute(
             "UPDATE mentions SET status = 'promoted', promoted_page_id = $1 WHERE name = $2", page_id, name
         )
     await delete_page(*here, pages["Cy"])

@@ -30,7 +30,7 @@ async def create_revised_wiki(wiki: Wiki) -> None:
     await update_page(wiki.database, wiki.scope, pages["austin"], slug="bats", tags=["bat"])
     await update_page(wiki.database, wiki.scope, pages["travel"], body="By rail.")
     erased = "body_md = '', slug = NULL, metadata = NULL, aliases = NULL, erased_at = now()"
-    await wiki.look.execute(f"UPDATE revisions SET {erased} WHERE page_id = $1 AND version = 1", pages["travel"])
+    await wiki.connection.execute(f"UPDATE revisions SET {erased} WHERE page_id = $1 AND version = 1", pages["travel"])
 
 
 async def histories(wiki: Wiki) -> dict[tuple[str, int], tuple[Any, ...]]:

@@ -45,10 +45,10 @@ async def test_stored_sources_cost_one_statement_for_each_batch(wiki: Wiki, tmp_
         for total in (1, PIECES_PER_BATCH, 3 * PIECES_PER_BATCH):
             path = lines(tmp_path / f"{total}.jsonl", *(note(f"Note {n}.", f"{n}.md") for n in range(total)))
             await run(wiki, path)
-            (await database.heard()).clear()
+            (await database.sent_statements()).clear()
             result = await import_path(database, wiki.scope, path)
             assert (result.sources, result.errors) == (0, ())
-            counts.append(len(await database.heard()))
+            counts.append(len(await database.sent_statements()))
     for_one, for_batch, for_three_batches = counts
     assert (for_batch, for_three_batches) == (for_one, for_one + 2)
 

@@ -228,6 +228,6 @@ async def test_the_folder_determines_the_type_and_unknown_types_are_reported(wik
 
 async def test_a_file_updates_its_page_that_is_stored_as_a_reference(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"standards/style.md": "S."})
-    await wiki.look.execute("UPDATE pages SET type = 'reference'")
+    await wiki.connection.execute("UPDATE pages SET type = 'reference'")
     result = await imported(wiki, tmp_path, {"standards/style.md": "T."})
     assert (result.created, result.changed) == (0, 1)

@@ -205,9 +205,9 @@ async def test_an_import_does_not_write_existing_citations_again(wiki: Wiki, dsn
     async with listening(dsn) as database:
 
         async def written() -> int:
-            (await database.heard()).clear()
+            (await database.sent_statements()).clear()
             assert (await import_path(database, wiki.scope, tmp_path)).errors == ()
-            return sum("INSERT INTO section_sources" in sent.sql for sent in await database.heard())
+            return sum("INSERT INTO section_sources" in sent.sql for sent in await database.sent_statements())
 
         assert await written() == 0
         await cite(1, 2, 2, "It says one.")

@@ -43,7 +43,7 @@ async def ingest(wiki: Wiki, draft: IngestDraft) -> Ingested:
 
 async def set_policy(wiki: Wiki, policy: Policy) -> None:
     rules = checked_rules([PolicyRule(WriterRole.ADMIN, policy)])
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
+    await wiki.connection.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
 
 
 async def test_an_ingested_file_is_stored_unchanged_and_cited_by_a_page(wiki: Wiki) -> None:

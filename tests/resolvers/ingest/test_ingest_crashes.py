@@ -24,7 +24,7 @@ async def test_acknowledged_ingests_survive_kills_and_none_is_partial(
     wiki: Wiki, dsn: str, tmp_path: Path, policy: Policy
 ) -> None:
     rules = checked_rules([PolicyRule(WriterRole.MEMBER, policy)])
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
+    await wiki.connection.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
     chance, killed, log = random.Random(7), 0, tmp_path / "told"
     log.touch()
     where = (dsn, str(wiki.scope.tenant_id), str(wiki.scope.owner_id), str(log))

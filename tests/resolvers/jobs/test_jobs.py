@@ -33,7 +33,7 @@ async def finish_job(wiki: Wiki, job: queue.Job) -> None:
 
 async def age_heartbeats(wiki: Wiki, minutes: int) -> None:
     since = timedelta(minutes=minutes)
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "UPDATE compile_jobs SET heartbeat_at = now() - $1::interval WHERE status = 'running'", since
     )
 
@@ -141,9 +141,9 @@ async def test_a_failed_job_is_retried_with_growing_pauses_up_to_a_limit(wiki: W
         assert job
         await fail(wiki.database, job, "the model is away", {})
         row = await wiki.row("compile_jobs", id=job_id)
-        waits.append((row["run_after"] - await wiki.look.fetchval("SELECT now()")) / timedelta(seconds=1))
+        waits.append((row["run_after"] - await wiki.connection.fetchval("SELECT now()")) / timedelta(seconds=1))
         assert await claim(wiki.database, "w") is None
-        await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at")
+        await wiki.connection.execute("UPDATE compile_jobs SET run_after = created_at")
     assert (row["status"], row["error"], row["attempt"]) == ("failed", "the model is away", 5)
     assert [round(wait / 30) for wait in waits] == [1, 2, 4, 8, 16]
 

@@ -18,7 +18,7 @@ async def test_concurrent_calls_are_all_counted(wiki: Wiki) -> None:
 
 async def test_days_outside_the_reported_period_are_deleted(wiki: Wiki) -> None:
     await count_call(wiki.database, wiki.scope, "wiki_read")
-    await wiki.look.execute("UPDATE tool_calls SET day = $1", today() - timedelta(days=31))
+    await wiki.connection.execute("UPDATE tool_calls SET day = $1", today() - timedelta(days=31))
     assert await hot_index(wiki.database, wiki.scope, wiki.scope.owner_id) == []
     await count_call(wiki.database, wiki.scope, "wiki_read")
     assert [row["day"] for row in await wiki.rows("tool_calls", "day")] == [today()]

@@ -12,7 +12,7 @@ from tests.wiki import Wiki
 
 async def checksums(wiki: Wiki) -> dict[str, str]:
     """Return a checksum of every table, for pages without the hubness score."""
-    connection, found = wiki.look, {}
+    connection, found = wiki.connection, {}
     for (name,) in await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
         row = "to_jsonb(t) - 'hubness_score'" if name == "pages" else "t"
         text = f"md5(CAST({row} AS text))"

@@ -47,7 +47,9 @@ async def test_a_worker_stores_the_sections_of_older_links(wiki: Wiki) -> None:
         draft = PageDraft("topic", f"Page {number}", body=f"## Here\n\n[[Austin]] and [[Page {number - 1}]]")
         await create_page(wiki.database, wiki.scope, draft)
     before = await wiki.rows("link_targets", "from_page_id, target")
-    await wiki.look.execute("UPDATE link_targets SET section_slugs = NULL WHERE owner_id = $1", wiki.scope.owner_id)
+    await wiki.connection.execute(
+        "UPDATE link_targets SET section_slugs = NULL WHERE owner_id = $1", wiki.scope.owner_id
+    )
     assert await place_links(wiki.database, wiki.scope.tenant_id) == 61
     assert await wiki.rows("link_targets", "from_page_id, target") == before
     assert await place_links(wiki.database, wiki.scope.tenant_id) == 0
@@ -57,7 +59,7 @@ async def test_a_worker_stores_the_sections_of_older_links(wiki: Wiki) -> None:
 
 async def test_a_link_missing_from_the_text_is_processed_once(wiki: Wiki) -> None:
     page_id = await create(wiki)
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "UPDATE link_targets SET section_slugs = NULL, target = 'gone' WHERE from_page_id = $1 AND target = 'lake'",
         page_id,
     )
@@ -65,4 +67,4 @@ async def test_a_link_missing_from_the_text_is_processed_once(wiki: Wiki) -> Non
     assert (await places(wiki, page_id))["gone"] == []
     assert await place_links(wiki.database, wiki.scope.tenant_id) == 0
     mended = "UPDATE link_targets SET target = 'lake', section_slugs = '{water,the_lake}' WHERE target = 'gone'"
-    await wiki.look.execute(mended)
+    await wiki.connection.execute(mended)

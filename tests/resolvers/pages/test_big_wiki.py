@@ -47,10 +47,10 @@ SELECT $1, $2, gen_random_uuid(), from_id, to_id, 'reference', '{text}' FROM pai
 @pytest.fixture
 async def big(wiki: Wiki):
     """A wiki of twenty thousand pages with five links each."""
-    await wiki.look.execute(FILL, wiki.scope.tenant_id, wiki.scope.owner_id, PAGES)
-    await wiki.look.execute("ANALYZE")
+    await wiki.connection.execute(FILL, wiki.scope.tenant_id, wiki.scope.owner_id, PAGES)
+    await wiki.connection.execute("ANALYZE")
     yield wiki
-    await wiki.look.execute("TRUNCATE pages CASCADE")
+    await wiki.connection.execute("TRUNCATE pages CASCADE")
 
 
 async def test_a_huge_wiki_is_archived_in_a_few_statements(big: Wiki, monkeypatch) -> None:

@@ -20,7 +20,7 @@ async def create(wiki: Wiki, title: str, body: str = "") -> UUID:
 
 
 async def set_wrong_scores(wiki: Wiki, *page_ids: UUID) -> None:
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "UPDATE pages SET hubness_score = 77, updated_at = '2001-01-01' WHERE id = ANY($1)", page_ids
     )
 

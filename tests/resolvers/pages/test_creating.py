@@ -39,7 +39,7 @@ async def content(wiki: Wiki) -> dict[str, list[Any]]:
     found = {}
     for table, columns in COLUMNS.items():
         sql = f"SELECT {columns} FROM {table} WHERE tenant_id = $1 AND owner_id = $2"
-        rows = await wiki.look.fetch(sql, wiki.scope.tenant_id, wiki.scope.owner_id)
+        rows = await wiki.connection.fetch(sql, wiki.scope.tenant_id, wiki.scope.owner_id)
         found[table] = sorted(repr(tuple(row)) for row in rows)
     return found
 
@@ -83,8 +83,8 @@ async def test_ten_new_pages_take_as_many_statements_as_two(database: ListeningD
             )
             for n in range(size)
         ]
-        before = len(await database.heard())
+        before = len(await database.sent_statements())
         await upsert_pages(database, wiki.scope, await prepared(drafts))
-        statement_counts.append(len(await database.heard()) - before)
+        statement_counts.append(len(await database.sent_statements()) - before)
     await count_new_words(wiki.database, wiki.scope)
     assert statement_counts[1] == statement_counts[2]

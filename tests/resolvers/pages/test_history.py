@@ -100,7 +100,7 @@ async def test_a_change_of_metadata_alone_can_be_undone(wiki: Wiki) -> None:
 async def test_restoring_a_version_without_metadata_keeps_the_current_metadata(wiki: Wiki) -> None:
     page_id = await create(wiki, "Hot.", metadata={"a": 1})
     unknown = "slug = NULL, metadata = NULL, aliases = NULL, facts_version = NULL"
-    await wiki.look.execute(f"UPDATE revisions SET {unknown} WHERE page_id = $1", page_id)
+    await wiki.connection.execute(f"UPDATE revisions SET {unknown} WHERE page_id = $1", page_id)
     await update_page(wiki.database, wiki.scope, page_id, body="Cold.", metadata={"a": 2})
     await restore_state(wiki.database, wiki.scope, page_id, 1)
     page = await wiki.page(page_id)

@@ -162,11 +162,11 @@ async def test_a_merge_moves_children_references_and_mentions(wiki: Wiki) -> Non
     mention = (
         await record_mention(wiki.database, wiki.scope, name="Atx town", source_id=await wiki.add_source())
     ).mention_id
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "UPDATE mentions SET promoted_page_id = $1, status = 'promoted' WHERE id = $2", gone, mention
     )
     section = f'{{"linked_page_ids": ["{gone}"]}}'
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "UPDATE sections SET aggregation = $1, promoted_page_id = $2 WHERE page_id = $3", section, gone, friend
     )
     await merge(wiki, gone, into)
@@ -203,8 +203,8 @@ async def test_the_migration_marks_merged_pages_that_were_unarchived(wiki: Wiki)
     await update_page(wiki.database, wiki.scope, edited, body="New.", edit_summary="Merged into one text")
     expected = {row["id"]: row["was_merged"] for row in await wiki.rows("pages")}
     assert expected == {into: False, gone: False, back: True, edited: False}
-    await wiki.look.execute("UPDATE pages SET was_merged = false")
-    await wiki.look.execute(import_module("migrations.versions.2026_11_28_0172_unmerged_pages").BROUGHT_BACK)
+    await wiki.connection.execute("UPDATE pages SET was_merged = false")
+    await wiki.connection.execute(import_module("migrations.versions.2026_11_28_0172_unmerged_pages").BROUGHT_BACK)
     assert {row["id"]: row["was_merged"] for row in await wiki.rows("pages")} == expected
 
 

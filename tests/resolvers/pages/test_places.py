@@ -29,7 +29,7 @@ async def create(wiki: Wiki, title: str):
 
 
 async def count_lookups(database: ListeningDatabase) -> int:
-    return sum(statement.sql == FIND_OWNER for statement in await database.heard())
+    return sum(statement.sql == FIND_OWNER for statement in await database.sent_statements())
 
 
 async def test_the_owner_of_a_page_is_looked_up_once(wiki: Wiki, listener: ListeningDatabase) -> None:

@@ -168,4 +168,4 @@ async def test_changes_are_reported_only_to_callers_who_may_read_the_wiki(wiki: 
 @pytest.fixture(autouse=True)
 async def deleted_pages_are_forgotten(wiki: Wiki) -> AsyncIterator[None]:
     yield
-    await wiki.look.execute("DELETE FROM page_positions WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.connection.execute("DELETE FROM page_positions WHERE tenant_id = $1", wiki.scope.tenant_id)

@@ -196,7 +196,7 @@ async def copy_page(wiki: Wiki, page_id: UUID, number: int) -> None:
         ("sections", "page_id", "gen_random_uuid(), section_slug, heading, body_md, position"),
     ):
         columns = copied.replace(" || '-' || n", "").replace(" || ' ' || n", "").replace("gen_random_uuid()", "id")
-        await wiki.look.execute(
+        await wiki.connection.execute(
             f"INSERT INTO {table} (tenant_id, owner_id, {own}, {columns}) SELECT tenant_id, owner_id, given, {copied} "
             f"FROM {table} CROSS JOIN unnest($1::uuid[]) WITH ORDINALITY AS new (given, n) WHERE {own} = $2",
             ids,
@@ -211,9 +211,9 @@ async def test_a_page_with_two_thousand_links_is_renamed_in_bounded_transactions
     async with listening(dsn) as database:
 
         async def sent(work: Awaitable[Any]) -> int:
-            before = len(await database.heard())
+            before = len(await database.sent_statements())
             await work
-            return len(await database.heard()) - before
+            return len(await database.sent_statements()) - before
 
         without_links = await sent(rename_page(database, wiki.scope, linking, title="Links"))
         with_one_link = await sent(rename_page(database, wiki.scope, old, title="New Town"))
@@ -224,7 +224,7 @@ async def test_a_page_with_two_thousand_links_is_renamed_in_bounded_transactions
         assert left["remaining"] == 2_000 - TEXTS_PER_BATCH
         assert (await wiki.row("renamings"))["remaining"] == 2_000 - 2 * TEXTS_PER_BATCH
         assert max(first, second) <= TEXTS_PER_BATCH * (with_one_link - without_links + 1)
-    await wiki.look.execute("DELETE FROM link_targets WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.connection.execute("DELETE FROM link_targets WHERE tenant_id = $1", wiki.scope.tenant_id)
     await wiki.empty()
 
 

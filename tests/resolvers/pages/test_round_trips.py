@@ -20,7 +20,7 @@ from resolvers.pages.upsert import upsert_page
 from tests.postgres_proxy import Proxy
 from tests.wiki import Wiki, check
 
-MOST = 12
+STATEMENTS_MAX = 12
 MOST_WITH_OTHERS = 36
 """The limit for a write that also rewrites other pages: at 250 ms for a round trip it takes less than 10 seconds."""
 Work = Callable[[Database, Scope, UUID], Awaitable[object]]
@@ -96,8 +96,8 @@ WRITES_WITH_OTHERS: dict[str, Callable[[Trips], Awaitable[object]]] = {
 async def test_a_page_is_written_in_few_round_trips(trips: Trips, wiki: Wiki, name: str) -> None:
     """The same write runs in two wikis: in the first it prepares its statements, with a round trip for each."""
     cold, warm = await counted(trips, wiki, lambda trips: WRITES[name](trips.database, trips.scope, trips.page_id))
-    assert warm <= MOST
-    assert cold <= 2 * MOST
+    assert warm <= STATEMENTS_MAX
+    assert cold <= 2 * STATEMENTS_MAX
 
 
 @pytest.mark.parametrize("name", WRITES_WITH_OTHERS)

@@ -55,13 +55,15 @@ async def team(wiki: Wiki) -> Wiki:
 
 @pytest.fixture
 async def mine(wiki: Wiki) -> Wiki:
-    await wiki.look.execute("UPDATE owners SET slug = 'mine', kind = 'shared' WHERE id = $1", wiki.scope.owner_id)
+    await wiki.connection.execute("UPDATE owners SET slug = 'mine', kind = 'shared' WHERE id = $1", wiki.scope.owner_id)
     return wiki
 
 
 async def space(wiki: Wiki, slug: str, kind: str = "shared") -> Wiki:
     other = await wiki.neighbour()
-    await wiki.look.execute("UPDATE owners SET slug = $2, kind = $3 WHERE id = $1", other.scope.owner_id, slug, kind)
+    await wiki.connection.execute(
+        "UPDATE owners SET slug = $2, kind = $3 WHERE id = $1", other.scope.owner_id, slug, kind
+    )
     return other
 
 
@@ -70,7 +72,7 @@ async def contents(wiki: Wiki) -> dict[str, list[str]]:
     return {
         name: sorted(
             row["row"]
-            for row in await wiki.look.fetch(
+            for row in await wiki.connection.fetch(
                 f"SELECT CAST(t AS text) AS row FROM {name} AS t WHERE tenant_id = $1", wiki.scope.tenant_id
             )
         )
@@ -103,7 +105,7 @@ async def full_page(wiki: Wiki) -> UUID:
     )  # fmt: skip
     mention = await record_mention(wiki.database, wiki.scope, name="Zanzibaria", source_id=first)
     sql = "UPDATE mentions SET promoted_page_id = $1, status = 'promoted' WHERE id = $2"
-    await wiki.look.execute(sql, page_id, mention.mention_id)
+    await wiki.connection.execute(sql, page_id, mention.mention_id)
     return page_id
 
 
@@ -146,7 +148,7 @@ async def test_a_transferred_page_leaves_no_rows_in_the_old_wiki(mine: Wiki, tea
         if "owner_id" not in table.c or "tenant_id" not in table.c or name in STAYING:
             continue
         sql = f"SELECT CAST(t AS text) AS row FROM {name} AS t WHERE tenant_id = $1 AND owner_id = $2"
-        for row in await mine.look.fetch(sql, mine.scope.tenant_id, mine.scope.owner_id):
+        for row in await mine.connection.fetch(sql, mine.scope.tenant_id, mine.scope.owner_id):
             assert str(page_id) not in row["row"], name
     assert [row["slug"] for row in await mine.rows("pages", "slug")] == ["child", "friend", "parent"]
     assert (await mine.page(child))["parent_page_id"] is None
@@ -221,14 +223,14 @@ async def test_a_transfer_with_a_name_or_source_conflict_writes_nothing(mine: Wi
     await cite_source(mine.database, mine.scope, page_id=page_id, section_slug="overview", source_id=source)
     await create(team, "Anything", slug="atx")
     await assert_refused(mine, page_id, team, SlugTaken, "atx")
-    await team.look.execute("DELETE FROM pages WHERE owner_id = $1", team.scope.owner_id)
+    await team.connection.execute("DELETE FROM pages WHERE owner_id = $1", team.scope.owner_id)
     other = await create(team, "Else", type="entity", slug="elsewhere")
     await add_alias(team.database, team.scope, other, name="capital")
     await assert_refused(mine, page_id, team, AliasTaken, "capital")
-    await team.look.execute("DELETE FROM pages WHERE owner_id = $1", team.scope.owner_id)
+    await team.connection.execute("DELETE FROM pages WHERE owner_id = $1", team.scope.owner_id)
     theirs = await team.add_source(ref="r", content="Theirs.")
     await assert_refused(mine, page_id, team, SourceTaken, "another text")
-    await team.look.execute("DELETE FROM sources WHERE id = $1", theirs)
+    await team.connection.execute("DELETE FROM sources WHERE id = $1", theirs)
     same = await team.add_source(ref="r", content="Ours.")
     await forget_source(team.database, team.scope, same)
     await assert_refused(mine, page_id, team, SourceForgotten, "forgotten")
@@ -293,7 +295,7 @@ async def test_a_transfer_requires_write_permission_in_both_wikis(mine: Wiki, te
 async def set_policy(wiki: Wiki, policy: Policy) -> None:
     rules = checked_rules([PolicyRule(WriterRole.MEMBER, policy)])
     sql = "UPDATE owners SET write_policy = $1 WHERE id = $2"
-    await wiki.look.execute(sql, orjson.dumps(rules).decode(), wiki.scope.owner_id)
+    await wiki.connection.execute(sql, orjson.dumps(rules).decode(), wiki.scope.owner_id)
 
 
 async def test_review_in_the_old_wiki_proposes_a_transfer_and_in_the_new_refuses(mine: Wiki, team: Wiki) -> None:

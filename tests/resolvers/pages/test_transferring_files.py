@@ -38,7 +38,7 @@ def test_attachments_named_in_a_text_are_found() -> None:
 async def team(wiki: Wiki) -> Wiki:
     other = await wiki.neighbour()
     for space, slug in ((wiki, "mine"), (other, "team")):
-        await wiki.look.execute(
+        await wiki.connection.execute(
             "UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", space.scope.owner_id, slug
         )
     return other

@@ -60,8 +60,8 @@ async def test_a_write_times_out_on_a_lock_held_by_another_process(wiki: Wiki, d
     hasty = Database(dsn, size=2, statement_timeout=0.3)
     await hasty.open()
     lock = "SELECT FROM owners WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE"
-    async with wiki.look.transaction():
-        await wiki.look.execute(lock, wiki.scope.tenant_id, wiki.scope.owner_id)
+    async with wiki.connection.transaction():
+        await wiki.connection.execute(lock, wiki.scope.tenant_id, wiki.scope.owner_id)
         with pytest.raises(Unavailable, match="locked by other writes"):
             await create_page(hasty, wiki.scope, PageDraft("topic", "A"))
     await hasty.ping()

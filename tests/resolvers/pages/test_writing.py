@@ -158,7 +158,7 @@ async def test_a_cancelled_write_releases_the_lock_of_the_wiki(wiki: Wiki) -> No
 async def test_a_lost_connection_is_reported_as_unavailable(wiki: Wiki) -> None:
     async def interrupted() -> None:
         async with writing(wiki.database, wiki.scope) as writer:
-            await wiki.look.execute("SELECT pg_terminate_backend($1)", writer.raw.get_server_pid())
+            await wiki.connection.execute("SELECT pg_terminate_backend($1)", writer.raw.get_server_pid())
             await asyncio.sleep(0.1)
             await writer.raw.execute("SELECT 1")
 

@@ -31,7 +31,7 @@ TABLES = (
 
 async def contents(wiki: Wiki) -> dict[str, list[str]]:
     """Return everything that readers, search and the log can show, except the log entry of a new proposal."""
-    found = {table: await wiki.look.fetch(f"SELECT CAST(t AS text) AS row FROM {table} AS t") for table in TABLES}
+    found = {table: await wiki.connection.fetch(f"SELECT CAST(t AS text) AS row FROM {table} AS t") for table in TABLES}
     return {
         table: sorted(row["row"] for row in rows if ",proposal.opened," not in row["row"])
         for table, rows in found.items()
@@ -40,7 +40,7 @@ async def contents(wiki: Wiki) -> dict[str, list[str]]:
 
 async def set_policy(wiki: Wiki, policy: Policy) -> None:
     rules = checked_rules([PolicyRule(WriterRole.ADMIN, policy)])
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
+    await wiki.connection.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
 
 
 async def test_no_mutation_writes_to_a_wiki_under_review_or_closed(wiki: Wiki) -> None:

@@ -242,7 +242,7 @@ async def test_expired_proposals_are_closed_and_logged(wiki: Wiki, ada: Scope, p
     proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
     await expire_proposals(wiki.database)
     assert (await wiki.row("proposals", id=proposal_id))["status"] == "open"
-    await wiki.look.execute("UPDATE proposals SET expires_at = now() - interval '1 s' WHERE id = $1", proposal_id)
+    await wiki.connection.execute("UPDATE proposals SET expires_at = now() - interval '1 s' WHERE id = $1", proposal_id)
     with pytest.raises(Conflict):
         await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await expire_proposals(wiki.database) == 1

@@ -50,7 +50,7 @@ async def test_a_throttled_credential_does_not_throttle_another(wiki: Wiki) -> N
     assert caught.value.extensions == {"code": "THROTTLED", "retryAfter": caught.value.retry_after}
     assert 100 <= caught.value.retry_after <= 900
     assert await served(throttle, actor(wiki, "b"), 20) == 20
-    subjects = await wiki.look.fetch("SELECT subject FROM throttles WHERE tenant_id = $1", wiki.scope.tenant_id)
+    subjects = await wiki.connection.fetch("SELECT subject FROM throttles WHERE tenant_id = $1", wiki.scope.tenant_id)
     assert {row["subject"] for row in subjects} == {"user:a", "user:b"}
 
 
@@ -66,7 +66,7 @@ async def test_a_rate_of_zero_is_no_limit_and_sends_no_statement(wiki: Wiki) -> 
     throttle = Throttle(wiki.database, credential=FREE, tenant=FREE, max_concurrent=0)
     assert await served(throttle, wiki.scope, 1000, 10**9) == 1000
     assert throttle.account(wiki.scope).allowance() is None
-    assert await wiki.look.fetchval("SELECT count(*) FROM throttles") == 0
+    assert await wiki.connection.fetchval("SELECT count(*) FROM throttles") == 0
 
 
 async def test_an_account_reports_its_remaining_limit(wiki: Wiki) -> None:
@@ -98,11 +98,11 @@ async def test_refilled_buckets_are_deleted(wiki: Wiki) -> None:
     row = """INSERT INTO throttles (tenant_id, subject, tokens, leased, at)
         VALUES ($1, $2, 0, 0, extract(epoch FROM now()) - $3::float8)"""
     for subject, age in (("user:old", 1000), ("user:new", 5), ("", 1000)):
-        await wiki.look.execute(row, wiki.scope.tenant_id, subject, age)
+        await wiki.connection.execute(row, wiki.scope.tenant_id, subject, age)
     throttle = Throttle(wiki.database, credential=Rate(100, 1000), tenant=FREE, max_concurrent=0)
     throttle.account(wiki.scope)
     await asyncio.gather(*throttle.forgetting)
-    left = await wiki.look.fetch("SELECT subject FROM throttles ORDER BY 1")
+    left = await wiki.connection.fetch("SELECT subject FROM throttles ORDER BY 1")
     assert [row["subject"] for row in left] == ["", "user:new"]
 
 

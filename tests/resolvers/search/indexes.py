@@ -57,7 +57,7 @@ async def stopped_after_a_batch(wiki: Wiki, **options: Any) -> None:
 async def forget(wiki: Wiki) -> None:
     """Delete the index, as after an upgrade from a release that had none."""
     for table in TABLES:
-        await wiki.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)
+        await wiki.connection.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)
 
 
 async def check_counts(wiki: Wiki) -> None:
@@ -66,7 +66,7 @@ async def check_counts(wiki: Wiki) -> None:
         SELECT substr(lexeme, 2), count(*) FROM search_pages, unnest(tsv)
         WHERE tenant_id = $1 AND cardinality(positions) > 0 GROUP BY lexeme
     """
-    assert await wiki.counts() == dict(await wiki.look.fetch(sql, wiki.scope.tenant_id))
+    assert await wiki.counts() == dict(await wiki.connection.fetch(sql, wiki.scope.tenant_id))
 
 
 async def check_folded(wiki: Wiki) -> None:
@@ -76,12 +76,12 @@ async def check_folded(wiki: Wiki) -> None:
 
 async def back(wiki: Wiki) -> None:
     """Delete all pages and their index, because the `wiki` fixture can only check a wiki without a newer index."""
-    await wiki.look.execute("DELETE FROM pages WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.connection.execute("DELETE FROM pages WHERE tenant_id = $1", wiki.scope.tenant_id)
     await forget(wiki)
 
 
 async def lexemes(wiki: Wiki) -> set[str]:
-    (row,) = await wiki.look.fetch(
+    (row,) = await wiki.connection.fetch(
         "SELECT array_agg(substr(lexeme, 2)) AS found FROM search_pages, unnest(tsv) WHERE tenant_id = $1",
         wiki.scope.tenant_id,
     )

@@ -48,7 +48,7 @@ async def test_reindexing_reads_sources_of_an_older_release(wiki: Wiki) -> None:
     await retain(wiki, *(SourceDraft("url", f"u{n}", f"Text {n}.") for n in range(5)))
     await retain(wiki, SourceDraft("url", "u1", "Newer."))
     for table in ("search_passages", "search_changes", "search_counts", "search_vocabulary", "search_scopes"):
-        await wiki.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)
+        await wiki.connection.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)
     await retain(wiki, SourceDraft("url", "u9", "Written meanwhile."))
     assert await texts(wiki) == ["Written meanwhile."]
     assert await reindex_passages(wiki.database, wiki.scope) == 6
@@ -61,7 +61,7 @@ async def test_reindexing_reads_sources_of_an_older_release(wiki: Wiki) -> None:
 async def test_the_index_is_ready_after_its_unindexed_sources_were_forgotten(wiki: Wiki) -> None:
     await retain(wiki, SourceDraft("url", "u", "Before."))
     for table in ("search_passages", "search_changes", "search_counts", "search_vocabulary", "search_scopes"):
-        await wiki.look.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)
+        await wiki.connection.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)
     await retain(wiki, SourceDraft("url", "v", "Meanwhile."))
     for source in await wiki.rows("sources"):
         await forget_source(wiki.database, wiki.scope, source["id"])

@@ -57,9 +57,9 @@ async def test_reindexing_analyses_tables_without_statistics_first(wiki: Wiki) -
     with_statistics = (
         "SELECT relname FROM pg_class WHERE relname IN ('sections', 'pages') AND reltuples >= 0 ORDER BY relname"
     )
-    assert await wiki.look.fetch(with_statistics) == []
+    assert await wiki.connection.fetch(with_statistics) == []
     await reindexed(wiki)
-    assert [row["relname"] for row in await wiki.look.fetch(with_statistics)] == ["pages", "sections"]
+    assert [row["relname"] for row in await wiki.connection.fetch(with_statistics)] == ["pages", "sections"]
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -105,10 +105,10 @@ async def test_reindexing_an_indexed_wiki_reads_no_page(wiki: Wiki) -> None:
 
 async def test_reindexing_restores_lost_search_rows(wiki: Wiki) -> None:
     ids = await fill(wiki, 3)
-    await wiki.look.execute("UPDATE search_pages SET tsv = '', name_tsv = '' WHERE page_id = $1", ids[0])
-    await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1", wiki.scope.tenant_id)
-    await wiki.look.execute("DELETE FROM search_pages WHERE page_id = $1", ids[1])
-    await wiki.look.execute("UPDATE search_pages SET tsv = '' WHERE page_id = $1", ids[2])
+    await wiki.connection.execute("UPDATE search_pages SET tsv = '', name_tsv = '' WHERE page_id = $1", ids[0])
+    await wiki.connection.execute("DELETE FROM search_counts WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.connection.execute("DELETE FROM search_pages WHERE page_id = $1", ids[1])
+    await wiki.connection.execute("UPDATE search_pages SET tsv = '' WHERE page_id = $1", ids[2])
     assert await reindexed(wiki, again=True) == 3
     assert await found(wiki, "word0") == {ids[0]}
     assert await found(wiki, "harbourly") == set(ids)
@@ -118,7 +118,7 @@ async def test_reindexing_restores_lost_search_rows(wiki: Wiki) -> None:
 async def test_reindexing_again_reads_pages_that_lost_their_row(wiki: Wiki) -> None:
     ids = sorted(await fill(wiki, 7))
     await stopped_after_a_batch(wiki, again=True)
-    await wiki.look.execute("DELETE FROM search_pages WHERE page_id = $1", ids[0])
+    await wiki.connection.execute("DELETE FROM search_pages WHERE page_id = $1", ids[0])
     assert await due(wiki) == (5, True), "the four that are left, and the one behind them"
     assert await reindexed(wiki) == 5
     assert {row["page_id"] for row in await wiki.rows("search_pages", "page_id")} == set(ids)
@@ -192,15 +192,15 @@ async def test_words_are_not_stemmed_in_a_language_that_postgres_lacks(
 
 async def test_reindexing_again_corrects_wrong_counts(wiki: Wiki) -> None:
     await fill(wiki, 5)
-    await wiki.look.execute(
+    await wiki.connection.execute(
         'UPDATE search_counts SET pages = pages || \'{"never": 7, "harbour": 3}\' WHERE tenant_id = $1',
         wiki.scope.tenant_id,
     )
-    await wiki.look.execute("UPDATE search_scopes SET pages = 99 WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.connection.execute("UPDATE search_scopes SET pages = 99 WHERE tenant_id = $1", wiki.scope.tenant_id)
     assert await reindexed(wiki, again=True) == 5
     await check_folded(wiki)
     assert (await wiki.row("search_scopes"))["pages"] == 5
-    editions = await wiki.look.fetch(
+    editions = await wiki.connection.fetch(
         "SELECT DISTINCT edition FROM search_counts WHERE owner_id = $1", wiki.scope.owner_id
     )
     assert len(editions) == 1, "what was counted before is gone"
@@ -216,7 +216,7 @@ async def test_recounting_during_writes_ends_with_exact_counts(wiki: Wiki) -> No
     for crew in crews:
         await crew.delete(100)
         await crew.edit(101)
-    await wiki.look.execute(
+    await wiki.connection.execute(
         "UPDATE search_counts AS c SET pages = c.pages || '{\"rope\": 77}' FROM search_scopes AS s "
         "WHERE c.owner_id = $1 AND s.owner_id = $1 AND c.edition = s.edition",
         wiki.scope.owner_id,
@@ -269,9 +269,11 @@ async def store_counts_of_an_older_release(wiki: Wiki, counts: dict[str, int]) -
     own = (wiki.scope.tenant_id, wiki.scope.owner_id)
     letter = scope_letter(*own, ANALYSER)
     sql = "INSERT INTO search_terms (tenant_id, owner_id, analyser, lexeme, pages) VALUES ($1, $2, $3, $4, $5)"
-    await wiki.look.executemany(sql, [(*own, ANALYSER, letter + word, pages) for word, pages in counts.items()])
-    await wiki.look.execute("DELETE FROM search_counts WHERE tenant_id = $1 AND owner_id = $2", *own)
-    await wiki.look.execute("UPDATE search_scopes SET shelves = NULL WHERE tenant_id = $1 AND owner_id = $2", *own)
+    await wiki.connection.executemany(sql, [(*own, ANALYSER, letter + word, pages) for word, pages in counts.items()])
+    await wiki.connection.execute("DELETE FROM search_counts WHERE tenant_id = $1 AND owner_id = $2", *own)
+    await wiki.connection.execute(
+        "UPDATE search_scopes SET shelves = NULL WHERE tenant_id = $1 AND owner_id = $2", *own
+    )
 
 
 async def test_writes_after_the_last_batch_of_a_recount_are_counted(

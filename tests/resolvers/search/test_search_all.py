@@ -51,7 +51,9 @@ async def member(wiki: Wiki) -> Wiki:
 
 async def space(wiki: Wiki, slug: str, *, readable: bool, kind: str = "shared") -> Wiki:
     other = await wiki.neighbour()
-    await wiki.look.execute("UPDATE owners SET slug = $2, kind = $3 WHERE id = $1", other.scope.owner_id, slug, kind)
+    await wiki.connection.execute(
+        "UPDATE owners SET slug = $2, kind = $3 WHERE id = $1", other.scope.owner_id, slug, kind
+    )
     if readable:
         owners = {"owner_id": other.scope.owner_id, "grantee_id": wiki.scope.owner_id}
         await grant(wiki.database, wiki.scope.tenant_id, **owners, role=Grant.READER)

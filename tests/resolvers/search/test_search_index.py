@@ -28,7 +28,7 @@ async def test_the_longest_body_can_be_stored(wiki: Wiki, word: str) -> None:
     body = " ".join(word.format(n * 7919) for n in range(150_000))[:999_000]
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Long", body=body))).page_id
     sql = "SELECT status, length(tsv) AS words FROM search_pages WHERE tenant_id = $1 AND page_id = $2"
-    status, words = await wiki.look.fetchrow(sql, wiki.scope.tenant_id, page_id)
+    status, words = await wiki.connection.fetchrow(sql, wiki.scope.tenant_id, page_id)
     assert status == "active"
     assert words > 10_000
     await wiki.empty()

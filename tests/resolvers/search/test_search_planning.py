@@ -22,9 +22,9 @@ BY_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off"  #
 @pytest.mark.parametrize("name", ["rank_pages", "rank_hits", "rank_pages_by_topic", "count_pages"])
 async def test_search_statements_filter_without_subplans(wiki: Wiki, name: str) -> None:
     """With a million pages the planner would read the whole primary key to estimate fewer rows."""
-    async with wiki.look.transaction():
-        await wiki.look.execute(BY_INDEX)
-        found = filters(await generic_plan(wiki.look, RANKING[name].sql))
+    async with wiki.connection.transaction():
+        await wiki.connection.execute(BY_INDEX)
+        found = filters(await generic_plan(wiki.connection, RANKING[name].sql))
     assert len(found) >= 3
     assert not [line for line in found if "SubPlan" in line]
 

@@ -13,7 +13,7 @@ from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias, remove_alias
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, unarchive_page, update_page
-from resolvers.search.lexemes import MOST, SHARE, fold, fold_when_due, pending_limit
+from resolvers.search.lexemes import PENDING_MAX, SHARE, fold, fold_when_due, pending_limit
 from resolvers.search.reindexing import reindex
 from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
@@ -75,13 +75,13 @@ class Crew:
     def page(self) -> UUID:
         return self.dice.choice(self.pages)
 
-    def words(self, most: int) -> str:
-        return " ".join(self.dice.choices(SPEECH, k=self.dice.randint(1, most)))
+    def words(self, limit: int) -> str:
+        return " ".join(self.dice.choices(SPEECH, k=self.dice.randint(1, limit)))
 
 
 async def check_pending(wiki: Wiki) -> int:
     """Return how many pages wait to be counted, and check that it is within the limit."""
-    pages, waiting = await wiki.look.fetchrow(
+    pages, waiting = await wiki.connection.fetchrow(
         """
         SELECT (SELECT count(*) FROM search_pages WHERE tenant_id = $1 AND owner_id = $2),
                (SELECT count(DISTINCT id) FROM search_changes WHERE tenant_id = $1 AND owner_id = $2)
@@ -102,7 +102,7 @@ async def check_counted(wiki: Wiki) -> None:
         WHERE tenant_id = $1 AND owner_id = $2 AND cardinality(positions) > 0 GROUP BY lexeme
     """
     scope = (wiki.scope.tenant_id, wiki.scope.owner_id)
-    assert await wiki.counts() == dict(await wiki.look.fetch(sql, *scope))
+    assert await wiki.counts() == dict(await wiki.connection.fetch(sql, *scope))
     rows = await wiki.rows("search_pages", "page_id")
     index = await wiki.row("search_scopes")
     assert (index["pages"], index["words"]) == (len(rows), sum(row["words"] for row in rows))
@@ -120,11 +120,11 @@ async def test_random_writes_are_counted_within_the_pending_limit(wiki: Wiki, se
 
 async def test_a_larger_wiki_has_a_larger_pending_limit(wiki: Wiki) -> None:
     crew = Crew(wiki, 7)
-    most = 0
+    limit = 0
     for step in range(3 * SHARE):
         await crew.create(step)
-        most = max(most, await check_pending(wiki))
-    assert most == 2, "of 29 pages"
+        limit = max(limit, await check_pending(wiki))
+    assert limit == 2, "of 29 pages"
     for step in range(2 * SHARE):
         await crew.delete(step)
         await check_pending(wiki)
@@ -148,7 +148,7 @@ async def test_writes_in_several_wikis_are_counted_separately(wiki: Wiki) -> Non
         await check_counted(each)
 
 
-@pytest.mark.parametrize(("pages", "waiting"), [(0, 0), (9, 0), (10, 1), (1_000, 100), (10**6, MOST)])
+@pytest.mark.parametrize(("pages", "waiting"), [(0, 0), (9, 0), (10, 1), (1_000, 100), (10**6, PENDING_MAX)])
 def test_the_pending_limit_grows_with_the_wiki(pages: int, waiting: int) -> None:
     assert pending_limit(pages) == waiting
 

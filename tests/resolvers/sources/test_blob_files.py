@@ -144,7 +144,7 @@ async def test_a_transferred_page_takes_its_files_to_the_other_wiki(
 ) -> None:
     team = await wiki.neighbour()
     for each_wiki, slug in ((wiki, "mine"), (team, "team")):
-        await wiki.look.execute(
+        await wiki.connection.execute(
             "UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", each_wiki.scope.owner_id, slug
         )
     await imported(wiki, tmp_path / "vault", VAULT)

@@ -91,7 +91,7 @@ async def test_a_promoted_name_stays_promoted_while_its_page_exists(wiki: Wiki) 
     page = await create_page(wiki.database, wiki.scope, PageDraft("entity", "João"))
     seen = await record_mention(wiki.database, wiki.scope, name="João", source_id=ids[0])
     promote = "UPDATE mentions SET status = 'promoted', promoted_page_id = $1 WHERE id = $2"
-    await wiki.look.execute(promote, page.page_id, seen.mention_id)
+    await wiki.connection.execute(promote, page.page_id, seen.mention_id)
     again = await record_mention(wiki.database, wiki.scope, name="João", source_id=ids[1])
     assert (again.mention_id, again.status) == (seen.mention_id, "promoted")
     with pytest.raises(BadInput):

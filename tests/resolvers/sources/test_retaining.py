@@ -67,7 +67,7 @@ async def test_versions_within_one_batch_supersede_each_other(wiki: Wiki) -> Non
 
 async def test_sources_are_ordered_by_arrival_even_if_the_clock_goes_back(wiki: Wiki) -> None:
     await wiki.add_source(ref="first")
-    await wiki.look.execute("UPDATE sources SET created_at = created_at + interval '1 hour'")
+    await wiki.connection.execute("UPDATE sources SET created_at = created_at + interval '1 hour'")
     await retain_sources(wiki.database, wiki.scope, notes("One.", "Two."))
     await add_source(wiki.database, wiki.scope, SourceDraft("url", "u", "Last."))
     rows = await wiki.rows("sources", "created_at")

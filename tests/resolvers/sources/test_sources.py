@@ -74,7 +74,7 @@ async def test_a_capture_time_without_a_time_zone_is_utc(wiki: Wiki, given: date
 async def test_a_source_is_never_captured_at_infinity(wiki: Wiki) -> None:
     source_id = await wiki.add_source()
     with pytest.raises(asyncpg.CheckViolationError, match="sources_captured_ck"):
-        await wiki.look.execute("UPDATE sources SET captured_at = 'infinity' WHERE id = $1", source_id)
+        await wiki.connection.execute("UPDATE sources SET captured_at = 'infinity' WHERE id = $1", source_id)
 
 
 async def test_a_citation_stores_its_lines_and_dates_its_section(wiki: Wiki, page_id) -> None:

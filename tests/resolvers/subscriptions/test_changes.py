@@ -27,8 +27,8 @@ from resolvers.proposals.decisions import (
     withdraw_proposal,
 )
 from resolvers.subscriptions.changes import (
+    ANNOUNCED_MAX,
     IN_ONE,
-    MOST,
     ChangeEvent,
     ChangeKind,
     ChangeLog,
@@ -119,7 +119,7 @@ async def test_proposals_are_announced_when_created_and_when_decided(wiki: Wiki,
     assert await events() == [(Topic.PAGES, "RENAMED", page), (Topic.PROPOSALS, "UPDATED", first)]
     await decline_proposal(database, scope, second, "No.")
     await withdraw_proposal(database, scope, third)
-    await wiki.look.execute("UPDATE proposals SET expires_at = now() WHERE id = $1", fourth)
+    await wiki.connection.execute("UPDATE proposals SET expires_at = now() WHERE id = $1", fourth)
     assert await expire_proposals(database) == 1
     assert await events() == [(Topic.PROPOSALS, "UPDATED", id) for id in (second, third, fourth)]
 
@@ -256,10 +256,10 @@ async def test_a_job_is_announced_when_its_row_is_committed(wiki: Wiki, notifica
 
 async def test_changes_beyond_the_limit_are_announced_as_one_resync(wiki: Wiki, notifications: Notifications) -> None:
     changes = ChangeLog(wiki.scope.tenant_id, wiki.scope.owner_id, change(wiki, None).at)
-    for _ in range(MOST):
+    for _ in range(ANNOUNCED_MAX):
         changes.add(ChangeKind.RENAMED, new_id(), 2**31 - 1)
     texts = payloads(changes.all())
-    assert len(texts) == MOST / IN_ONE
+    assert len(texts) == ANNOUNCED_MAX / IN_ONE
     assert max(map(len, texts)) < 8000
     async with transaction(wiki.database) as connection:
         announce(connection, changes.all())

@@ -96,13 +96,13 @@ async def test_a_sync_that_loses_its_database_loses_no_text(wiki: Wiki, dsn: str
     for number in count(1):
         await sides.any(OPERATIONS)
         seen = await sides.everywhere()
-        others = [row["pid"] for row in await wiki.look.fetch("SELECT pid FROM pg_stat_activity")]
+        others = [row["pid"] for row in await wiki.connection.fetch("SELECT pid FROM pg_stat_activity")]
         database = Database(dsn, size=2)
         await database.open()
         try:
             syncing = asyncio.create_task(sync_folder(database, wiki.scope, sides.root, quiet=QUIET))
             await asyncio.sleep(random.random() / 5)
-            await wiki.look.execute(
+            await wiki.connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND NOT pid = ANY($1)",
                 others,

@@ -27,7 +27,7 @@ async def folder(wiki: Wiki) -> Wiki:
 
 async def set_policy(wiki: Wiki, policy: Policy, page_type: str | None = None) -> None:
     rules = orjson.dumps(checked_rules([PolicyRule(WriterRole.MEMBER, policy, page_type)])).decode()
-    await wiki.look.execute("UPDATE owners SET write_policy = $1", rules)
+    await wiki.connection.execute("UPDATE owners SET write_policy = $1", rules)
 
 
 async def open_proposals(wiki: Wiki) -> list[dict[str, Any]]:
@@ -278,7 +278,7 @@ async def test_an_expired_proposal_is_made_again(wiki: Wiki, folder: Wiki, tmp_p
     await synced_page(wiki, tmp_path)
     put(tmp_path, "A.md", "Two.\n")
     await check_waiting(folder, tmp_path, "A.md")
-    await wiki.look.execute("UPDATE proposals SET status = 'expired'")
+    await wiki.connection.execute("UPDATE proposals SET status = 'expired'")
     await check_waiting(folder, tmp_path, "A.md")
     assert sorted(row["status"] for row in await wiki.rows("proposals")) == ["expired", "open"]
 

@@ -32,7 +32,7 @@ async def propose(wiki: Wiki, ada: Scope, page_id: UUID, new: str = "seven", old
 
 
 async def expire(wiki: Wiki, *proposal_ids: UUID) -> int:
-    await wiki.look.execute("UPDATE proposals SET expires_at = now() WHERE id = ANY($1)", [*proposal_ids])
+    await wiki.connection.execute("UPDATE proposals SET expires_at = now() WHERE id = ANY($1)", [*proposal_ids])
     return await expire_proposals(wiki.database)
 
 

@@ -71,4 +71,6 @@ async def attempted(wiki: Wiki, attempts: int) -> dict[str, Any]:
 
 async def hurry(wiki: Wiki) -> None:
     """Make waiting deliveries due now."""
-    await wiki.look.execute("UPDATE webhook_queues SET due_at = now() WHERE due_at IS NOT NULL AND claimed_by IS NULL")
+    await wiki.connection.execute(
+        "UPDATE webhook_queues SET due_at = now() WHERE due_at IS NOT NULL AND claimed_by IS NULL"
+    )

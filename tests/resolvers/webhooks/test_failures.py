@@ -58,13 +58,13 @@ async def test_a_recovered_receiver_gets_its_other_queues_within_a_minute(wiki: 
     issued, other = await hook(wiki, receiver), await wiki.neighbour()
     await create(wiki, "Austin")
     await create(other, "Boston")
-    await wiki.look.execute("UPDATE webhooks SET failing_since = now()")
+    await wiki.connection.execute("UPDATE webhooks SET failing_since = now()")
     postpone = "UPDATE webhook_queues SET due_at = now() + interval '6 hours' WHERE owner_id = $1"
-    await wiki.look.execute(postpone, other.scope.owner_id)
+    await wiki.connection.execute(postpone, other.scope.owner_id)
     async with sender(wiki.database):
         await settled(wiki, issued.id, "delivered")
     due = "SELECT due_at - now() FROM webhook_queues WHERE owner_id = $1"
-    assert await wiki.look.fetchval(due, other.scope.owner_id) <= timedelta(minutes=1)
+    assert await wiki.connection.fetchval(due, other.scope.owner_id) <= timedelta(minutes=1)
 
 
 def test_retry_pauses_grow_and_vary() -> None:
@@ -79,7 +79,7 @@ async def test_undeliverable_events_are_dead_and_can_be_redelivered(wiki: Wiki, 
     issued, tenant_id = await hook(wiki, receiver), wiki.scope.tenant_id
     receiver.usual = 503
     await create(wiki, "Austin", "Boston")
-    await wiki.look.execute("UPDATE webhook_deliveries SET retry_until = now()")
+    await wiki.connection.execute("UPDATE webhook_deliveries SET retry_until = now()")
     async with sender(wiki.database):
         await settled(wiki, issued.id, "dead")
         assert receiver.heard == []
@@ -104,7 +104,7 @@ async def test_a_webhook_that_fails_for_long_is_disabled(wiki: Wiki, receiver: R
     issued, tenant_id = await hook(wiki, receiver), wiki.scope.tenant_id
     receiver.usual = 500
     await create(wiki, "Austin", "Boston")
-    await wiki.look.execute("UPDATE webhooks SET failing_since = now() - interval '5 days'")
+    await wiki.connection.execute("UPDATE webhooks SET failing_since = now() - interval '5 days'")
     async with sender(wiki.database):
         await settled(wiki, issued.id, "dead")
     found = await find_webhook(wiki.database, tenant_id, issued.id)

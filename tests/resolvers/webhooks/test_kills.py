@@ -61,14 +61,14 @@ async def test_no_delivery_is_lost_while_sender_and_receiver_are_killed(wiki: Wi
     writing = asyncio.create_task(write())
     try:
         for number in range(KILLS):
-            await wiki.look.execute(HURRY)
+            await wiki.connection.execute(HURRY)
             await asyncio.sleep(0.1 + chance.random())
             await asyncio.to_thread((sender, receiver)[number % 2].restart)
         is_over = True
         await writing
         async with asyncio.timeout(120):
             while await wiki.rows("webhook_deliveries", status="pending"):
-                await wiki.look.execute(HURRY)
+                await wiki.connection.execute(HURRY)
                 await asyncio.sleep(0.2)
     finally:
         writing.cancel()

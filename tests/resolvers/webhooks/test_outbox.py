@@ -13,7 +13,7 @@ from resolvers.auth.owners import OwnerKind, create_owner
 from resolvers.errors import BadInput, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_scope, create_page, delete_page, update_page
-from resolvers.subscriptions.changes import MOST, ChangeKind
+from resolvers.subscriptions.changes import ANNOUNCED_MAX, ChangeKind
 from resolvers.transactions.outbox import queue_deliveries
 from resolvers.transactions.transaction import writing
 from resolvers.webhooks import webhooks
@@ -123,7 +123,7 @@ async def test_a_page_above_the_ceiling_is_not_sent(wiki: Wiki, level: str | Non
 async def test_changes_beyond_the_limit_become_one_event(wiki: Wiki) -> None:
     webhook_id = await hook(wiki, kinds=["created"], types=["entity"])
     async with writing(wiki.database, wiki.scope) as writer:
-        for number in range(MOST + 1):
+        for number in range(ANNOUNCED_MAX + 1):
             writer.changes.add(ChangeKind.UPDATED, UUID(int=number))
         await queue_deliveries(writer)
         writer.changes.found.clear()  # there are no such pages

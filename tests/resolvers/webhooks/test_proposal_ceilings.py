@@ -104,7 +104,7 @@ async def test_a_proposal_of_an_older_release_counts_as_secret(
 ) -> None:
     """Its sensitivity is unknown, so only webhooks with the ceiling secret get it."""
     proposal_id = await propose(wiki, ada, page_id)
-    await wiki.look.execute("UPDATE proposals SET sensitivity = NULL WHERE id = $1", proposal_id)
+    await wiki.connection.execute("UPDATE proposals SET sensitivity = NULL WHERE id = $1", proposal_id)
     hooks = await ceilings(wiki, receiver)
     await decline(wiki.database, wiki.scope, proposal_id)
     assert await event_counts(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 1}

@@ -21,7 +21,7 @@ from resolvers.proposals.decisions import (
     propose_change,
     withdraw_proposal,
 )
-from resolvers.subscriptions.changes import MOST, ChangeKind
+from resolvers.subscriptions.changes import ANNOUNCED_MAX, ChangeKind
 from resolvers.transactions.outbox import ProposalKind, queue_deliveries
 from resolvers.transactions.transaction import writing
 from resolvers.webhooks.webhooks import list_deliveries, redeliver
@@ -58,8 +58,8 @@ async def test_proposal_events_are_signed_and_describe_the_proposal(
         ("proposal.created", str(expired), None),
         ("proposal.expired", str(expired), None),
     ]
-    tenant = await wiki.look.fetchval("SELECT slug FROM tenants WHERE tenant_id = $1", wiki.scope.tenant_id)
-    owner = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
+    tenant = await wiki.connection.fetchval("SELECT slug FROM tenants WHERE tenant_id = $1", wiki.scope.tenant_id)
+    owner = await wiki.connection.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
     proposal = {
         "id": str(accepted), "operation": "edit_page", "significance": "medium", "authorKind": "agent",
         "authorId": "ada", "reason": "Seen at the pier.",
@@ -229,7 +229,7 @@ async def test_proposals_about_a_transferred_page_expire(
 async def test_resync_is_not_sent_to_webhooks_of_proposals_only(wiki: Wiki, receiver: Receiver) -> None:
     proposals, both = await hook(wiki, receiver, kinds=EVENTS), await hook(wiki, receiver, kinds=[*EVENTS, "created"])
     async with writing(wiki.database, wiki.scope) as writer:
-        for number in range(MOST + 1):
+        for number in range(ANNOUNCED_MAX + 1):
             writer.changes.add(ChangeKind.UPDATED, UUID(int=number))
         await queue_deliveries(writer)
         writer.changes.found.clear()  # there are no such pages
@@ -247,10 +247,10 @@ async def test_a_proposal_event_is_retried_and_redelivered_with_the_same_id(
         async with asyncio.timeout(60):
             while not receiver.attempts:
                 await asyncio.sleep(0.02)
-            while not await wiki.look.fetchval("SELECT due_at > now() + interval '1s' FROM webhook_queues"):
+            while not await wiki.connection.fetchval("SELECT due_at > now() + interval '1s' FROM webhook_queues"):
                 await asyncio.sleep(0.02)
         assert receiver.heard == []
-        await wiki.look.execute("UPDATE webhook_queues SET due_at = now()")
+        await wiki.connection.execute("UPDATE webhook_queues SET due_at = now()")
         (row,) = await settled(wiki, issued.id, "delivered")
         tenant_id = wiki.scope.tenant_id
         (delivery,) = await list_deliveries(wiki.database, tenant_id, issued.id)

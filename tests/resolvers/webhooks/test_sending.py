@@ -38,8 +38,8 @@ async def test_queued_deliveries_arrive_signed_and_in_order(wiki: Wiki, receiver
     ]
     assert [delivery["id"] for delivery in receiver.heard] == [str(row["id"]) for row in rows]
     assert all(delivery["is_signed"] for delivery in receiver.heard)
-    tenant = await wiki.look.fetchval("SELECT slug FROM tenants WHERE tenant_id = $1", wiki.scope.tenant_id)
-    owner = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
+    tenant = await wiki.connection.fetchval("SELECT slug FROM tenants WHERE tenant_id = $1", wiki.scope.tenant_id)
+    owner = await wiki.connection.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
     body = receiver.bodies()[0]
     assert body["data"] == {
         "tenant": tenant, "owner": owner, "kind": "created", "pageId": str(ids[0]), "type": "topic", "slug": "austin",
@@ -143,8 +143,8 @@ async def test_finished_deliveries_are_pruned_by_age(wiki: Wiki, receiver: Recei
         rows = await settled(wiki, issued.id, "delivered")
     age = "UPDATE webhook_deliveries SET status = $2, finished_at = $3 WHERE id = $1"
     now = rows[0]["finished_at"]
-    await wiki.look.execute(age, rows[0]["id"], "delivered", now - timedelta(days=8))
-    await wiki.look.execute(age, rows[1]["id"], "dead", now - timedelta(days=8))
+    await wiki.connection.execute(age, rows[0]["id"], "delivered", now - timedelta(days=8))
+    await wiki.connection.execute(age, rows[1]["id"], "dead", now - timedelta(days=8))
     assert await prune_deliveries(wiki.database, tenant_id, now) == 1
     assert await prune_deliveries(wiki.database, tenant_id, now + timedelta(days=23)) == 2
 

@@ -39,13 +39,13 @@ class Reads:
 
 
 async def read(database: ListeningDatabase, scope: Scope, of: Wiki, document: str = PAGES) -> Reads:
-    (await database.heard()).clear()
+    (await database.sent_statements()).clear()
     context = Context(database, scope, ANY_COST)
     given = {"tenant": str(of.scope.tenant_id), "owner": str(of.scope.owner_id)}
     answer = orjson.loads((await make_engine().execute(document, given, None, context)).body)
     assert "errors" not in answer, answer
     (found,) = answer["data"].values()
-    sent = [one.sql for one in await database.heard()]
+    sent = [one.sql for one in await database.sent_statements()]
     nodes = found if isinstance(found, list) else found["nodes"]
     titles = {node.get("page", node)["title"] for node in nodes}
     return Reads(titles, len(sent), any("withheld AS" in sql for sql in sent))

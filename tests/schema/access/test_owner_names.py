@@ -58,7 +58,7 @@ async def other(wiki: Wiki) -> Wiki:
 
 
 async def slug_of(wiki: Wiki) -> str:
-    return str(await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id))
+    return str(await wiki.connection.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id))
 
 
 async def execute(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:

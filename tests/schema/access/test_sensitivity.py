@@ -271,7 +271,7 @@ async def test_sections_without_listed_pages_skip_the_hidden_pages_filter(wiki: 
     read = restrict_statement("SELECT s.aggregation FROM sections AS s WHERE s.tenant_id = $1")
     given = {"owners": [guest.id], "is_reader": False}
     values = [wiki.scope.tenant_id, *(given[name] for name in read.parameters)]
-    lines = [row[0] for row in await wiki.look.fetch(f"EXPLAIN (ANALYZE, TIMING OFF) {read.sql}", *values)]
+    lines = [row[0] for row in await wiki.connection.fetch(f"EXPLAIN (ANALYZE, TIMING OFF) {read.sql}", *values)]
     filters = [lines[n - 1] for n, line in enumerate(lines) if "Filter: (strpos((t.aggregation)" in line]
     assert filters, "\n".join(lines)
     assert all("never executed" in line for line in filters), "\n".join(lines)

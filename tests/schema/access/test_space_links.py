@@ -26,7 +26,9 @@ QUERY = """query ($id: ID!) { node(id: $id) { ... on WikiPage {
 async def neighbouring_wiki(wiki: Wiki, kind: str = "shared", slug: str = "team") -> Wiki:
     """Return another wiki of the tenant, for which the owner of the first has no grant."""
     other = await wiki.neighbour()
-    await wiki.look.execute("UPDATE owners SET slug = $2, kind = $3 WHERE id = $1", other.scope.owner_id, slug, kind)
+    await wiki.connection.execute(
+        "UPDATE owners SET slug = $2, kind = $3 WHERE id = $1", other.scope.owner_id, slug, kind
+    )
     return other
 
 
@@ -90,7 +92,7 @@ async def test_links_from_a_shared_page_into_a_private_wiki_do_not_resolve(membe
     await grant_reading(member, other)
     page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="[[mara:secret]]"))
     assert await space_links(member, page.page_id) == {"mara:secret": "Secret"}
-    await member.look.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
+    await member.connection.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
     assert await space_links(member, page.page_id) == {"mara:secret": None}
     assert (await findings(member))["private_links"] == ["mara:secret"]
     admin = member.acting(Role.ADMIN)
@@ -101,7 +103,7 @@ async def test_spaces_of_other_tenants_are_unknown(member: Wiki, dsn: str) -> No
     await create_page(member.database, member.scope, PageDraft("topic", "Kiln"))
     page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="[[own:kiln]]"))
     assert await space_links(member, page.page_id) == {"own:kiln": None}
-    await member.look.execute("UPDATE owners SET slug = 'own' WHERE id = $1", member.scope.owner_id)
+    await member.connection.execute("UPDATE owners SET slug = 'own' WHERE id = $1", member.scope.owner_id)
     assert await space_links(member, page.page_id) == {"own:kiln": "Kiln"}, "one's own wiki by its name"
 
 
@@ -139,7 +141,7 @@ async def test_space_backlinks_are_shown_only_to_readers_of_both_wikis(member: W
 async def test_a_shared_page_may_not_link_into_a_private_wiki(member: Wiki) -> None:
     private = await neighbouring_wiki(member, "user", "mara")
     await create_page(private.database, private.scope, PageDraft("topic", "Secret"))
-    await member.look.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
+    await member.connection.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
     unseen = await create_page(member.database, member.scope, PageDraft("topic", "Early", body="[[mara:secret]]"))
     assert await space_links(member, unseen.page_id) == {"mara:secret": None}, (
         "nobody is told that there is such a wiki"

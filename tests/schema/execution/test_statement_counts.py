@@ -117,11 +117,11 @@ async def execute(
     """Execute the document, and return its data and the statements that were sent."""
     owner = PLACE.owner_id
     scope = Scope(PLACE.tenant_id, owner, Role.ADMIN, Actor(ActorKind.USER, "marco"), (owner,))
-    (await database.heard()).clear()
+    (await database.sent_statements()).clear()
     answer = orjson.loads((await ENGINE.execute(document, variables, None, Context(database, scope, ANY_COST))).body)
     assert "errors" not in answer, answer["errors"]
     data: dict[str, Any] = answer["data"]
-    return data, [one.sql for one in await database.heard()]
+    return data, [one.sql for one in await database.sent_statements()]
 
 
 @pytest.mark.parametrize("name", NESTED)

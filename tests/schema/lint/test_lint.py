@@ -49,7 +49,7 @@ async def test_checks_count_the_findings_of_a_flawed_wiki(wiki: Wiki) -> None:
     for n in range(3):
         await create_page(*where, PageDraft("topic", f"Note {n}", body="See [[Nowhere]] and [[moon:x]]."))
     old = await create_page(*where, PageDraft("topic", "Old", summary="Old.", metadata={"expires": "2020-01-01"}))
-    await wiki.look.execute("UPDATE pages SET updated_at = '2020-01-01' WHERE id = $1", old.page_id)
+    await wiki.connection.execute("UPDATE pages SET updated_at = '2020-01-01' WHERE id = $1", old.page_id)
     await create_page(*where, PageDraft("entity", "Momofuku", slug="elsewhere", aliases=["Momo"], body="x" * 20_001))
     await create_page(*where, PageDraft("entity", "Momo"))
     await create_page(*where, PageDraft("decision", "Undecided"))
@@ -57,14 +57,14 @@ async def test_checks_count_the_findings_of_a_flawed_wiki(wiki: Wiki) -> None:
         source = await add_source(*where, SourceDraft("daily_note", f"n{n}", "Chef João."))
         await record_mention(*where, name="Chef João", source_id=source.source_id)
     await cite_source(*where, page_id=old.page_id, section_slug="summary", source_id=source.source_id)
-    await wiki.look.execute("UPDATE pages SET updated_at = '2020-01-01' WHERE id = $1", old.page_id)
-    await wiki.look.execute(
+    await wiki.connection.execute("UPDATE pages SET updated_at = '2020-01-01' WHERE id = $1", old.page_id)
+    await wiki.connection.execute(
         """INSERT INTO forgettings (tenant_id, owner_id, source_id, said)
         SELECT tenant_id, owner_id, id, 'x' FROM sources WHERE ref = 'n0'"""
     )
-    await wiki.look.execute("UPDATE sources SET forgotten_at = '2020-01-01' WHERE ref = 'n0'")
+    await wiki.connection.execute("UPDATE sources SET forgotten_at = '2020-01-01' WHERE ref = 'n0'")
     found = await linted(wiki)
-    await wiki.look.execute("UPDATE sources SET forgotten_at = NULL WHERE ref = 'n0'")
+    await wiki.connection.execute("UPDATE sources SET forgotten_at = NULL WHERE ref = 'n0'")
     assert {name: one["total"] for name, one in found.items()} == {
         "unfinished_forgetting": 1, "broken_links": 3, "broken_relations": 0, "unknown_spaces": 3,
         "broken_space_links": 0, "private_links": 0, "expired": 1, "duplicate_aliases": 2, "missing_sources": 4,
@@ -167,10 +167,10 @@ async def test_reads_of_a_source_do_not_grow_with_its_named_entities(wiki: Wiki)
 async def blocks_read(wiki: Wiki, check: str) -> int:
     """Return the number of blocks that Postgres reads for a check."""
     statement = statement_of((check,))
-    given = {"most": 1, "owners": wiki.scope.owners, "spans": False, "forms": list(RENAMED), "types": list(PAGE_TYPES)}
+    given = {"limit": 1, "owners": wiki.scope.owners, "spans": False, "forms": list(RENAMED), "types": list(PAGE_TYPES)}
     scope = {"tenant_id": wiki.scope.tenant_id, "owner_id": wiki.scope.owner_id, "now": datetime.now(UTC)}
     sql = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement.sql}"
-    plan = json.loads(await wiki.look.fetchval(sql, *statement.arguments(scope | given)))[0]["Plan"]
+    plan = json.loads(await wiki.connection.fetchval(sql, *statement.arguments(scope | given)))[0]["Plan"]
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 

@@ -73,7 +73,7 @@ async def test_citations_of_unknown_sources_are_found_beside_known_ones(wiki: Wi
 
 async def test_contradicting_pages_are_reported_with_a_suggested_resolution(wiki: Wiki) -> None:
     old, sure = await page(wiki, "Old", {"confidence": "low"}), await page(wiki, "Sure", {"confidence": "high"})
-    await wiki.look.execute("UPDATE pages SET updated_at = '2026-01-01' WHERE id IN ($1, $2)", old, sure)
+    await wiki.connection.execute("UPDATE pages SET updated_at = '2026-01-01' WHERE id IN ($1, $2)", old, sure)
     await page(wiki, "New", {"contradicts": ["old", "[[topic/sure]]", "Prose of what it contradicts."]})
     found = (await linted(wiki))["contradicting_pages"]
     assert details(found) == [
@@ -172,7 +172,7 @@ async def test_unlinked_page_titles_in_plain_text_are_reported(wiki: Wiki) -> No
 async def test_thresholds_are_settings_of_the_wiki(wiki: Wiki) -> None:
     page_id = await page(wiki, "Long", body="word " * 250)
     await page(wiki, "Short", body="See [[nowhere]].")
-    await wiki.look.execute("UPDATE pages SET updated_at = now() - interval '10 days' WHERE id = $1", page_id)
+    await wiki.connection.execute("UPDATE pages SET updated_at = now() - interval '10 days' WHERE id = $1", page_id)
     found = await linted(wiki)
     assert [found[name]["total"] for name in ("stale", "oversize", "missing_pages")] == [0, 0, 0]
     settings = WikiSettings(stale_after_days=5, oversize_characters=1_000, lint_min_pages=1)

@@ -69,7 +69,7 @@ async def test_a_mute_ends_at_its_until_time(wiki: Wiki) -> None:
     end = datetime.now(UTC) + timedelta(hours=1)
     await mutate(wiki, MUTE, check="orphans", pageId=str(page_id), reason="For now.", until=end.isoformat())
     assert (await lint_report(wiki, "orphans"))["mutedTotal"] == 1
-    await wiki.look.execute("UPDATE lint_mutes SET until = now() - interval '1 hour'")
+    await wiki.connection.execute("UPDATE lint_mutes SET until = now() - interval '1 hour'")
     assert (await lint_report(wiki, "orphans"))["total"] == 1
 
 
@@ -127,7 +127,7 @@ async def test_a_lint_report_is_stored_and_logged(wiki: Wiki) -> None:
 
 
 async def test_the_oldest_reports_above_the_limit_are_deleted(wiki: Wiki) -> None:
-    await wiki.look.execute(
+    await wiki.connection.execute(
         """INSERT INTO lint_reports (tenant_id, owner_id, id, trigger, found, muted)
         SELECT $1, $2, CAST('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0') AS uuid), 'command', n, 0
         FROM generate_series(1, 205) AS n""",

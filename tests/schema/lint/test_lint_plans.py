@@ -30,21 +30,21 @@ ALL = tuple(check.name for check in CHECKS)
     ],
 )
 async def test_frequent_checks_use_their_indexes(wiki: Wiki, check: str, indexes: set[str]) -> None:
-    async with wiki.look.transaction():
-        await wiki.look.execute(UNKNOWN)
-        await wiki.look.execute(BY_INDEX)
-        plan = await generic_plan(wiki.look, statement_of((check,)).sql)
+    async with wiki.connection.transaction():
+        await wiki.connection.execute(UNKNOWN)
+        await wiki.connection.execute(BY_INDEX)
+        plan = await generic_plan(wiki.connection, statement_of((check,)).sql)
     assert {index for index in indexes if index not in plan} == set(), plan
 
 
 async def test_the_search_for_names_in_plain_text_is_bounded(wiki: Wiki) -> None:
-    async with wiki.look.transaction():
-        plan = await generic_plan(wiki.look, statement_of(("unlinked_names", "plain_names")).sql)
+    async with wiki.connection.transaction():
+        plan = await generic_plan(wiki.connection, statement_of(("unlinked_names", "plain_names")).sql)
     assert plan.count("Limit") >= 4, "of names, and of the pages that are looked at for each"
 
 
 async def test_all_checks_are_one_statement(wiki: Wiki, dsn: str) -> None:
     async with listening(dsn) as database:
         await ask(make_engine(), Context(database, wiki.scope), "{ wikiLint { name } }")
-        reading = [one.sql for one in await database.heard() if "judged" in one.sql]
+        reading = [one.sql for one in await database.sent_statements() if "judged" in one.sql]
     assert reading == [statement_of(ALL).sql]

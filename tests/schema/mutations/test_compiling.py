@@ -178,7 +178,7 @@ async def test_admins_see_the_jobs_of_the_whole_tenant_and_of_one_wiki(wiki: Wik
     for place in (wiki, other, stranger):
         await execute(place, NOW)
     await close_wiki(stranger)
-    ids = [row["id"] for row in await wiki.look.fetch(
+    ids = [row["id"] for row in await wiki.connection.fetch(
         "SELECT id FROM compile_jobs WHERE tenant_id = $1 ORDER BY id DESC", wiki.scope.tenant_id
     )]  # fmt: skip
     jobs = (await execute(wiki, JOBS))["data"]["wikiCompileJobs"]

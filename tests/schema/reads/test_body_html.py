@@ -83,7 +83,7 @@ async def test_a_broken_link_resolves_once_its_page_is_created(engine: Engine, c
 
 async def test_a_link_into_a_space_resolves_only_for_its_readers(engine: Engine, context: Recorder, wiki: Wiki) -> None:
     other = await wiki.neighbour()
-    slug = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", other.scope.owner_id)
+    slug = await wiki.connection.fetchval("SELECT slug FROM owners WHERE id = $1", other.scope.owner_id)
     roast = await make(other, "Roast")
     page = await make(wiki, "About", f"See [[{slug}:Roast]] and [[{slug}:Nothing]].")
     broken = ("wiki-link wiki-link-broken", None, None)

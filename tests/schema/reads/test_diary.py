@@ -41,7 +41,7 @@ async def read_diary(wiki: Wiki, **variables: Any) -> Any:
 
 async def log(wiki: Wiki, action: str, at: str, page_id: UUID | None = None, actor: str = "marco") -> None:
     """Add an entry to the activity log at that time."""
-    await wiki.look.execute(
+    await wiki.connection.execute(
         """INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
         VALUES ($1, $2, $3, $4, 'agent', $5, $6, $7, '{}')""",
         wiki.scope.tenant_id, wiki.scope.owner_id, new_id(), datetime.fromisoformat(at), actor, action, page_id,
@@ -120,7 +120,7 @@ async def test_only_the_newest_entries_of_a_very_busy_range_are_counted(
     for n in range(5):
         await log(wiki, "lint.reported", f"2026-03-02T10:0{n}:00+00:00")
         await log(wiki, "lint.reported", f"2026-03-03T10:0{n % 3}:00+00:00")
-    await wiki.look.execute("DELETE FROM activity WHERE at >= '2026-03-03T10:02:00+00:00' AND at < '2026-03-04'")
+    await wiki.connection.execute("DELETE FROM activity WHERE at >= '2026-03-03T10:02:00+00:00' AND at < '2026-03-04'")
     found = await read_diary(wiki, since="2026-03-01", until="2026-03-04")
     assert [(day["date"], day["isWhole"]) for day in found["days"]] == [("2026-03-03", False), ("2026-03-02", False)]
     assert "More than 3 events: 4 maintained." in found["bodyMd"]

@@ -12,17 +12,17 @@ from graphql import GraphQLError
 from tests.schema.reference.rows import Row, Rows
 
 
-def sized(requested: int | None, default: int, most: int, least: int | None = None) -> int:
+def sized(requested: int | None, default: int, maximum: int, least: int | None = None) -> int:
     size = default if requested is None else requested
     if least is not None:
         size = max(size, least)
     if size < 0:
         raise GraphQLError("A list cannot have a negative size.")
-    return min(size, most)
+    return min(size, maximum)
 
 
-def limited(rows: Iterable[Any], limit: int | None, default: int, most: int = 100) -> list[Any]:
-    return list(rows)[: sized(limit, default, most)]
+def limited(rows: Iterable[Any], limit: int | None, default: int, maximum: int = 100) -> list[Any]:
+    return list(rows)[: sized(limit, default, maximum)]
 
 
 class Paged:

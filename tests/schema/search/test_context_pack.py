@@ -142,7 +142,9 @@ async def test_archived_pages_and_unreadable_spaces_are_not_loaded(wiki: Wiki, c
     goals = next(row for row in await wiki.rows("pages") if row["title"] == "Goals")
     await archive_page(wiki.database, wiki.scope, goals["id"])
     other = await wiki.neighbour()
-    await wiki.look.execute("UPDATE owners SET slug = 'team', kind = 'shared' WHERE id = $1", other.scope.owner_id)
+    await wiki.connection.execute(
+        "UPDATE owners SET slug = 'team', kind = 'shared' WHERE id = $1", other.scope.owner_id
+    )
     sections = [SectionDraft("The team burns gas.", heading="Why")]
     await create_page(other.database, other.scope, PageDraft("context", "Team", sections=sections))
     assert not {("CONTEXT", "Goals"), ("CONTEXT", "Team")} & set(titles(await packed(context, "kiln")))

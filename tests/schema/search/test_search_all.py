@@ -95,7 +95,9 @@ async def test_each_searched_space_adds_to_the_cost(wiki: Wiki) -> None:
     alone = Context(wiki.database, scope)
     await search_all(alone, "kiln")
     other = await wiki.neighbour()
-    await wiki.look.execute("UPDATE owners SET slug = 'team', kind = 'shared' WHERE id = $1", other.scope.owner_id)
+    await wiki.connection.execute(
+        "UPDATE owners SET slug = 'team', kind = 'shared' WHERE id = $1", other.scope.owner_id
+    )
     owners = {"owner_id": other.scope.owner_id, "grantee_id": scope.owner_id}
     await grant(wiki.database, scope.tenant_id, **owners, role=Grant.READER)
     both = Context(wiki.database, scope)

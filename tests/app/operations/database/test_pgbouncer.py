@@ -129,9 +129,9 @@ async def test_the_statement_timeout_of_the_role_applies_through_pgbouncer(
     pooled: str, wiki: Wiki, tmp_path: Path, dsn: str
 ) -> None:
     """PgBouncer drops the startup parameters of a session, so the operator sets the timeout for the role."""
-    role = await wiki.look.fetchval("SELECT current_user")
-    name = await wiki.look.fetchval("SELECT current_database()")
-    await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '200ms'")
+    role = await wiki.connection.fetchval("SELECT current_user")
+    name = await wiki.connection.fetchval("SELECT current_database()")
+    await wiki.connection.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '200ms'")
     try:
         async with serving(pooled, tmp_path, statement_cache=0) as service:
             token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
@@ -142,7 +142,7 @@ async def test_the_statement_timeout_of_the_role_applies_through_pgbouncer(
             await holder.close()
         assert answer["errors"][0]["extensions"]["code"] == "TIMEOUT"
     finally:
-        await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
+        await wiki.connection.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
 
 
 async def test_the_error_for_refused_startup_parameters_contains_the_fix(dsn: str, unused_port: int) -> None:
@@ -174,16 +174,16 @@ async def test_the_doctor_names_each_missing_setting_of_the_pooler(dsn: str, unu
         (found,) = await check_pooler(Settings(), pooled)
         assert (found.state, "CAIRN_STATEMENT_CACHE=0" in found.message) == ("failed", True)
         (found,) = await check_pooler(Settings(**given), pooled)  # type: ignore[arg-type]
-        role = await wiki.look.fetchval("SELECT current_user")
+        role = await wiki.connection.fetchval("SELECT current_user")
         assert (found.state, found.action) == ("failed", f"Run: ALTER ROLE {role} SET statement_timeout = '7s';")
-        name = await wiki.look.fetchval("SELECT current_database()")
-        await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '7s'")
+        name = await wiki.connection.fetchval("SELECT current_database()")
+        await wiki.connection.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '7s'")
     try:
         with running(dsn, unused_port) as pooled, IDLE.left_out():  # idle connections ended with the former PgBouncer
             (found,) = await check_pooler(Settings(**given), pooled)  # type: ignore[arg-type]
             assert (found.check, found.state) == ("pooler", "ok"), found.message
     finally:
-        await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
+        await wiki.connection.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
 
 
 def test_a_service_behind_an_unsuitable_pooler_reports_it_and_ends(

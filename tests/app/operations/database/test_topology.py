@@ -177,15 +177,15 @@ async def test_the_replica_answers_reads(pair: Pair, settings: dict[str, Any], t
     first, second = pair.sockets()
     wiki = await open_wiki(pair.dsn(first))
     scanned = "SELECT sum(coalesce(seq_scan, 0) + coalesce(idx_scan, 0)) FROM pg_stat_user_tables"
-    look = await asyncpg.connect(pair.dsn(second))
+    connection = await asyncpg.connect(pair.dsn(second))
     try:
         async with serving(settings.pop("database_url"), tmp_path, **settings) as service:
             await calls(service, wiki)
-            before = await look.fetchval(scanned)
+            before = await connection.fetchval(scanned)
             token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
             async with asyncio.timeout(60):
-                while await look.fetchval(scanned) <= before:
+                while await connection.fetchval(scanned) <= before:
                     await service.ask(READ, token)
     finally:
-        await look.close()
+        await connection.close()
         await close_wiki(wiki)

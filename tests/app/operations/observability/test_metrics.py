@@ -97,7 +97,7 @@ async def test_the_queue_of_jobs_is_counted_over_all_tenants(counting: Service, 
              VALUES ($1, $2, gen_random_uuid(), gen_random_uuid()::text, 'manual', $3, now() - interval '1 hour',
                      '{}', now())"""
     for status in ("pending", "pending", "running", "failed"):
-        await wiki.look.execute(job, wiki.scope.tenant_id, wiki.scope.owner_id, status)
+        await wiki.connection.execute(job, wiki.scope.tenant_id, wiki.scope.owner_id, status)
     found = await counted(counting)
     assert (found["cairn_jobs", "pending"], found["cairn_jobs", "running"]) == (2, 1)
     assert 3600 <= found["cairn_oldest_pending_job_seconds",] < 7200
@@ -110,14 +110,14 @@ async def test_deliveries_of_webhooks_are_counted_over_all_tenants(counting: Ser
     well, failing = [
         (await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/"))).id for _ in range(2)
     ]
-    await wiki.look.execute("UPDATE webhooks SET failing_since = now() WHERE id = $1", failing)
+    await wiki.connection.execute("UPDATE webhooks SET failing_since = now() WHERE id = $1", failing)
     waiting = """INSERT INTO webhook_deliveries
                      (tenant_id, owner_id, id, webhook_id, position, kind, happened_at, status, finished_at)
                  VALUES ($1, $2, gen_random_uuid(), $3, $4, 'updated', now() - make_interval(hours => $5), $6,
                          CASE WHEN $6 <> 'pending' THEN now() END)"""
     given = [(well, 1, 1, "pending"), (failing, 1, 9, "pending"), (well, 2, 3, "delivered"), (well, 3, 3, "dead")]
     for delivery in given:
-        await wiki.look.execute(waiting, tenant_id, wiki.scope.owner_id, *delivery)
+        await wiki.connection.execute(waiting, tenant_id, wiki.scope.owner_id, *delivery)
     found = await counted(counting)
     assert (found["cairn_webhook_deliveries", "pending"], found["cairn_webhook_deliveries", "dead"]) == (2, 1)
     assert 3600 <= found["cairn_oldest_webhook_delivery_seconds",] < 7200

@@ -109,7 +109,7 @@ async def test_a_cookie_holds_the_position_of_the_last_write_of_a_browser(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
     async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
-        owner = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
+        owner = await wiki.connection.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
         await make(service, token_of(service, wiki), "Ash")
         async with signed_in(service, token_of(service, wiki)) as browser:
             async with Answered(service) as reading:

@@ -88,16 +88,16 @@ async def test_a_read_that_recovery_cancels_is_answered_by_the_primary(
         async with asyncio.timeout(50):
             while not await replica.fetchval("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"):
                 await asyncio.sleep(0.02)
-            await wiki.look.execute("CREATE TABLE vacuumed AS SELECT 1 AS n")
-            await wiki.look.execute("DELETE FROM vacuumed")
-            await wiki.look.execute("VACUUM vacuumed")
+            await wiki.connection.execute("CREATE TABLE vacuumed AS SELECT 1 AS n")
+            await wiki.connection.execute("DELETE FROM vacuumed")
+            await wiki.connection.execute("VACUUM vacuumed")
             assert not (await reading)["is_replica"]
         assert database.replicas.fallbacks == {"conflict": 1}
         assert member.serves
     finally:
         ROUTE.reset(before)
         await database.close()
-        await wiki.look.execute("DROP TABLE IF EXISTS vacuumed")
+        await wiki.connection.execute("DROP TABLE IF EXISTS vacuumed")
 
 
 async def test_no_client_notices_that_a_replica_is_killed_and_returns(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ async def test_the_doctor_checks_each_replica(
     assert unreachable[1].startswith("replica-2 cannot be reached")
     assert invalid[1] == "replica-3 is not a standby of this database and serves no reads."
     await replica.execute("SELECT pg_wal_replay_pause()")
-    await wiki.look.execute("UPDATE tenants SET name = 'U' WHERE tenant_id = $1", wiki.scope.tenant_id)
+    await wiki.connection.execute("UPDATE tenants SET name = 'U' WHERE tenant_id = $1", wiki.scope.tenant_id)
     ((state, message),) = await found(standby)
     assert (state, message) == (State.WARNING, "replica-1 is more than 1 seconds behind and serves no reads.")
 

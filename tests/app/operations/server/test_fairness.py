@@ -96,7 +96,7 @@ async def test_a_request_overtakes_the_queued_requests_of_another_tenant(dsn: st
         light_token = service.token(light.scope.tenant_id, light.scope.owner_id)
         for token in (crowd_token, light_token):
             assert (await service.post(READ, token)).status_code == 200
-        await wiki.look.execute("BEGIN; LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+        await wiki.connection.execute("BEGIN; LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
         statuses = list[int]()
 
         async def read(token: str) -> int:
@@ -109,7 +109,7 @@ async def test_a_request_overtakes_the_queued_requests_of_another_tenant(dsn: st
         assert (await service.http.get("/readyz")).status_code == 200
         light_read = asyncio.create_task(read(light_token))
         await asyncio.sleep(0.5)
-        await wiki.look.execute("COMMIT")
+        await wiki.connection.execute("COMMIT")
         assert await light_read == 200
         before = len(statuses)
         assert set(await asyncio.gather(*crowd)) == {200}

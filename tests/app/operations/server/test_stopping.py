@@ -161,11 +161,11 @@ async def test_requests_in_flight_are_awaited_up_to_the_drain_timeout(
     dsn: str, tmp_path: Path, token: str, wiki: Wiki, timeout: str, frees: bool
 ) -> None:
     async with served(dsn, tmp_path, drain_timeout=timeout) as service, client_of(service, token) as http:
-        async with wiki.look.transaction():
-            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+        async with wiki.connection.transaction():
+            await wiki.connection.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
             answer = asyncio.create_task(http.post("/graphql", json={"query": QUERY}))
             async with within("the request did not wait for the lock"):
-                while not await wiki.look.fetchval(BLOCKED):
+                while not await wiki.connection.fetchval(BLOCKED):
                     await asyncio.sleep(0.01)
             service.process.send_signal(signal.SIGTERM)
             if not frees:
