@@ -63,18 +63,18 @@ async def import_path(
     path: Path,
     *,
     report: Progress = ignore_progress,
-    unpacked_most: int | None = None,
+    max_unpacked: int | None = None,
     format: Format = Format.AUTO,
 ) -> ImportResult:
     """Import a folder, a `.zip` of a folder, or a `.jsonl` file into the scope's wiki.
 
-    `unpacked_most` bounds the bytes that a zip may unpack to; None stands for the general limit. `format` is the tool
+    `max_unpacked` bounds the bytes that a zip may unpack to; None stands for the general limit. `format` is the tool
     that made the folder; AUTO finds it out.
     """
     with ExitStack() as stack:
         problems, survey = Problems(), Survey()
         if path.suffix.lower() == ARCHIVE and await asyncio.to_thread(path.is_file):
-            path = await asyncio.to_thread(stack.enter_context, unpack_zip(path, problems, unpacked_most, survey))
+            path = await asyncio.to_thread(stack.enter_context, unpack_zip(path, problems, max_unpacked, survey))
         spool, temp = stack.enter_context(Spool()), stack.enter_context(TempDatabase())
         return await Import(database, scope, report, spool, temp, problems, survey, format).run(path)
 

@@ -114,7 +114,7 @@ async def import_notes(call: Caller, format: MadeBy = ImportTool.AUTO) -> Respon
         path = Path(folder) / f"upload{suffix}"
         await save_body(call.request, path, max_bytes)
         result = await import_path(
-            call.database, call.wiki, path, unpacked_most=UNPACKED_FACTOR * max_bytes, format=Format(format)
+            call.database, call.wiki, path, max_unpacked=UNPACKED_FACTOR * max_bytes, format=Format(format)
         )
     call.account.charge(result.created + result.changed + result.unchanged + result.sources)
     return await answer_write(call, import_response(result).model_dump_json().encode())

@@ -144,7 +144,7 @@ def unpack_zip(
     """Unpack a zip into a temporary folder, which is removed at the end of the block.
 
     Entries that are not unpacked are added to the problems, and files other than notes to the survey. Raises BadInput
-    for a file that is not a zip, and LimitExceeded for a zip that unpacks to more than `most` bytes.
+    for a file that is not a zip, and LimitExceeded for a zip that unpacks to more than `limit` bytes.
     """
     with tempfile.TemporaryDirectory(prefix="cairn-import-") as folder:
         try:
@@ -288,7 +288,7 @@ def limit_of(info: ZipInfo) -> int:
 
 
 def lay_out(zip: ZipFile, info: ZipInfo, folder: str, limit: int) -> int:
-    """Unpack one entry and return its size. Raises TooLarge for more than `most` bytes, whatever its header says."""
+    """Unpack one entry and return its size. Raises TooLarge for more than `limit` bytes, whatever its header says."""
     target = os.path.join(folder, info.filename)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with zip.open(info) as source, open(target, "wb") as file:

@@ -39,7 +39,7 @@ def test_the_page_cites_the_notes_that_contained_it_before() -> None:
     assert set(refs(wiki, cited)) == {"n0", "n1", "n7"}
 
 
-def test_a_new_page_cites_all_short_notes_that_contain_its_name() -> None:
+def test_a_new_page_cites_earlier_notes_that_contain_its_name() -> None:
     wiki = compiled([note(0, HEADING), *(note(n, "We saw the Falcon in the harbour.") for n in range(1, 4))], 1)
     assert "n0" in refs(wiki, page(wiki, "Falcon").sections["notes"].source_ids)
 
