@@ -311,6 +311,7 @@ async def redeliver(
         row = await lock_webhook(connection, tenant_id, webhook_id)
         if row["disabled_at"] is not None:
             raise BadInput("This webhook is disabled. Enable it first.", "id")
+        await connection.run(WEBHOOKS["lock_queues"], **where)
         number = await connection.run(
             WEBHOOKS["redeliver"], **where, id=delivery_id, limit=REDELIVERED_MAX, retried_for=RETRIED_FOR
         )

@@ -78,6 +78,14 @@ WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id
 ORDER BY d.id DESC
 LIMIT CAST(:limit AS integer);
 
+-- name: lock_queues
+-- Lock the queues of a webhook before old deliveries are queued again, so that a sender that is about to release one
+-- considers them.
+SELECT q.owner_id FROM webhook_queues AS q
+WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.webhook_id = CAST(:webhook_id AS uuid)
+ORDER BY q.owner_id
+FOR UPDATE;
+
 -- name: redeliver
 -- Queue dead deliveries, or one delivery whatever its status, to be sent again.
 UPDATE webhook_deliveries

@@ -17,12 +17,15 @@ from resolvers.webhooks.webhooks import (
     delete_webhook,
     list_webhooks,
     prune_deliveries,
+    redeliver,
     rotate_webhook_secret,
     update_webhook,
 )
 from tests.resolvers.webhooks.receiver import Receiver, receiving
 from tests.resolvers.webhooks.sender import INSIDE, create, hook, sender, settled
 from tests.wiki import Wiki
+
+WAITING_FOR_THIS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
 
 
 async def test_queued_deliveries_arrive_signed_and_in_order(wiki: Wiki, receiver: Receiver) -> None:
@@ -122,6 +125,30 @@ async def test_a_delivery_queued_while_a_sender_releases_the_queue_is_sent(wiki:
     async with sender(wiki.database):
         await settled(wiki, issued.id, "delivered")
     assert len(receiver.heard) == 2
+
+
+async def test_a_redelivery_queued_while_a_sender_releases_the_queue_is_sent(wiki: Wiki, receiver: Receiver) -> None:
+    """The redelivery is held at its last statement while the sender, which has not seen it, releases the queue."""
+    issued = await hook(wiki, receiver)
+    await create(wiki, "Austin")
+    (delivery,) = await wiki.rows("webhook_deliveries")
+    early = Sender(wiki.database, WebhookClient(INSIDE), "early")
+    claim = await early.claim(wiki.scope.tenant_id)
+    assert claim is not None
+    await early.drain(claim)
+    async with wiki.connection.transaction():
+        await wiki.connection.execute("LOCK TABLE audit_events IN EXCLUSIVE MODE")
+        redelivering = asyncio.create_task(redeliver(wiki.database, wiki.scope.tenant_id, issued.id, delivery["id"]))
+        async with asyncio.timeout(60):
+            while not await wiki.connection.fetchval(WAITING_FOR_THIS):
+                await asyncio.sleep(0.01)
+        releasing = asyncio.create_task(early.release(claim, timedelta()))
+        await asyncio.wait([releasing], timeout=0.5)
+    await asyncio.gather(redelivering, releasing)
+    assert (await wiki.row("webhook_queues"))["due_at"] is not None
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "delivered")
+    assert [received["id"] for received in receiver.heard] == [str(delivery["id"])] * 2
 
 
 async def test_a_deleted_webhook_leaves_no_deliveries(wiki: Wiki, receiver: Receiver) -> None:
