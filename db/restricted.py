@@ -75,9 +75,11 @@ def unrestricted(database: Database) -> Database:
 
 
 def pooled(database: Database) -> Database:
-    """Return the database that has the pools, behind a restricted database and a OneTransaction."""
+    """Return the database that has the pools, behind a restricted database and any OneTransaction, also in another."""
     database = unrestricted(database)
-    return unrestricted(database.database) if isinstance(database, OneTransaction) else database
+    while isinstance(database, OneTransaction):
+        database = unrestricted(database.database)
+    return database
 
 
 @cache

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from db.blob_folder import BlobFolder
+from db.database import Database
 from db.one_transaction import OneTransaction
+from db.scope import Terms
 from resolvers.archives.erasing import erase_owner, erase_tenant
+from resolvers.idempotency import Attempt, run_once
 from resolvers.import_export.files import export_folder
+from resolvers.ingest.ingest import IngestDraft, ingest_source
 from resolvers.pages.transferring import transfer_page
+from resolvers.proposals.decisions import accept_proposal, propose_change
 from resolvers.sources.attachments import AttachmentDraft, drop_attachment, keep_attachments, read_attachment
 from resolvers.sources.blob_files import FileMissing, sweep_files
 from resolvers.sources.blobs import OriginalDraft, read_original
@@ -120,6 +125,18 @@ async def test_files_of_a_rolled_back_transaction_are_swept(wiki: Wiki, folder: 
     assert await sweep_files(wiki.database, wiki.scope.tenant_id) == 0
 
 
+async def test_a_file_ingested_with_an_idempotency_key_is_stored_in_the_folder(wiki: Wiki, folder: BlobFolder) -> None:
+    """The transaction of the ingest is a part of that of the request."""
+    note = b"# Kiln\n\nIt is hot.\n"
+
+    async def work(database: Database) -> bytes:
+        await ingest_source(database, wiki.scope, IngestDraft(note, "reference", "kiln.md"))
+        return b"{}"
+
+    await run_once(wiki.database, Attempt(wiki.scope, "key", None), work)
+    assert files(folder, wiki) == {note}
+
+
 async def test_a_sweep_keeps_the_files_of_concurrent_writers(wiki: Wiki, folder: BlobFolder) -> None:
     async def write(number: int) -> None:
         data = b"%d" % (number % 5)
@@ -157,6 +174,31 @@ async def test_a_transferred_page_takes_its_files_to_the_other_wiki(
     assert files(folder, team) == {FILE, OTHER}
     (copy,) = await team.rows("sources")
     assert (await read_original(team.database, team.scope, copy["id"])).data == OTHER
+    await check(team)
+
+
+async def test_a_transfer_that_is_accepted_with_an_idempotency_key_takes_the_files_along(
+    wiki: Wiki, folder: BlobFolder, tmp_path: Path
+) -> None:
+    team = await wiki.neighbour()
+    for each_wiki, slug in ((wiki, "mine"), (team, "team")):
+        await wiki.connection.execute(
+            "UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", each_wiki.scope.owner_id, slug
+        )
+    await imported(wiki, tmp_path / "vault", VAULT)
+    page_id = (await by_path(wiki))["Austin.md"]["id"]
+    held = await propose_change(
+        wiki.database, wiki.scope, Terms("It is theirs."),
+        lambda scope: transfer_page(wiki.database, scope, page_id, "team"),
+    )  # fmt: skip
+
+    async def work(database: Database) -> bytes:
+        assert held.proposal_id is not None
+        await accept_proposal(database, wiki.scope, held.proposal_id)
+        return b"{}"
+
+    await run_once(wiki.database, Attempt(wiki.scope, "key", None), work)
+    assert files(folder, team) == {FILE}
     await check(team)
 
 
