@@ -60,7 +60,7 @@ class process_lock:
     def __init__(self, database: Database, scope: Scope) -> None:
         self.key: WikiKey | None = None
         database = unrestricted(database)
-        if isinstance(database, OneTransaction):
+        while isinstance(database, OneTransaction):
             if database.inside:  # queued writers may wait for a wiki that it has locked, so it must not wait for them
                 return
             database = unrestricted(database.database)

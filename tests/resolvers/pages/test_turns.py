@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from db.database import Database
+from db.one_transaction import OneTransaction
 from db.scope import Role
 from resolvers.errors import NotFound, Unavailable
 from resolvers.model.drafts import PageDraft
@@ -42,6 +43,27 @@ async def test_queued_writers_of_one_wiki_leave_connections_for_other_wikis(busy
     try:
         async with asyncio.timeout(30):
             assert await search(busy.database, stranger.scope, SearchRequest("word")) == SearchResult()
+            await create_page(busy.database, stranger.scope, page)
+    finally:
+        await close_wiki(stranger)
+        for writer in writers:
+            writer.cancel()
+        await asyncio.gather(*writers, return_exceptions=True)
+
+
+async def test_queued_writers_of_two_transactions_leave_connections_for_other_wikis(busy: Wiki, dsn: str) -> None:
+    """An operation of several writes is a part of the transaction of a request with an idempotency key."""
+    page = PageDraft("topic", "A")
+
+    async def write() -> None:
+        async with OneTransaction(busy.database) as whole, OneTransaction(whole) as part:
+            await create_page(part, busy.scope, page)
+
+    writers = [asyncio.create_task(write()) for _ in range(12)]
+    await asyncio.sleep(0.1)
+    stranger = await open_wiki(dsn)
+    try:
+        async with asyncio.timeout(30):
             await create_page(busy.database, stranger.scope, page)
     finally:
         await close_wiki(stranger)
