@@ -23,6 +23,7 @@ from selection.execute.engine import Answer
 from selection.execute.operation import Invalid, Operation
 from selection.execute.subscription import Events, subscribe
 
+from ..http.idempotency import answer_once
 from ..http.limits import Bounds
 from ..http.positions import with_position
 from ..http.request import GraphQLRequest, Refused
@@ -44,15 +45,18 @@ class Operations:
         self.engine, self.database, self.feed, self.bounds = engine, database, feed, bounds
         self.reading = asyncio.Semaphore(readers)
 
-    async def answers(self, request: GraphQLRequest, scope: Scope) -> AsyncGenerator[Answer, None]:
+    async def answers(
+        self, request: GraphQLRequest, scope: Scope, key: str | None = None
+    ) -> AsyncGenerator[Answer, None]:
         """Yield the answers of an operation. An answer that was not `executed` is the last.
 
-        Raises only Stopping: all other errors are yielded as answers.
+        A mutation with an idempotency key is executed once. Raises only Stopping: all other errors are yielded as
+        answers.
         """
         try:
             operation = await self.operation(request)
             if operation is None:
-                yield await self.execute(request, scope)
+                yield await self.execute(request, scope, key=key)
                 return
             events = await subscribe(
                 self.engine.schema, operation, request.variables or {}, self.engine.limits, self.context(scope)
@@ -99,13 +103,22 @@ class Operations:
         if self.feed.closed:
             raise Stopping
 
-    async def execute(self, request: GraphQLRequest, scope: Scope, event: ChangeEvent | None = None) -> Answer:
+    async def execute(
+        self, request: GraphQLRequest, scope: Scope, event: ChangeEvent | None = None, key: str | None = None
+    ) -> Answer:
         """Execute a query or mutation, or a subscription for an event. Each execution has a cost budget of its own."""
+
+        async def run(request: GraphQLRequest, scope: Scope, database: Database) -> Answer:
+            return await self.bounds.execute(self.engine, database, scope, request, feed=self.feed, event=event)
+
         route = Route(is_open=False)  # the change of an event may not have reached replicas yet
         route.commits = int(event is not None)
         before = ROUTE.set(route)
         try:
-            answer = await self.bounds.execute(self.engine, self.database, scope, request, feed=self.feed, event=event)
+            if key is None:
+                answer = await run(request, scope, self.database)
+            else:
+                answer, _ = await answer_once(self.engine, self.database, scope, key, request, run)
             return await with_position(self.database, answer)
         finally:
             ROUTE.reset(before)

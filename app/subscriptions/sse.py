@@ -12,7 +12,7 @@ from resolvers.errors import CairnError
 
 from ..http.errors import error_body, fault_response
 from ..http.graphql import error_headers, respond, status_of_error
-from ..http.request import JSON, GraphQLRequest, Refused, credential_of, read_operation
+from ..http.request import JSON, GraphQLRequest, Refused, credential_of, idempotency_key, read_operation
 from ..http.responses import NO_STORE, Headers
 from .operations import Credential, Stopping
 from .streams import Streams
@@ -41,11 +41,14 @@ class EventStream:
 
     def __init__(self, streams: Streams, scope: Scope, receive: Receive, send: Send) -> None:
         self.streams, self.asgi, self.receive, self.send = streams, scope, receive, send
+        self.key: str | None = None
+        """The idempotency key of the request."""
 
     async def serve(self) -> None:
         """Serve the GraphQL operation of the request."""
 
         async def read_request(wiki: Wiki) -> GraphQLRequest:
+            self.key = idempotency_key(self.asgi)
             unresolved = await read_operation(self.asgi, self.receive, self.streams.bodies)
             request = self.streams.documents.resolve(unresolved, wiki.tenant_id)
             if self.asgi["method"] == "GET":
@@ -103,7 +106,7 @@ class EventStream:
 
     async def send_answers(self, request: GraphQLRequest, wiki: Wiki) -> None:
         try:
-            async with aclosing(self.streams.operations.answers(request, wiki)) as answers:
+            async with aclosing(self.streams.operations.answers(request, wiki, self.key)) as answers:
                 async for answer in answers:
                     await self.send_event(event(answer.body))
         except Stopping:

@@ -59,6 +59,21 @@ async def test_a_caller_without_permission_gets_an_error_status(service: Service
     assert (await service.http.post("/graphql", content="{}", headers=headers)).status_code == 415
 
 
+async def test_a_mutation_with_an_idempotency_key_is_executed_once(service: Service, wiki: Wiki, token: str) -> None:
+    async def send(title: str, key: str, accept: str = EVENTS) -> httpx.Response:
+        change = f'mutation {{ createWikiPage(input: {{type: TOPIC, title: "{title}"}}) {{ page {{ slug }} }} }}'
+        return await service.post(change, token, accept=accept, **{"idempotency-key": key})
+
+    answers = [await send("Same", "a") for _ in range(2)]
+    assert answers[0].text == answers[1].text
+    repeated = await send("Same", "a", "application/json")
+    assert repeated.headers["idempotency-replayed"] == "true"
+    assert f"data: {repeated.text}\n" in answers[0].text
+    assert [page["slug"] for page in await wiki.rows("pages", "slug")] == ["same"]
+    assert '"IDEMPOTENCY_KEY_REUSED"' in (await send("Other", "a")).text
+    assert (await send("Other", "a b")).status_code == 400
+
+
 async def test_a_subscription_without_a_stream_is_refused(service: Service, token: str) -> None:
     """A client that accepts JSON only, prefers JSON or refuses events is told how to connect."""
     for accept in (
