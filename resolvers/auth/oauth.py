@@ -125,7 +125,7 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
             client_hash=hash_secret(request.client.id),
             client_name=request.client.name,
             role=role,
-            author=f"{request.client.name} for {person}"[: AUTHOR.maximum],
+            author=author_of(request.client, person),
             scopes=[name for name in request.scopes if covers(role, SCOPES[name])],
             resource=request.resource,
             redirect_uri=request.redirect_uri,
@@ -138,6 +138,11 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
         details = {"client": request.client.name, "role": role, "redirectUri": request.redirect_uri}
         await audit(connection, scope.tenant_id, scope.actor, Event.PROGRAM_AUTHORIZED, id, **details)
     return code
+
+
+def author_of(client: Client, person: str) -> str:
+    """Return the author in the history. As the subject of tokens it has only printable characters, so no joiners."""
+    return "".join(filter(str.isprintable, f"{client.name} for {person}"))[: AUTHOR.maximum]
 
 
 async def find_by_code(database: Database, code: str) -> Authorization | None:

@@ -54,6 +54,17 @@ async def test_the_client_of_the_sdk_connects_without_a_token(service: Service, 
     assert (revision["author_kind"], revision["author_id"]) == ("agent", "Test program for O")
 
 
+async def test_the_name_of_a_person_may_contain_a_joiner(service: Service, wiki: Wiki) -> None:
+    """Persian names and emoji have joiners, which are not printable characters."""
+    name = {"with": "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "without": "\u0639\u0644\u06cc\u0631\u0636\u0627"}
+    await wiki.connection.execute("UPDATE owners SET name = $2 WHERE id = $1", wiki.scope.owner_id, name["with"])
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    async with signed_in(service, token) as browser, connected(service, browser, TokenStorage()) as agent:
+        await agent.call("wiki_create", title="Kilns", type="topic", content="Hot.")
+    (revision,) = await wiki.rows("revisions", "id")
+    assert revision["author_id"] == f"Test program for {name['without']}"
+
+
 async def test_a_person_can_limit_a_program_to_reading(service: Service, wiki: Wiki) -> None:
     storage = TokenStorage()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
