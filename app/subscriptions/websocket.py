@@ -108,8 +108,7 @@ class WebSocketConnection:
             except BadMessage as error:
                 raise ConnectionEnded(4400, f"Invalid message: {error}") from None
             except PayloadTooLarge as error:
-                if not self.acknowledged:
-                    raise ConnectionEnded(4401, "Unauthorized") from None
+                self.check_may_subscribe(error.id)
                 await self.fail(error.id, [{"message": error.reason, "extensions": {"code": LimitExceeded.code}}])
             else:
                 await self.handle(parsed)
@@ -160,10 +159,7 @@ class WebSocketConnection:
         self.acknowledged = True
 
     async def subscribe(self, id: str, payload: dict[str, Any]) -> None:
-        if not self.acknowledged:
-            raise ConnectionEnded(4401, "Unauthorized")
-        if id in self.running:
-            raise ConnectionEnded(4409, f"Subscriber for {id} already exists")
+        self.check_may_subscribe(id)
         try:
             request = parse_request(payload)
         except Refused as refused:
@@ -173,6 +169,13 @@ class WebSocketConnection:
             await self.refuse(id)  # not in a task of its own, so that a flood of messages slows down the reading
         else:
             self.running[id] = self.tasks.create_task(self.run(id, request))
+
+    def check_may_subscribe(self, id: str) -> None:
+        """End the connection if no credential was accepted, or an operation with this id is running."""
+        if not self.acknowledged:
+            raise ConnectionEnded(4401, "Unauthorized") from None
+        if id in self.running:
+            raise ConnectionEnded(4409, f"Subscriber for {id} already exists") from None
 
     def complete(self, id: str) -> None:
         """Cancel an operation on the client's request; do nothing if it has ended already."""

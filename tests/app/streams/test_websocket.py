@@ -292,6 +292,21 @@ async def test_an_operation_id_can_be_reused_after_its_operation_ends(service: S
         assert await socket.closed() == (4409, "Subscriber for 1 already exists")
 
 
+async def test_a_payload_that_is_too_large_does_not_free_the_id_of_a_running_operation(
+    dsn: str, wiki: Wiki, tmp_path: Path
+) -> None:
+    async with serving(dsn, tmp_path, max_operations=1, max_variables=10) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with initialised(service, token) as socket:
+            await socket.say(type="subscribe", id="2", payload={"query": "{ a }", "variables": {"list": [0] * 30}})
+            message = await socket.hear()
+            assert (message["id"], message["type"]) == ("2", "error")
+            assert message["payload"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+            await socket.subscribe(WIKI_CHANGED)
+            await socket.say(type="subscribe", id="1", payload={"query": "{ a }", "variables": {"list": [0] * 30}})
+            assert await socket.closed() == (4409, "Subscriber for 1 already exists")
+
+
 async def test_a_ping_is_answered_with_its_payload(service: Service) -> None:
     async with open_socket(service) as socket:
         await socket.say(type="ping", payload={"n": 1})
