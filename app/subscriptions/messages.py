@@ -35,21 +35,28 @@ class ParseQueue:
         self.loop = loop
         self.connections: deque[BoundedWebSocket] = deque()
         self.is_scheduled = False
+        """Whether a step will run or is running."""
+        self.paused_until = 0.0
+        """The time by `perf_counter` before which no further step begins."""
 
     def add(self, connection: "BoundedWebSocket") -> None:
         self.connections.append(connection)
-        self.schedule(0)
+        self.schedule()
 
-    def schedule(self, delay: float) -> None:
+    def schedule(self) -> None:
         if self.connections and not self.is_scheduled:
             self.is_scheduled = True
-            self.loop.call_later(delay, self.step)
+            self.loop.call_later(max(0.0, self.paused_until - time.perf_counter()), self.step)
 
     def step(self) -> None:
-        self.is_scheduled = False
+        """Parse a step of one connection, and pause for as long as it took."""
         started = time.perf_counter()
-        self.connections.popleft().parse_step()
-        self.schedule(time.perf_counter() - started)
+        try:
+            self.connections.popleft().parse_step()
+        finally:
+            ended = time.perf_counter()
+            self.is_scheduled, self.paused_until = False, ended + (ended - started)
+            self.schedule()
 
 
 QUEUES: WeakKeyDictionary[asyncio.AbstractEventLoop, ParseQueue] = WeakKeyDictionary()

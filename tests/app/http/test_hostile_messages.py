@@ -1,14 +1,16 @@
 """Malicious WebSocket messages end their operation or their connection and delay no other client."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from itertools import pairwise
 
 import orjson
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from app.subscriptions.messages import BoundedWebSocket
+from app.subscriptions.messages import BoundedWebSocket, ParseQueue
 from tests.app.clients.streaming import SOON, initialised, open_socket
 from tests.app.service import Service
 from tests.loop_thread import heartbeat
@@ -97,6 +99,29 @@ async def test_many_small_frames_do_not_block_the_event_loop(service: Service) -
             while not (await socket.reader.read(65_536)).endswith(b"last"):
                 pass
     assert delays.longest < LONGEST
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_others_get_as_much_time_as_parsing(is_late: bool) -> None:
+    """A connection that has more to parse is added again in its step, or when its messages are received."""
+    loop = asyncio.get_running_loop()
+    queue, began, ended = ParseQueue(loop), list[float](), asyncio.Event()
+
+    class Busy:
+        def parse_step(self) -> None:
+            began.append(time.perf_counter())
+            time.sleep(0.02)
+            if len(began) == 5:
+                ended.set()
+            elif is_late:
+                loop.call_soon(queue.add, self)
+            else:
+                queue.add(self)  # type: ignore[arg-type]
+
+    queue.add(Busy())  # type: ignore[arg-type]
+    async with asyncio.timeout(SOON):
+        await ended.wait()
+    assert min(later - earlier for earlier, later in pairwise(began)) >= 0.04
 
 
 async def test_a_message_in_many_frames_is_read_completely(service: Service, token: str) -> None:
