@@ -8,7 +8,7 @@ and only a few rows are written each minute.
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -20,6 +20,7 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind
 from db.sql import statements
+from lib.deadlines import wait_for_event
 from observability.trace import CLIENT_ADDRESS, request_id
 
 from .transaction import transaction
@@ -218,19 +219,19 @@ class CredentialLog:
     @asynccontextmanager
     async def storing(self) -> AsyncIterator[None]:
         """Store the collected refusals and uses every minute, and at the end of the context."""
-        task = asyncio.create_task(self.store_periodically())
+        ended = asyncio.Event()
+        task = asyncio.create_task(self.store_until(ended))
         try:
             yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-            await self.try_to_store()
+            ended.set()  # no cancellation: a COMMIT that is cancelled may succeed, and its refusals be stored again
+            await task
 
-    async def store_periodically(self) -> None:
-        while True:
-            await asyncio.sleep(STORE_INTERVAL)
+    async def store_until(self, ended: asyncio.Event) -> None:
+        """Store every minute, and once more when `ended` is set."""
+        while not await wait_for_event(ended, STORE_INTERVAL):
             await self.try_to_store()
+        await self.try_to_store()
 
     async def try_to_store(self) -> None:
         try:

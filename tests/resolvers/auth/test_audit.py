@@ -1,9 +1,11 @@
 """The audit log: which events are recorded for whom, and that a flood of refusals adds few rows."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
+import asyncpg
 import pytest
 
 from db.database import Database
@@ -14,7 +16,9 @@ from resolvers.auth.api_keys import KeyLimits, create_api_key, list_api_keys, re
 from resolvers.auth.credentials import Credentials, Tokens
 from resolvers.auth.owners import Grant, grant, revoke
 from resolvers.errors import BadInput, Forbidden, NoCredential, NotFound, Unauthenticated
+from resolvers.transactions import audit
 from resolvers.transactions.audit import MAX_REFUSALS, OPERATORS_LOG, list_events
+from tests.waiting import within
 
 MARA = Actor(ActorKind.USER, "mara")
 UNKNOWN = "Bearer cairn_" + "x" * 43
@@ -71,6 +75,38 @@ async def test_a_flood_of_refusals_adds_few_events(database: Database, address: 
     assert sum(times for *_, times in found) == 300
     await credentials.log.store()
     assert len(await recorded_events(database, OPERATORS_LOG)) == before + MAX_REFUSALS + 1
+
+
+HELD_COMMIT = """
+SELECT pg_advisory_lock(1);
+CREATE FUNCTION held() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END';
+CREATE CONSTRAINT TRIGGER held AFTER INSERT ON audit_events DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION held();
+"""
+WAITING_FOR_THIS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+
+
+async def test_refusals_that_are_stored_while_the_service_stops_are_stored_once(
+    database: Database, tenant_id: UUID, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "STORE_INTERVAL", 0.01)
+    log = audit.CredentialLog(database)
+    log.refuse("It is unknown.", tenant_id=tenant_id)
+    storing, holder = log.storing(), await asyncpg.connect(dsn)
+    try:
+        await holder.execute(HELD_COMMIT)
+        await storing.__aenter__()
+        async with within("nothing was stored"):
+            while not await holder.fetchval(WAITING_FOR_THIS):
+                await asyncio.sleep(0.01)
+        stopping = asyncio.create_task(storing.__aexit__(None, None, None))
+        await asyncio.sleep(0)
+        await holder.execute("SELECT pg_advisory_unlock(1)")
+        await stopping
+        await holder.execute("DROP FUNCTION held CASCADE")
+    finally:
+        await holder.close()
+    assert await recorded_events(database, tenant_id, outcome="refused") == [("credential", "refused", 1)]
 
 
 async def test_a_refused_key_is_recorded_in_the_log_of_its_tenant(
