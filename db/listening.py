@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from uuid import uuid4
 
 import asyncpg
@@ -10,6 +11,7 @@ import asyncpg
 from lib.deadlines import wait_for_event
 
 from .database import Database
+from .pool import Exhausted
 from .sql import statements
 
 BEATS = statements("webhooks/changes")["beat"]
@@ -73,7 +75,8 @@ class Listener:
             self.listening.set()
             self.resumed()
             while not await wait_for_event(lost, BEAT):
-                await self.check_arrival(echoed)
+                with suppress(Exhausted):  # that all connections of the pool are in use says nothing about this one
+                    await self.check_arrival(echoed)
             log.warning("The connection that listens for changes was lost.")
         finally:
             connection.terminate()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 import asyncpg
 import pytest
 
-from db import listening
+from db import listening, pool
 from db.database import Database
 from db.listening import CHANNEL, Listener
 from tests.waiting import within
@@ -83,6 +83,22 @@ async def test_a_connection_without_notifications_is_reopened(dsn: str, monkeypa
                 await asyncio.sleep(0.01)
         notifications.listener.own_channel = own
         assert await notifications.next() == "<resumed>"
+
+
+async def test_a_busy_pool_does_not_end_the_listening(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "BEAT", 0.01)
+    monkeypatch.setattr(pool, "POOL_TIMEOUT", 0.01)
+    async with listening_to(dsn) as notifications:
+        assert await notifications.next() == "<resumed>"
+        busy = notifications.listener.database.pool
+        assert busy is not None
+        async with pool.acquire(busy):
+            refused = busy.refused
+            async with within("no check was refused"):
+                while busy.refused < refused + 2:
+                    await asyncio.sleep(0.01)
+            await notify(dsn, "heard")
+            assert await notifications.next() == "heard"
 
 
 async def test_a_listen_url_of_another_database_is_detected(
