@@ -30,6 +30,7 @@ from ..http.request import GraphQLRequest, Refused
 
 log = structlog.get_logger()
 EMPTY_ANSWER_MAX = 1000  # bytes; an answer without data is never longer
+EVENT_RETRY = 1.0  # seconds until an event is read again after the database was unavailable
 WITHDRAWN = "You may no longer read this wiki, so there is no more of this."
 
 
@@ -95,13 +96,23 @@ class Operations:
     ) -> AsyncGenerator[Answer, None]:
         async with aclosing(events.happening) as happening:
             async for event in happening:
-                async with self.reading:
-                    answer = await self.execute(request, scope, event)
+                answer = await self.read_event(request, scope, event)
                 if is_empty(answer, events.key):
                     raise Forbidden(WITHDRAWN)
                 yield answer
         if self.feed.closed:
             raise Stopping
+
+    async def read_event(self, request: GraphQLRequest, scope: Scope, event: ChangeEvent) -> Answer:
+        """Execute a subscription for an event, again and again while the database cannot be used: no event is lost."""
+        while True:
+            async with self.reading:
+                answer = await self.execute(request, scope, event)
+            if not answer.unavailable:
+                return answer
+            if self.feed.closed:
+                raise Stopping
+            await asyncio.sleep(EVENT_RETRY)
 
     async def execute(
         self, request: GraphQLRequest, scope: Scope, event: ChangeEvent | None = None, key: str | None = None

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ import pytest
 from db.ids import new_id
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
-from resolvers.subscriptions.changes import ChangeKind, announce_job
+from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic, announce, announce_job
 from resolvers.transactions.transaction import transaction
 from tests.app.clients.streaming import SOON, WIKI_CHANGED, initialised, open_events
 from tests.app.command_line import Serving
 from tests.app.service import SECRET, Service, serving
+from tests.waiting import within
 from tests.wiki import Wiki
 
 INITIAL = WIKI_CHANGED.replace("Changed", "Changed(initial: true)")
@@ -82,6 +84,31 @@ async def test_clients_that_may_have_missed_events_are_told_to_resync(service: S
         assert await socket.event() == {"kind": "RESYNC", "pageId": None, "version": None, "page": None}
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
         assert (await socket.event())["kind"] == "CREATED"
+
+
+TERMINATE_BLOCKED = """
+SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
+"""
+
+
+async def test_an_event_that_the_database_did_not_answer_is_read_again(
+    service: Service, wiki: Wiki, token: str
+) -> None:
+    """The connection of the first read is terminated, which no client can tell from a busy database."""
+    page = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))).page_id
+    change = ChangeEvent(
+        wiki.scope.tenant_id, wiki.scope.owner_id, Topic.PAGES, ChangeKind.UPDATED, page, 1, datetime.now(UTC)
+    )
+    async with initialised(service, token) as socket:
+        await socket.subscribe(WIKI_CHANGED)
+        async with wiki.connection.transaction():
+            await wiki.connection.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+            async with transaction(wiki.database) as connection:
+                announce(connection, [change])
+            async with within("the event was not read"):
+                while not await wiki.connection.fetch(TERMINATE_BLOCKED):
+                    await asyncio.sleep(0.01)
+        assert (await socket.event())["page"] == {"title": "Austin", "status": "ACTIVE"}
 
 
 async def test_a_slow_client_delays_no_other_client_and_gets_the_last_state(
