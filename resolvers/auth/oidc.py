@@ -35,6 +35,7 @@ KNOWN_FOR = 3_600.0  # seconds for which the provider's configuration is cached
 ATTEMPT = 600  # seconds within which a sign-in has to be finished
 TIMEOUT = 10.0
 USE = "sign-in"
+JOINERS = "\u200c\u200d"
 STRENGTH = {Role.READER: 1, Role.MEMBER: 2, Role.ADMIN: 3}
 BEGIN_AGAIN = "This sign-in was not begun in this browser, or took longer than ten minutes. Begin it again."
 REFUSED = "The provider did not let you in. Try again, or ask whoever runs it."
@@ -283,11 +284,8 @@ class Provider:
         tenant = await find_tenant(self.database, self.tenant)
         try:
             if self.rules.creates_owners:
-                name = claims.get("name")
-                shown = (
-                    name.strip()[: DISPLAY_NAME.maximum] if isinstance(name, str) and name.strip().isprintable() else ""
-                )
-                owner = await ensure_owner(self.database, tenant.id, OwnerKind.USER, slug, shown or slug)
+                name = display_name(claims.get("name")) or slug
+                owner = await ensure_owner(self.database, tenant.id, OwnerKind.USER, slug, name)
             else:
                 owner = await find_owner(self.database, tenant.id, slug)
         except (NotFound, Conflict):
@@ -297,3 +295,14 @@ class Provider:
         by = Actor(ActorKind.USER, str(owner.id))
         await audit_in_own_transaction(self.database, tenant.id, by, Event.SIGN_IN, owner.id, role=role, way="oidc")
         return issue_token(self.signing, owner, role, self.seconds, ActorKind.USER)
+
+
+def display_name(name: object) -> str:
+    """Return the name that a provider gives, without characters that cannot be seen; an empty text if none are left.
+
+    Joiners between letters stay, as Persian and Indic names and emoji have them.
+    """
+    if not isinstance(name, str):
+        return ""
+    seen = "".join(letter if letter.isprintable() or letter in JOINERS else " " for letter in name)
+    return " ".join(seen.split())[: DISPLAY_NAME.maximum].strip(f" {JOINERS}")

@@ -25,7 +25,7 @@ from starlette.routing import Route
 
 from app.server.serve import bind
 from app.settings import Settings
-from resolvers.auth.owners import OwnerKind, create_owner
+from resolvers.auth.owners import OwnerKind, create_owner, find_owner
 from tests.app.clients.web_client import SAME
 from tests.app.service import PLAIN, SECRET, serving
 from tests.wiki import Wiki
@@ -273,13 +273,24 @@ async def test_sign_in_without_an_existing_user_of_this_slug_is_refused(
         assert (refused.status_code, list(browser.cookies.jar)) == (403, [])
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Wren Calloway", "Wren Calloway"),
+        ("\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627"),
+        (" Wren\u00a0\x00\u202eCalloway\n", "Wren Calloway"),
+        ("\u200c", "wren"),
+        (None, "wren"),
+    ],
+)
 async def test_the_first_sign_in_creates_an_owner_if_that_is_set(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, name: str | None, shown: str
 ) -> None:
-    issuer.claims |= {"preferred_username": "wren", "name": "Wren Calloway"}
+    issuer.claims |= {"preferred_username": "wren", "name": name}
     async with browsing(dsn, tmp_path, wiki, issuer.url, oidc_creates_owners=True) as browser:
         assert (await sign_in(browser, issuer)).status_code == 303
-        assert "Wren Calloway" in (await browser.get("/wiki/wren")).text
+        assert (await browser.get("/wiki/wren")).status_code == 200
+    assert (await find_owner(wiki.database, wiki.scope.tenant_id, "wren")).name == shown
 
 
 async def test_an_unreachable_or_mismatched_provider_is_reported(
