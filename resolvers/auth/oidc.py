@@ -24,7 +24,7 @@ from db.database import Database
 from db.scope import Actor, ActorKind, Role
 
 from ..errors import Conflict, Forbidden, NotFound, Unauthenticated, Unavailable
-from ..tenants.tenants import find_tenant
+from ..tenants.tenants import as_id, find_tenant
 from ..transactions.audit import Event, audit_in_own_transaction
 from .credentials import LEEWAY, Signing, issue_token, reason, secret_key
 from .jwks import ALGORITHMS, Jwks
@@ -59,10 +59,11 @@ class ClaimRules:
     def slug_of(self, claims: Mapping[str, Any]) -> str:
         """Return the slug of the person's owner. The claim is not normalised, so that two people never get one owner.
 
-        Raises Forbidden if the claim is no slug.
+        Raises Forbidden if the claim is no slug. An id is none, although `find_owner` takes it, so that nobody can name
+        another person by it.
         """
         slug = claims.get(self.owner)
-        if not isinstance(slug, str) or not is_slug(slug):
+        if not isinstance(slug, str) or not is_slug(slug) or as_id(slug):
             raise Forbidden(f"{NOT_KNOWN} The claim `{self.owner}` of the provider is not the slug of one.")
         return slug
 

@@ -273,6 +273,18 @@ async def test_sign_in_without_an_existing_user_of_this_slug_is_refused(
         assert (refused.status_code, list(browser.cookies.jar)) == (403, [])
 
 
+@pytest.mark.parametrize("creates_owners", [False, True])
+async def test_the_id_of_an_owner_is_not_its_slug(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, creates_owners: bool
+) -> None:
+    """Whoever may choose a name at the provider could choose the id of another person."""
+    owner = await find_owner(wiki.database, wiki.scope.tenant_id, mara)
+    issuer.claims["preferred_username"] = str(owner.id)
+    async with browsing(dsn, tmp_path, wiki, issuer.url, oidc_creates_owners=creates_owners) as browser:
+        refused = await sign_in(browser, issuer)
+        assert (refused.status_code, list(browser.cookies.jar)) == (403, [])
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
