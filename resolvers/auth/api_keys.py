@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Network, ip_address, ip_network
 from secrets import token_urlsafe
 from typing import Any, TypeVar
 from uuid import UUID
@@ -196,7 +196,10 @@ def check_is_not_stored(database: Database) -> None:
 
 
 def network(text: str) -> str:
-    """Return a network in its normal form; an address becomes a network of one address. Raises BadInput."""
+    """Return a network in its normal form; an address becomes a network of one address. Raises BadInput.
+
+    IPv4 addresses in the form of IPv6 (`::ffff:203.0.113.7`), as logs may show them, become IPv4 addresses.
+    """
     try:
         found = ip_network(text.strip())
     except ValueError:
@@ -204,6 +207,8 @@ def network(text: str) -> str:
             f"`{text[:50]}` is not a network. Write it as 203.0.113.0/24 or 2001:db8::/32, or give an address.",
             "networks",
         ) from None
+    if isinstance(found, IPv6Network) and found.prefixlen >= 96 and (first := found.network_address.ipv4_mapped):
+        return str(ip_network((first, found.prefixlen - 96)))
     return str(found)
 
 
