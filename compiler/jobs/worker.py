@@ -18,7 +18,7 @@ from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import Embedder
 from resolvers.errors import CairnError, Forbidden, Unavailable
 from resolvers.jobs import queue
-from resolvers.jobs.queue import ATTEMPTS_MAX, Job, JobLost, beat, claim, fail, release
+from resolvers.jobs.queue import Job, JobLost, beat, claim, fail, release
 from resolvers.knowledge.lint import lint
 from resolvers.knowledge.lint_reports import SCHEDULE, lint_all, write_report
 from resolvers.pages.link_places import place_links
@@ -298,7 +298,7 @@ async def run(database: Database, job: Job, compiler: Compiler, *, is_patient: b
     is released for another worker.
     """
     attempt = runner_for(database, job, compiler)
-    if job.attempt > ATTEMPTS_MAX and job.is_last_attempt:
+    if job.attempt > job.attempts_max:
         return await fail(database, job, "Every worker that had it fell silent.", job.metrics)
     try:
         await run_attempt(database, job, attempt, is_patient)

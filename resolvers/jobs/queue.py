@@ -6,7 +6,7 @@ from the clock of Postgres, because the clocks of servers and workers differ.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from uuid import UUID
@@ -94,9 +94,14 @@ class Job:
         return ":".join(self.dedupe_key.split(":")[2:-1])
 
     @property
+    def attempts_max(self) -> int:
+        """Return how many attempts the job has. Each batch that it has stored adds one."""
+        return ATTEMPTS_MAX + int(self.metrics.get("batches", 0))
+
+    @property
     def is_last_attempt(self) -> bool:
-        """Return whether no attempt is left. Each batch that the job has stored adds an attempt."""
-        return self.attempt >= ATTEMPTS_MAX + int(self.metrics.get("batches", 0))
+        """Return whether no attempt is left after this one."""
+        return self.attempt >= self.attempts_max
 
     @property
     def claim_values(self) -> dict[str, Any]:
@@ -231,8 +236,11 @@ async def follow_up(writer: Writer, job: Job, after: datetime | None = None) -> 
 
 
 async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any], *, is_hopeless: bool = False) -> None:
-    """End a failed attempt: schedule the next attempt after a pause, or fail the job for good. Raises JobLost."""
-    is_last = is_hopeless or job.is_last_attempt
+    """End a failed attempt: schedule the next attempt after a pause, or fail the job for good. Raises JobLost.
+
+    `metrics` are those of the job now, so the batches of this attempt add attempts, too.
+    """
+    is_last = is_hopeless or replace(job, metrics=metrics).is_last_attempt
     async with transaction(database) as connection:
         await run_claimed(
             connection,

@@ -156,3 +156,32 @@ async def test_the_pages_table_is_analyzed_after_a_batch_with_many_pages(wiki: W
         analyzed.append(sum(sql.startswith("ANALYZE") and " pages" in sql for sql in sent))
     await database.close()
     assert analyzed == [0, 1, 0]
+
+
+async def test_each_stored_batch_adds_an_attempt_at_the_job(wiki: Wiki) -> None:
+    class Broken(Story):
+        async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
+            raise ValueError("no plan")
+
+    await retain(wiki, "page entity Momofuku\nFood.")
+    await wiki.connection.execute("UPDATE compile_jobs SET attempt = 5, metrics = '{\"batches\": 1}'")
+    (job,) = await compile_all(wiki, story(Broken()))
+    assert (job["status"], job["attempt"]) == ("failed", 6)
+    assert job["error"] == "Planning 1 source (daily_note/day-0) failed: ValueError: no plan."
+    await wiki.connection.execute("UPDATE compile_jobs SET status = 'pending', finished_at = NULL, run_after = now()")
+    (job,) = await compile_all(wiki)
+    assert (job["status"], job["attempt"]) == ("failed", 7)
+    assert job["error"] == "Every worker that had it fell silent."
+
+
+async def test_a_failure_after_a_stored_batch_is_not_the_last_one(wiki: Wiki) -> None:
+    class Tired(Story):
+        async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
+            if self.plans:
+                raise ValueError("no more")
+            return await super().plan(sources, knowledge)
+
+    await retain(wiki, "page entity Momofuku\nFood.", "page entity Toronto\nA city.")
+    await wiki.connection.execute("UPDATE compile_jobs SET attempt = 4")
+    (job,) = await compile_all(wiki, story(Tired(), caps=Caps(batch=1)))
+    assert (job["status"], job["attempt"], job["metrics"]["batches"]) == ("pending", 5, 1)
