@@ -16,7 +16,6 @@ from uuid import UUID
 from content.claims.corrections import Verdict
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
-from db.sql import statements
 from db.table_statistics import analyze_tables
 from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
@@ -36,13 +35,23 @@ from .plan.validation import sources_that_fit
 from .planner import Plan, SectionWriter
 from .read.evidence import StoredKnowledge
 from .read.source_texts import pause_collection, reading_ahead
-from .read.stored import CITED_MAX, COMPILING, END, RUN, Batch, Cursor, find_batch, find_cursor, is_behind
+from .read.stored import (
+    CITED_MAX,
+    COMPILING,
+    END,
+    RUN,
+    Batch,
+    Cursor,
+    find_batch,
+    find_cursor,
+    find_forgetting,
+    is_behind,
+)
 from .write.merging import merge_compiled, propose_merges
 from .write.page_changes import Composition, compose
 from .write.store import apply, propose_pages, store_held_names
 from .write.tasks import TaskKey
 
-FORGETTING = statements("sources/forgetting")
 ACTOR = Actor(ActorKind.COMPILER, "cairn")
 ROUNDS = 5  # attempts to store a batch while the wiki changes
 CONCURRENCY = 8  # sections that are written at the same time
@@ -69,7 +78,7 @@ class Outcome(Enum):
     TOO_MUCH = auto()
     """The batch would exceed the limits of the job, so nothing was stored."""
     MOVED = auto()
-    """Another transaction moved the cursor or forgot a source of the batch, so nothing was stored."""
+    """Another transaction moved the cursor or forgot a source, so nothing was stored."""
 
 
 class Run:
@@ -81,6 +90,8 @@ class Run:
         self.metrics = Metrics(job.metrics)
         self.judged: dict[tuple[str, str], Verdict] = {}
         """The judge's verdicts in this batch, by older and newer sentence."""
+        self.forgetting: frozenset[UUID] = frozenset()
+        """The sources that were to be forgotten when the batch was read. Its plan may quote sources forgotten since."""
         self.next_size = compiler.caps.batch
         """The size of the next batch."""
         self.is_shortened = False
@@ -138,6 +149,7 @@ class Run:
             return await self.end()
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
+            self.forgetting = await find_forgetting(reader)
             size = min(self.next_size, self.batch_max, room)
             batch = await find_batch(reader, await find_cursor(reader), size, self.until)
         if not batch.sources:
@@ -228,7 +240,7 @@ class Run:
             async with writing(self.database, self.scope) as writer:
                 if await find_cursor(writer) != batch.start:
                     return Outcome.MOVED
-                if await writer.value(FORGETTING["count_forgotten"], ids=[source.id for source in batch.sources]):
+                if not await find_forgetting(writer) <= self.forgetting:
                     return Outcome.MOVED
                 composition = await self.compose(writer, plan, texts)
                 if composition.missing or composition.unjudged:

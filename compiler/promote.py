@@ -25,7 +25,8 @@ from .leaf_pass import BUSY, ROUNDS, Run, Stale, ToPropose
 from .metrics import Metrics
 from .planner import MentionCard, NewPage, PageCard, PageUpdate, Plan, SectionProposal, SectionTask, SectionWriter
 from .quoting import bullet, mark
-from .read.stored import CITED_MAX, NOTHING_NEW, find_cards, find_mentions
+from .read.source_texts import find_facts
+from .read.stored import CITED_MAX, NOTHING_NEW, find_cards, find_forgetting, find_mentions
 from .write.page_changes import Composition
 from .write.store import apply, propose_pages
 from .write.tasks import TaskKey
@@ -57,19 +58,24 @@ class Promotion(Run):
         """Promote a few mentions; return true when none are left, or when the job has reached a limit."""
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            rows = await reader.all(HELD_NAMES["find_earned"], after=self.after, size=NAMES_PER_BATCH)
+            self.forgetting = await find_forgetting(reader)
+            earned = await reader.all(HELD_NAMES["find_earned"], after=self.after, size=NAMES_PER_BATCH)
+            rows = await without_forgotten(reader, earned)
             aliases = [row["alias"] for row in rows]
             held, cards = await find_mentions(reader, aliases), await find_cards(reader, aliases=aliases)
         if not rows:
             return await self.end_with(is_done=True)
         if (stop := await self.authors.stop()) or self.compiler.caps.are_reached(self.metrics):
             return await self.end_with(stop, is_done=False)
-        await self.promote(rows, held, cards)
-        self.after = aliases[-1]
+        if await self.promote(rows, held, cards):
+            self.after = aliases[-1]
         return False
 
-    async def promote(self, rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]) -> None:
-        """Promote these mentions. Raises Unavailable if the wiki keeps changing."""
+    async def promote(self, rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]) -> bool:
+        """Promote these mentions. Return false if a source was forgotten meanwhile, so that they must be read again.
+
+        Raises Unavailable if the wiki keeps changing.
+        """
         began, texts = time.monotonic(), dict[TaskKey, str]()
         plan = promotion_plan(rows, held, cards)
         writer = QuotingWriter(self.authors.writer, rows)
@@ -81,14 +87,16 @@ class Promotion(Run):
                 continue
         raise Unavailable(BUSY)
 
-    async def store_or_propose(self, plan: Plan, texts: Mapping[TaskKey, str], began: float) -> None:
-        """Store pages, citations and promoted mentions in one transaction, or propose the pages.
+    async def store_or_propose(self, plan: Plan, texts: Mapping[TaskKey, str], began: float) -> bool:
+        """Store pages, citations and promoted mentions in one transaction, or propose the pages; return true.
 
-        Raises Stale and JobLost.
+        Return false if a source was forgotten meanwhile. Raises Stale and JobLost.
         """
         composition = Composition({})
         try:
             async with writing(self.database, self.scope) as writer:
+                if not await find_forgetting(writer) <= self.forgetting:
+                    return False
                 composition = await self.compose(writer, plan, texts)
                 if composition.missing:
                     raise Stale
@@ -107,6 +115,7 @@ class Promotion(Run):
             async with writing(self.database, self.scope) as writer:
                 await advance(writer, self.job, total.stored)
         self.metrics = total
+        return True
 
     async def end_with(self, stop: Stop | None = None, *, is_done: bool) -> bool:
         """Finish the job, with a follow-up job unless `is_done`; return true."""
@@ -115,6 +124,15 @@ class Promotion(Run):
                 await follow_up(writer, self.job, after=self.record_stop(stop) if stop else None)
             await finish(writer, self.job, self.metrics.stored)
         return True
+
+
+async def without_forgotten(reader: Writer, rows: Sequence[Row]) -> list[Row]:
+    """Return these mentions without the quotes of forgotten sources, which are removed by a job that waits."""
+    known = await find_facts(reader, {UUID(context["sourceId"]) for row in rows for context in row["contexts"]})
+    return [
+        dict(row) | {"contexts": [context for context in row["contexts"] if UUID(context["sourceId"]) in known]}
+        for row in rows
+    ]
 
 
 def promotion_plan(rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]) -> Plan:

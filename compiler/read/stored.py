@@ -15,6 +15,7 @@ from ..planner import Citations, MentionCard, PageCard, SourceText
 
 AGGREGATION = statements("sources/aggregation")
 COMPILING = statements("sources/compiling")
+FORGETTING = statements("sources/forgetting")
 RUN = "run"
 """The kind of sources that are the notes of an agent's run."""
 CITED_MAX = 200  # newest sources of one section that its writer is given
@@ -70,6 +71,11 @@ async def find_batch(reader: Writer, start: Cursor, size: int, until: Cursor = E
     rows = await reader.all(COMPILING["find_batch"], **between(start, until), size=size)
     places = tuple(Cursor(row["created_at"], row["id"]) for row in rows)
     return Batch(start, places, tuple(map(source_of, rows)))
+
+
+async def find_forgetting(reader: Writer) -> frozenset[UUID]:
+    """Return the sources of the wiki that are still to be forgotten by a job."""
+    return frozenset(await reader.value(FORGETTING["list_forgettings"]))
 
 
 async def is_behind(reader: Writer, cursor: Cursor, until: Cursor = END) -> bool:

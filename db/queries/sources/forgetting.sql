@@ -55,10 +55,9 @@ SELECT EXISTS (SELECT FROM forgettings WHERE tenant_id = :tenant_id AND owner_id
 DELETE FROM forgettings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]));
 
--- name: count_forgotten
--- Return how many of these sources are forgotten.
-SELECT count(*) FROM sources
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[])) AND forgotten_at IS NOT NULL;
+-- name: list_forgettings
+-- Return the ids of the sources of a wiki that are to be forgotten.
+SELECT ARRAY(SELECT source_id FROM forgettings WHERE tenant_id = :tenant_id AND owner_id = :owner_id);
 
 -- name: find_citing
 -- Return the next pages that cite forgotten sources.

@@ -1,0 +1,72 @@
+"""Sources that are forgotten while other jobs of their wiki wait or run."""
+
+from compiler.planner import NewPage, Plan, SectionProposal
+from resolvers.sources.mentions import record_mention
+from resolvers.sources.sources import SourceDraft, add_source, forget_source
+from tests.compiler.forgotten.forgetting import found_in
+from tests.compiler.story import Scribe, Story, compile_all, pages, retain, story
+from tests.wiki import Wiki
+
+WORD = "Zyxglorb"
+
+
+async def mention(wiki: Wiki, name: str, *quotes: str) -> list:
+    """Add a source for each of these quotes, which mentions the name; return their ids."""
+    found = []
+    for n, quote in enumerate(quotes):
+        saved = await add_source(wiki.database, wiki.scope, SourceDraft("daily_note", f"day-{n}", quote))
+        await record_mention(wiki.database, wiki.scope, name=name, source_id=saved.source_id, quote=quote)
+        found.append(saved.source_id)
+    return found
+
+
+class Forgetful(Scribe):
+    """A writer during whose first section a source is forgotten."""
+
+    def __init__(self, wiki: Wiki, source_id) -> None:
+        super().__init__()
+        self.wiki, self.source_id = wiki, source_id
+
+    async def write(self, task) -> str:
+        if not self.written:
+            self.written.append(task)
+            await forget_source(self.wiki.database, self.wiki.scope, self.source_id)
+        return await super().write(task)
+
+
+async def test_a_sweep_that_runs_before_the_forgetting_does_not_quote_the_source(wiki: Wiki) -> None:
+    *_, newest = await mention(
+        wiki, "Chef Paula", "Chef Paula cooks.", "Chef Paula sings.", "Chef Paula left.", f"Chef Paula met the {WORD}."
+    )
+    await forget_source(wiki.database, wiki.scope, newest)
+    jobs = await compile_all(wiki)
+    assert [job["trigger"] for job in jobs] == ["sweep", "forget"]
+    assert (await pages(wiki))["Chef Paula"]["summary"] == "Chef Paula left."
+    assert not await found_in(wiki, WORD)
+
+
+async def test_a_source_that_is_forgotten_during_a_sweep_is_not_quoted(wiki: Wiki) -> None:
+    *_, newest = await mention(
+        wiki, "Chef Paula", "Chef Paula cooks.", "Chef Paula sings.", "Chef Paula left.", f"Chef Paula met the {WORD}."
+    )
+    await compile_all(wiki, story(scribe=Forgetful(wiki, newest)))
+    assert (await pages(wiki))["Chef Paula"]["summary"] == "Chef Paula left."
+    assert not await found_in(wiki, WORD)
+
+
+async def test_a_plan_that_quotes_an_earlier_source_is_made_again_once_that_is_forgotten(wiki: Wiki) -> None:
+    (earlier,) = await retain(wiki, f"The {WORD} is good.")
+    await compile_all(wiki)
+
+    class Remembering(Story):
+        async def plan(self, sources, knowledge) -> Plan:
+            known = (await knowledge.sources([earlier])).get(earlier)
+            if known is None:
+                return await super().plan(sources, knowledge)
+            section = SectionProposal("overview", (earlier, sources[0].id))
+            return Plan((NewPage("entity", "Momofuku", (section,), known.content),))
+
+    await retain(wiki, "page entity Momofuku\nFood.", start=1)
+    await compile_all(wiki, story(Remembering(), Forgetful(wiki, earlier)))
+    assert (await pages(wiki))["Momofuku"]["summary"] == "Momofuku is a entity."
+    assert not await found_in(wiki, WORD)
