@@ -53,6 +53,8 @@ class Promotion(Run):
         super().__init__(database, job, compiler)
         self.after = ""
         """The last normalised name of the batches that are done."""
+        self.done: set[str] = set()
+        """The normalised names of all batches that are done."""
 
     async def step(self) -> bool:
         """Promote a few mentions; return true when none are left, or when the job has reached a limit."""
@@ -60,15 +62,18 @@ class Promotion(Run):
             reader = Writer(connection, self.scope)
             self.forgetting = await find_forgetting(reader)
             earned = await reader.all(HELD_NAMES["find_earned"], after=self.after, size=NAMES_PER_BATCH)
-            rows = await without_forgotten(reader, earned)
+            rows = await without_forgotten(reader, [row for row in earned if row["alias"] not in self.done])
             aliases = [row["alias"] for row in rows]
             held, cards = await find_mentions(reader, aliases), await find_cards(reader, aliases=aliases)
-        if not rows:
+        if not earned:
             return await self.end_with(is_done=True)
-        if (stop := await self.authors.stop()) or self.compiler.caps.are_reached(self.metrics):
-            return await self.end_with(stop, is_done=False)
-        if await self.promote(rows, held, cards):
-            self.after = aliases[-1]
+        if rows:
+            if (stop := await self.authors.stop()) or self.compiler.caps.are_reached(self.metrics):
+                return await self.end_with(stop, is_done=False)
+            if not await self.promote(rows, held, cards):
+                return False
+            self.done.update(aliases)
+        self.after = earned[-1]["alias"]
         return False
 
     async def promote(self, rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]) -> bool:
@@ -118,12 +123,23 @@ class Promotion(Run):
         return True
 
     async def end_with(self, stop: Stop | None = None, *, is_done: bool) -> bool:
-        """Finish the job, with a follow-up job unless `is_done`; return true."""
+        """Finish the job, with a follow-up job unless `is_done`; return true.
+
+        Return false if the job `is_done`, but a mention has earned a page behind its back. Then it begins anew.
+        """
         async with writing(self.database, self.scope) as writer:
+            if is_done and await self.has_more(writer):
+                self.after = ""
+                return False
             if not is_done:
                 await follow_up(writer, self.job, after=self.record_stop(stop) if stop else None)
             await finish(writer, self.job, self.metrics.stored)
         return True
+
+    async def has_more(self, writer: Writer) -> bool:
+        """Return whether a mention that no batch had has earned a page."""
+        earned = await writer.all(HELD_NAMES["find_earned"], after="", size=len(self.done) + 1)
+        return any(row["alias"] not in self.done for row in earned)
 
 
 async def without_forgotten(reader: Writer, rows: Sequence[Row]) -> list[Row]:

@@ -4,8 +4,9 @@ import asyncio
 from datetime import UTC, date, datetime, time, timedelta
 
 from compiler.compiler import Caps
-from compiler.jobs.worker import DailySweep, work_once
+from compiler.jobs.worker import DailySweep, runner_for, work_once
 from compiler.planner import PageUpdate, Plan, SectionProposal
+from resolvers.jobs.queue import claim
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.compile_requests import sweep, sweep_all
@@ -170,6 +171,19 @@ async def test_mentions_recorded_during_a_sweep_are_counted(wiki: Wiki) -> None:
     mention = await wiki.row("mentions")
     assert (mention["status"], mention["mention_count"]) == ("promoted", 15)
     assert len(await wiki.rows("sightings", "source_id")) == 15
+
+
+async def test_a_sweep_promotes_a_mention_whose_place_in_the_alphabet_it_has_passed(wiki: Wiki) -> None:
+    await add_mentioning_sources(wiki, "Zelda", 0, 1, 2)
+    job = await claim(wiki.database, "test")
+    assert job
+    running = runner_for(wiki.database, job, story())
+    assert not await running.step()
+    await add_mentioning_sources(wiki, "Adela", 0, 1, 2)
+    while not await running.step():
+        pass
+    await compile_all(wiki)
+    assert list(await pages(wiki)) == ["Adela", "Zelda"]
 
 
 async def test_concurrent_workers_sweep_a_wiki_once_a_day(wiki: Wiki) -> None:
