@@ -50,10 +50,10 @@ class Forgetting(Run):
     async def step(self) -> bool:
         """Do a part of what is left; return true when the job is over.
 
-        Forgetting does not wait for a budget or a model: the default planner and writer take over in the last attempt
-        and when the budget is used up.
+        Forgetting does not wait for a budget or a model: the default planner and writer take over in late attempts and
+        when the budget is used up.
         """
-        if self.job.is_last_attempt or await self.authors.stop():
+        if self.job.is_late or await self.authors.stop():
             self.authors = Authors(self.compiler.planner, self.compiler.writer)
         if self.request is None and not await self.begin():
             return await self.close()
@@ -88,7 +88,8 @@ class Forgetting(Run):
         return True
 
     async def store_metrics(self, writer: Writer, done: Metrics) -> None:
-        """Add the metrics of a transaction to those of the job and store them. Raises JobLost."""
+        """Add the metrics of a batch to those of the job and store them. Raises JobLost."""
+        done.add("batches")
         total = self.metrics + done
         await advance(writer, self.job, total.stored)
         self.metrics = total

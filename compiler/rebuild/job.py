@@ -76,6 +76,7 @@ class Rebuilding(Run):
             lists = await find_rollups(writer, page_ids)
             await update_lists(writer, [rebuilt.after for rebuilt in result.pages], done, lists)
             done.add("seconds", round(time.monotonic() - began, 3))
+            done.add("batches")
             done.reached = str(page_ids[-1])
             total = self.metrics + done
             await advance(writer, self.job, total.stored)

@@ -44,14 +44,14 @@ async def redraft(
 
 
 async def result_or(run: Run, forgotten: Forgotten, work: Awaitable[T], default: T) -> T:
-    """Return the result of a planner or a writer. If it fails in the last attempt to forget sources, return `default`.
+    """Return the result of a planner or a writer. If it fails in a late attempt to forget sources, return `default`.
 
     So sources are forgotten even if a planner or a writer does not work. Any other error is raised.
     """
     try:
         return await work
     except Exception as error:
-        if not forgotten.ids or not run.job.is_last_attempt:
+        if not forgotten.ids or not run.job.is_late:
             raise
         log.warning("Forgetting goes on without its planner or writer: %s", type(error).__name__)
         return default

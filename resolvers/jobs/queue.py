@@ -104,6 +104,11 @@ class Job:
         return self.attempt >= self.attempts_max
 
     @property
+    def is_late(self) -> bool:
+        """Return whether this would be the last attempt if the job had stored no batch, or is one after that."""
+        return self.attempt >= ATTEMPTS_MAX
+
+    @property
     def claim_values(self) -> dict[str, Any]:
         """Return the parameters of the statements that only the worker of the job may run."""
         return {"tenant_id": self.tenant_id, "id": self.id, "claimed_by": self.token}

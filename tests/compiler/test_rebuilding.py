@@ -1,7 +1,12 @@
 """A page or a whole wiki is rebuilt from the sources that it cites."""
 
+import pytest
+
 from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.jobs.worker import runner_for
+from compiler.rebuild import job
+from resolvers.jobs.queue import claim, release
 from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki
@@ -97,3 +102,19 @@ async def test_rebuilding_a_wiki_of_many_batches_reverts_only_the_edit(wiki: Wik
     assert (after["body_md"], after["version"]) == (edited["body_md"], 3)
     assert built["lists"] == compiled["lists"]
     assert built["placements"] == compiled["placements"]
+
+
+async def test_a_rebuild_goes_on_after_any_number_of_interruptions(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "PAGES_PER_BATCH", 1)
+    names = ("Austin", "Boston", "Chicago", "Denver", "El Paso", "Fresno", "Galveston", "Houston")
+    await retain(wiki, *(f"page entity {name}\nA city." for name in names))
+    await compile_all(wiki)
+    await rebuild_wiki(wiki.database, wiki.scope)
+    for _ in names[1:]:
+        claimed = await claim(wiki.database, "test")
+        assert claimed
+        attempt = runner_for(wiki.database, claimed, story())
+        assert not await attempt.step()
+        await release(wiki.database, claimed, attempt.metrics.stored)
+    rebuilt = (await compile_all(wiki))[-1]
+    assert (rebuilt["status"], rebuilt["metrics"].get("pages_rebuilt")) == ("succeeded", len(names))

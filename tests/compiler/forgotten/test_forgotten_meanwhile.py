@@ -1,13 +1,19 @@
-"""Sources that are forgotten while other jobs of their wiki wait or run."""
+"""Sources that are forgotten while jobs wait or run, and jobs that are interrupted while they forget."""
 
+import pytest
+
+from compiler.forget import job
+from compiler.jobs.worker import runner_for
 from compiler.planner import NewPage, Plan, SectionProposal
+from resolvers.jobs.queue import claim, release
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, forget_source
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import Scribe, Story, compile_all, pages, retain, story
+from tests.compiler.story import Mute, Scribe, Story, compile_all, pages, retain, story
 from tests.wiki import Wiki
 
 WORD = "Zyxglorb"
+NAMES = ("Austin", "Boston", "Chicago", "Denver", "El Paso", "Fresno", "Galveston", "Houston")
 
 
 async def mention(wiki: Wiki, name: str, *quotes: str) -> list:
@@ -69,4 +75,32 @@ async def test_a_plan_that_quotes_an_earlier_source_is_made_again_once_that_is_f
     await retain(wiki, "page entity Momofuku\nFood.", start=1)
     await compile_all(wiki, story(Remembering(), Forgetful(wiki, earlier)))
     assert (await pages(wiki))["Momofuku"]["summary"] == "Momofuku is a entity."
+    assert not await found_in(wiki, WORD)
+
+
+async def test_a_source_is_forgotten_after_any_number_of_interruptions(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "PAGES_PER_BATCH", 1)
+    (source_id,) = await retain(wiki, "\n".join(f"page entity {name}\nA {WORD}." for name in NAMES))
+    await compile_all(wiki)
+    await forget_source(wiki.database, wiki.scope, source_id)
+    for _ in NAMES[1:]:
+        claimed = await claim(wiki.database, "test")
+        assert claimed
+        attempt = runner_for(wiki.database, claimed, story())
+        assert not await attempt.step()
+        await release(wiki.database, claimed, attempt.metrics.stored)
+    assert (await compile_all(wiki))[-1]["status"] == "succeeded"
+    assert not await found_in(wiki, WORD)
+
+
+async def test_stored_batches_do_not_let_a_forgetting_wait_longer_for_its_writer(wiki: Wiki) -> None:
+    source_id, _ = await retain(wiki, f"page entity Austin\nA {WORD}.", "to entity Austin\nA city.")
+    await compile_all(wiki)
+    await forget_source(wiki.database, wiki.scope, source_id)
+    await wiki.connection.execute(
+        "UPDATE compile_jobs SET attempt = 4, metrics = '{\"batches\": 9}' WHERE status = 'pending'"
+    )
+    assert (await compile_all(wiki, story(scribe=Mute())))[-1]["status"] == "succeeded"
     assert not await found_in(wiki, WORD)
