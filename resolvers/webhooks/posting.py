@@ -62,7 +62,10 @@ class WebhookClient:
     @asynccontextmanager
     async def to(self, url: str) -> AsyncIterator[Post]:
         """Resolve the host of a URL once, and yield a function that posts to that address. Raises NotSent."""
-        parts = httpx.URL(url)
+        try:
+            parts = httpx.URL(url)
+        except (httpx.InvalidURL, ValueError):
+            raise NotSent("its URL is invalid") from None
         try:
             machine = await pin_address(parts, self.look_up, partial(self.is_allowed, parts.scheme))
         except AddressRefused as error:

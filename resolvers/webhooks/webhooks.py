@@ -149,13 +149,24 @@ def checked_url(text: str) -> str:
         is_known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         is_known = False
-    if not is_known or " " in url or not url.isascii():
+    if not is_known or " " in url or not url.isascii() or not is_parsed(url):
         raise BadInput("This is not a URL. Write it as https://app.example.org/hooks/cairn", "url")
     if parts.username is not None or parts.password is not None:
         raise BadInput("The URL must not contain a name or a password. Receivers verify the signature instead.", "url")
     if parts.fragment:
         raise BadInput("The URL must not contain a fragment (#…).", "url")
     return url
+
+
+def is_parsed(url: str) -> bool:
+    """Return whether the HTTP client can parse a URL. It refuses an impossible IP address, for example."""
+    import httpx  # here, because few commands need an HTTP client
+
+    try:
+        httpx.URL(url)
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return True
 
 
 def new_secret() -> str:

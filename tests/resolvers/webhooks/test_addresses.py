@@ -47,6 +47,7 @@ async def test_local_addresses_are_refused_unless_the_operator_allows_them(wiki:
         ("http://app.example.org/", ["93.184.215.14"]),
         ("https://2130706433/", ["127.0.0.1"]),
         ("https://localhost/", ["127.0.0.1"]),
+        ("https://192.168.1.256/", ["127.0.0.1"]),
     ],
 )
 async def test_private_addresses_and_plain_http_are_refused(url: str, addresses: Sequence[str]) -> None:
