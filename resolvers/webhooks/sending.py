@@ -200,7 +200,7 @@ class Sender:
             failing_since is not None and target["now"] - failing_since >= DISABLED_AFTER
         )
         async with transaction(self.database) as connection:
-            await connection.run(SENDING["note_failure"], **webhook_key(claim))
+            await connection.run(SENDING["note_failure"], **webhook_key(claim), url=target["url"])
             found = await connection.one(
                 SENDING["mark_failed"], tenant_id=claim.tenant_id, id=row["id"],
                 response_status=error.status, error=error.reason,
@@ -214,16 +214,20 @@ class Sender:
         return pause_after(found["attempts"])
 
     async def disable(self, claim: Claim, target: Row, reason: str) -> None:
-        """Disable a webhook whose receiver is gone or has failed for days. Its pending deliveries become dead."""
+        """Disable a webhook whose receiver is gone or has failed for days. Its pending deliveries become dead.
+
+        Nothing happens if somebody has disabled it meanwhile, or changed its URL.
+        """
         async with transaction(self.database) as connection:
             message = f"It was disabled because {reason}."
             where = {"tenant_id": claim.tenant_id, "id": claim.webhook_id}
-            if await connection.run(WEBHOOKS["disable"], **where, reason=message):
-                await connection.run(WEBHOOKS["rest_queues"], **webhook_key(claim))
-                await audit(
-                    connection, claim.tenant_id, MACHINE, Event.WEBHOOK_DISABLED, claim.webhook_id,
-                    host=host_of(target["url"]), reason=reason,
-                )  # fmt: skip
+            if not await connection.run(WEBHOOKS["disable"], **where, reason=message, url=target["url"]):
+                return
+            await connection.run(WEBHOOKS["rest_queues"], **webhook_key(claim))
+            await audit(
+                connection, claim.tenant_id, MACHINE, Event.WEBHOOK_DISABLED, claim.webhook_id,
+                host=host_of(target["url"]), reason=reason,
+            )  # fmt: skip
         while True:
             async with transaction(self.database) as connection:
                 if not await connection.run(SENDING["bury"], **webhook_key(claim), error=message, size=ROWS_PER_BATCH):

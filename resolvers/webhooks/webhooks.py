@@ -253,7 +253,7 @@ async def delete_webhook(database: Database, tenant_id: UUID, webhook_id: UUID, 
     where = {"tenant_id": tenant_id, "id": webhook_id}
     async with transaction(database) as connection:
         await lock_webhook(connection, tenant_id, webhook_id)
-        await connection.run(WEBHOOKS["disable"], **where, reason="It is being deleted.")
+        await connection.run(WEBHOOKS["disable"], **where, reason="It is being deleted.", url=None)
     while True:
         async with transaction(database) as connection:
             if not await connection.run(WEBHOOKS["delete_deliveries"], **where, size=ROWS_PER_BATCH):

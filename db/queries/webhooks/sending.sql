@@ -80,9 +80,10 @@ WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.webhook_id = CAST(:webhook_id
 );
 
 -- name: note_failure
--- Store since when a webhook has been failing, unless it was failing already.
+-- Store since when a webhook has been failing, unless it was failing already, or has another URL by now.
 UPDATE webhooks SET failing_since = statement_timestamp()
-WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:webhook_id AS uuid) AND failing_since IS NULL;
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:webhook_id AS uuid) AND failing_since IS NULL
+  AND url = CAST(:url AS text);
 
 -- name: bury
 -- Mark a batch of the pending deliveries of a disabled webhook as dead.

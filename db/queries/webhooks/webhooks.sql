@@ -30,13 +30,13 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
 FOR NO KEY UPDATE;
 
 -- name: update_webhook
--- Update a webhook. A webhook that is enabled again is not failing.
+-- Update a webhook. A webhook that is enabled again, or has another URL, is not failing.
 UPDATE webhooks
 SET url = CAST(:url AS text), owner_ids = CAST(:owner_ids AS uuid[]), kinds = CAST(:kinds AS text[]),
     types = CAST(:types AS text[]), ceiling = CAST(:ceiling AS text), disabled_at = CAST(:disabled_at AS timestamptz),
     disabled_reason = CASE WHEN disabled_at IS NOT NULL AND CAST(:disabled_at AS timestamptz) IS NOT NULL
         THEN disabled_reason END,
-    failing_since = CASE WHEN disabled_at IS NULL THEN failing_since END
+    failing_since = CASE WHEN disabled_at IS NULL AND url = CAST(:url AS text) THEN failing_since END
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 
 -- name: rotate_secret
@@ -48,9 +48,10 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
 RETURNING former_until;
 
 -- name: disable
--- Disable a webhook for a reason, so that nothing more is queued for it.
+-- Disable a webhook for a reason, so that nothing more is queued for it; optionally only if it still has this URL.
 UPDATE webhooks SET disabled_at = statement_timestamp(), disabled_reason = CAST(:reason AS text)
-WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND disabled_at IS NULL;
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND disabled_at IS NULL
+    AND (CAST(:url AS text) IS NULL OR url = CAST(:url AS text));
 
 -- name: delete_deliveries
 -- Delete a batch of the deliveries of a webhook.

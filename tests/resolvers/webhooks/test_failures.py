@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -24,7 +25,7 @@ from resolvers.webhooks.webhooks import (
     update_webhook,
 )
 from tests.resolvers.webhooks.receiver import Receiver, receiving
-from tests.resolvers.webhooks.sender import INSIDE, create, hook, hurry, sender, settled
+from tests.resolvers.webhooks.sender import INSIDE, attempted, create, hook, hurry, sender, settled
 from tests.waiting import within
 from tests.wiki import Wiki
 
@@ -172,3 +173,47 @@ async def test_a_failure_of_one_queue_pauses_the_other_queues_of_its_webhook(
     assert await failing.claim(wiki.scope.tenant_id) is None
     failing.cooling.clear()
     assert await failing.claim(wiki.scope.tenant_id) is not None
+
+
+async def test_a_new_url_is_not_blamed_for_the_failures_of_the_former_one(wiki: Wiki, receiver: Receiver) -> None:
+    tenant_id = wiki.scope.tenant_id
+    issued = await create_webhook(wiki.database, tenant_id, WebhookDraft("http://127.0.0.1:9/"))
+    await create(wiki, "Austin")
+    await wiki.connection.execute("UPDATE webhooks SET failing_since = now() - interval '6 days'")
+    same = await update_webhook(wiki.database, tenant_id, issued.id, WebhookChanges(url="http://127.0.0.1:9/"))
+    assert same.state == "failing"
+    moved = await update_webhook(wiki.database, tenant_id, issued.id, WebhookChanges(url=receiver.url))
+    assert moved.state == "active"
+    receiver.usual = 503
+    async with sender(wiki.database):
+        await attempted(wiki, 1)
+    assert (await find_webhook(wiki.database, tenant_id, issued.id)).state == "failing"
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+async def test_an_answer_of_a_former_url_does_not_disable_the_webhook(
+    wiki: Wiki, receiver: Receiver, enabled: bool
+) -> None:
+    """An admin changes the URL, or disables the webhook, while the receiver answers that it is gone."""
+    tenant_id = wiki.scope.tenant_id
+
+    class Slow(WebhookClient):
+        async def status_of(self, request: Any) -> int:
+            await update_webhook(wiki.database, tenant_id, issued.id, changes)
+            return await super().status_of(request)
+
+    with receiving() as gone:
+        gone.usual = 410
+        issued = await hook(wiki, gone)
+        changes = WebhookChanges(url=receiver.url) if enabled else WebhookChanges(enabled=False)
+        await create(wiki, "Austin")
+        sending_one = Sender(wiki.database, Slow(INSIDE), "one")
+        claim = await sending_one.claim(tenant_id)
+        assert claim is not None
+        await sending_one.send(claim)
+    found = await find_webhook(wiki.database, tenant_id, issued.id)
+    assert (found.state, found.disabled_reason) == ("active" if enabled else "disabled", None)
+    await update_webhook(wiki.database, tenant_id, issued.id, WebhookChanges(url=receiver.url, enabled=True))
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "delivered")
+    assert [slug for _, slug, _ in receiver.told()] == ["austin"]
