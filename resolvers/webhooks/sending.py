@@ -238,7 +238,7 @@ class Sender:
         where = {**claim.key, "claimed_by": claim.token}
         async with transaction(self.database) as connection:
             if await connection.one(SENDING["lock_queue"], **where) is not None:
-                await connection.run(SENDING["release_queue"], **where, pause=pause)
+                await connection.run(SENDING["release_queue"], **where, pause=pause, hastened=HASTENED)
 
 
 class Connections:

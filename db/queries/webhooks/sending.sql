@@ -98,19 +98,30 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
 
 -- name: lock_queue
 -- Lock the claimed queue before it is checked for pending deliveries, because a write that queues a delivery locks it,
--- too.
-SELECT last_position FROM webhook_queues
-WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
-  AND webhook_id = CAST(:webhook_id AS uuid) AND claimed_by = CAST(:claimed_by AS text)
-FOR UPDATE;
+-- too. The webhook is locked first, because the sender of another queue may be about to store that it accepts
+-- deliveries again.
+WITH webhook AS MATERIALIZED (
+    SELECT w.id FROM webhooks AS w
+    WHERE w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = CAST(:webhook_id AS uuid)
+    FOR SHARE
+)
+SELECT q.last_position FROM webhook
+JOIN webhook_queues AS q ON q.webhook_id = webhook.id
+WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.owner_id = CAST(:owner_id AS uuid)
+  AND q.webhook_id = CAST(:webhook_id AS uuid) AND q.claimed_by = CAST(:claimed_by AS text)
+FOR UPDATE OF q;
 
 -- name: release_queue
--- Release a queue. It is due after a pause if it has pending deliveries, else when a delivery is queued.
+-- Release a queue. It is due after a pause if it has pending deliveries, else when a delivery is queued. The pause is
+-- shorter if the webhook has accepted deliveries of another queue meanwhile.
 UPDATE webhook_queues
 SET claimed_by = NULL, due_at = CASE WHEN EXISTS (
     SELECT FROM webhook_deliveries AS d
     WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id AS uuid)
       AND d.owner_id = CAST(:owner_id AS uuid) AND d.status = 'pending'
-) THEN statement_timestamp() + CAST(:pause AS interval) END
+) THEN statement_timestamp() + CASE WHEN EXISTS (
+    SELECT FROM webhooks AS w
+    WHERE w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = CAST(:webhook_id AS uuid) AND w.failing_since IS NULL
+) THEN least(CAST(:pause AS interval), CAST(:hastened AS interval)) ELSE CAST(:pause AS interval) END END
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
   AND webhook_id = CAST(:webhook_id AS uuid) AND claimed_by = CAST(:claimed_by AS text);

@@ -20,6 +20,7 @@ from tests.resolvers.webhooks.receiver import Receiver
 from tests.wiki import Wiki
 
 INSIDE = "127.0.0.0/8"
+WAITING_FOR_THIS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ from resolvers.webhooks.webhooks import (
     update_webhook,
 )
 from tests.resolvers.webhooks.receiver import Receiver, receiving
-from tests.resolvers.webhooks.sender import INSIDE, attempted, create, hook, hurry, sender, settled
+from tests.resolvers.webhooks.sender import INSIDE, WAITING_FOR_THIS, attempted, create, hook, hurry, sender, settled
 from tests.waiting import within
 from tests.wiki import Wiki
 
@@ -217,3 +217,34 @@ async def test_an_answer_of_a_former_url_does_not_disable_the_webhook(
     async with sender(wiki.database):
         await settled(wiki, issued.id, "delivered")
     assert [slug for _, slug, _ in receiver.told()] == ["austin"]
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+async def test_a_queue_that_failed_just_before_the_receiver_recovered_is_due_within_a_minute(
+    wiki: Wiki, receiver: Receiver, is_stored: bool
+) -> None:
+    """It is released after the success of another queue was stored, or while it is being stored."""
+    await hook(wiki, receiver)
+    other = await wiki.neighbour()
+    await create(wiki, "Austin")
+    await wiki.connection.execute("UPDATE webhook_deliveries SET attempts = 10")
+    await create(other, "Boston")
+    await wiki.connection.execute("UPDATE webhooks SET failing_since = now() - interval '1 day'")
+    senders = [Sender(wiki.database, WebhookClient(INSIDE), name) for name in ("one", "two")]
+    claims = [claim for each in senders if (claim := await each.claim(wiki.scope.tenant_id))]
+    assert [claim.owner_id for claim in claims] == [wiki.scope.owner_id, other.scope.owner_id]
+    receiver.answers = [500]
+    pause = await senders[0].drain(claims[0])
+    assert pause > timedelta(hours=1)
+    async with wiki.connection.transaction():
+        await wiki.connection.execute("SELECT FROM webhook_deliveries FOR UPDATE")
+        delivering = asyncio.create_task(senders[1].drain(claims[1]))
+        async with within("the success is not being stored"):
+            while not await wiki.connection.fetchval(WAITING_FOR_THIS):
+                await asyncio.sleep(0.01)
+        releasing = None if is_stored else asyncio.create_task(senders[0].release(claims[0], pause))
+        await asyncio.sleep(0 if is_stored else 0.5)
+    await delivering
+    await (releasing or senders[0].release(claims[0], pause))
+    due = "SELECT due_at - now() FROM webhook_queues WHERE owner_id = $1"
+    assert await wiki.connection.fetchval(due, wiki.scope.owner_id) <= timedelta(minutes=1)

@@ -22,10 +22,8 @@ from resolvers.webhooks.webhooks import (
     update_webhook,
 )
 from tests.resolvers.webhooks.receiver import Receiver, receiving
-from tests.resolvers.webhooks.sender import INSIDE, create, hook, sender, settled
+from tests.resolvers.webhooks.sender import INSIDE, WAITING_FOR_THIS, create, hook, sender, settled
 from tests.wiki import Wiki
-
-WAITING_FOR_THIS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
 
 
 async def test_queued_deliveries_arrive_signed_and_in_order(wiki: Wiki, receiver: Receiver) -> None:
