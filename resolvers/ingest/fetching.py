@@ -19,6 +19,7 @@ from ..errors import BadInput
 
 SECONDS = 15.0  # for the whole fetch, redirects included
 REDIRECTS_MAX = 5
+PORTS = range(65_536)
 HEADERS = {"User-Agent": "cairn", "Accept": "text/html, text/markdown, text/plain, application/pdf;q=0.9, */*;q=0.1",
            "Accept-Encoding": "identity"}  # fmt: skip
 
@@ -84,6 +85,8 @@ class Fetcher:
         """Return the parsed URL, if its scheme and host are allowed. Raises NotFetched."""
         try:
             parts = httpx.URL(url)
+            if (parts.port or 0) not in PORTS:
+                raise ValueError
         except (httpx.InvalidURL, ValueError):
             raise NotFetched("it is no address") from None
         if parts.scheme not in ("http", "https") or not parts.host:
@@ -105,8 +108,11 @@ class Fetcher:
 
 
 def redirect_target(url: str, location: str) -> str:
-    """Return the URL of a redirect. Raises NotFetched for a redirect from https to another scheme."""
-    target = urljoin(url, location)
+    """Return the URL of a redirect. Raises NotFetched for an invalid URL, and for one from https to another scheme."""
+    try:
+        target = urljoin(url, location)
+    except ValueError:
+        raise NotFetched("it leads to no address") from None
     if url.lower().startswith("https:") and not target.lower().startswith("https:"):
         raise NotFetched("it leads from https to another scheme")
     return target

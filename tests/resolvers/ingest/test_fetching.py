@@ -100,6 +100,7 @@ async def test_a_file_of_an_allowed_host_is_fetched(port: int) -> None:
         ("http://me:secret@kilns.example/", "name and a password"),
         ("http://", "not of http"),
         ("http://[::1/", "no address"),
+        ("http://kilns.example:99999/", "no address"),
         ("http://127.0.0.1/", "does not allow 127.0.0.1"),
         ("http://2130706433/", "does not allow"),
     ],
@@ -147,7 +148,7 @@ async def test_local_addresses_are_refused_even_if_their_host_is_allowed(port: i
 
 
 async def test_redirects_to_other_hosts_or_private_addresses_are_not_followed(port: int) -> None:
-    for target in ("http://other.example/", "file:///etc/passwd", "//other.example/", "http://127.0.0.1/"):
+    for target in ("http://other.example/", "file:///etc/passwd", "//other.example/", "http://127.0.0.1/", "http://["):
         with pytest.raises(NotFetched):
             await local().fetch(f"http://kilns.example:{port}/to?{target}")
     assert {host for host, _ in Handler.requests} == {f"kilns.example:{port}"}
@@ -158,7 +159,7 @@ async def test_redirects_to_other_hosts_or_private_addresses_are_not_followed(po
     fetcher = local("kilns.example", "inner.example", look_up=inside_then, is_allowed=lambda one: str(one)[-1] == "1")
     with pytest.raises(NotFetched, match="public internet"):
         await fetcher.fetch(f"http://kilns.example:{port}/to?http://inner.example:{port}/kiln.html")
-    assert len(Handler.requests) == 5
+    assert len(Handler.requests) == 6
 
 
 async def test_a_host_name_is_resolved_once_per_fetch(port: int) -> None:
