@@ -83,7 +83,7 @@ async def import_journal(database: Database, scope: Scope, account_id: str, limi
             "until": [last["created_at"].isoformat(), str(last["id"])],
             **({} if limit is None else {"limit": limit}),
         }
-        subject = f"journal:{account_id}"
+        subject = f"journal:{account_id}:{last['id']}"  # an open job up to an earlier idea would leave the others
         return await enqueue(writer, scope.tenant_id, scope.owner_id, BULK_TRIGGER, options=options, subject=subject)
 
 

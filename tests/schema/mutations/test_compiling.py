@@ -133,6 +133,17 @@ async def test_a_journal_import_ends_after_the_last_idea_of_its_account(wiki: Wi
     assert await titles(wiki) == ["Place 1", "Place 2", "Place 3"]
 
 
+async def test_a_journal_import_includes_ideas_that_came_after_a_pending_one(wiki: Wiki) -> None:
+    await idea(wiki, 1, accountId="ours")
+    await idea(wiki, 2, accountId="ours")
+    assert await imported(wiki, "ours", limit=1)
+    assert await imported(wiki, "ours")
+    assert await imported(wiki, "ours")
+    await compile_all(wiki)
+    assert await titles(wiki) == ["Place 1", "Place 2"]
+    assert len(await wiki.rows("compile_jobs", trigger="bootstrap_import")) == 2
+
+
 async def test_ideas_without_an_account_are_imported_for_any_account(wiki: Wiki) -> None:
     await idea(wiki, 1, accountId="theirs")
     (answer,) = (await execute(wiki, JOURNAL, a="none"))["data"].values()
