@@ -112,6 +112,7 @@ async def read_next(connection: Connection, scope: Scope, after: UUID) -> list[U
         writer = Writer(connection, scope)
         await writer.all(INDEX["write_pages"], **values)
         await fold(writer, ANALYSER)
+        await run(connection, scope, "forget_embedded")
         await run(connection, scope, "recount_pages", page_ids=page_ids)
         await run(connection, scope, "reach_page", page_id=page_ids[-1])
     return page_ids

@@ -165,6 +165,10 @@ FROM (SELECT count(*) AS pages, coalesce(sum(words), 0) AS words FROM page) AS p
 WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS uuid)
   AND s.analyser = CAST(:analyser AS smallint) AND s.recounted_pages IS NOT NULL;
 
+-- name: forget_embedded
+-- Forget up to where a wiki is embedded, because pages that are indexed again have lost their vectors.
+DELETE FROM embedding_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
+
 -- name: find_reached
 -- Find the position of a reindexing; no row if there is none.
 SELECT reached FROM search_scopes

@@ -21,6 +21,7 @@ from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page
 from resolvers.search.context_pack import ContextRequest, context_pack
+from resolvers.search.reindexing import reindex
 from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from resolvers.search.search_all import SearchAllRequest, search_all
@@ -164,6 +165,14 @@ async def test_changing_the_model_recreates_all_vectors(wiki: Wiki, embedder: Em
     rows = [*await wiki.rows("passage_embeddings", "position"), *await wiki.rows("page_embeddings", "page_id")]
     assert {(row["model"], row["dimensions"], len(row["embedding"])) for row in rows} == {("smaller", 32, 32)}
     assert (await found(wiki, QUESTION)) == ["a"]
+
+
+async def test_reindexed_pages_get_new_vectors(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    await page(wiki, "Orders", "Refunds are paid.")
+    await embed(wiki, embedder)
+    await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, again=True)
+    await embed(wiki, embedder)
+    assert await vectors.coverage(wiki.database, wiki.scope, embedder) == vectors.Coverage(1, 1, 0, 0)
 
 
 async def test_filters_apply_to_hits_by_meaning(wiki: Wiki, embedder: EmbeddingServer) -> None:
