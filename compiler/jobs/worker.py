@@ -24,7 +24,7 @@ from resolvers.knowledge.lint_reports import SCHEDULE, lint_all, write_report
 from resolvers.pages.link_places import place_links
 from resolvers.proposals.decisions import expire_proposals
 from resolvers.search.passages import finish_passages, read_sources
-from resolvers.search.reindexing import FIRST, begin, finish, read_batch
+from resolvers.search.reindexing import FIRST, begin, finish, is_requested, read_batch
 from resolvers.sources.blob_files import sweep_files
 from resolvers.sources.compile_requests import sweep_all
 from resolvers.tenants.tenants import list_tenants
@@ -78,8 +78,14 @@ class Reindexing(Run):
         return False
 
     async def close(self) -> bool:
-        """Finish the job; return true."""
+        """Finish the job and return true, or return false if another reindexing was requested meanwhile.
+
+        Then it begins anew.
+        """
         async with writing(self.database, self.scope) as writer:
+            if await is_requested(writer, self.scope):
+                self.page, self.source, self.is_begun = FIRST, FIRST, False
+                return False
             await queue.finish(writer, self.job, self.metrics.stored)
         return True
 

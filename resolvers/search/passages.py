@@ -172,7 +172,8 @@ async def reindex_passages(
 async def read_sources(database: Database, scope: Scope, after: UUID) -> list[UUID]:
     """Index the next batch of sources after this id, in one transaction, and return their ids.
 
-    When no source is left, let queries use the index and return an empty list.
+    The batch is one of earlier sources if the reindexing was requested anew meanwhile. When no source is left, let
+    queries use the index and return an empty list.
     """
     number = PASSAGES + ANALYSER
     async with transaction(database) as connection:
@@ -182,7 +183,9 @@ async def read_sources(database: Database, scope: Scope, after: UUID) -> list[UU
             await writer.run(INDEX["end_building"], analyser=number)  # every source was forgotten meanwhile
             return []
         await writer.run(INDEX["begin_building"], analyser=number)
-        rows = await writer.all(INDEX["find_unread"], analyser=number, after=after, size=BATCH, characters=CHARACTERS)
+        begun = await writer.all(REINDEXING["find_reached"], analyser=number)
+        start = min(after, *(row["reached"] for row in begun)) if begun else after
+        rows = await writer.all(INDEX["find_unread"], analyser=number, after=start, size=BATCH, characters=CHARACTERS)
         source_ids = [row["id"] for row in rows]
         if rows:
             await drop_passages(writer, source_ids, number)

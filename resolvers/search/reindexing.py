@@ -23,7 +23,7 @@ from lib.threads import offload
 from ..transactions.transaction import lock_wiki, transaction
 from ..transactions.writer import Writer
 from .index import INDEX, IndexedPage, rows_of, searchable
-from .lexemes import fold
+from .lexemes import PASSAGES, fold
 from .passages import OLDER, reindex_passages, request_passage_reindex
 
 REINDEXING = statements("search/reindexing")
@@ -143,6 +143,13 @@ async def switch(database: Database, scope: Scope) -> bool:
         languages = {language_of(dict(row), row["usual"]) for row in said}
         await run(connection, scope, "end_building", languages=list(languages))
     return True
+
+
+async def is_requested(connection: Connection, scope: Scope) -> bool:
+    """Return whether a reindexing of the pages or of the passages of the wiki was requested and has not ended."""
+    wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    numbers = ANALYSER, PASSAGES + ANALYSER
+    return any([await connection.all(REINDEXING["find_reached"], **wiki, analyser=number) for number in numbers])
 
 
 async def drop_older(database: Database, scope: Scope) -> bool:
