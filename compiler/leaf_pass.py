@@ -6,11 +6,12 @@ dies, no batch is half stored, and the worker that takes over the job continues 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from datetime import datetime
 from enum import Enum, auto
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 from content.claims.corrections import Verdict
@@ -337,17 +338,29 @@ class Run:
         return stop.until or self.job.next_bucket_begins
 
 
-async def gather_texts(writing_now: Iterable[Awaitable[str]]) -> list[str]:
-    """Return the texts in order, at most CONCURRENCY of them written at the same time."""
+async def gather_texts(writing_now: Iterable[Coroutine[Any, Any, str]]) -> list[str]:
+    """Return the texts in order, at most CONCURRENCY of them written at the same time.
+
+    If one fails, the others are cancelled, because their texts would be written again by the next attempt.
+    """
     semaphore = asyncio.Semaphore(CONCURRENCY)
 
-    async def write_one(section: Awaitable[str]) -> str:
+    async def write_one(section: Coroutine[Any, Any, str]) -> str:
         async with semaphore:
             text = await section
+    sections = list(writing_now)
             await asyncio.sleep(0)  # a rule-based writer never awaits, so other tasks get their turn here
             return text
 
-    return await asyncio.gather(*map(write_one, writing_now))
+    tasks = [asyncio.create_task(write_one(section)) for section in sections]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for section in sections:
+            section.close()
 
 
 async def move_cursor(writer: Writer, cursor: Cursor) -> None:

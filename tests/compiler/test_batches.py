@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from asyncpg.transaction import Transaction
 
 from compiler.compiler import CAPS, Caps, Compiler
-from compiler.planner import Knowledge, Plan, SourceText
+from compiler.planner import Knowledge, Plan, SectionTask, SourceText
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.sources.retain import SourceDraft, retain_sources
@@ -16,6 +16,7 @@ from tests.compiler.story import Scribe, Story, compile_all, pages, retain, stor
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki
 
+CITIES = ("Austin", "Boston", "Chicago", "Denver", "El Paso", "Fresno", "Galveston", "Houston", "Irvine", "Jackson")
 CAPS_OF_FOUR = Caps(batch=4, paid_batch=2, new_pages=500, sections=500)
 
 
@@ -185,3 +186,20 @@ async def test_a_failure_after_a_stored_batch_is_not_the_last_one(wiki: Wiki) ->
     await wiki.connection.execute("UPDATE compile_jobs SET attempt = 4")
     (job,) = await compile_all(wiki, story(Tired(), caps=Caps(batch=1)))
     assert (job["status"], job["attempt"], job["metrics"]["batches"]) == ("pending", 5, 1)
+
+
+async def test_a_failed_section_ends_the_writing_of_the_others(wiki: Wiki) -> None:
+    class Failing(Scribe):
+        async def write(self, task: SectionTask) -> str:
+            if not self.written:
+                self.written.append(task)
+                raise ValueError("no words")
+            return await super().write(task)
+
+    scribe = Failing(pause=0.1)
+    await retain(wiki, *(f"page entity {name}\nA city." for name in CITIES))
+    (job,) = await compile_all(wiki, story(scribe=scribe))
+    assert job["status"] == "pending"
+    begun = len(scribe.written)
+    await asyncio.sleep(0.5)
+    assert len(scribe.written) == begun < len(CITIES)
