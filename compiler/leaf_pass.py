@@ -18,7 +18,7 @@ from content.claims.corrections import Verdict
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from db.table_statistics import analyze_tables
-from resolvers.errors import CairnError, Unavailable
+from resolvers.errors import CairnError, Forbidden, Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
 from resolvers.knowledge.lint_reports import request_lint_if_due
 from resolvers.proposals.gate import HeldForReview
@@ -29,7 +29,7 @@ from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
 
 from .aggregate.aggregation_pass import aggregate
-from .authors import Authors, Stop, make_plan, write_text
+from .authors import Authors, ModelRefused, Stop, make_plan, write_text
 from .compiler import Compiler
 from .metrics import Metrics
 from .plan.validation import sources_that_fit
@@ -134,6 +134,10 @@ class Run:
     def sources_max(self) -> int:
         """Return how many of the sources that a section cited before its writer reads, besides the new ones."""
         return getattr(self.authors.writer, "sources_max", CITED_MAX)
+
+    def is_hopeless(self, error: BaseException) -> bool:
+        """Return whether another attempt would fail with the same error."""
+        return isinstance(error, ModelRefused | Forbidden)
 
     async def compose(self, reader: Writer, plan: Plan, texts: Mapping[TaskKey, str]) -> Composition:
         """Combine the plan and the written texts with the current state of the wiki."""
@@ -344,11 +348,11 @@ async def gather_texts(writing_now: Iterable[Coroutine[Any, Any, str]]) -> list[
     If one fails, the others are cancelled, because their texts would be written again by the next attempt.
     """
     semaphore = asyncio.Semaphore(CONCURRENCY)
+    sections = list(writing_now)
 
     async def write_one(section: Coroutine[Any, Any, str]) -> str:
         async with semaphore:
             text = await section
-    sections = list(writing_now)
             await asyncio.sleep(0)  # a rule-based writer never awaits, so other tasks get their turn here
             return text
 

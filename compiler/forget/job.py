@@ -11,7 +11,7 @@ from uuid import UUID
 from db.database import Database
 from db.sql import statements
 from lib.threads import offload
-from resolvers.errors import Unavailable
+from resolvers.errors import Forbidden, Unavailable
 from resolvers.jobs.queue import Job, advance, finish
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
@@ -69,6 +69,10 @@ class Forgetting(Run):
         elif not await self.erase_revisions(self.request):
             await self.erase_rest(self.request)
         return False
+
+    def is_hopeless(self, error: BaseException) -> bool:
+        """Return whether another attempt would fail with the same error. A refused model is replaced in late ones."""
+        return isinstance(error, Forbidden)
 
     async def begin(self) -> bool:
         """Read the sources that are to be forgotten; return whether there are any."""

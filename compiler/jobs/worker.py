@@ -16,7 +16,7 @@ from observability.trace import record_error
 from resolvers.archives import retention
 from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import Embedder
-from resolvers.errors import CairnError, Forbidden, Unavailable
+from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs import queue
 from resolvers.jobs.queue import Job, JobLost, beat, claim, fail, release
 from resolvers.knowledge.lint import lint
@@ -330,8 +330,7 @@ async def run_attempt(database: Database, job: Job, attempt: Run, is_patient: bo
         record_error("JOB_FAILED")
         log.warning("The job %s failed: %s", job.id, describe_error(first), exc_info=first)
         with suppress(JobLost):
-            is_hopeless = isinstance(first, ModelRefused | Forbidden)
-            await store_failure(database, job, describe_error(first), attempt, is_hopeless, is_patient)
+            await store_failure(database, job, describe_error(first), attempt, attempt.is_hopeless(first), is_patient)
 
 
 async def store_failure(

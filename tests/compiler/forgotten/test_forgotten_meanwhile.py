@@ -2,6 +2,7 @@
 
 import pytest
 
+from compiler.authors import ModelRefused
 from compiler.forget import job
 from compiler.jobs.worker import runner_for
 from compiler.planner import NewPage, Plan, SectionProposal
@@ -103,4 +104,19 @@ async def test_stored_batches_do_not_let_a_forgetting_wait_longer_for_its_writer
         "UPDATE compile_jobs SET attempt = 4, metrics = '{\"batches\": 9}' WHERE status = 'pending'"
     )
     assert (await compile_all(wiki, story(scribe=Mute())))[-1]["status"] == "succeeded"
+    assert not await found_in(wiki, WORD)
+
+
+async def test_a_source_is_forgotten_though_the_provider_refuses_the_key(wiki: Wiki) -> None:
+    class Refused(Scribe):
+        async def write(self, task) -> str:
+            raise ModelRefused("The provider refuses the key.")
+
+    source_id, _ = await retain(wiki, f"page entity Austin\nA {WORD}.", "to entity Austin\nA city.")
+    await compile_all(wiki)
+    await forget_source(wiki.database, wiki.scope, source_id)
+    await compile_all(wiki, story(scribe=Refused()))
+    for _ in range(4):
+        await wiki.connection.execute("UPDATE compile_jobs SET run_after = now() WHERE status = 'pending'")
+        await compile_all(wiki, story(scribe=Refused()))
     assert not await found_in(wiki, WORD)
