@@ -39,10 +39,20 @@ FROM unnest(
 )
 ON CONFLICT (tenant_id, page_id, digest) DO NOTHING;
 
--- name: restate_claim
--- Withdraw a superseded claim, or restore it if the time is NULL.
-UPDATE superseded_claims SET withdrawn_at = CAST(:withdrawn_at AS timestamptz)
+-- name: withdraw_claim
+-- Withdraw a superseded claim.
+UPDATE superseded_claims SET withdrawn_at = CAST(:now AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :claim_id;
+
+-- name: restore_claim
+-- Restore a withdrawn claim with the values with which it is recorded now. A claim that is not withdrawn stays as it is.
+UPDATE superseded_claims
+SET section_slug = CAST(:section_slug AS text), heading = CAST(:heading AS text), fact = CAST(:fact AS text),
+    replacement = CAST(:replacement AS text), stated_by_id = CAST(:stated_by_id AS uuid),
+    overridden_by_id = CAST(:overridden_by_id AS uuid), superseded_on = CAST(:superseded_on AS timestamptz),
+    author_kind = CAST(:author_kind AS text), author_id = CAST(:author_id AS text), withdrawn_at = NULL,
+    created_at = CAST(:now AS timestamptz)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND withdrawn_at IS NOT NULL;
 
 -- name: move_claims
 -- Move the superseded claims of a merged page to the page that it was merged into, in the sections that have its texts

@@ -153,27 +153,23 @@ async def record_claim(
     saved = await save(writer, page, after, edit_summary=summary or f"Superseded: {claims.quote_line(correction.fact)}")
     section = next((section for section in after.sections if section.slug == section_slug), None)
     claim_id = known_id or new_id()
+    claim: dict[str, Any] = {
+        "id": claim_id,
+        "page_id": page.id,
+        "section_slug": section_slug,
+        "heading": section and section.heading,
+        "fact": correction.fact,
+        "replacement": correction.replacement,
+        "stated_by_id": stated and stated["id"],
+        "overridden_by_id": overriding and overriding["id"],
+        "superseded_on": correction.superseded_on or (overriding["captured_at"] if overriding else writer.now),
+        "digest": correction.digest,
+    }
     if known_id is None:
-        await write_claims(
-            writer,
-            [
-                {
-                    "id": claim_id,
-                    "page_id": page.id,
-                    "section_slug": section_slug,
-                    "heading": section and section.heading,
-                    "fact": correction.fact,
-                    "replacement": correction.replacement,
-                    "stated_by_id": stated and stated["id"],
-                    "overridden_by_id": overriding and overriding["id"],
-                    "superseded_on": correction.superseded_on
-                    or (overriding["captured_at"] if overriding else writer.now),
-                    "digest": correction.digest,
-                }
-            ],
-        )
+        await write_claims(writer, [claim])
     else:
-        await writer.run(CLAIMS["restate_claim"], claim_id=known_id, withdrawn_at=None)
+        actor = writer.scope.actor
+        await writer.run(CLAIMS["restore_claim"], **claim, author_kind=actor.kind.value, author_id=actor.id)
     if overriding and section and saved.changed:
         await cite(writer, page.id, section.slug, overriding)
         await ground(writer, [page.id], recheck=True)
@@ -310,7 +306,7 @@ async def withdraw_claim(database: Database, scope: Scope, claim_id: UUID) -> Su
         assert row is not None, "nobody else writes the wiki"
         saved = Saved(row["page_id"], row["version"], changed=row["withdrawn_at"] is None)
         if saved.changed:
-            await writer.run(CLAIMS["restate_claim"], claim_id=claim_id, withdrawn_at=writer.now)
+            await writer.run(CLAIMS["withdraw_claim"], claim_id=claim_id)
             writer.touched.add(saved.page_id)
             if page := await find_page(writer, saved.page_id):
                 await keep_trajectory(writer, page)

@@ -179,6 +179,17 @@ async def test_superseding_a_withdrawn_claim_again_restores_the_claim(wiki: Wiki
     assert (again.claim_id, row["withdrawn_at"]) == (done.claim_id, None)
 
 
+async def test_a_restored_claim_has_the_replacement_that_holds_now(wiki: Wiki, page: PageAddress) -> None:
+    await wiki.add_source(ref="notes", content="It is on SQLite.\n")
+    done = await supersede(wiki, page, "on Postgres", "on MySQL")
+    await withdraw_claim(wiki.database, wiki.scope, done.claim_id)
+    stated = SourceRef("document", "notes")
+    again = await supersede(wiki, page, "on Postgres", "on SQLite", mode=Mode.NONE, stated_by=stated)
+    (row,) = await wiki.rows("superseded_claims")
+    assert (row["id"], row["withdrawn_at"], row["replacement"]) == (again.claim_id, None, "on SQLite")
+    assert row["stated_by_id"] is not None
+
+
 async def test_a_merge_moves_claims_to_the_remaining_page(wiki: Wiki, page: PageAddress) -> None:
     draft = PageDraft("project", "Accounts", body="The ledger runs on Postgres.\n\n## Plans\n\nNone.")
     other = PageAddress((await create_page(wiki.database, wiki.scope, draft)).page_id)
