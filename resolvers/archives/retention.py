@@ -60,7 +60,7 @@ async def prune(database: Database, tenant_id: UUID, retention: Mapping[str, int
     for kind, days in retention.items():
         if not days and kind != "audit":
             continue
-        ended_before = now - timedelta(days=days) if days else BEGINNING
+        ended_before = max(BEGINNING, now - timedelta(days=days)) if days else BEGINNING
         where: dict[str, Any] = {"tenant_id": tenant_id, "before": first_id(ended_before), "size": ROWS_PER_BATCH}
         if kind == "audit":
             where["refused_before"] = first_id(max(ended_before, now - REFUSED_KEPT))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from resolvers.archives.retention import find_retention, prune, set_retention
+from resolvers.archives.retention import DAYS_MAX, KINDS, find_retention, prune, set_retention
 from resolvers.errors import BadInput, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
@@ -27,6 +27,12 @@ async def test_retention_is_set_for_each_kind_of_data(wiki: Wiki) -> None:
     for wrong in ({"jobs": -1}, {"jobs": 10**6}, {"pages": 1}):
         with pytest.raises(BadInput):
             await set_retention(wiki.database, tenant_id, wrong)
+
+
+async def test_the_longest_retention_removes_nothing(wiki: Wiki) -> None:
+    days = await set_retention(wiki.database, wiki.scope.tenant_id, dict.fromkeys(KINDS, DAYS_MAX))
+    removed = await prune(wiki.database, wiki.scope.tenant_id, days, datetime.now(UTC))
+    assert removed == dict.fromkeys(KINDS, 0)
 
 
 async def test_old_revisions_lose_their_text_unless_later_ones_are_based_on_them(
