@@ -39,10 +39,9 @@ async def set_retention(
     for kind, number in days.items():
         if kind not in KINDS or (number is not None and not 0 <= number <= DAYS_MAX):
             raise BadInput(f"This must lie between 0 and {DAYS_MAX:,} days.", kind)
-    stored = await find_retention(database, tenant_id)
-    chosen = {kind: number for kind, number in {**stored, **days}.items() if number is not None}
     async with transaction(database) as connection:
-        await connection.run(PRUNING["set_retention"], tenant_id=tenant_id, days=chosen)
+        settings = await connection.value(PRUNING["set_retention"], tenant_id=tenant_id, days=dict(days)) or {}
+        chosen: dict[str, int] = settings.get("retention", {})
         await audit(connection, tenant_id, by, Event.TENANT_RETENTION, **chosen)
     return chosen
 

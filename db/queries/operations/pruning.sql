@@ -48,9 +48,13 @@ WHERE tenant_id = :tenant_id AND (
 SELECT coalesce(settings -> 'retention', '{}') FROM tenants WHERE tenant_id = CAST(:tenant_id AS uuid);
 
 -- name: set_retention
--- Set the days for which a tenant keeps each kind of rows.
-UPDATE tenants SET settings = settings || jsonb_build_object('retention', CAST(:days AS jsonb))
-WHERE tenant_id = CAST(:tenant_id AS uuid);
+-- Set the days for which a tenant keeps the given kinds of rows; a null removes the setting of a kind. Return the
+-- settings of the tenant.
+UPDATE tenants SET settings = settings || jsonb_build_object(
+    'retention', jsonb_strip_nulls(coalesce(settings -> 'retention', '{}') || CAST(:days AS jsonb))
+)
+WHERE tenant_id = CAST(:tenant_id AS uuid)
+RETURNING settings;
 
 -- name: prune_revisions
 -- Empty the old states of pages, except those that other states are stored as deltas of. The rows stay.

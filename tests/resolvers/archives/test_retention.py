@@ -29,6 +29,20 @@ async def test_retention_is_set_for_each_kind_of_data(wiki: Wiki) -> None:
             await set_retention(wiki.database, tenant_id, wrong)
 
 
+async def test_kinds_that_are_set_at_the_same_time_are_both_kept(wiki: Wiki) -> None:
+    tenant_id = wiki.scope.tenant_id
+    async with wiki.connection.transaction():
+        await wiki.connection.execute("SELECT FROM tenants WHERE tenant_id = $1 FOR UPDATE", tenant_id)
+        setting = [
+            asyncio.create_task(set_retention(wiki.database, tenant_id, {kind: 30})) for kind in ("audit", "jobs")
+        ]
+        async with asyncio.timeout(60):
+            while await wiki.connection.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < len(setting):
+                await asyncio.sleep(0.01)
+    await asyncio.gather(*setting)
+    assert await find_retention(wiki.database, tenant_id) == {"audit": 30, "jobs": 30}
+
+
 async def test_the_longest_retention_removes_nothing(wiki: Wiki) -> None:
     days = await set_retention(wiki.database, wiki.scope.tenant_id, dict.fromkeys(KINDS, DAYS_MAX))
     removed = await prune(wiki.database, wiki.scope.tenant_id, days, datetime.now(UTC))
