@@ -288,19 +288,25 @@ def limit_of(info: ZipInfo) -> int:
 
 
 def lay_out(zip: ZipFile, info: ZipInfo, folder: str, limit: int) -> int:
-    """Unpack one entry and return its size. Raises TooLarge for more than `limit` bytes, whatever its header says."""
+    """Unpack one entry and return its size. Raises TooLarge for more than `limit` bytes, whatever its header says.
+
+    An entry that cannot be read to its end leaves no file, which would be imported like the others.
+    """
     target = os.path.join(folder, info.filename)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with zip.open(info) as source, open(target, "wb") as file:
-        size = copy(source, file, limit)
-    if size > limit:
-        os.unlink(target)
-        raise TooLarge
+        try:
+            size = copy(source, file, limit)
+            if size > limit:
+                raise TooLarge
+        except BaseException:
+            os.unlink(target)
+            raise
     return size
 
 
 def copy(source: IO[bytes], target: IO[bytes], limit: int) -> int:
-    """Copy up to one piece more than `most` bytes, and return the number of bytes."""
+    """Copy up to one piece more than `limit` bytes, and return the number of bytes."""
     size = 0
     while size <= limit and (piece := source.read(PIECE)):
         target.write(piece)

@@ -5,7 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 
 import pytest
 
@@ -98,8 +98,16 @@ def test_a_broken_stream_is_reported_and_other_entries_are_extracted(tmp_path: P
     data[start : start + 40] = b"\xff" * 40
     path.write_bytes(data)
     extracted, problems = extract(path)
-    assert extracted - {"bad.md"} == {"good.md"}
+    assert extracted == {"good.md"}
     assert list(problems) == ["bad.md"]
+
+
+async def test_a_note_whose_bytes_changed_in_the_zip_becomes_no_page(wiki: Wiki, tmp_path: Path) -> None:
+    path = zipped(tmp_path / "x.zip", [("bad.md", b"Twelve apples."), ("bad.png", b"Twelve"), GOOD], ZIP_STORED)
+    path.write_bytes(path.read_bytes().replace(b"Twelve", b"Eleven"))
+    result = await run(wiki, path)
+    assert (counts(result), [error.path for error in result.errors]) == ((1, 0, 0, 1), ["bad.md"])
+    assert (result.attachments, [page["title"] for page in await wiki.rows("pages")]) == (0, ["good"])
 
 
 def test_an_unknown_compression_method_is_reported(tmp_path: Path) -> None:
