@@ -96,20 +96,24 @@ PAGE_HIDDEN = "This is more sensitive than you may read here, so you may not wri
 PARTS_HIDDEN = "Parts of this page are more sensitive than you may read, so you may not write it. Nothing was written."
 
 
+class Withheld(Forbidden):
+    """The write concerns a page that the caller may not read completely."""
+
+
 async def check_sees(connection: Connection, scope: Scope, page_ids: Collection[UUID], missing: str) -> None:
     """Refuse a write to pages that the caller may not read completely.
 
-    Raises NotFound with the message `missing` if a whole page is hidden from the caller (Forbidden if `missing` is
-    PAGE_HIDDEN), and Forbidden if parts are. Runs no statement for a caller who may read everything in the wiki.
+    Raises NotFound with the message `missing` if a whole page is hidden from the caller (Withheld if `missing` is
+    PAGE_HIDDEN), and Withheld if parts are. Runs no statement for a caller who may read everything in the wiki.
     """
     restriction = restriction_of(scope)
     if restriction is None or not page_ids or (scope.owner_id in scope.owners and not restriction.is_reader):
         return
     rows = await connection.all(find_withheld(), page_ids=list(page_ids), **restriction.values)
     if any(row["is_hidden"] for row in rows):
-        raise Forbidden(PAGE_HIDDEN) if missing == PAGE_HIDDEN else NotFound(missing)
+        raise Withheld(PAGE_HIDDEN) if missing == PAGE_HIDDEN else NotFound(missing)
     if rows:
-        raise Forbidden(PARTS_HIDDEN)
+        raise Withheld(PARTS_HIDDEN)
 
 
 async def relation_to(connection: Connection, scope: Scope, owner_id: UUID) -> WikiRelation | None:

@@ -19,7 +19,9 @@ from content.search.passages import passages
 from content.search.words import ANALYSER, whole_words, words
 from db.database import Database
 from db.ids import new_id
+from db.restricted import restricted
 from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.owners import Grant, WikiSettings, grant, update_wiki_settings
 from resolvers.search.lexemes import PASSAGES, scope_letter
 from resolvers.sources.sources import SourceDraft, add_source
 from tests.connections import IDLE
@@ -90,6 +92,15 @@ class Wiki:
         """Create another owner's wiki in the same tenant."""
         owner_id = await make_owner(self.connection, self.scope.tenant_id)
         return Wiki(self.database, member(self.scope.tenant_id, owner_id, role or self.scope.role), self.connection)
+
+    async def colleague(self) -> "Wiki":
+        """Return the same wiki as a member by grant reads and writes it, who sees nothing above `internal`."""
+        await update_wiki_settings(self.database, self.scope, WikiSettings(member_ceiling="internal"))
+        owner_id = await make_owner(self.connection, self.scope.tenant_id)
+        both = {"owner_id": self.scope.owner_id, "grantee_id": owner_id}
+        await grant(self.database, self.scope.tenant_id, **both, role=Grant.MEMBER)
+        scope = member(self.scope.tenant_id, owner_id, Role.MEMBER).in_owner(self.scope.owner_id)
+        return Wiki(restricted(self.database, scope), scope, self.connection)
 
     def acting(self, role: Role) -> "Wiki":
         """Return the same wiki with another role."""

@@ -21,8 +21,9 @@ from db.table_statistics import analyze_tables
 from lib.threads import offload, run_one_ahead
 
 from ..auth.owners import WikiSettings, set_language, set_owner_settings
-from ..errors import BadInput, Conflict, LimitExceeded
+from ..errors import BadInput, Conflict, LimitExceeded, NotFound
 from ..pages.upsert import Prepared, count_new_words, prepare_draft, upsert_pages
+from ..permissions import Withheld
 from ..sources.blobs import OriginalDraft
 from ..sources.retain import find_stored
 from ..sources.sources import SourceDraft, add_source
@@ -277,7 +278,7 @@ class Import:
         """Save the pages in one transaction, or each by itself if one is refused. Return how many were saved."""
         try:
             saved = await upsert_pages(self.database, self.scope, [page for _, page in ready])
-        except (BadInput, Conflict) as error:
+        except (BadInput, Conflict, NotFound, Withheld) as error:
             if len(ready) > 1:
                 return sum([await self.save_pages([page]) for page in ready])
             self.problems.append(problem(ready[0][0].label, error))

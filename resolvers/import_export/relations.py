@@ -27,6 +27,7 @@ from ..pages.claims.contradictions import digest as contradiction_digest
 from ..pages.claims.contradictions import write_contradictions
 from ..pages.hierarchy import set_parent
 from ..pages.lifecycle import add_former_slugs
+from ..permissions import Withheld
 from ..sources.sources import cite_source
 from ..transactions.transaction import writing
 from .citations import Cited, SourceIds, as_kept, find_cited, find_sources, wiki
@@ -89,7 +90,7 @@ class RelationWriter:
         for change in self.missing_changes(note):
             try:
                 changed = (await change()).changed or changed
-            except (BadInput, Conflict, NotFound) as error:
+            except (BadInput, Conflict, NotFound, Withheld) as error:
                 problems.append(problem(note.placed.label, error))
         broken = [
             unresolved(note.placed.label, relation, name)
@@ -235,7 +236,7 @@ class RelationWriter:
         try:
             slug = stub.slug or title_slug(stub.title)
             saved = await add_former_slugs(self.database, self.scope, page_id, [slug])
-        except BadInput as error:
+        except (BadInput, NotFound, Withheld) as error:
             return RelationResult(False, [problem(label, error)], [])
         return RelationResult(saved.changed, [], [])
 

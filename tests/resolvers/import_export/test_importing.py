@@ -12,7 +12,8 @@ from resolvers.errors import BadInput, Forbidden
 from resolvers.import_export.files import export_folder
 from resolvers.import_export.importing import import_path
 from resolvers.import_export.notes import NOTE_MAX
-from resolvers.pages.lifecycle import update_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
 from tests.resolvers.import_export.vaults import backlinks, by_path, counts, imported, run, write
 from tests.wiki import Wiki
 
@@ -186,6 +187,27 @@ async def test_bad_files_are_reported_and_other_files_are_imported(wiki: Wiki, t
     }
     assert all(problem.message for problem in result.errors)
     assert set(await by_path(wiki)) == {"good.md", "one.md"}
+
+
+async def test_notes_that_meet_a_hidden_page_are_reported_and_others_are_imported(wiki: Wiki, tmp_path: Path) -> None:
+    secret = "## Cost {sensitivity=secret}\n\nMuch."
+    await create_page(wiki.database, wiki.scope, PageDraft("reference", "Plans", metadata={"sensitivity": "secret"}))
+    for title in ("Budget", "Sums"):
+        await create_page(wiki.database, wiki.scope, PageDraft("reference", title, body=secret))
+    files = {
+        "plans.md": "Ours.",
+        "budget.md": "Ours.",
+        "part.md": "---\nparent: Sums\n---\nA part.",
+        "old.md": "---\nredirectTo: Sums\n---\n",
+        "good.md": "Good.",
+    }
+    result = await imported(await wiki.colleague(), tmp_path, files)
+    assert counts(result) == (2, 0, 0, 2)
+    assert sorted((error.path, error.code) for error in result.errors) == [
+        ("budget.md", "FORBIDDEN"), ("old.md", "FORBIDDEN"), ("part.md", "FORBIDDEN"), ("plans.md", "NOT_FOUND"),
+    ]  # fmt: skip
+    unchanged = {page["title"] for page in await wiki.rows("pages", version=1)}
+    assert unchanged == {"Budget", "Plans", "Sums", "good", "part"}
 
 
 async def test_a_path_that_is_not_utf_8_is_reported_and_others_are_imported(wiki: Wiki, tmp_path: Path) -> None:
