@@ -20,7 +20,7 @@ from ..errors import BadInput
 from ..model.names import Names, rewrite_names
 from ..model.pages import find_page
 from ..search.index import SearchEntry, index_pages
-from ..transactions.writer import Writer, record
+from ..transactions.writer import Writer, record, record_consequence
 from .references import refresh_hubness
 
 TARGETS = statements("links/targets")
@@ -203,7 +203,7 @@ async def update_references(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
         )
     for start, end in new:
         writer.touched.add(start)
-        await record(writer, "link.added", start, toPageId=end, reasons=[IMPORTED])
+        await record_consequence(writer, "link.added", start, toPageId=end, reasons=[IMPORTED])
     refresh_hubness(writer, [end for _, end in new])
     return {start for start, _ in new}
 
@@ -237,10 +237,10 @@ async def set_parents(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
         )
     for page_id, former_id in {row["id"]: row["parent_id"] for row in gone}.items():
         if page_id not in parented:
-            await record(writer, "page.moved", page_id, parentId=None, formerParentId=former_id)
+            await record_consequence(writer, "page.moved", page_id, parentId=None, formerParentId=former_id)
     writer.touched.update(parented)
     for page_id, parent_id in parented.items():
-        await record(writer, "page.moved", page_id, parentId=parent_id, formerParentId=None)
+        await record_consequence(writer, "page.moved", page_id, parentId=parent_id, formerParentId=None)
     refresh_hubness(writer, [*parented.values(), *(row["parent_id"] for row in gone)])
     return set(parented)
 

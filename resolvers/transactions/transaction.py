@@ -136,7 +136,8 @@ async def finish(writer: Writer, action: Action) -> None:
             touched_ids=writer.touched,
             counted_ids=writer.stale_hubness,
         )
-        await check_sees(writer, writer.scope, {line.page_id for line in writer.lines if line.page_id}, PAGE_HIDDEN)
+        written = {line.page_id for line in writer.lines if line.page_id and not line.is_consequence}
+        await check_sees(writer, writer.scope, written, PAGE_HIDDEN)
         assert closed is not None, "the wiki is locked, so it exists"
         if action is not Action.ADMINISTER:
             await check_write_policy(writer, closed["write_policy"])

@@ -24,6 +24,8 @@ class LogLine(NamedTuple):
     action: str
     page_id: UUID | None
     detail: dict[str, Any]
+    is_consequence: bool = False
+    """Whether the page changed because another page did. The author of that change need not see this page."""
 
 
 NAME_TABLES = frozenset({"aliases", "old_slugs"})
@@ -148,6 +150,12 @@ async def record(writer: Writer, action: str, page_id: UUID | None = None, **det
     """Add a line to the activity log, and the change to the change feed. `action` is like `page.created`."""
     writer.lines.append(LogLine(new_id(), action, page_id, detail))
     writer.changes.add_action(action, page_id, detail.get("version") if page_id else None)
+
+
+async def record_consequence(writer: Writer, action: str, page_id: UUID, **detail: Any) -> None:
+    """Record a change of a page that follows from the change of another page, as `record` does."""
+    await record(writer, action, page_id, **detail)
+    writer.lines[-1] = writer.lines[-1]._replace(is_consequence=True)
 
 
 async def record_each(writer: Writer, action: str, saved: "Iterable[Saved]") -> None:

@@ -137,6 +137,18 @@ async def test_a_relation_to_a_deleted_page_resolves_to_a_new_page(wiki: Wiki, t
     await check(wiki)
 
 
+async def test_a_relation_of_a_hidden_page_resolves_to_the_page_of_somebody_who_does_not_see_it(
+    wiki: Wiki, tmp_path: Path
+) -> None:
+    secret = {"trip.md": "---\nrelated: [Barton Springs]\nparent: Austin\nsensitivity: secret\n---\n\nA trip.\n"}
+    await imported(wiki, tmp_path, secret)
+    other = await wiki.colleague()
+    for title in ("Barton Springs", "Austin"):
+        await create_page(other.database, other.scope, PageDraft("topic", title))
+    found, parents = await relations(wiki)
+    assert (found, parents["trip"]) == ({("trip", "barton-springs"): {"import"}}, "austin")
+
+
 async def test_a_relation_removed_by_a_person_is_not_restored_by_a_rename(wiki: Wiki, tmp_path: Path) -> None:
     where = wiki.database, wiki.scope
     await imported(wiki, tmp_path, NOTES)
