@@ -17,8 +17,8 @@ from ..permissions import Action
 from ..proposals.operations import proposable
 from ..transactions.transaction import check_pair, writing, writing_near_page
 from ..transactions.writer import Writer, record
-from .references import refresh_hubness
-from .targets import IMPORTED, drop_related
+from .references import drop_related, refresh_hubness
+from .targets import IMPORTED
 
 LINKS = statements("links/links")
 TEXT = "text"
@@ -80,7 +80,7 @@ async def unlink_pages(
     async with writing_near_page(database, scope, from_page_id) as writer:
         gone, left = await remove_reasons(writer, from_page_id, to_page_id, reason)
         if IMPORTED in gone:
-            await drop_related(writer, from_page_id, to_page_id)
+            await drop_related(writer, from_page_id, [to_page_id])
         if gone:
             await update_dependents(writer, from_page_id, to_page_id, "link.removed", gone)
         return SavedLink(from_page_id, to_page_id, left, changed=bool(gone))

@@ -46,7 +46,7 @@ async def find_hubness_dependents(writer: Writer, *page_ids: UUID) -> list[UUID]
     return [row["id"] for row in await writer.all(PAGES["find_dependants"], page_ids=page_ids)]
 
 
-LINKS = statements("links/links")
+LINKS, TARGETS = statements("links/links"), statements("links/targets")
 Reference = tuple[UUID, UUID, str]
 
 
@@ -98,10 +98,16 @@ async def replace_related(writer: Writer, page_id: UUID, names: Sequence[str]) -
     if gone := sorted(existing - wanted):
         await writer.run(LINKS["delete_related"], page_id=page_id, to_page_ids=gone)
         await writer.run(LINKS["leave_to_text"], page_id=page_id, to_page_ids=gone)
+        await drop_related(writer, page_id, gone)
         writer.touched.add(page_id)
         refresh_hubness(writer, gone)
     is_linked = bool(wanted - existing) and await write_related_links(writer, page_id, sorted(wanted - existing))
     return is_linked or bool(gone)
+
+
+async def drop_related(writer: Writer, page_id: UUID, to_page_ids: Sequence[UUID]) -> None:
+    """Delete the relations to other pages that a page's file names, because a caller has removed the links."""
+    await writer.run(TARGETS["drop_related"], from_page_id=page_id, to_page_ids=to_page_ids)
 
 
 async def check_page_names(writer: Writer, page_id: UUID, fields: Mapping[str, Any]) -> None:

@@ -140,11 +140,6 @@ async def write_redirect(
     await resolve(writer, Names(frozenset({target_slug}), frozenset({target_alias})))
 
 
-async def drop_related(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> None:
-    """Delete the relation to another page that a page's file names, because a caller has removed the link."""
-    await writer.run(TARGETS["drop_related"], from_page_id=from_page_id, to_page_id=to_page_id)
-
-
 async def resolve(
     writer: Writer, names: Names, page_ids: Sequence[UUID] = (), *, changed: Iterable[UUID] = ()
 ) -> set[UUID]:

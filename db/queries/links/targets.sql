@@ -20,10 +20,10 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = A
   );
 
 -- name: drop_related
--- Delete the relation of a page to another that its file names, because a caller removed the link.
+-- Delete the relations of a page to others that its file names, because a caller removed the links.
 DELETE FROM link_targets
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
-  AND relation = 'related';
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id
+  AND to_page_id = ANY(CAST(:to_page_ids AS uuid[])) AND relation = 'related';
 
 -- name: write_relations
 -- Write the relations that files name, whether or not their pages exist. Return those that are new or have changed.

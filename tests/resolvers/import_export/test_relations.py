@@ -162,6 +162,19 @@ async def test_a_relation_removed_by_a_person_is_not_restored_by_a_rename(wiki: 
     assert await relations(wiki) == ({}, {"trip": None, "barton-springs": None, "austin": None})
 
 
+async def test_a_relation_left_out_of_the_related_pages_is_not_restored_by_a_new_page(
+    wiki: Wiki, tmp_path: Path
+) -> None:
+    where = wiki.database, wiki.scope
+    await imported(wiki, tmp_path, NOTES)
+    (trip,) = await wiki.rows("pages")
+    springs = await create_page(*where, PageDraft("entity", "Barton Springs"))
+    await update_page(*where, trip["id"], related=[])
+    await delete_page(*where, springs.page_id)
+    await create_page(*where, PageDraft("entity", "Barton Springs"))
+    assert (await relations(wiki))[0] == {}
+
+
 async def test_a_relation_removed_from_a_file_is_no_longer_reported(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, NOTES)
     result = await imported(wiki, tmp_path, {"trip.md": "A trip.\n"})
