@@ -1,10 +1,12 @@
 """The history of a page: compare two versions, or restore an earlier version."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 from content.edits.differences import Difference, difference, unified_diff
 from content.sensitivity import stricter
+from db.connection import Connection
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
@@ -84,7 +86,23 @@ async def restore_state(
             metadata=page.metadata if state.metadata is None else stricter(state.metadata, page.metadata),
             sections=outline.keep_identities(text.sections, page.sections),
         )
-        saved = await save(writer, page, after, text=text, edit_summary=f"Restored to version {version}")
+        saved = await save(writer, page, after, text=text, edit_summary=restoration(version))
         if saved.changed:
             await record(writer, "page.restored", page.id, version=saved.version, restoredVersion=version)
         return saved
+
+
+async def restored_fields(
+    connection: Connection, scope: Scope, page_id: UUID, version: int, current: int
+) -> dict[str, Any]:
+    """Return what `restore_state` restores besides the text, as arguments of `update_page`."""
+    states = await find_states(connection, scope, page_id, sorted({version, current}))
+    before, now = states[0], states[-1]
+    fields: dict[str, Any] = {"title": before.title, "summary": before.summary, "tags": list(before.tags)}
+    if before.metadata is not None:
+        fields["metadata"] = stricter(before.metadata, now.metadata)
+    return fields | {"edit_summary": restoration(version)}
+
+
+def restoration(version: int) -> str:
+    return f"Restored to version {version}"

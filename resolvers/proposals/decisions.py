@@ -204,8 +204,11 @@ async def current_operation(
         return name, {**arguments, "draft": amend_draft(arguments["draft"], {**given, "body": body})}
     if name == "update_page":
         return name, {**arguments, **given, "body": body}
-    edit_summary = arguments.get("edit_summary") or arguments.get("summary")
-    return "update_page", {"edit_summary": edit_summary, **given, "body": body, "page_id": found["page_id"]}
+    page_id, edit_summary = found["page_id"], arguments.get("edit_summary") or arguments.get("summary")
+    if name == "restore_state":
+        fields = await history.restored_fields(connection, scope, page_id, arguments["version"], found["version"])
+        return "update_page", {**fields, **given, "body": body, "page_id": page_id}
+    return "update_page", {"edit_summary": edit_summary, **given, "body": body, "page_id": page_id}
 
 
 def amended_values(amendment: Amendment) -> dict[str, Any]:

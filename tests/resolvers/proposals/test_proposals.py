@@ -15,6 +15,7 @@ from resolvers.knowledge.knowledge import TopicEntry, write_knowledge
 from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import append_to_page, edit_page
+from resolvers.pages.history import restore_state
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.sections import patch_section
@@ -102,6 +103,20 @@ async def test_accepting_an_edit_keeps_later_changes_of_other_sections(wiki: Wik
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
     await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await body(wiki, page_id) == BODY.replace("six", "seven").replace("Three", "Four")
+
+
+async def test_accepting_a_restoration_of_a_changed_page_restores_all_fields(
+    wiki: Wiki, ada: Scope, page_id: UUID
+) -> None:
+    changed = {"title": "Port", "summary": "New.", "tags": ["new"], "metadata": {"sensitivity": "secret"}}
+    await update_page(wiki.database, wiki.scope, page_id, body=BODY.replace("Ada", "Bo"), **changed)
+    proposal_id = await proposal_id_of(restore_state(wiki.database, ada, page_id, 1))
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
+    await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    page = await wiki.page(page_id)
+    assert (page["title"], page["summary"], page["tags"]) == ("Harbour", None, [])
+    assert (page["metadata"], page["body_md"]) == ({"sensitivity": "secret"}, BODY.replace("Three", "Four"))
+    assert (await wiki.rows("revisions", "version"))[-1]["edit_summary"] == "Restored to version 1"
 
 
 async def test_a_section_changed_meanwhile_is_a_conflict_on_acceptance(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
