@@ -146,10 +146,8 @@ async def accept_proposal(
                 name, arguments = await current_operation(connection, scope, current, amendment)
             page_id, version = written_version(await PROPOSABLE[name](whole, acting, **arguments), current)
             async with whole.transaction() as connection:
-                own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-                await connection.run(
-                    PROPOSALS["set_accepted_page"], **own, id=found["id"], page_id=page_id, version=version
-                )
+                done = {"id": found["id"], "page_id": page_id, "version": version}
+                await connection.run(PROPOSALS["set_accepted_page"], tenant_id=scope.tenant_id, **done)
                 accepted = {**current, "page_id": current["page_id"] or page_id}
                 await announce_and_queue_events(Writer(connection, scope), ProposalKind.ACCEPTED, [accepted], version)
             await whole.commit()

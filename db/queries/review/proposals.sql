@@ -81,16 +81,17 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 
 RETURNING page_id, operation;
 
 -- name: set_accepted_page
--- Store the page of an accepted proposal and the version that it made.
+-- Store the page of an accepted proposal and the version that it made. Both are in another wiki now if the proposal was
+-- to transfer the page.
 UPDATE proposals SET
     page_id = CAST(:page_id AS uuid), accepted_version = CAST(:version AS integer), title = coalesce(
         (
             SELECT page.title FROM pages AS page
-            WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = CAST(:page_id AS uuid)
+            WHERE page.tenant_id = :tenant_id AND page.id = CAST(:page_id AS uuid)
         ),
         title
     )
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
+WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: log
 -- Insert a line about a proposal into the activity log, without any of its content.

@@ -20,6 +20,7 @@ from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.sections import patch_section
 from resolvers.pages.stubs import write_stub
+from resolvers.pages.transferring import transfer_page
 from resolvers.proposals.decisions import (
     Amendment,
     Decision,
@@ -160,6 +161,15 @@ async def test_pages_are_merged_when_the_proposal_is_accepted(wiki: Wiki, ada: S
     await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert (await wiki.page(other.page_id))["status"] == "archived"
     assert "Ships." in await body(wiki, page_id)
+
+
+async def test_an_accepted_transfer_stores_the_version_in_the_other_wiki(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    await set_policy(wiki, PolicyRule(WriterRole.SERVICE, Policy.REVIEW))
+    other = await wiki.neighbour()
+    transfer = transfer_page(wiki.database, replace(ada, role=Role.SERVICE), page_id, str(other.scope.owner_id))
+    done = await accept_proposal(wiki.database, wiki.scope, await proposal_id_of(transfer))
+    row = await other.row("proposals")
+    assert (row["page_id"], row["accepted_version"], row["status"]) == (done.page_id, done.version, "accepted")
 
 
 async def test_proposing_the_same_change_twice_returns_the_open_proposal(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
