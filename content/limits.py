@@ -81,7 +81,7 @@ class BadText(ValueError):
 
 
 def quoted(text: str, limit: int = 80) -> str:
-    """Return the first `most` characters of a text as a JSON string, for an error message."""
+    """Return the first `limit` characters of a text as a JSON string, for an error message."""
     return json.dumps(text[:limit], ensure_ascii=False)
 
 

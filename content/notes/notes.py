@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from ..limits import ALIAS, ALIASES, BODY, SUMMARY, TAG, TAGS, TITLE, BadText, Bound, clean, quoted
+from ..limits import ALIAS, ALIASES, BODY, LINK, SLUG, SUMMARY, TAG, TAGS, TITLE, BadText, Bound, clean, quoted
 from ..markdown.citations import (
     CitationMark,
     ClaimMark,
@@ -128,10 +128,14 @@ def check_size(note: Note) -> None:
     Only an import checks this, before it works on a note: stored notes can always be read.
     """
     _check("title", [note.title], TITLE)
+    _check("slug", [note.slug or ""], SLUG)
     _check("summary", [note.summary or ""], SUMMARY)
     _check("body", [note.body], BODY)
     _check("alias", note.aliases, ALIAS)
     _check("tag", note.tags, TAG)
+    _check("name of a related page", note.links, LINK)
+    for name, written in (("parent", note.parent), ("redirectTo", note.redirect_to), ("merged_into", note.merged_into)):
+        _check(name, [written or ""], LINK)
     for texts, bound in ((note.aliases, ALIASES), (note.tags, TAGS)):
         if len(texts) > bound.stored:
             raise BadNote(f"there are {len(texts):,} {bound.unit}: at most {bound.stored:,} are allowed")

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -20,7 +21,7 @@ from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.sources.sources import cite_source
 from tests.growth import assert_grows_like_the_text
 from tests.listening import listening
-from tests.resolvers.import_export.vaults import imported, run
+from tests.resolvers.import_export.vaults import counts, imported, run
 from tests.wiki import Wiki, check
 
 NOTES = {
@@ -56,6 +57,23 @@ async def test_a_relation_to_a_missing_page_is_reported_with_its_file(wiki: Wiki
     ]
     again = await run(wiki, tmp_path)
     assert (again.unchanged, again.broken_links, warnings(again)) == (1, 3, warnings(result))
+
+
+async def test_a_note_with_a_longer_name_than_any_page_has_is_reported_with_its_file(
+    wiki: Wiki, tmp_path: Path
+) -> None:
+    """The names hardly repeat themselves, so that Postgres could not even compress them into its indexes."""
+    long = "".join(Random(1).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=6_000))
+    files = {
+        "parent.md": f"---\nparent: {long}\n---\n",
+        "related.md": f"---\nrelated: [Good, {long}]\n---\n",
+        "redirect.md": f"---\nredirectTo: {long}\n---\n",
+        "slug.md": f"---\nslug: {long}\nredirectTo: Other\n---\n",
+        "good.md": "Good.",
+    }
+    result = await imported(wiki, tmp_path, files)
+    assert counts(result) == (1, 0, 0, 4)
+    assert {error.path for error in result.errors} == files.keys() - {"good.md"}
 
 
 async def test_the_text_of_a_redirecting_file_is_reported_as_left_out(wiki: Wiki, tmp_path: Path) -> None:
