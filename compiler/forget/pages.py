@@ -11,7 +11,7 @@ from resolvers.links.references import refresh_hubness
 from resolvers.links.targets import resolve
 from resolvers.model.names import Names, rewrite_names
 from resolvers.model.pages import Page, find_page
-from resolvers.pages.claims.trajectory import keep_trajectory, slug_of
+from resolvers.pages.claims.trajectory import find_trajectories, keep_trajectory
 from resolvers.pages.lifecycle import remove_page
 from resolvers.pages.update import save
 from resolvers.search.index import SearchEntry, index_pages
@@ -23,7 +23,6 @@ from ..rebuild.pages import RebuiltPage
 from .history import erase_states
 from .request import CLAIMED, ForgetRequest
 
-CLAIMS = statements("review/claims")
 FORGETTING = statements("sources/forgetting")
 EDIT_SUMMARY = "Written anew: a source was forgotten"
 
@@ -59,8 +58,7 @@ async def store(writer: Writer, rebuilt: RebuiltPage, request: ForgetRequest, do
 
 async def renew_trajectory(writer: Writer, page: Page, former_slug: str | None = None) -> None:
     """Delete the trajectory pages of this page, and create them again from its remaining claims."""
-    slugs = [slug_of(slug) for slug in (page.slug, former_slug) if slug]
-    for row in await writer.all(CLAIMS["find_trajectories"], page_id=page.id, type=page.type, slugs=slugs):
+    for row in await find_trajectories(writer, page, former_slug):
         if row["is_own"] and (known := await find_page(writer, row["id"])):
             await remove_page(writer, known)
     await keep_trajectory(writer, page)

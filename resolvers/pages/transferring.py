@@ -35,13 +35,12 @@ from ..sources.sources import SourceForgotten, keep_rows
 from ..subscriptions.changes import ChangeKind
 from ..transactions.transaction import NO_PAGE, TwoWikis, check_version, read_connection, writing_two
 from ..transactions.writer import Writer, record
-from .claims.trajectory import is_trajectory, keep_trajectory, slug_of
+from .claims.trajectory import find_trajectories, is_trajectory, keep_trajectory
 from .insert import PageToInsert, create, read_sections
 from .lifecycle import end_proposals, remove_page
 from .update import save_all
 
 TRANSFERS = statements("import_export/transferring")
-CLAIMS = statements("review/claims")
 FORGETTING = statements("sources/forgetting")
 TEXTS_MAX = 500  # pages whose texts link to the page: they are rewritten in its transaction
 SOURCES_MAX = 1000  # sources that the page cites
@@ -152,9 +151,7 @@ async def transfer(database: Database, wikis: TwoWikis, page: Page, names: PageN
 
 async def drop_trajectory(here: Writer, page: Page) -> None:
     """Delete the trajectory of the page. It is written again in the other wiki."""
-    slugs = [slug_of(page.slug)]
-    found = await here.all(CLAIMS["find_trajectories"], page_id=page.id, type=page.type, slugs=slugs)
-    for row in found:
+    for row in await find_trajectories(here, page):
         if row["is_own"] and (trajectory := await find_page(here, row["id"])):
             await remove_page(here, trajectory)
             here.note_state(trajectory, trajectory)

@@ -78,8 +78,9 @@ ORDER BY page_id, superseded_on, id;
 
 -- name: find_trajectories
 -- Return the number of superseded claims of a page that are not withdrawn, with each page that has a slug of its
--- trajectory, and whether that page is the trajectory.
-SELECT known.claims, p.id, p.slug, jsonb_exists(p.metadata, 'trajectory_of') AS is_own
+-- trajectory, and whether that page is the trajectory of this page, by one of its addresses.
+SELECT known.claims, p.id, p.slug,
+    coalesce(p.metadata ->> 'trajectory_of' = ANY(CAST(:addresses AS text[])), FALSE) AS is_own
 FROM (
     SELECT count(*) AS claims FROM superseded_claims
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND withdrawn_at IS NULL
@@ -87,7 +88,7 @@ FROM (
 LEFT JOIN pages AS p
     ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = :type
     AND p.slug = ANY(CAST(:slugs AS text[])) AND p.id <> :page_id
-ORDER BY is_own DESC NULLS LAST, array_position(CAST(:slugs AS text[]), p.slug);
+ORDER BY is_own DESC, array_position(CAST(:slugs AS text[]), p.slug);
 
 -- name: list_of_page
 -- Return the superseded claims of a page that are not withdrawn, the oldest first, with the sources that stated and

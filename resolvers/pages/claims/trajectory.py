@@ -32,17 +32,29 @@ def is_trajectory(page: Page) -> bool:
 
 
 def slug_of(slug: str) -> str:
+    """Return the slug of the trajectory of a page. Pages whose long slugs begin alike have the same."""
     return slug[: SLUG.maximum - len(SUFFIX)].rstrip("-") + SUFFIX
+
+
+async def find_trajectories(writer: Writer, page: Page, former_slug: str | None = None) -> list[Row]:
+    """Return the pages with the slug of the trajectory of a page, and whether they are the trajectory."""
+    slugs = [page.slug, *([former_slug] if former_slug else [])]
+    return await writer.all(
+        CLAIMS["find_trajectories"],
+        page_id=page.id,
+        type=page.type,
+        slugs=list(map(slug_of, slugs)),
+        addresses=[f"{page.type}/{slug}" for slug in slugs],
+    )
 
 
 async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = None) -> None:
     """Write, update or archive the trajectory of a page. `former_slug` is the slug of the page before a rename."""
     if is_trajectory(page):
         return
-    slugs = [slug_of(page.slug), *([slug_of(former_slug)] if former_slug else [])]
-    found = await writer.all(CLAIMS["find_trajectories"], page_id=page.id, type=page.type, slugs=slugs)
+    slug, found = slug_of(page.slug), await find_trajectories(writer, page, former_slug)
     own = next((row for row in found if row["is_own"]), None)
-    if any(row["slug"] == slugs[0] and not row["is_own"] for row in found):
+    if any(row["slug"] == slug and not row["is_own"] for row in found):
         return  # another page has the slug of the trajectory
     if own is None and found[0]["claims"] < MIN_CLAIMS:
         return
@@ -53,7 +65,7 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
     if len(rows) < MIN_CLAIMS and before is not None:
         after = replace(before, status="archived")
     else:
-        after = describe_trajectory(before or Page(new_id(), page.type, slugs[0], page.title), page, slugs[0], rows)
+        after = describe_trajectory(before or Page(new_id(), page.type, slug, page.title), page, slug, rows)
     if before and is_same(before, after):
         return
     saved = await save(writer, before, after, edit_summary=f"Trajectory of {page.title}")

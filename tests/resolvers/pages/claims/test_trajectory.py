@@ -104,6 +104,16 @@ async def test_an_existing_page_with_the_slug_of_a_trajectory_stays_unchanged(wi
     assert await text(wiki, "ana-trajectory") == "Mine."
 
 
+async def test_the_trajectory_of_a_page_whose_long_slug_begins_alike_stays_unchanged(wiki: Wiki) -> None:
+    """Both slugs are cut for the suffix, behind 109 characters."""
+    for year in ("2025", "2026"):
+        draft = PageDraft("entity", f"{'Harbour ' * 14}{year}", body=f"In {year} Ana lives in Porto.")
+        page_id = (await create_page(wiki.database, wiki.scope, draft)).page_id
+        for number in range(2):
+            await supersede(wiki, page_id, number)
+        assert [title[-17:] for *_, title in await trajectories(wiki)] == ["2025 (trajectory)"]
+
+
 async def test_a_trajectory_survives_compiles_until_its_sources_are_forgotten(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE, MOVED, "Ana Ruiz moved from Lisbon to Faro.")
     await compile_all(wiki, rules())
