@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from content.limits import SLUG
 from content.markdown.citations import CitationMark
+from content.names import compose
 from db.ids import new_id
 from db.sql import statements
 from db.tables import PAGE_TYPES
@@ -156,4 +158,4 @@ async def write_related_links(writer: Writer, page_id: UUID, page_ids: Sequence[
 def split_name(name: str) -> tuple[str | None, str]:
     """Return the type and slug of a name such as `entity/austin`; for a slug alone the type is None."""
     type, slash, slug = name.partition("/")
-    return (type, slug) if slash and type in PAGE_TYPES else (None, name)
+    return (type, compose(slug, SLUG)) if slash and type in PAGE_TYPES else (None, compose(name, SLUG))

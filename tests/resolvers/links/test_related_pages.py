@@ -1,6 +1,7 @@
 """Pages that a draft names as related, and how a slug without a type resolves."""
 
 from typing import Any
+from unicodedata import normalize
 from uuid import UUID
 
 import pytest
@@ -40,6 +41,14 @@ async def test_a_page_of_another_wiki_is_not_found_as_related(wiki: Wiki) -> Non
         with pytest.raises(BadInput):
             await create(wiki, "Zilker", related=[name])
     assert await wiki.rows("pages") == []
+
+
+async def test_decomposed_letters_of_a_slug_find_the_page(wiki: Wiki) -> None:
+    tea = await create(wiki, "Чай")
+    ids = [
+        await create(wiki, f"Shop {n}", related=[normalize("NFD", name)]) for n, name in enumerate(("чай", "topic/чай"))
+    ]
+    assert await wiki.references() == {(id, tea): {"related"} for id in ids}
 
 
 async def test_a_slug_resolves_to_active_pages_and_current_slugs_first(wiki: Wiki) -> None:
