@@ -16,7 +16,7 @@ from db.sql import statements
 
 from ..errors import BadInput, Forbidden, LimitExceeded
 from ..sources.attachments import AttachmentDraft, find_same, keep_attachments
-from ..sources.blob_files import data_of
+from ..sources.blob_files import FileMissing, data_of
 from .disk.paths import is_safe_attachment
 from .formats import Survey
 from .notes import ImportProblem
@@ -96,14 +96,23 @@ def draft(path: str, data: bytes) -> AttachmentDraft | ImportProblem:
 
 async def exported_files(
     database: Database, connection: Connection, wiki: dict[str, Any]
-) -> AsyncIterator[AttachmentDraft]:
-    """Yield the attachments of a wiki, in the order of their paths, one in memory at a time."""
+) -> AsyncIterator[AttachmentDraft | ImportProblem]:
+    """Yield the attachments of a wiki, in the order of their paths, one in memory at a time.
+
+    A problem stands for an attachment whose file is missing from the folder of attachments.
+    """
     after = ""
     while rows := await connection.all(ATTACHMENTS["list_paths"], **wiki, after_path=after, size=PATHS_PER_BATCH):
         for row in rows:
             file = await connection.one(ATTACHMENTS["find_file"], **wiki, path=row["path"])
-            if file is not None and is_safe_attachment(row["path"]):
-                yield AttachmentDraft(row["path"], bytes(file["hash"]), await data_of(database, wiki, file))
+            if file is None or not is_safe_attachment(row["path"]):
+                continue
+            try:
+                data = await data_of(database, wiki, file)
+            except FileMissing as error:
+                yield ImportProblem(row["path"], error.code, error.message)
+            else:
+                yield AttachmentDraft(row["path"], bytes(file["hash"]), data)
         after = rows[-1]["path"]
 
 

@@ -23,7 +23,7 @@ from ..auth.owners import settings_from
 from ..links.targets import PARENT, RELATED
 from ..permissions import Action, authorise
 from ..sources.attachments import AttachmentDraft
-from ..sources.blob_files import data_of
+from ..sources.blob_files import FileMissing, data_of
 from ..transactions.transaction import read_connection
 from .attachments import exported_files
 from .disk.paths import HISTORY, MENTIONS, SOURCES, Paths
@@ -128,16 +128,18 @@ class Export:
         return frozenset(row["ref"] for row in found)
 
     async def sources(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
-        """Yield every version of every source, the oldest version first."""
+        """Yield every version of every source, the oldest version first; without its file, if that is missing."""
         async for rows in self.batches("list_sources", SOURCES_PER_BATCH, {"kind": "", "ref": "", "version": 0}):
             for row in rows:
-                given = {**self.wiki, "source_id": row["id"]}
+                given, label = {**self.wiki, "source_id": row["id"]}, f"{SOURCES}: {row['kind']}/{row['ref']}"
                 file = await self.connection.one(BLOBS["find_original"], **given) if row["has_original"] else None
                 if file is not None and file["is_in_folder"]:
-                    file = {**file, "data": await data_of(self.database, self.wiki, file)}
-                yield await asyncio.to_thread(
-                    try_part, f"{SOURCES}: {row['kind']}/{row['ref']}", source_record, row, file
-                )
+                    try:
+                        file = {**file, "data": await data_of(self.database, self.wiki, file)}
+                    except FileMissing as error:
+                        yield ImportProblem(label, error.code, error.message)
+                        file = None
+                yield await asyncio.to_thread(try_part, label, source_record, row, file)
 
     async def mentions(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
         """Yield every mention, with the sources that contain it."""
@@ -146,8 +148,8 @@ class Export:
                 async for batch in self.sightings(row["id"]):
                     yield try_part(f"{MENTIONS}: {row['name']}", mention, row, batch)
 
-    def attachments(self) -> AsyncIterator[AttachmentDraft]:
-        """Yield every attachment, one in memory at a time."""
+    def attachments(self) -> AsyncIterator[AttachmentDraft | ImportProblem]:
+        """Yield every attachment, or the reason why it is missing, one in memory at a time."""
         return exported_files(self.database, self.connection, self.wiki)
 
     def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:

@@ -123,6 +123,9 @@ async def write_export(
         for records in temp.records():
             await run_in_thread(target.add_originals, records)
         async for file in export.attachments():
+            if isinstance(file, ImportProblem):
+                missing.append(file)
+                continue
             try:
                 await asyncio.to_thread(target.add_attachment, file)
             except (FileExistsError, IsADirectoryError, NotADirectoryError):

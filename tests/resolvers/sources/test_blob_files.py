@@ -12,7 +12,7 @@ from db.one_transaction import OneTransaction
 from db.scope import Terms
 from resolvers.archives.erasing import erase_owner, erase_tenant
 from resolvers.idempotency import Attempt, run_once
-from resolvers.import_export.files import export_folder
+from resolvers.import_export.files import export_folder, export_path
 from resolvers.ingest.ingest import IngestDraft, ingest_source
 from resolvers.pages.transferring import transfer_page
 from resolvers.proposals.decisions import accept_proposal, propose_change
@@ -20,7 +20,7 @@ from resolvers.sources.attachments import AttachmentDraft, drop_attachment, keep
 from resolvers.sources.blob_files import FileMissing, sweep_files
 from resolvers.sources.blobs import OriginalDraft, read_original
 from resolvers.sources.sources import SourceDraft, add_source, cite_source, forget_source
-from tests.resolvers.import_export.vaults import by_path, imported
+from tests.resolvers.import_export.vaults import by_path, imported, run
 from tests.wiki import Wiki, check
 
 FILE, OTHER = bytes(range(256)), b"\x89PNG other"
@@ -60,6 +60,25 @@ async def test_files_in_the_folder_are_read_byte_for_byte(wiki: Wiki, folder: Bl
     assert OTHER in {path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} or any(
         b"data" in path.read_bytes() for path in (tmp_path / "out").rglob("*.jsonl")
     )
+
+
+async def test_a_missing_file_does_not_stop_an_export(wiki: Wiki, folder: BlobFolder, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "vault", {**VAULT, "Other.png": b"\x89PNG more"})
+    await add_source(wiki.database, wiki.scope, await original(wiki, OTHER))
+    for form in ("out", "out.zip", "out.jsonl"):
+        assert (await export_path(wiki.database, wiki.scope, tmp_path / form)).failed == 0
+    for data in (FILE, OTHER):
+        folder.path(wiki.scope.tenant_id, wiki.scope.owner_id, sha256(data).digest()).unlink()
+    for form in ("out", "out.zip", "out.jsonl"):
+        export = await export_path(wiki.database, wiki.scope, tmp_path / form)
+        assert (export.pages, export.sources, export.failed) == (1, 1, 2)
+        assert {(error.path, error.code) for error in export.errors} == {
+            ("Map.png", "FILE_MISSING"), (".cairn/sources.jsonl: document/read", "FILE_MISSING"),
+        }  # fmt: skip
+    assert (tmp_path / "out/Map.png").read_bytes() == FILE, "the file of the previous export stays"
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "out.jsonl")).attachments == 1
+    assert (await copy.row("sources"))["content"] == "As it was read."
 
 
 async def test_files_stored_before_the_folder_was_set_are_still_read(wiki: Wiki, tmp_path: Path) -> None:
