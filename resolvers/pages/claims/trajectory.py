@@ -2,7 +2,7 @@
 
 A page with at least two superseded claims has a trajectory, at the slug of the page with `-trajectory` appended. It is
 rewritten in each transaction that changes a claim, and archived while there are fewer than two claims. Its metadata
-marks it as a trajectory; a page at the same slug without the mark was written by somebody else and is left alone.
+marks it as the trajectory of the page; another page that has or had the slug is left alone.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ from ...model.pages import Page, find_page
 from ...transactions.writer import Writer, record
 from ..update import save
 
-CLAIMS = statements("review/claims")
+CLAIMS, PAGES = statements("review/claims"), statements("pages/pages")
 TRAJECTORY_OF, SUFFIX, REASON = "trajectory_of", "-trajectory", "trajectory"
 MIN_CLAIMS, MAX_CLAIMS = 2, 500
 
@@ -58,6 +58,10 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
         return  # another page has the slug of the trajectory
     if own is None and found[0]["claims"] < MIN_CLAIMS:
         return
+    if own is None or own["slug"] != slug:
+        former = await writer.one(PAGES["find_by_former_slug"], type=page.type, slug=slug)
+        if former and not (own and own["id"] == former["id"]):
+            return  # links with this slug lead to another page, which had it
     rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, limit=MAX_CLAIMS)
     before = await find_page(writer, own["id"]) if own else None
     if len(rows) < MIN_CLAIMS and (before is None or before.status == "archived"):

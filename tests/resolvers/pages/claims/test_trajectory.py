@@ -12,7 +12,7 @@ from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.claims.claims import SourceRef, supersede_claim, withdraw_claim
-from resolvers.pages.lifecycle import create_page, delete_page
+from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
 from resolvers.sources.compile_requests import rebuild_page
@@ -102,6 +102,16 @@ async def test_an_existing_page_with_the_slug_of_a_trajectory_stays_unchanged(wi
         await supersede(wiki, page_id, number)
     assert await trajectories(wiki) == []
     assert await text(wiki, "ana-trajectory") == "Mine."
+
+
+async def test_links_lead_to_the_page_that_had_the_slug_of_a_trajectory(wiki: Wiki, page_id: Any) -> None:
+    mine = (await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ana trajectory"))).page_id
+    draft = PageDraft("entity", "Links", body="[[ana-trajectory]]")
+    links = (await create_page(wiki.database, wiki.scope, draft)).page_id
+    await update_page(wiki.database, wiki.scope, mine, title="Mine", slug="mine")
+    for number in range(2):
+        await supersede(wiki, page_id, number)
+    assert (await trajectories(wiki), await wiki.targets(links)) == ([], {"ana-trajectory": mine})
 
 
 async def test_the_trajectory_of_a_page_whose_long_slug_begins_alike_stays_unchanged(wiki: Wiki) -> None:
