@@ -152,6 +152,7 @@ async def write_of(info: Request, input: ProposeWikiChangeInput) -> tuple[Scope,
                 return await lifecycle.create_page(database, scope, operation.draft())
             case UpdateWikiPageInput():
                 values = {"edit_summary": operation.edit_summary, "expected_version": operation.expected_version}
+                values |= {"type": operation.type.value} if operation.type else {}
                 return await lifecycle.update_page(
                     database, scope, id_of(operation.page_id), **changes(operation), **values
                 )

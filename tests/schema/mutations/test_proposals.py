@@ -135,6 +135,14 @@ async def test_a_proposal_has_exactly_one_operation(ask: Ask, page_id: str) -> N
         assert "one operation" in done["userErrors"][0]["message"]
 
 
+async def test_another_type_of_a_page_cannot_be_proposed(ask: Ask, page_id: str) -> None:
+    update = {"pageId": page_id, "type": "TOPIC", "summary": "By the sea."}
+    done = (await ask(PROPOSE, input={"why": "W.", "update": update}))["data"]["done"]
+    assert [(error["code"], error["field"]) for error in done["userErrors"]] == [("BAD_USER_INPUT", ["type"])]
+    update["type"] = "ENTITY"
+    assert (await ask(PROPOSE, input={"why": "W.", "update": update}))["data"]["done"]["created"]
+
+
 async def test_a_batch_decision_reports_an_outcome_for_each_proposal(
     wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
 ) -> None:
