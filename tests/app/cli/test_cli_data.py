@@ -141,6 +141,17 @@ def test_the_error_of_an_unreachable_database_hides_its_password(acme: Cairn, tm
     assert "secret" not in ran.err
 
 
+def test_a_transfer_of_no_tenant_deletes_nothing(acme: Cairn, tmp_path: Path) -> None:
+    kept = [tmp_path / "export" / "MANIFEST.json", tmp_path / "data" / "token-secret"]
+    for file in kept:
+        file.parent.mkdir(parents=True)
+        file.write_text("kept")
+    for name in (str(tmp_path / "export"), "..", "../../export", "."):
+        ran = acme("tenants", "transfer", name, "--to", "postgresql://nobody@127.0.0.1:1/cairn", "--json")
+        assert (ran.code, ran.error["code"]) == (1, "NOT_FOUND")
+        assert [file.read_text() for file in kept if file.exists()] == ["kept", "kept"]
+
+
 def test_erase_counts_rows_in_a_dry_run_and_needs_a_confirmation(acme: Cairn) -> None:
     assert acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
     for words in (

@@ -124,13 +124,18 @@ def transfer(
     """
     import shutil
 
+    from content.names import is_slug
     from db.archives.folder import Archive
     from db.blob_folder import BlobFolder
     from resolvers.archives.moves import compare_tenant, export_tenant, import_tenant
+    from resolvers.errors import NotFound
+    from resolvers.tenants.tenants import as_id
 
     from ...output import read_stdin
     from ...progress import progress
 
+    if not (is_slug(slug) or as_id(slug)):  # a path, such as that of an export, would name the folder that is deleted
+        raise NotFound(f"There is no tenant `{slug}`. See which there are with: cairn tenants list")
     settings = read_settings()
     target = read_stdin().strip() if to == "-" else to
     place = settings.data_dir.expanduser() / "transfers" / slug
