@@ -324,7 +324,7 @@ def signing_secret(settings: Settings) -> str | None:
     """Return the secret that signs tokens: the setting; else None with a JWKS, else a generated, stored secret."""
     if settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
-    return None if settings.jwks_url else load_or_create_secret(settings.data_dir / "token-secret")
+    return None if settings.jwks_url else load_or_create_secret(settings.data_dir.expanduser() / "token-secret")
 
 
 def load_or_create_secret(path: Path) -> str:

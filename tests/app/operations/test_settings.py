@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from app.settings import Settings, load_or_create_secret, signing_secret, values_of
+from db.embedded import EmbeddedServer
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "settings.md"
 
@@ -131,6 +132,15 @@ def test_a_secret_is_created_once_and_readable_by_its_owner_only(tmp_path: Path)
     assert len(secrets.pop()) >= 48
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [entry.name for entry in path.parent.iterdir()] == ["token-secret"]
+
+
+def test_the_secret_is_in_the_folder_of_the_embedded_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of variables may name the data folder with a tilde, which no shell replaces then."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CAIRN_DATA_DIR", "~/cairn")
+    secret = signing_secret(Settings())
+    assert (EmbeddedServer(Settings().data_dir).data_dir / "token-secret").read_text() == secret
 
 
 def test_no_signing_secret_is_created_if_a_jwks_url_is_set(tmp_path: Path) -> None:
