@@ -19,7 +19,7 @@ from .setting_types import Dsns, Hosts, Hour, Issuer, Names, Networks, Origin, O
 
 PREFIX = "CAIRN_"
 FOREIGN = re.compile(r"CAIRN_(TEST_.*|SERVICE_(HOST|PORT.*)|PORT_\d+_.*)")
-PASSWORD = re.compile(r"(://[^/@\s:]*:|\bpassword=)[^@&\s]+(?=@|&|\s|$)")
+PASSWORD = re.compile(r"(://[^/@\s:]*:)[^\s?#]*(?=@)|(\bpassword=)[^&\s]+")
 TOKEN = re.compile(r"[!-~]{32,1000}")
 
 
@@ -303,7 +303,7 @@ def masked(value: object) -> str:
     """Return the value of a setting as text to display, without secrets and without passwords in URLs."""
     if isinstance(value, list):
         return ",".join(map(masked, value))
-    return "" if value is None else PASSWORD.sub(r"\1**********", str(value))
+    return "" if value is None else PASSWORD.sub(r"\1\2**********", str(value))
 
 
 def telemetry_wanted() -> frozenset[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from app.settings import Settings, load_or_create_secret, signing_secret, values_of
+from app.settings import Settings, load_or_create_secret, masked, signing_secret, values_of
 from db.embedded import EmbeddedServer
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "settings.md"
@@ -141,6 +141,21 @@ def test_the_secret_is_in_the_folder_of_the_embedded_server(tmp_path: Path, monk
     monkeypatch.setenv("CAIRN_DATA_DIR", "~/cairn")
     secret = signing_secret(Settings())
     assert (EmbeddedServer(Settings().data_dir).data_dir / "token-secret").read_text() == secret
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("http://localhost:11434/v1", "http://localhost:11434/v1"),
+        ("https://wiki.example.org:8443", "https://wiki.example.org:8443"),
+        ("postgresql://db:5432/cairn?user=a&password=b", "postgresql://db:5432/cairn?user=a&password=**********"),
+        ("postgresql://cairn:p@ss&w:rd@db:5432/cairn", "postgresql://cairn:**********@db:5432/cairn"),
+        ("postgresql://cairn:p/w@db/cairn?options=a@b", "postgresql://cairn:**********@db/cairn?options=a@b"),
+        ("host=db password=p@ss user=cairn", "host=db password=********** user=cairn"),
+    ],
+)
+def test_a_password_is_masked_whole_and_a_port_is_shown(value: str, shown: str) -> None:
+    assert masked(value) == shown
 
 
 def test_no_signing_secret_is_created_if_a_jwks_url_is_set(tmp_path: Path) -> None:
