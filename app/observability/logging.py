@@ -37,7 +37,7 @@ def configure(settings: Settings) -> None:
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     bare = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # local variables may hold client values
     traced = structlog.processors.ExceptionRenderer(bare)
-    renderers: list[Any] = [plain] if console else [traced, structlog.processors.JSONRenderer(as_text)]
+    renderers: list[Any] = [escape_controls, plain] if console else [traced, structlog.processors.JSONRenderer(as_text)]
     level = getattr(logging, settings.log_level.upper())
     structlog.configure(
         processors=[*shared, *renderers],
@@ -63,6 +63,17 @@ def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.
         for name, value in trace.caller_labels.items():
             record.setdefault(name, value)
     return record
+
+
+def escape_controls(_: Any, __: str, record: structlog.types.EventDict) -> structlog.types.EventDict:
+    """Escape control characters in texts, such as the path of a request, so that no client controls the terminal."""
+    return {name: escaped(value) if isinstance(value, str) else value for name, value in record.items()}
+
+
+def escaped(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
 def of_process(pid: int) -> structlog.types.Processor:

@@ -120,6 +120,17 @@ async def test_the_console_format_writes_text(capsys: pytest.CaptureFixture[str]
         assert part in line
 
 
+@pytest.mark.parametrize("path", ["/\x1b]0;mine\x07", "/\x9b31m", "/\x85\u2028", "/\u202ecod.exe"])
+def test_the_console_format_shows_control_characters_as_escapes(capsys: pytest.CaptureFixture[str], path: str) -> None:
+    settings = Settings(log_format="console")
+    configure(settings)
+    writer(settings)(RequestTrace("mine-6"), "GET", path, 404, 0.5)
+    structlog.get_logger().warning(f"There is no {path}.")
+    written = capsys.readouterr().err
+    assert written.count(path.encode("unicode_escape").decode()) == 2
+    assert path not in written
+
+
 async def test_log_lines_within_a_request_have_its_id(capsys: pytest.CaptureFixture[str]) -> None:
     log = configured()
     REQUEST_TRACE.set(RequestTrace("mine-4"))
