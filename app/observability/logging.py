@@ -5,11 +5,12 @@ import os
 import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from random import getrandbits
 from time import perf_counter, time_ns
-from typing import Any
+from typing import Any, TextIO, cast
 
 import orjson
 import structlog
@@ -23,6 +24,21 @@ from ..settings import Settings
 from .observer import Observer
 
 log = structlog.get_logger()
+
+
+class Stderr:
+    """Writes to stderr, and drops what cannot be written.
+
+    A full disk, or a reader of the pipe that has ended, must not fail a request or end a background task.
+    """
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
 
 
 def configure(settings: Settings) -> None:
@@ -42,7 +58,7 @@ def configure(settings: Settings) -> None:
     structlog.configure(
         processors=[*shared, *renderers],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, Stderr())),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
@@ -148,9 +164,10 @@ def write_json(pid: int, trace: RequestTrace, method: str, path: str, status: in
     }  # fmt: skip
     if trace.trace_id:
         record["trace_id"] = trace.trace_id
-    stream = sys.stderr.buffer
-    stream.write(orjson.dumps(record, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
-    stream.flush()
+    line = orjson.dumps(record, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
+    with suppress(OSError):
+        sys.stderr.buffer.write(line)
+        sys.stderr.buffer.flush()
 
 
 CLIENT = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)

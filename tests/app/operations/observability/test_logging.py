@@ -3,9 +3,12 @@
 import json
 import logging
 import os
+import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,6 +140,19 @@ async def test_log_lines_within_a_request_have_its_id(capsys: pytest.CaptureFixt
     log.warning("careful")
     logging.getLogger("some.library").warning("careful too")
     assert [line["request_id"] for line in lines(capsys)] == ["mine-4", "mine-4"]
+
+
+@pytest.mark.parametrize("format", ["json", "console"])
+def test_a_log_on_a_full_disk_ends_neither_requests_nor_background_tasks(
+    monkeypatch: pytest.MonkeyPatch, format: Any
+) -> None:
+    """/dev/full refuses what is written, as a full disk does."""
+    settings = Settings(log_format=format)
+    with Path("/dev/full").open("wb", buffering=0) as full:
+        monkeypatch.setattr(sys, "stderr", TextIOWrapper(full, write_through=True))  # type: ignore[type-var]
+        configure(settings)
+        structlog.get_logger().warning("links could not be rewritten")
+        writer(settings)(RequestTrace("mine-5"), "GET", "/", 200, 0.5)
 
 
 def test_ids_of_requests_differ_and_sort_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
