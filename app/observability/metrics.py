@@ -182,8 +182,10 @@ def width_of(family: Family) -> int:
 
 
 def map_values(path: Path) -> MutableSequence[float]:
+    """Return the values of a new file, written whole: to write to a hole in it on a full disk kills the process."""
     with path.open("wb+") as file:
-        file.truncate(PLACES * 8)
+        file.write(bytes(PLACES * 8))
+        file.flush()
         values: Any = memoryview(mmap.mmap(file.fileno(), PLACES * 8)).cast("d")
     return values  # type: ignore[no-any-return]
 

@@ -205,6 +205,13 @@ def documented() -> Iterator[tuple[str, ...]]:
         yield f"| `{family.name}` | {family.kind} | {labels} | {family.help} |"
 
 
+def test_the_file_of_values_has_its_room_on_disk_from_the_beginning(tmp_path: Path) -> None:
+    """A process is killed if it writes to a hole in a mapped file while the disk is full."""
+    Numbers(tmp_path).close()
+    (file,) = tmp_path.glob("*.numbers")
+    assert file.stat().st_blocks * 512 >= file.stat().st_size == PLACES * 8
+
+
 def test_the_documentation_of_the_metrics_is_current() -> None:
     rows = "\n".join(["| name | kind | labels | what it tells |", "|---|---|---|---|", *documented()])
     assert rows in DOCUMENT.read_text()
