@@ -160,11 +160,24 @@ class Numbers:
         width = width_of(family)
         if self.next + width > PLACES:
             return OVERFLOW
+        if not self.write_name(orjson.dumps([self.next, family.name, labels]) + b"\n"):
+            return OVERFLOW
         place, self.next = self.next, self.next + width
         self.places[family, labels] = place
-        if self.names is not None:
-            self.names.write(orjson.dumps([place, family.name, labels]) + b"\n")
         return place
+
+    def write_name(self, line: bytes) -> bool:
+        """Add a series to the file of names, if there is one; return False if the disk has no room for the line."""
+        if self.names is None:
+            return True
+        try:
+            end = os.fstat(self.names.fileno()).st_size
+            if self.names.write(line) == len(line):
+                return True
+            self.names.truncate(end)
+        except OSError:
+            pass
+        return False
 
     def close(self) -> None:
         """Close the file of names. The values stay in the folder; series that are new after this are not listed."""

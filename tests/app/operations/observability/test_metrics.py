@@ -205,6 +205,21 @@ def documented() -> Iterator[tuple[str, ...]]:
         yield f"| `{family.name}` | {family.kind} | {labels} | {family.help} |"
 
 
+def test_metrics_on_a_full_disk_raise_no_error(tmp_path: Path) -> None:
+    """/dev/full refuses what is written, as a full disk does. A series is counted once its name can be written."""
+    numbers = Numbers(tmp_path)
+    names = numbers.names
+    with Path("/dev/full").open("ab", buffering=0) as numbers.names:
+        numbers.add(metrics.REQUESTS, "/graphql", "200")
+    numbers.names = names
+    numbers.add(metrics.REQUESTS, "/graphql", "200", amount=2)
+    numbers.add(metrics.REQUESTS, "/mcp", "200", amount=3)
+    assert [(series.labels[0], series.values) for series in read_all_series(tmp_path)] == [
+        ("/graphql", [2.0]), ("/mcp", [3.0]),
+    ]  # fmt: skip
+    numbers.close()
+
+
 def test_the_file_of_values_has_its_room_on_disk_from_the_beginning(tmp_path: Path) -> None:
     """A process is killed if it writes to a hole in a mapped file while the disk is full."""
     Numbers(tmp_path).close()
