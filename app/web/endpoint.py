@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 import structlog
 from starlette.exceptions import HTTPException
@@ -295,9 +295,8 @@ def check_same_origin(request: Request) -> None:
 
 def local_path(path: str) -> str:
     """Return the path if it is one of this service, else `/`, so that no link redirects to another site."""
-    parts = urlsplit(path)
-    is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and not (parts.scheme or parts.netloc)
-    return path if is_ours and path.isprintable() else "/"
+    is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
+    return path if is_ours else "/"
 
 
 def redirect(path: str, status: int = 303) -> Response:

@@ -76,7 +76,7 @@ async def test_an_expired_session_cookie_is_deleted(service: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    "next", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", ""]
+    "next", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "", "//[", "https://["]
 )
 def test_sign_in_does_not_redirect_to_other_sites(next: str) -> None:
     assert local_path(next) == "/"
