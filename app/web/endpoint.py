@@ -204,13 +204,14 @@ async def handle_visit(web: Web, request: Request, handle: Handler, takes: str) 
     file, upload = b"", None
     if request.method == "POST":
         check_same_origin(request)
+    wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
+    if request.method == "POST":
         if takes == "file":
             file = await (web.files or web.bodies).read(request.scope, request.receive)
         elif takes == "upload" and content_type(request) == MULTIPART:
             form, upload = await read_multipart(web.files or web.bodies, request)
         else:
             form = await read_form(web.bodies, request)
-    wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
 
     def work(account: Account) -> Awaitable[Response]:
         return handle(Visit(web, request, wiki, account, form, file, upload))

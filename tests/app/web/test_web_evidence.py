@@ -1,5 +1,6 @@
 """Evidence and work in the reader: a page's sources, what forgetting a source removes, and open decisions."""
 
+import asyncio
 import re
 
 import httpx
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from app.web.pages.evidence import PART_MAX, split_into_parts
 from db.scope import Role
 from resolvers.sources.sources import cite_source
+from tests.app.clients.bytes_client import connected
 from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service
 from tests.content.test_ingest import pdf
@@ -104,6 +106,18 @@ async def test_file_uploads_are_refused_at_other_forms_sites_and_for_readers(
     async with signed_in(service, token) as reader:
         assert (await reader.post(f"/add-source/{owner}", data=fields, files=file, headers=SAME)).status_code == 403
     assert await wiki.rows("sources") == []
+
+
+@pytest.mark.parametrize("path", ["/add-source/mara", "/file-text/mara", "/new/mara"])
+async def test_a_form_without_a_credential_is_answered_before_its_body_arrives(service: Service, path: str) -> None:
+    """Nobody without a credential makes the service hold bodies of many megabytes."""
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 1000000\r\n"
+    async with connected(service) as client:
+        await client.say(f"{head}Content-Type: multipart/form-data; boundary=x\r\n\r\n".encode())
+        async with asyncio.timeout(10):
+            status, headers, _ = await client.answer()
+    assert status == b"HTTP/1.1 303 See Other"
+    assert headers["location"].startswith("/sign-in")
 
 
 async def test_an_original_file_is_not_found_without_access_to_the_wiki(
