@@ -44,7 +44,7 @@ async def sources(visit: Visit) -> Response:
 async def source(visit: Visit) -> Response:
     """Show the lines of a source, with the pages that cite it. A long source is shown in parts."""
     found = await visit.query("sources", "Source", id=visit.request.path_params["id"])
-    lines = require_source(found)["content"].splitlines()
+    lines = require_source(found)["content"].removesuffix("\n").split("\n")  # as citations count lines
     parts = split_into_parts(lines)
     text = visit.parameter("part")
     part = min(int(text), len(parts)) if text.isascii() and text.isdecimal() and 0 < len(text) < 7 else 1

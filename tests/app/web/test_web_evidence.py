@@ -48,6 +48,21 @@ async def test_a_citation_without_lines_quotes_the_beginning_of_its_source(
     assert f"<blockquote>{TEXT}</blockquote>" in (await person.get(f"/wiki/{owner}/topic/austin")).text
 
 
+async def test_lines_of_a_source_are_counted_as_citations_count_them(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    """Form feeds of a PDF, and the line separators of Unicode, begin no line."""
+    await written(wiki, "Austin", "## Water\n\nCold.")
+    source = await wiki.add_source(content="One.\x0c\u2028Still one.\x85\nThe pool is cold.\nThree.")
+    page = await wiki.row("pages", slug="austin")
+    given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 2, "line_end": 2}
+    await cite_source(wiki.database, wiki.scope, **given)
+    shown = (await person.get(f"/source/{owner}/{source}")).text
+    assert re.findall(r'<li id="line-(\d+)"[^>]* class="cited"><span>(.*?)</span>', shown) == [
+        ("2", "The pool is cold.")
+    ]
+
+
 async def test_an_uploaded_file_is_stored_byte_for_byte_with_its_text(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
