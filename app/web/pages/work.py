@@ -1,7 +1,6 @@
 """The pages for the upkeep of a wiki: proposals, contradictions, names without a page, findings and compile jobs."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 from starlette.responses import Response
@@ -79,7 +78,7 @@ async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...]
         "amendment": await make_amendment(visit, shown) if is_open and shown["proposedBodyMd"] is not None else None,
         "is_new": visit.parameter("made") == "1",
     }
-    evidence = [(ref, urlsplit(ref).scheme in ("http", "https")) for ref in shown["evidence"]]
+    evidence = [(ref, ref.lower().startswith(("http://", "https://"))) for ref in shown["evidence"]]
     return await visit.show("proposal.html", status, errors=errors, evidence=evidence, **values, **found)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.web.pages.work import diff_hunks
 from content.edits.differences import difference, unified_diff
-from db.scope import Actor, ActorKind, Role, Scope
+from db.scope import Actor, ActorKind, Review, Role, Scope, Terms
 from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.pages.sections import patch_section
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
@@ -102,6 +102,18 @@ async def test_a_reviewer_reads_and_accepts_a_proposal(
     again = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME)
     assert (again.status_code, "no longer open" in again.text) == (409, True)
     assert f"/proposal/{owner}/{id}" in (await person.get(f"/proposals/{owner}?status=accepted")).text
+
+
+async def test_evidence_that_looks_like_an_address_is_shown(
+    person: httpx.AsyncClient, ada: Scope, wiki: Wiki, page_id: UUID, owner: str
+) -> None:
+    refs = "https://tides.example/", "http://[tides", "daily_note:day-1"
+    citing = replace(ada, review=Review(terms=Terms("Seen today", refs)))
+    id = await propose(wiki, citing, page_id, "Low at seven.")
+    answer = await person.get(f"/proposal/{owner}/{id}")
+    assert answer.status_code == 200
+    assert 'href="https://tides.example/"' in answer.text
+    assert all(ref in answer.text for ref in refs)
 
 
 async def test_a_reviewer_accepts_a_proposal_with_an_amended_text(
