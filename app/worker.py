@@ -16,7 +16,7 @@ from compiler.jobs.worker import Observe, work, worker_name
 from compiler.metrics import Metrics
 from compiler.planner import Planner, SectionWriter
 from db.database import Database
-from db.migrate import pending
+from db.migrate import MigrationRefused, pending
 from resolvers.errors import Unavailable
 from resolvers.transactions.db_errors import REFUSED, words
 
@@ -164,7 +164,7 @@ async def open_when_ready(database: Database) -> None:
                 await database.open()
                 return
             reason = f"it lacks {len(missing)} migrations; run: cairn migrate"
-        except REFUSED as error:
+        except (*REFUSED, MigrationRefused) as error:
             await database.close()
             reason = words(error) or type(error).__name__
         log.warning("waiting for the database", reason=reason)

@@ -6,7 +6,11 @@ import signal
 import subprocess
 from pathlib import Path
 
-from db.migrate import revisions
+import pytest
+
+from app.worker import open_when_ready
+from db.database import Database
+from db.migrate import MigrationRefused, revisions
 from tests.app.command_line import Ran, Serving, environment
 from tests.app.service import SECRET
 from tests.forked import COMMAND, ROOT
@@ -116,3 +120,24 @@ def written(folder: Path) -> Path:
     path = folder / "kiln.jsonl"
     path.write_text('{"title": "Kiln", "type": "topic", "body": "Hot."}', encoding="utf-8")
     return path
+
+
+async def test_a_worker_waits_for_a_database_that_a_newer_release_has_migrated(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on when the newer migrations were taken back, as by a restore."""
+    answers = iter([MigrationRefused("the database is at revision 9002"), OSError("refused"), None])
+
+    async def pending(dsn: str) -> list[str]:
+        if error := next(answers):
+            raise error
+        return []
+
+    monkeypatch.setattr("app.worker.pending", pending)
+    monkeypatch.setattr("app.worker.PAUSES", (0.01,))
+    database = Database(dsn, size=1)
+    try:
+        await open_when_ready(database)
+        await database.ping()
+    finally:
+        await database.close()
