@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import orjson
 from graphql import GraphQLError
-from starlette.types import Receive, Scope
+from starlette.types import Message, Receive, Scope
 
 from lib.deadlines import Deadlines
 from lib.threads import compile_in_thread
@@ -253,6 +253,20 @@ async def receive_body(receive: Receive, max_size: int) -> bytes:
         pieces.append(piece)
         if not message.get("more_body"):
             return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def replay_body(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that returns the body as a single message, and after that the client's next messages."""
+    message: Message | None = {"type": "http.request", "body": body, "more_body": False}
+
+    async def replayed() -> Message:
+        nonlocal message
+        if message is None:
+            return await receive()
+        first, message = message, None
+        return first
+
+    return replayed
 
 
 def too_large(max_size: int) -> Refused:

@@ -18,7 +18,17 @@ from selection.limits import measure_variables
 from ..http.errors import error_body, fault_response
 from ..http.graphql import HEADERS_BY_STATUS, error_headers, retry_headers, status_of_error
 from ..http.headers import AllowedHosts
-from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parse_json
+from ..http.request import (
+    INLINE_MAX,
+    JSON,
+    Bodies,
+    Refused,
+    credential_of,
+    header,
+    parse_in_thread,
+    parse_json,
+    replay_body,
+)
 from ..http.responses import NO_STORE, Headers
 from ..oauth.routes import metadata_url, resource_of
 from ..settings import Settings
@@ -123,20 +133,6 @@ def caller_of(context: RequestContext) -> Caller:
     request: Any = context.request
     caller: Caller = request.scope[CALLER_KEY]
     return caller
-
-
-def replay_body(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that returns the body as a single message, and after that the client's next messages."""
-    message: Message | None = {"type": "http.request", "body": body, "more_body": False}
-
-    async def replayed() -> Message:
-        nonlocal message
-        if message is None:
-            return await receive()
-        first, message = message, None
-        return first
-
-    return replayed
 
 
 def with_response_headers(scope: Scope, send: Send) -> Send:

@@ -4,20 +4,37 @@ from typing import Final
 
 from mcp.server.auth.routes import create_auth_routes, create_protected_resource_routes
 from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
-from mcp.server.transport_security import RequestBodyLimitMiddleware
 from pydantic import AnyHttpUrl
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from resolvers.auth.api_keys import SCOPES
 from resolvers.auth.credentials import Signing
 
+from ..http.errors import error_body, send_json
+from ..http.request import Bodies, Refused, replay_body
 from ..settings import Settings, signing_secret
 from .server import AuthorizationServer
 
 BODY_MAX: Final = 64_000  # bytes
 OFFERED_SCOPES: Final = [name for name in SCOPES if name != "wiki:admin"]
 """The scopes that a program may request. No program gets the rights of an admin."""
+
+
+class BoundedBody:
+    """Middleware that reads the body of a request before the request is handled: it must be small and come in time."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self.bodies = app, Bodies(BODY_MAX)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await self.bodies.read(scope, receive)
+        except Refused as refused:
+            await send_json(send, refused.status, error_body(refused.message, refused.code))
+        else:
+            await self.app(scope, replay_body(body, receive), send)
 
 
 def resource_of(settings: Settings) -> str | None:
@@ -58,6 +75,4 @@ def oauth_routes(settings: Settings, server: AuthorizationServer | None) -> list
             ),
             revocation_options=RevocationOptions(enabled=True),
         )
-    return [
-        Route(route.path, RequestBodyLimitMiddleware(route.app, BODY_MAX), methods=route.methods) for route in routes
-    ]
+    return [Route(route.path, BoundedBody(route.app), methods=route.methods) for route in routes]

@@ -14,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from db.scope import Role
 from tests.app.clients.agents import Agent
+from tests.app.clients.bytes_client import connected as connected_bytes
 from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.mcp.oauth_programs import (
     CALLBACK,
@@ -303,3 +304,13 @@ async def test_chat_products_search_and_fetch(service: Service, wiki: Wiki) -> N
     async with signed_in(service, token) as browser:
         page = await browser.get(found["url"])
         assert (page.status_code, "A kiln is hot." in page.text) == (200, True)
+
+
+@pytest.mark.parametrize("path", ["/token", "/register", "/revoke"])
+async def test_an_incomplete_request_of_a_program_times_out(
+    service: Service, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr("app.http.request.READ_TIMEOUT", 0.1)
+    async with connected_bytes(service) as client:
+        await client.say(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{{".encode())
+        assert (await client.answer())[0] == b"HTTP/1.1 408 Request Timeout"
