@@ -187,7 +187,7 @@ async def parse_file(draft: IngestDraft, data: bytes, category: str) -> ParsedFi
     file_digest = await offload(size, digest, text)
     flagged = await offload(size, flags, text)
     title = draft.title or values.get("title") or extracted.title or file_digest.title or name_of(address) or "Untitled"
-    is_url = urlsplit(address).scheme in ("http", "https") if ":" in address else False
+    is_url = address.lower().startswith(("http:", "https:"))
     return ParsedFile(
         draft=SourceDraft(
             "url" if is_url else "document",
@@ -232,7 +232,10 @@ def fields_of(text: str) -> dict[str, Any]:
 
 def name_of(address: str) -> str:
     """Return the name of a file without its extension as a title, or an empty string if the address has none."""
-    parts = urlsplit(address) if "://" in address else None
+    try:
+        parts = urlsplit(address) if "://" in address else None
+    except ValueError:  # it only looks like a URL, as `http://[draft]/notes` does
+        parts = None
     name = basename(unquote(parts.path).rstrip("/")) or parts.netloc if parts else basename(address)
     return "" if name.startswith("sha256:") else splitext(name)[0].replace("_", " ").replace("-", " ").strip()
 

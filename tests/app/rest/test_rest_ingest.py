@@ -52,6 +52,13 @@ async def test_an_invalid_upload_stores_nothing(rest: Rest, wiki: Wiki) -> None:
     assert await wiki.rows("sources") == await wiki.rows("blobs", "1") == []
 
 
+@pytest.mark.parametrize("address", ["http://[tides", "notes://[tides", "https://a\u2100b/x"])
+async def test_an_address_that_is_not_quite_a_url_is_stored_as_it_is(rest: Rest, wiki: Wiki, address: str) -> None:
+    answer = await upload(rest, b"Low at six.", category="source", address=address)
+    assert answer.status_code == 201, answer.text
+    assert (await wiki.row("sources"))["ref"] == address
+
+
 async def test_the_original_of_an_unknown_or_text_source_is_not_found(rest: Rest) -> None:
     assert refused(await rest.get("/sources/01900000-0000-7000-8000-000000000000/original")) == (404, "NOT_FOUND")
     created = await rest.post("/sources", {"kind": "document", "ref": "a", "content": "A."})
