@@ -2,7 +2,7 @@
 
 const PAUSE = 300; // milliseconds after the last key
 const DRAFTS_MAX = 50; // drafts that are stored in this browser
-const { fetchDocument } = window.cairn;
+const { fetchDocument, isAnswered } = window.cairn;
 const form = document.querySelector("form[data-draft-key]");
 const area = form.querySelector("textarea");
 const editor = form.querySelector("[data-editor]");
@@ -125,7 +125,7 @@ area.addEventListener("paste", async (event) => {
   const answer = await fetch(editor.dataset.paste, request).catch(() => null);
   area.focus();
   // This deprecated command is the only way to insert text so that undo works.
-  document.execCommand("insertText", false, answer?.ok ? await answer.text() : plain);
+  document.execCommand("insertText", false, isAnswered(answer) ? await answer.text() : plain);
 });
 
 area.addEventListener("input", () => {

@@ -1,19 +1,27 @@
 // The script of every page: search suggestions, preview cards of links, and dates in the time zone of the browser.
 // Markup is fetched as parsed documents and never inserted as text, which the policy of the pages forbids.
 
-/** Fetches an HTML document of this service. Returns null unless the status is 200. */
+/** Returns whether a response is an answer, and not an error or the sign-in page, to which an ended session leads. */
+function isAnswered(response) {
+  return Boolean(response?.ok && !response.redirected);
+}
+
+/** Fetches an HTML document of this service. Returns null unless the status is 200, and for the sign-in page. */
 function fetchDocument(address, { body, signal } = {}) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open(body ? "POST" : "GET", address);
     request.responseType = "document";
     if (body) request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
-    request.onloadend = () => resolve(request.status === 200 ? request.response : null);
+    request.onloadend = () => {
+      const isHere = request.status === 200 && new URL(request.responseURL).pathname !== "/sign-in";
+      resolve(isHere ? request.response : null);
+    };
     signal?.addEventListener("abort", () => request.abort());
     request.send(body);
   });
 }
-window.cairn = { fetchDocument };
+window.cairn = { fetchDocument, isAnswered };
 
 // -- search suggestions
 
@@ -111,8 +119,8 @@ picker?.querySelector("input").addEventListener("change", async ({ target }) => 
   const address = `${picker.dataset.file}?name=${encodeURIComponent(file.name)}`;
   const answer = await fetch(address, { method: "POST", body: file }).catch(() => null);
   const isText = answer?.headers.get("content-type")?.startsWith("text/plain");
-  problem.textContent = answer?.ok ? "" : isText ? await answer.text() : picker.dataset.failed;
-  if (!answer?.ok) return;
+  problem.textContent = isAnswered(answer) ? "" : isText ? await answer.text() : picker.dataset.failed;
+  if (!isAnswered(answer)) return;
   document.getElementById("content").value = await answer.text();
   document.getElementById("title").value ||= file.name.replace(/\.[^.]+$/, "");
 });

@@ -156,15 +156,16 @@ RICH = (
 )
 
 
-async def test_pasted_html_becomes_markdown(reader: Reader, tmp_path: Path) -> None:
-    def paste(browser: Tab, kinds: dict[str, str]) -> None:
-        script = "{const given = new DataTransfer();"
-        script += f"for (const [kind, text] of Object.entries({json.dumps(kinds)})) given.setData(kind, text);"
-        script += "const pasted = new ClipboardEvent('paste', {clipboardData: given, bubbles: true, cancelable: true});"
-        browser.run(
-            f"{script} document.querySelector('#body').dispatchEvent(pasted); window.kept = !pasted.defaultPrevented}}"
-        )
+def paste(browser: Tab, kinds: dict[str, str]) -> None:
+    script = "{const given = new DataTransfer();"
+    script += f"for (const [kind, text] of Object.entries({json.dumps(kinds)})) given.setData(kind, text);"
+    script += "const pasted = new ClipboardEvent('paste', {clipboardData: given, bubbles: true, cancelable: true});"
+    browser.run(
+        f"{script} document.querySelector('#body').dispatchEvent(pasted); window.kept = !pasted.defaultPrevented}}"
+    )
 
+
+async def test_pasted_html_becomes_markdown(reader: Reader, tmp_path: Path) -> None:
     def browse() -> None:
         with tab() as browser:
             opened(browser, reader.path("edit") + "?section=food")

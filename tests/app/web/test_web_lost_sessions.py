@@ -1,0 +1,48 @@
+"""Open forms of the reader in a real browser, when the network fails or the session ends."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.app.chromium import EXECUTABLE, tab
+from tests.app.service import serving
+from tests.app.web.conftest import Reader
+from tests.app.web.test_web_in_browser import RICH, opened, paste, pressed, typed
+
+pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
+
+
+async def test_the_sign_in_page_is_never_inserted_into_an_open_form(dsn: str, tmp_path: Path, reader: Reader) -> None:
+    """The session of an open editor ends, and requests of its scripts are redirected to the sign-in page."""
+    (tmp_path / "tides.txt").write_text("Low at six.", encoding="utf-8")
+    async with serving(dsn, tmp_path) as service:
+
+        def browse() -> None:
+            with tab() as browser:
+                opened(browser, f"{service.url}/sign-in?next=%2Fadd-source%2F{reader.owner}")
+                typed(browser, "#token", reader.token)
+                pressed(browser, "Enter")
+                browser.wait_for("location.pathname.startsWith('/add-source/') && !!window.cairn")
+                browser.call("Network.clearBrowserCookies")
+                found = browser.call("Runtime.evaluate", expression="document.querySelector('#file')")["result"]
+                browser.call("DOM.setFileInputFiles", files=[str(tmp_path / "tides.txt")], objectId=found["objectId"])
+                browser.wait_for("document.querySelector('[data-file] [role=alert]').textContent")
+                assert browser.run("document.querySelector('#content').value") == ""
+                opened(
+                    browser, f"{service.url}/sign-in?next=%2Fedit%2F{reader.owner}%2Ftopic%2Faustin%3Fsection%3Dfood"
+                )
+                typed(browser, "#token", reader.token)
+                pressed(browser, "Enter")
+                browser.wait_for("document.querySelector('.preview')?.hidden === false")
+                browser.call("Network.clearBrowserCookies")
+                browser.run("document.querySelector('#body').select()")
+                paste(browser, {"text/html": RICH, "text/plain": "Tides Low at six"})
+                browser.wait_for("!document.querySelector('#body').value.includes('Brisket')")
+                assert browser.run("document.querySelector('#body').value") == "Tides Low at six"
+                browser.run(
+                    "window.cairn.fetchDocument('/suggest/mara?q=a').then((found) => (window.got = `${found}`))"
+                )
+                assert browser.wait_for("window.got") == "null"
+
+        await asyncio.to_thread(browse)
