@@ -46,7 +46,9 @@ function storeDraft() {
   if (drafts.length >= DRAFTS_MAX && !drafts.includes(key)) localStorage.removeItem(drafts[0]);
   localStorage.setItem(key, area.value);
 }
-form.addEventListener("submit", () => localStorage.removeItem(key));
+// The draft is kept until a page shows that it was saved (see reader.js): the request may fail, or the session may end.
+sessionStorage.removeItem("cairn:sent");
+form.addEventListener("submit", () => sessionStorage.setItem("cairn:sent", key));
 
 // -- the headings of the chosen type, unless the person has written something
 

@@ -186,6 +186,17 @@ const wide = document.querySelector(".wide-graph");
 if (wide) wide.scrollLeft = (wide.scrollWidth - wide.clientWidth) / 2;
 
 const reading = document.querySelector(".reading[data-page]");
+
+// A draft that was sent is dropped once the page that it became is shown, or the proposal.
+const sent = sessionStorage.getItem("cairn:sent");
+if (sent && (reading || document.querySelector("[data-proposed]"))) {
+  const [, , page, , before] = sent.split(":"); // cairn:draft:PAGE:SECTION:VERSION, or cairn:draft:new:OWNER
+  const isPage = page === reading?.dataset.page && Number(before) < Number(reading.dataset.version);
+  const isNewPage = page === "new" && reading?.dataset.version === "1";
+  if (!reading || isPage || isNewPage) localStorage.removeItem(sent);
+  sessionStorage.removeItem("cairn:sent");
+}
+
 if (reading) {
   const key = `cairn:read:${reading.dataset.page}`;
   const before = Number(localStorage.getItem(key) ?? reading.dataset.version);

@@ -13,6 +13,27 @@ from tests.app.web.test_web_in_browser import RICH, opened, paste, pressed, type
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
 
 
+async def test_unsaved_text_survives_a_submission_that_fails(reader: Reader) -> None:
+    def browse() -> None:
+        address = reader.path("edit") + "?section=food"
+        network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        with tab() as browser:
+            opened(browser, address)
+            browser.run("document.querySelector('#body').select()")
+            typed(browser, "#body", "Brisket, **hot**.")
+            browser.wait_for("document.querySelector('.preview strong')?.textContent === 'hot'")
+            browser.call("Network.emulateNetworkConditions", offline=True, **network)
+            browser.run("document.querySelector('form[data-draft-key] button:not([type])').click()")
+            browser.wait_for("location.protocol === 'chrome-error:'")
+            browser.call("Network.emulateNetworkConditions", offline=False, **network)
+            opened(browser, reader.path())
+            opened(browser, address)
+            browser.wait_for("document.querySelector('[data-draft]')?.hidden === false")
+            assert browser.run("document.querySelector('#body').value") == "Brisket, **hot**."
+
+    await asyncio.to_thread(browse)
+
+
 async def test_the_sign_in_page_is_never_inserted_into_an_open_form(dsn: str, tmp_path: Path, reader: Reader) -> None:
     """The session of an open editor ends, and requests of its scripts are redirected to the sign-in page."""
     (tmp_path / "tides.txt").write_text("Low at six.", encoding="utf-8")
