@@ -42,17 +42,25 @@ async def sources(visit: Visit) -> Response:
 
 
 async def source(visit: Visit) -> Response:
-    """Show the lines of a source, with the pages that cite it. A long source is shown in parts."""
+    """Show the lines of a source, with the pages that cite it. A long source is shown in parts: one by its number, or
+    the one with a line."""
     found = await visit.query("sources", "Source", id=visit.request.path_params["id"])
     lines = require_source(found)["content"].removesuffix("\n").split("\n")  # as citations count lines
     parts = split_into_parts(lines)
-    text = visit.parameter("part")
-    part = min(int(text), len(parts)) if text.isascii() and text.isdecimal() and 0 < len(text) < 7 else 1
-    start, end = parts[max(part, 1) - 1]
+    part, line = number_of(visit.parameter("part")), number_of(visit.parameter("line"))
+    if line:
+        part = next((number for number, (_, end) in enumerate(parts, 1) if line <= end), 1)
+    part = min(max(part, 1), len(parts))
+    start, end = parts[part - 1]
     cited_lines = {line for cited in found["source"]["citations"]["nodes"] for line in cited_range(cited)}
     numbered_lines = [(number, line, number in cited_lines) for number, line in enumerate(lines[start:end], start + 1)]
-    values: dict[str, Any] = {"lines": numbered_lines, "part": max(part, 1), "parts": len(parts)}
+    values: dict[str, Any] = {"lines": numbered_lines, "part": part, "parts": len(parts)}
     return await visit.show("source.html", may_write=may_write(visit, found["viewer"]), **values, **found)
+
+
+def number_of(text: str) -> int:
+    """Return the number that a parameter of a path gives, or 0 if it gives none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
 
 
 def split_into_parts(lines: list[str]) -> list[tuple[int, int]]:

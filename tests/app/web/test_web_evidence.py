@@ -37,7 +37,7 @@ async def test_a_section_shows_the_cited_passage_of_its_source(
     shown = (await person.get(f"/wiki/{owner}/topic/austin")).text
     assert "How cold it is" in shown
     assert re.findall(r"<blockquote>(.*?)</blockquote>", shown) == ["The pool is cold."]
-    assert f'href="/source/{owner}/{source}#line-2"' in shown
+    assert f'href="/source/{owner}/{source}?line=2#line-2"' in shown
     assert f'href="/source/{owner}/{source}#rests"' in shown
 
 
@@ -61,6 +61,21 @@ async def test_lines_of_a_source_are_counted_as_citations_count_them(
     assert re.findall(r'<li id="line-(\d+)"[^>]* class="cited"><span>(.*?)</span>', shown) == [
         ("2", "The pool is cold.")
     ]
+
+
+async def test_a_link_to_a_line_of_a_long_source_opens_the_part_with_that_line(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await written(wiki, "Austin", "## Water\n\nCold.")
+    source = await wiki.add_source(content="\n".join(f"Line {n} of a long log. {'x' * 100}" for n in range(1, 1_001)))
+    page = await wiki.row("pages", slug="austin")
+    given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 900, "line_end": 901}
+    await cite_source(wiki.database, wiki.scope, **given)
+    (link,) = re.findall(r'href="(/source/[^"]*#line-900)"', (await person.get(f"/wiki/{owner}/topic/austin")).text)
+    assert '<li id="line-900" value="900" class="cited">' in (await person.get(link)).text
+    hits = (await person.get(f"/sources/{owner}?q=900")).text
+    found, number = re.findall(r'href="(/source/[^"]*)#line-(\d+)"', hits)[0]
+    assert f'id="line-{number}"' in (await person.get(found)).text
 
 
 async def test_an_uploaded_file_is_stored_byte_for_byte_with_its_text(
@@ -157,7 +172,7 @@ async def test_sources_are_listed_searched_and_shown_with_citing_pages(
     listed = (await person.get(f"/sources/{owner}")).text
     assert f'href="/source/{owner}/{source}"' in listed
     assert "Cited by 1 page" in listed
-    assert f'href="/source/{owner}/{source}#line-' in (await person.get(f"/sources/{owner}?q=pool")).text
+    assert f'href="/source/{owner}/{source}?line=' in (await person.get(f"/sources/{owner}?q=pool")).text
     assert f'href="/source/{owner}/{source}"' not in (await person.get(f"/sources/{owner}?kind=url")).text
     shown = (await person.get(f"/source/{owner}/{source}")).text
     assert re.findall(r'id="line-(\d)" value="\d" class="cited"', shown) == ["2"]
