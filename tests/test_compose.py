@@ -53,7 +53,7 @@ class Project:
         assert done.returncode == 0, f"{' '.join(words)}: {done.stdout}\n{done.stderr}"
         return done.stdout
 
-    def cairn(self, *words: str) -> str:
+    def run_cairn(self, *words: str) -> str:
         """Run a command in the container of the service."""
         return self.compose("exec", "--no-TTY", self.service, "cairn", *words)
 
@@ -81,10 +81,10 @@ def running(service: str, *others: str) -> Iterator[Project]:
     project = Project(service, others)
     try:
         project.start()
-        project.cairn("tenants", "create", "acme")
-        project.cairn("owners", "create", "ada", "--tenant", "acme", "--kind", "user")
-        project.tenant = json.loads(project.cairn("tenants", "list", "--json"))[0]["id"]
-        project.token = project.cairn("token", "--tenant", "acme", "--owner", "ada").strip()
+        project.run_cairn("tenants", "create", "acme")
+        project.run_cairn("owners", "create", "ada", "--tenant", "acme", "--kind", "user")
+        project.tenant = json.loads(project.run_cairn("tenants", "list", "--json"))[0]["id"]
+        project.token = project.run_cairn("token", "--tenant", "acme", "--owner", "ada").strip()
         yield project
     finally:
         project.compose("down", "--volumes", "--remove-orphans")
@@ -128,8 +128,8 @@ def test_pages_of_the_default_profile_survive_kills() -> None:
     with running("cairn", "worker") as project:
         check_pages_outlive_kills(project, ("cairn", "postgres"))
         project.ask(RETAIN)
-        project.cairn("compile", "--wait", "--tenant", "acme", "--owner", "ada")
-        assert "1,260" in project.cairn("sources", "search", "kiln", "--tenant", "acme", "--owner", "ada")
+        project.run_cairn("compile", "--wait", "--tenant", "acme", "--owner", "ada")
+        assert "1,260" in project.run_cairn("sources", "search", "kiln", "--tenant", "acme", "--owner", "ada")
         assert httpx.get(f"http://127.0.0.1:{project.port}/graphiql").status_code == 200
 
 

@@ -75,8 +75,8 @@ def test_promtool_accepts_the_alert_rules_and_their_tests_pass() -> None:
     if tool is None:
         pytest.skip("promtool is not installed: it is in the package prometheus")
     for arguments in (["check", "rules", ALERTS.name], ["test", "rules", "alerts_test.yml"]):
-        ran = subprocess.run([tool, *arguments], cwd=PROMETHEUS, capture_output=True, text=True)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
+        result = subprocess.run([tool, *arguments], cwd=PROMETHEUS, capture_output=True, text=True)
+        assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_the_dashboard_can_be_imported_into_grafana() -> None:

@@ -1,4 +1,4 @@
-"""Runs `cairn` in its own processes, as a terminal does, and in the process of the test."""
+"""Helpers that run `cairn` in new processes, as a terminal does, or in the process of the test."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from tests.forked import ROOT, Command, FreshCommand, Settings
 READY = re.compile(r"^(?:curl|Cairn serves) .*\n", re.MULTILINE)
 
 
-class Ran(NamedTuple):
+class CommandResult(NamedTuple):
     """The exit code and the output of a command that has ended."""
 
     code: int
@@ -28,13 +28,14 @@ class Ran(NamedTuple):
 
     @property
     def error(self) -> dict[str, str]:
-        """The error in the last line of stderr; the lines before it report what was done until then."""
+        """The error in the last line of stderr; the lines before it report progress."""
         error: dict[str, str] = json.loads(self.err.splitlines()[-1])["error"]
         return error
 
 
 MARA = ("--tenant", "acme", "--owner", "mara")
-Cairn = Callable[..., Ran]
+"""The options that name the wiki of Mara in the tenant acme."""
+RunCommand = Callable[..., CommandResult]
 """A function that runs a command with the given arguments."""
 
 
@@ -46,21 +47,21 @@ def environment(data_dir: Path) -> dict[str, str]:
     return {**paths, "CAIRN_SWEEP_AT": "never", "CAIRN_SLOW_LOOP": "0"}
 
 
-def cairn(data_dir: Path, *arguments: str) -> Ran:
+def run_in_new_process(data_dir: Path, *arguments: str) -> CommandResult:
     """Run a command in its own process with the embedded server in that folder, and wait for it."""
-    return ran(arguments, environment(data_dir))
+    return run_command(arguments, environment(data_dir))
 
 
-def ran(arguments: Sequence[str], settings: Settings, given: str = "") -> Ran:
+def run_command(arguments: Sequence[str], settings: Settings, given: str = "") -> CommandResult:
     """Run a command in its own process with only these variables, and wait for it."""
     with Command(arguments, settings, given=given) as command:
         out, err = command.communicate(60)
         assert "Traceback" not in err
-        return Ran(command.wait(), out, err)
+        return CommandResult(command.wait(), out, err)
 
 
-def cairn_here(data_dir: Path, *arguments: str, **settings: str) -> Ran:
-    """Run a command in this process."""
+def run_in_this_process(data_dir: Path, *arguments: str, **settings: str) -> CommandResult:
+    """Run a command in this process, with that data folder."""
     wanted = {name: value for name, value in environment(data_dir).items() if name.startswith("CAIRN_")}
     wanted |= {f"CAIRN_{name.upper()}": value for name, value in settings.items()}
     others = {name: value for name, value in os.environ.items() if not name.startswith("CAIRN_")}
@@ -69,44 +70,48 @@ def cairn_here(data_dir: Path, *arguments: str, **settings: str) -> Ran:
         code = main(arguments)
         out.flush()
         err.flush()
-    return Ran(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
+    return CommandResult(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
 
-class Serving:
-    """A command that serves, in its own process group, and is ready. With `is_fresh`, it gets a new interpreter."""
+class ServingCommand:
+    """A running command that serves requests, in its own process group. With `is_fresh`, it has a new interpreter."""
 
     def __init__(
         self, data_dir: Path, *arguments: str, cwd: Path = ROOT, is_fresh: bool = False, **settings: str
     ) -> None:
         given = environment(data_dir) | {f"CAIRN_{name.upper()}": value for name, value in settings.items()}
         self.process = (FreshCommand if is_fresh else Command)(arguments, given, cwd)
-        while not READY.search(self.said):
+        while not READY.search(self.stdout):
             assert self.process.poll() is None, self.process.err
             time.sleep(0.01)
 
-    def __enter__(self) -> "Serving":
+    def __enter__(self) -> "ServingCommand":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.process.close()
 
     @property
-    def said(self) -> str:
-        """What the command has written to stdout."""
+    def stdout(self) -> str:
+        """The text that the command has written to stdout."""
         return self.process.out
 
-    def found(self, pattern: str) -> str:
-        found = re.search(pattern, self.said)
-        assert found, self.said
+    def find_in_stdout(self, pattern: str) -> str:
+        """Return the first group of a pattern that stdout must match."""
+        found = re.search(pattern, self.stdout)
+        assert found, self.stdout
         return found[1]
 
     @property
     def url(self) -> str:
-        return self.found(r"(http://\S+/graphql)\b")
+        return self.find_in_stdout(r"(http://\S+/graphql)\b")
 
     def ask(self, query: str, token: str | None = None) -> Any:
         """Return the data of one operation."""
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token or self.found('Token +(.+)')}"}
+        headers = {
+            "Content-Type": "application/json",
+            "Authorization": f"Bearer {token or self.find_in_stdout('Token +(.+)')}",
+        }
         request = urllib.request.Request(self.url, json.dumps({"query": query}).encode(), headers)
         with urllib.request.urlopen(request, timeout=10) as answer:
             body = json.load(answer)

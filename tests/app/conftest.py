@@ -17,7 +17,7 @@ from resolvers.auth.owners import OwnerKind, create_owner
 from resolvers.tenants.tenants import create_tenant
 from tests.app.clients.agents import Agent, agent
 from tests.app.clients.web_client import signed_in
-from tests.app.command_line import Cairn, Ran
+from tests.app.command_line import CommandResult, RunCommand
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -75,41 +75,41 @@ async def owner(wiki: Wiki) -> str:
 
 
 @pytest.fixture
-async def mara(service: Service, token: str) -> AsyncIterator[Agent]:
-    """An agent with that token. It has its own task, because its client must end in the task in which it began."""
-    here, gone = asyncio.get_running_loop().create_future(), asyncio.Event()
+async def mcp_agent(service: Service, token: str) -> AsyncIterator[Agent]:
+    """An MCP agent with that token. It has its own task, because its client must end in the task in which it began."""
+    connected, finished = asyncio.get_running_loop().create_future(), asyncio.Event()
 
-    async def live() -> None:
-        async with agent(service, token) as one:
-            here.set_result(one)
-            await gone.wait()
+    async def keep_connected() -> None:
+        async with agent(service, token) as connected_agent:
+            connected.set_result(connected_agent)
+            await finished.wait()
 
-    living = asyncio.create_task(live())
-    await asyncio.wait((living, here), return_when=asyncio.FIRST_COMPLETED)
-    yield here.result() if here.done() else await living
-    gone.set()
-    await living
+    task = asyncio.create_task(keep_connected())
+    await asyncio.wait((task, connected), return_when=asyncio.FIRST_COMPLETED)
+    yield connected.result() if connected.done() else await task
+    finished.set()
+    await task
 
 
 @pytest.fixture
-def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cairn:
-    """A function that runs a command in this process, without settings except an empty data folder."""
+def run_cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> RunCommand:
+    """Return a function that runs a command in this process, with an empty data folder and no other settings."""
     for name in [name for name in os.environ if name.startswith("CAIRN_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("CAIRN_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("COLUMNS", "80")
 
-    def run(*arguments: str) -> Ran:
+    def run(*arguments: str) -> CommandResult:
         capsys.readouterr()
         code = main(arguments)
-        return Ran(code, *capsys.readouterr())
+        return CommandResult(code, *capsys.readouterr())
 
     return run
 
 
 @pytest.fixture
-async def acme(cairn: Cairn, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cairn:
-    """The same function with a database, a tenant and two owners."""
+async def run_in_acme(run_cairn: RunCommand, dsn: str, monkeypatch: pytest.MonkeyPatch) -> RunCommand:
+    """Return a function that runs a command on a database with the tenant acme and its owners mara and team."""
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
     opened = database.Database(dsn, size=1)
     await opened.open()
@@ -117,4 +117,4 @@ async def acme(cairn: Cairn, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cairn
     await create_owner(opened, tenant.id, OwnerKind.USER, "mara", "mara")
     await create_owner(opened, tenant.id, OwnerKind.SHARED, "team", "The team")
     await opened.close()
-    return cairn
+    return run_cairn

@@ -112,14 +112,14 @@ async def test_rest_writes_and_reads_page_fields(rest: Rest, wiki: Wiki) -> None
 
 
 async def test_tools_write_and_read_page_fields(service: Service, token: str, rest: Rest) -> None:
-    async with agent(service, token) as mara:
-        await mara.call("wiki_create", title="Plan", type="topic", content="A plan.", sensitivity="confidential")
+    async with agent(service, token) as mcp_agent:
+        await mcp_agent.call("wiki_create", title="Plan", type="topic", content="A plan.", sensitivity="confidential")
         given = {"expires_at": "2027-03-02", "owner_role": "architect", "contradicts": ["Topic/other"]}
-        await mara.call("wiki_update", page="plan", stated_confidence="high", supersedes=["[[old]]"], **given)
-        page, text = await mara.call("wiki_read", page="plan"), await mara.text("wiki_read", page="plan")
-        await mara.call("wiki_update", page="plan", owner_role="", expires_at="")
-        after = await mara.call("wiki_read", page="plan")
-        error, _ = await mara.refused("wiki_update", page="plan", sensitivity="hush")
+        await mcp_agent.call("wiki_update", page="plan", stated_confidence="high", supersedes=["[[old]]"], **given)
+        page, text = await mcp_agent.call("wiki_read", page="plan"), await mcp_agent.text("wiki_read", page="plan")
+        await mcp_agent.call("wiki_update", page="plan", owner_role="", expires_at="")
+        after = await mcp_agent.call("wiki_read", page="plan")
+        error, _ = await mcp_agent.refused("wiki_update", page="plan", sensitivity="hush")
     assert page["expires_at"] == "2027-03-02T00:00:00.000000Z"
     assert page == page | {
         "sensitivity": "confidential", "stated_confidence": "high", "owner_role": "architect",

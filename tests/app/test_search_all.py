@@ -6,7 +6,7 @@ import pytest
 
 from tests.app.clients.agents import Agent
 from tests.app.clients.rest_client import Rest, refused
-from tests.app.command_line import Cairn
+from tests.app.command_line import RunCommand
 from tests.app.service import Service
 
 TEXT = "The old kiln cracked in the frost."
@@ -49,26 +49,26 @@ async def test_rest_reports_invalid_parameters(rest: Rest) -> None:
         assert (refused(answer), answer.json().get("field")) == ((status, code), field), query
 
 
-async def test_an_agent_searches_pages_and_sources(mara: Agent) -> None:
-    await mara.call("wiki_create", title="Pottery", type="topic", content=TEXT)
-    await mara.call("wiki_remember", content=TEXT)
-    found = await mara.call("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
+async def test_an_agent_searches_pages_and_sources(mcp_agent: Agent) -> None:
+    await mcp_agent.call("wiki_create", title="Pottery", type="topic", content=TEXT)
+    await mcp_agent.call("wiki_remember", content=TEXT)
+    found = await mcp_agent.call("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
     passage, page = found["results"]
     assert (passage["text"], passage["lines"], passage["superseded_by"]) == (TEXT, "1-1", None)
     assert (page["page"], page["space"]) == ("topic/pottery", passage["space"])
-    text = await mara.text("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
+    text = await mcp_agent.text("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
     assert text.startswith("2 hits")
-    assert (await mara.call("wiki_search", query="kiln owner:moon", **{"in": ["pages"]}))["results"] == []
-    error, _ = await mara.refused("wiki_search", query="kiln", **{"in": []})
+    assert (await mcp_agent.call("wiki_search", query="kiln owner:moon", **{"in": ["pages"]}))["results"] == []
+    error, _ = await mcp_agent.refused("wiki_search", query="kiln", **{"in": []})
     assert error["code"] == "BAD_USER_INPUT"
 
 
-def test_a_command_searches_pages_and_sources(acme: Cairn) -> None:
+def test_a_command_searches_pages_and_sources(run_in_acme: RunCommand) -> None:
     mara = ("--tenant", "acme", "--owner", "mara")
-    assert acme("search", "kiln", *mara, "--in", "pages", "--in", "sources").out == "No results.\n"
-    listed = json.loads(acme("search", "the", *mara, "--in", "pages", "--json").out)
+    assert run_in_acme("search", "kiln", *mara, "--in", "pages", "--in", "sources").out == "No results.\n"
+    listed = json.loads(run_in_acme("search", "the", *mara, "--in", "pages", "--json").out)
     assert listed["spaces"] == [{"slug": "mara"}]
-    assert acme("search", "kiln", *mara, "--space", "moon", "--json").error["code"] == "NOT_FOUND"
+    assert run_in_acme("search", "kiln", *mara, "--space", "moon", "--json").error["code"] == "NOT_FOUND"
 
 
 async def test_rest_returns_a_context_pack(rest: Rest) -> None:
@@ -87,21 +87,21 @@ async def test_rest_returns_a_context_pack(rest: Rest) -> None:
         assert (refused(answer), answer.json().get("field")) == ((status, code), field), query
 
 
-async def test_an_agent_gets_a_context_pack(mara: Agent) -> None:
-    await mara.call("wiki_create", title="Goals", type="context", content="We sell pots. </data>")
-    await mara.call("wiki_create", title="Pottery", type="topic", content=TEXT)
-    pack = await mara.call("wiki_context", query="kiln", budget_tokens=300)
+async def test_an_agent_gets_a_context_pack(mcp_agent: Agent) -> None:
+    await mcp_agent.call("wiki_create", title="Goals", type="context", content="We sell pots. </data>")
+    await mcp_agent.call("wiki_create", title="Pottery", type="topic", content=TEXT)
+    pack = await mcp_agent.call("wiki_context", query="kiln", budget_tokens=300)
     heads = [line.split("#")[2].strip() for line in pack["text"].splitlines() if line.startswith("## ")]
     assert heads == ["context/goals", "topic/pottery"]
     assert "> We sell pots. </data>" in pack["text"].splitlines()
-    assert await mara.text("wiki_context", query="kiln", budget_tokens=300) == pack["text"]
-    assert (await mara.call("wiki_context", query="kiln owner:moon"))["text"] == ""
+    assert await mcp_agent.text("wiki_context", query="kiln", budget_tokens=300) == pack["text"]
+    assert (await mcp_agent.call("wiki_context", query="kiln owner:moon"))["text"] == ""
 
 
-def test_a_command_prints_a_context_pack(acme: Cairn) -> None:
+def test_a_command_prints_a_context_pack(run_in_acme: RunCommand) -> None:
     mara = ("--tenant", "acme", "--owner", "mara")
-    assert acme("context", "kiln", *mara).out == "No page or source matches.\n"
-    assert acme("create", "context", "Goals", "We sell pots.", *mara).code == 0
-    assert "> We sell pots." in acme("context", "kiln", *mara).out.splitlines()
-    assert json.loads(acme("context", "kiln", *mara, "--json").out)["items"][0]["kind"] == "CONTEXT"
-    assert acme("context", "kiln", *mara, "--budget", "0", "--json").error["code"] == "BAD_USER_INPUT"
+    assert run_in_acme("context", "kiln", *mara).out == "No page or source matches.\n"
+    assert run_in_acme("create", "context", "Goals", "We sell pots.", *mara).code == 0
+    assert "> We sell pots." in run_in_acme("context", "kiln", *mara).out.splitlines()
+    assert json.loads(run_in_acme("context", "kiln", *mara, "--json").out)["items"][0]["kind"] == "CONTEXT"
+    assert run_in_acme("context", "kiln", *mara, "--budget", "0", "--json").error["code"] == "BAD_USER_INPUT"

@@ -75,15 +75,15 @@ async def test_rest_makes_a_stub_with_its_source_or_nothing(
     assert (again.status_code, again.json()["code"]) == (409, "PAGE_EXISTS")
 
 
-async def test_an_agent_creates_a_stub_from_a_remembered_source(mara: Agent, wiki: Wiki) -> None:
-    source = await mara.call("wiki_remember", content="Roast 5 kg.")
-    error, _ = await mara.refused("wiki_stub", type="concept", **WHOLE | {"how_to_apply": ""})
+async def test_an_agent_creates_a_stub_from_a_remembered_source(mcp_agent: Agent, wiki: Wiki) -> None:
+    source = await mcp_agent.call("wiki_remember", content="Roast 5 kg.")
+    error, _ = await mcp_agent.refused("wiki_stub", type="concept", **WHOLE | {"how_to_apply": ""})
     assert error["field"] == "howToApply"
-    created = await mara.call("wiki_stub", type="concept", source=source["source_id"], **WHOLE)
+    created = await mcp_agent.call("wiki_stub", type="concept", source=source["source_id"], **WHOLE)
     assert created == {"page": "concept/small-batches", "version": 1, "changed": True}
     assert (await wiki.row("pages"))["body_md"].startswith(BODY)
     assert [str(row["source_id"]) for row in await wiki.rows("section_sources")] == [source["source_id"]]
-    error, _ = await mara.refused("wiki_stub", type="concept", **WHOLE)
+    error, _ = await mcp_agent.refused("wiki_stub", type="concept", **WHOLE)
     assert error["code"] == "PAGE_EXISTS"
 
 

@@ -317,12 +317,12 @@ def test_an_unprivileged_user_without_a_home_can_run_a_server(data_dir: Path) ->
     os.chown(data_dir, nobody.pw_uid, nobody.pw_gid)
     become = f"import os; os.setgroups([]); os.setgid({nobody.pw_gid}); os.setuid({nobody.pw_uid})\n"
     script = COMMAND.replace("with Embedded", become + "with Embedded").replace("asyncio.sleep(60)", "asyncio.sleep(0)")
-    ran = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-W", "error", "-c", script, str(data_dir)], cwd=ROOT, env={"PYTHONPATH": str(ROOT)},
         capture_output=True, text=True,
     )  # fmt: skip
-    assert ran.stderr == ""
-    assert ran.stdout == "ready\nstill there\n"
+    assert result.stderr == ""
+    assert result.stdout == "ready\nstill there\n"
     assert (data_dir / "postgres").stat().st_uid == nobody.pw_uid
     with EmbeddedServer(data_dir, durable=False):
         assert (data_dir / "postgres" / "postmaster.pid").stat().st_uid == nobody.pw_uid

@@ -40,10 +40,10 @@ async def tenant_id(database: Database) -> UUID:
 
 
 @pytest.fixture
-async def mara(database: Database, tenant_id: UUID) -> UUID:
+async def mara_id(database: Database, tenant_id: UUID) -> UUID:
     return (await create_owner(database, tenant_id, OwnerKind.USER, "mara", "Mara")).id
 
 
 @pytest.fixture
-async def ines(database: Database, tenant_id: UUID) -> UUID:
+async def ines_id(database: Database, tenant_id: UUID) -> UUID:
     return (await create_owner(database, tenant_id, OwnerKind.USER, "ines", "Ines")).id

@@ -12,74 +12,75 @@ from db.migrate import migrate
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth.credentials import Signing
 from resolvers.auth.oauth import AuthorizationRequest, Client, authorize, find_by_code, redeem_code
-from tests.app.command_line import MARA, Cairn
+from tests.app.command_line import MARA, RunCommand
 
 
-def run_json(run: Cairn, *arguments: str) -> dict[str, object]:
+def run_json(run: RunCommand, *arguments: str) -> dict[str, object]:
     """Run a command with `--json` and return its result."""
-    ran = run(*arguments, "--json")
-    assert ran.code == 0, ran.err
-    result: dict[str, object] = orjson.loads(ran.out)
-    return result
+    result = run(*arguments, "--json")
+    assert result.code == 0, result.err
+    report: dict[str, object] = orjson.loads(result.out)
+    return report
 
 
 def test_a_backup_is_made_verified_and_restored(
-    acme: Cairn, empty_dsn: str, cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_in_acme: RunCommand, empty_dsn: str, cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if cluster is not None:
         pytest.skip("a backup is verified in one server")
-    assert acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
+    assert run_in_acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
     secret = tmp_path / "data" / "token-secret"
     secret.parent.mkdir(exist_ok=True)
     secret.write_text("a secret")
     place = str(tmp_path / "backup")
-    backup = run_json(acme, "backup", place)
+    backup = run_json(run_in_acme, "backup", place)
     assert backup["tokenSecret"] is True
     assert backup["tables"]["pages"]["rows"] == 1  # type: ignore[index]
-    again = acme("backup", place, "--json")
+    again = run_in_acme("backup", place, "--json")
     assert (again.code, again.error["code"]) == (1, "ARCHIVE_REFUSED")
-    verified = run_json(acme, "backup", "verify", place)
+    verified = run_json(run_in_acme, "backup", "verify", place)
     assert (verified["isWhole"], verified["questions"], verified["brokenTables"]) == (True, 1, [])
-    refused = acme("restore", place, "--json")
+    refused = run_in_acme("restore", place, "--json")
     assert refused.error["code"] == "ARCHIVE_REFUSED"
     assert "--replace" in refused.error["message"]
     monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
     secret.write_text("another secret")
-    assert "another secret" in acme("restore", place).err
+    assert "another secret" in run_in_acme("restore", place).err
     secret.unlink()
-    assert run_json(acme, "restore", place)["tokenSecret"] is True
+    assert run_json(run_in_acme, "restore", place)["tokenSecret"] is True
     assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("a secret", 0o600)
-    assert "It is hot." in acme("page", "topic/kiln", *MARA).out
+    assert "It is hot." in run_in_acme("page", "topic/kiln", *MARA).out
     (tmp_path / "backup" / "tables" / "pages.copy.gz").write_bytes(b"")
-    broken = acme("backup", "verify", place, "--json")
+    broken = run_in_acme("backup", "verify", place, "--json")
     assert (broken.code, broken.error["code"]) == (1, "ARCHIVE_BROKEN")
     # A page is restored to one of its versions by the same word, as before.
-    assert "already has this content" in acme("restore", "topic/kiln", "1", *MARA).out
+    assert "already has this content" in run_in_acme("restore", "topic/kiln", "1", *MARA).out
 
 
 def test_an_unmigrated_database_can_be_backed_up(
-    cairn: Cairn, empty_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_cairn: RunCommand, empty_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asyncio.run(migrate(empty_dsn, to="0090"))
     monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
-    assert run_json(cairn, "backup", str(tmp_path / "backup"))["revision"] == "0090"
+    assert run_json(run_cairn, "backup", str(tmp_path / "backup"))["revision"] == "0090"
 
 
-def test_the_operator_audit_log_records_backups_exports_and_imports(acme: Cairn, tmp_path: Path) -> None:
+def test_the_operator_audit_log_records_backups_exports_and_imports(run_in_acme: RunCommand, tmp_path: Path) -> None:
     tenant = (
-        run_json(acme, "backup", str(tmp_path / "backup")) and orjson.loads(acme("tenants", "list", "--json").out)[0]
+        run_json(run_in_acme, "backup", str(tmp_path / "backup"))
+        and orjson.loads(run_in_acme("tenants", "list", "--json").out)[0]
     )
-    run_json(acme, "tenants", "export", "acme", str(tmp_path / "acme"))
-    run_json(acme, "tenants", "import", str(tmp_path / "acme"))
-    events = orjson.loads(acme("audit", "--json").out)
+    run_json(run_in_acme, "tenants", "export", "acme", str(tmp_path / "acme"))
+    run_json(run_in_acme, "tenants", "import", str(tmp_path / "acme"))
+    events = orjson.loads(run_in_acme("audit", "--json").out)
     assert [event["action"] for event in events] == ["backup.created", "tenant.exported", "tenant.imported"]
     assert [event["subject"] for event in events] == [None, tenant["id"], tenant["id"]]
     assert {event["outcome"] for event in events} == {"done"}
 
 
-def test_the_audit_log_records_a_token_without_its_value(acme: Cairn) -> None:
-    token = run_json(acme, "token", *MARA, "--role", "reader", "--ttl", "1h")
-    log = acme("audit", "--tenant", "acme", "--action", "token", "--json").out
+def test_the_audit_log_records_a_token_without_its_value(run_in_acme: RunCommand) -> None:
+    token = run_json(run_in_acme, "token", *MARA, "--role", "reader", "--ttl", "1h")
+    log = run_in_acme("audit", "--tenant", "acme", "--action", "token", "--json").out
     (event,) = orjson.loads(log)
     assert (event["action"], event["subject"], event["detail"]) == (
         "token.created", token["ownerId"], {"role": "reader", "seconds": 3600}
@@ -87,24 +88,26 @@ def test_the_audit_log_records_a_token_without_its_value(acme: Cairn) -> None:
     assert str(token["token"]) not in log
 
 
-def test_keys_are_rotated_and_the_rotation_is_logged(acme: Cairn) -> None:
+def test_keys_are_rotated_and_the_rotation_is_logged(run_in_acme: RunCommand) -> None:
     limits = ["--scope", "wiki:read", "--network", "10.0.0.0/8"]
-    issued = run_json(acme, "keys", "create", "--tenant", "acme", "--owner", "mara", "--name", "crawler", *limits)
-    rotated = run_json(acme, "keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "1h")
+    issued = run_json(
+        run_in_acme, "keys", "create", "--tenant", "acme", "--owner", "mara", "--name", "crawler", *limits
+    )
+    rotated = run_json(run_in_acme, "keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "1h")
     assert rotated["key"] != issued["key"]
-    (listed,) = orjson.loads(acme("keys", "list", "--tenant", "acme", "--json").out)
+    (listed,) = orjson.loads(run_in_acme("keys", "list", "--tenant", "acme", "--json").out)
     assert (listed["scopes"], listed["networks"], listed["usedAt"]) == (["wiki:read"], ["10.0.0.0/8"], None)
     assert listed["formerUntil"] == rotated["formerUntil"]
-    log = acme("audit", "--tenant", "acme", "--action", "api_key")
+    log = run_in_acme("audit", "--tenant", "acme", "--action", "api_key")
     assert [line.split()[2] for line in log.out.splitlines()[1:]] == ["api_key.created", "api_key.rotated"]
     assert str(rotated["key"]) not in log.out
-    assert orjson.loads(acme("audit", "--tenant", "acme", "--refused", "--json").out) == []
-    refused = acme("keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "100d", "--json")
+    assert orjson.loads(run_in_acme("audit", "--tenant", "acme", "--refused", "--json").out) == []
+    refused = run_in_acme("keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "100d", "--json")
     assert refused.error["code"] == "BAD_USER_INPUT"
 
 
-def test_an_authorised_program_is_listed_until_it_is_disconnected(acme: Cairn, dsn: str) -> None:
-    (mara, team) = orjson.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
+def test_an_authorised_program_is_listed_until_it_is_disconnected(run_in_acme: RunCommand, dsn: str) -> None:
+    (mara, team) = orjson.loads(run_in_acme("owners", "list", "--tenant", "acme", "--json").out)
     assert (mara["slug"], team["slug"]) == ("mara", "team")
 
     async def authorise_program() -> None:
@@ -122,64 +125,67 @@ def test_an_authorised_program_is_listed_until_it_is_disconnected(acme: Cairn, d
             await database.close()
 
     asyncio.run(authorise_program())
-    (program,) = orjson.loads(acme("programs", "list", *MARA, "--json").out)
+    (program,) = orjson.loads(run_in_acme("programs", "list", *MARA, "--json").out)
     assert (program["name"], program["role"]) == ("Kettle watcher", "reader")
-    assert "Kettle watcher" in acme("programs", "list", *MARA).out
-    assert orjson.loads(acme("programs", "list", "--tenant", "acme", "--owner", "team", "--json").out) == []
-    elsewhere = acme("programs", "disconnect", program["id"], "--tenant", "acme", "--owner", "team", "--json")
+    assert "Kettle watcher" in run_in_acme("programs", "list", *MARA).out
+    assert orjson.loads(run_in_acme("programs", "list", "--tenant", "acme", "--owner", "team", "--json").out) == []
+    elsewhere = run_in_acme("programs", "disconnect", program["id"], "--tenant", "acme", "--owner", "team", "--json")
     assert (elsewhere.code, elsewhere.error["code"]) == (1, "NOT_FOUND")
-    assert run_json(acme, "programs", "disconnect", program["id"], *MARA) == {"id": program["id"], "disconnected": True}
-    assert orjson.loads(acme("programs", "list", *MARA, "--json").out) == []
-    assert acme("programs", "disconnect", program["id"], *MARA, "--json").error["code"] == "NOT_FOUND"
+    assert run_json(run_in_acme, "programs", "disconnect", program["id"], *MARA) == {
+        "id": program["id"],
+        "disconnected": True,
+    }
+    assert orjson.loads(run_in_acme("programs", "list", *MARA, "--json").out) == []
+    assert run_in_acme("programs", "disconnect", program["id"], *MARA, "--json").error["code"] == "NOT_FOUND"
 
 
-def test_the_error_of_an_unreachable_database_hides_its_password(acme: Cairn, tmp_path: Path) -> None:
+def test_the_error_of_an_unreachable_database_hides_its_password(run_in_acme: RunCommand, tmp_path: Path) -> None:
     wrong = "postgresql://nobody:secret@127.0.0.1:1/cairn"
-    ran = acme("tenants", "transfer", "acme", "--to", wrong)
-    assert ran.code == 1
-    assert "The database of --to cannot be reached" in ran.err
-    assert "secret" not in ran.err
+    result = run_in_acme("tenants", "transfer", "acme", "--to", wrong)
+    assert result.code == 1
+    assert "The database of --to cannot be reached" in result.err
+    assert "secret" not in result.err
 
 
-def test_a_transfer_of_no_tenant_deletes_nothing(acme: Cairn, tmp_path: Path) -> None:
+def test_a_transfer_of_no_tenant_deletes_nothing(run_in_acme: RunCommand, tmp_path: Path) -> None:
     kept = [tmp_path / "export" / "MANIFEST.json", tmp_path / "data" / "token-secret"]
     for file in kept:
         file.parent.mkdir(parents=True)
         file.write_text("kept")
     for name in (str(tmp_path / "export"), "..", "../../export", "."):
-        ran = acme("tenants", "transfer", name, "--to", "postgresql://nobody@127.0.0.1:1/cairn", "--json")
-        assert (ran.code, ran.error["code"]) == (1, "NOT_FOUND")
+        result = run_in_acme("tenants", "transfer", name, "--to", "postgresql://nobody@127.0.0.1:1/cairn", "--json")
+        assert (result.code, result.error["code"]) == (1, "NOT_FOUND")
         assert [file.read_text() for file in kept if file.exists()] == ["kept", "kept"]
 
 
-def test_erase_counts_rows_in_a_dry_run_and_needs_a_confirmation(acme: Cairn) -> None:
-    assert acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
+def test_erase_counts_rows_in_a_dry_run_and_needs_a_confirmation(run_in_acme: RunCommand) -> None:
+    assert run_in_acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
     for words in (
         ("tenants", "erase", "acme"),
         ("owners", "erase", "mara", "--tenant", "acme"),
         ("sources", "erase", "--by", "mara", "--tenant", "acme"),
     ):
-        assert "Give --dry-run" in acme(*words).err
-        assert acme(*words, "--dry-run", "--yes").code == 1
-        assert acme(*words, "--dry-run").code == 0
-    assert "Nobody called jo has" in acme("sources", "erase", "--by", "jo", "--tenant", "acme", "--dry-run").err
-    counted = run_json(acme, "owners", "erase", "mara", "--tenant", "acme", "--dry-run")
-    erased = run_json(acme, "owners", "erase", "mara", "--tenant", "acme", "--yes")
+        assert "Give --dry-run" in run_in_acme(*words).err
+        assert run_in_acme(*words, "--dry-run", "--yes").code == 1
+        assert run_in_acme(*words, "--dry-run").code == 0
+    assert "Nobody called jo has" in run_in_acme("sources", "erase", "--by", "jo", "--tenant", "acme", "--dry-run").err
+    counted = run_json(run_in_acme, "owners", "erase", "mara", "--tenant", "acme", "--dry-run")
+    erased = run_json(run_in_acme, "owners", "erase", "mara", "--tenant", "acme", "--yes")
     assert counted["counts"] == erased["counts"] != {}
-    assert "There is no owner" in acme("owners", "erase", "mara", "--tenant", "acme", "--yes").err
-    run_json(acme, "tenants", "erase", "acme", "--yes")
-    listed = orjson.loads(acme("tenants", "erasures", str(erased["tenantId"]), "--json").out)
+    assert "There is no owner" in run_in_acme("owners", "erase", "mara", "--tenant", "acme", "--yes").err
+    run_json(run_in_acme, "tenants", "erase", "acme", "--yes")
+    listed = orjson.loads(run_in_acme("tenants", "erasures", str(erased["tenantId"]), "--json").out)
     assert [erasure["kind"] for erasure in listed] == ["owner", "tenant"]
     assert all(erasure["erasedBy"].startswith("operator") for erasure in listed)
-    assert orjson.loads(acme("tenants", "list", "--json").out) == []
+    assert orjson.loads(run_in_acme("tenants", "list", "--json").out) == []
 
 
-def test_a_tenant_sets_its_retention_periods(acme: Cairn) -> None:
+def test_a_tenant_sets_its_retention_periods(run_in_acme: RunCommand) -> None:
     none = dict.fromkeys(("activity", "audit", "jobs", "revisions", "sources"))
-    assert run_json(acme, "tenants", "retention", "acme") == none
-    chosen = run_json(acme, "tenants", "retention", "acme", "--revisions", "52w", "--sources", "forever")
+    assert run_json(run_in_acme, "tenants", "retention", "acme") == none
+    chosen = run_json(run_in_acme, "tenants", "retention", "acme", "--revisions", "52w", "--sources", "forever")
     assert chosen == none | {"revisions": 364, "sources": 0}
-    assert run_json(acme, "tenants", "retention", "acme", "--revisions", "default") == none | {"sources": 0}
-    assert "for ever" in acme("tenants", "retention", "acme").out
+    assert run_json(run_in_acme, "tenants", "retention", "acme", "--revisions", "default") == none | {"sources": 0}
+    assert "for ever" in run_in_acme("tenants", "retention", "acme").out
     for wrong in ("3", "12h", "soon"):
-        assert acme("tenants", "retention", "acme", "--jobs", wrong).code == 2
+        assert run_in_acme("tenants", "retention", "acme", "--jobs", wrong).code == 2

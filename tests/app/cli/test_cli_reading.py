@@ -20,7 +20,7 @@ from app.settings import Settings
 from db.database import Database
 from db.tables import SOURCE_KINDS
 from schema.enums import WikiPageOrder
-from tests.app.command_line import MARA, Cairn
+from tests.app.command_line import MARA, RunCommand
 from tests.forked import COMMAND, ROOT, Command
 
 NOT_FOR_READING = {
@@ -30,11 +30,11 @@ NOT_FOR_READING = {
 
 
 @pytest.fixture
-def wiki(acme: Cairn) -> Cairn:
-    """A wiki with two pages."""
-    assert acme("create", "entity", "Austin", "A city with [[water]]. 東京", "--tag", "city", *MARA).code == 0
-    assert acme("create", "topic", "Water", "It flows in Austin.", *MARA).code == 0
-    return acme
+def run_in_wiki(run_in_acme: RunCommand) -> RunCommand:
+    """Return a function that runs a command on a wiki with two pages."""
+    assert run_in_acme("create", "entity", "Austin", "A city with [[water]]. 東京", "--tag", "city", *MARA).code == 0
+    assert run_in_acme("create", "topic", "Water", "It flows in Austin.", *MARA).code == 0
+    return run_in_acme
 
 
 def shell(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -67,17 +67,21 @@ def shell(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]
     ],
     ids=" ".join,
 )
-def test_frequent_reads_load_only_the_modules_that_they_need(wiki: Cairn, arguments: tuple[str, ...]) -> None:
-    ran = shell(*arguments)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stderr == "[]\n"
+def test_frequent_reads_load_only_the_modules_that_they_need(
+    run_in_wiki: RunCommand, arguments: tuple[str, ...]
+) -> None:
+    result = shell(*arguments)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == "[]\n"
 
 
 def test_importing_the_index_commands_does_not_import_reindexing() -> None:
     """On the embedded server every command imports this module."""
     script = "import sys, app.cli.commands.indexes; print('resolvers.search.reindexing' in sys.modules)"
-    ran = subprocess.run([COMMAND[0], "-c", script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
-    assert ran.stdout == "False\n"
+    result = subprocess.run(
+        [COMMAND[0], "-c", script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert result.stdout == "False\n"
 
 
 def test_stored_plans_match_the_plans_of_the_engine() -> None:
@@ -86,13 +90,13 @@ def test_stored_plans_match_the_plans_of_the_engine() -> None:
     assert plans.format_plans() == path.read_text(encoding="utf-8")
 
 
-def test_a_stored_plan_returns_the_same_data_as_its_document(wiki: Cairn, tmp_path: Path) -> None:
-    assert wiki("create", "entity", "한국", "A country.", *MARA).code == 0
+def test_a_stored_plan_returns_the_same_data_as_its_document(run_in_wiki: RunCommand, tmp_path: Path) -> None:
+    assert run_in_wiki("create", "entity", "한국", "A country.", *MARA).code == 0
     notes = tmp_path / "notes"
     notes.mkdir()
     for name in ("first", "second"):
         (notes / f"{name}.md").write_text(name)
-    assert wiki("retain", str(notes), *MARA).code == 0
+    assert run_in_wiki("retain", str(notes), *MARA).code == 0
 
     async def compare(database: Database) -> None:
         found = await find_wiki(database, "acme", "mara")
@@ -117,21 +121,21 @@ def test_a_stored_plan_returns_the_same_data_as_its_document(wiki: Cairn, tmp_pa
 
 
 def test_environment_variables_set_the_tenant_and_owner_of_commands(
-    wiki: Cairn, monkeypatch: pytest.MonkeyPatch
+    run_in_wiki: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert wiki("page", "entity/austin").code == 2
+    assert run_in_wiki("page", "entity/austin").code == 2
     monkeypatch.setenv("CAIRN_TENANT", "acme")
     monkeypatch.setenv("CAIRN_OWNER", "mara")
-    assert "# Austin" in wiki("page", "entity/austin").out
-    assert wiki("page", "entity/austin", "--owner", "team").code == 1, "what is typed goes before it"
+    assert "# Austin" in run_in_wiki("page", "entity/austin").out
+    assert run_in_wiki("page", "entity/austin", "--owner", "team").code == 1, "what is typed goes before it"
 
 
-def test_pages_are_listed_by_filters(wiki: Cairn) -> None:
-    ran = wiki("pages", *MARA)
-    assert ran.out.splitlines()[0].split() == ["page", "title", "changed", "tags"]
-    assert ran.out.endswith("2 of 2\n")
+def test_pages_are_listed_by_filters(run_in_wiki: RunCommand) -> None:
+    result = run_in_wiki("pages", *MARA)
+    assert result.out.splitlines()[0].split() == ["page", "title", "changed", "tags"]
+    assert result.out.endswith("2 of 2\n")
     listed: Callable[..., list[str]] = lambda *options: [  # noqa: E731
-        page["slug"] for page in json.loads(wiki("pages", *options, *MARA, "--json").out)["nodes"]
+        page["slug"] for page in json.loads(run_in_wiki("pages", *options, *MARA, "--json").out)["nodes"]
     ]
     assert listed("--type", "entity") == ["austin"]
     assert listed("--type", "entity", "--type", "topic", "--order", "title") == ["austin", "water"]
@@ -139,23 +143,23 @@ def test_pages_are_listed_by_filters(wiki: Cairn) -> None:
     assert listed("--title", "wat") == ["water"]
     assert listed("--since", "2999-01-01") == []
     assert listed("--archived") == []
-    first = wiki("pages", "--limit", "1", "--order", "title", *MARA).out
+    first = run_in_wiki("pages", "--limit", "1", "--order", "title", *MARA).out
     assert "austin" in first
     cursor = first.split("--after ")[1].strip()
-    assert "topic/water" in wiki("pages", "--limit", "1", "--order", "title", "--after", cursor, *MARA).out
+    assert "topic/water" in run_in_wiki("pages", "--limit", "1", "--order", "title", "--after", cursor, *MARA).out
     for wrong in (["--type", "city"], ["--since", "yesterday"], ["--order", "size"], ["--limit", "101"]):
-        assert wiki("pages", *wrong, *MARA).code == 2
+        assert run_in_wiki("pages", *wrong, *MARA).code == 2
 
 
-def test_sources_are_listed(wiki: Cairn, tmp_path: Path) -> None:
+def test_sources_are_listed(run_in_wiki: RunCommand, tmp_path: Path) -> None:
     notes = tmp_path / "notes.jsonl"
     lines = [{"kind": kind, "ref": f"r-{kind}", "content": "x"} for kind in ("daily_note", "document")]
     notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert wiki("retain", str(notes), *MARA).code == 0
-    shown = wiki("sources", "list", *MARA).out
+    assert run_in_wiki("retain", str(notes), *MARA).code == 0
+    shown = run_in_wiki("sources", "list", *MARA).out
     assert "daily_note/r-daily_note" in shown
     assert shown.endswith("2 of 2\n")
-    found = json.loads(wiki("sources", "list", "--kind", "document", *MARA, "--json").out)
+    found = json.loads(run_in_wiki("sources", "list", "--kind", "document", *MARA, "--json").out)
     assert [source["ref"] for source in found["nodes"]] == ["r-document"]
 
 
@@ -164,23 +168,23 @@ def test_option_values_match_the_enums_of_the_schema() -> None:
     assert {order.value for order in Order} == {order.value for order in WikiPageOrder}
 
 
-def test_watch_prints_changes_as_they_happen(wiki: Cairn) -> None:
+def test_watch_prints_changes_as_they_happen(run_in_wiki: RunCommand) -> None:
     with Command(["watch", *MARA, "--json"], os.environ) as watching:
         lines = watching.lines()
         assert json.loads(next(lines))["kind"] == "RESYNC"
-        assert wiki("create", "entity", "Zilker", "A park.", *MARA).code == 0
+        assert run_in_wiki("create", "entity", "Zilker", "A park.", *MARA).code == 0
         event = json.loads(next(lines))
         assert (event["kind"], event["page"]["slug"], event["version"]) == ("CREATED", "zilker", 1)
         watching.send_signal(signal.SIGINT)
         assert watching.wait(30) == 0
 
 
-def test_settings_are_listed_without_secrets(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_listed_without_secrets(run_cairn: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAIRN_DATABASE_URL", "postgresql://cairn:hunter2@db.example/cairn?password=hunter3&x=1")
     monkeypatch.setenv("CAIRN_JWT_SECRET", "hunter4" * 8)
     monkeypatch.setenv("CAIRN_PORT", "9000")
-    ran = cairn("settings", "--json")
-    listed = {setting["name"]: setting for setting in json.loads(ran.out)}
+    result = run_cairn("settings", "--json")
+    listed = {setting["name"]: setting for setting in json.loads(result.out)}
     assert listed.keys() == {f"CAIRN_{name.upper()}" for name in Settings.model_fields}
     assert (listed["CAIRN_PORT"]["value"], listed["CAIRN_PORT"]["source"]) == ("9000", "environment")
     assert (listed["CAIRN_HOST"]["value"], listed["CAIRN_HOST"]["source"]) == ("127.0.0.1", "default")
@@ -188,17 +192,17 @@ def test_settings_are_listed_without_secrets(cairn: Cairn, monkeypatch: pytest.M
     assert listed["CAIRN_DATABASE_URL"]["value"] == (
         "postgresql://cairn:**********@db.example/cairn?password=**********&x=1"
     )
-    shown = cairn("settings").out
-    assert "hunter" not in ran.out + shown
+    shown = run_cairn("settings").out
+    assert "hunter" not in result.out + shown
     assert "CAIRN_PORT" in shown
 
 
-def test_unknown_cairn_variables_are_reported(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_cairn_variables_are_reported(run_cairn: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAIRN_PROT", "9000")
     monkeypatch.setenv("CAIRN_FLYING_CARPET_MODE", "on")
     for known in ("CAIRN_SERVICE_HOST", "CAIRN_PORT_8000_TCP_ADDR", "CAIRN_TEST_DATABASE_URL"):
         monkeypatch.setenv(known, "x")
-    warnings = cairn("settings").err.splitlines()
+    warnings = run_cairn("settings").err.splitlines()
     assert warnings == [
         "cairn: CAIRN_FLYING_CARPET_MODE is not a setting. List settings with: cairn settings",
         "cairn: CAIRN_PROT is not a setting. Did you mean CAIRN_PORT?",
@@ -220,26 +224,26 @@ def test_unknown_cairn_variables_are_reported(cairn: Cairn, monkeypatch: pytest.
     ],
 )
 def test_an_invalid_setting_is_reported_without_pydantic_wording(
-    cairn: Cairn, monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
+    run_cairn: RunCommand, monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    ran = cairn("settings")
-    assert ran.code == 1
-    assert message in ran.err
-    assert "Value error" not in ran.err
+    result = run_cairn("settings")
+    assert result.code == 1
+    assert message in result.err
+    assert "Value error" not in result.err
 
 
-def test_an_error_names_the_invalid_argument(wiki: Cairn) -> None:
-    ran = wiki("edit", "entity/austin", "A city", "x", *MARA, "--section", "Not A Slug!")
-    assert ran.code == 1
-    assert "section" in ran.err.lower()
-    assert wiki("create", "entity", " ", *MARA).err.lower().count("title") >= 1
+def test_an_error_names_the_invalid_argument(run_in_wiki: RunCommand) -> None:
+    result = run_in_wiki("edit", "entity/austin", "A city", "x", *MARA, "--section", "Not A Slug!")
+    assert result.code == 1
+    assert "section" in result.err.lower()
+    assert run_in_wiki("create", "entity", " ", *MARA).err.lower().count("title") >= 1
 
 
-def test_the_version_is_that_of_the_package(cairn: Cairn) -> None:
+def test_the_version_is_that_of_the_package(run_cairn: RunCommand) -> None:
     from importlib.metadata import version
 
-    assert cairn("--version").out == f"cairn {version('cairn-wiki')}\n"
+    assert run_cairn("--version").out == f"cairn {version('cairn-wiki')}\n"
 
 
 @pytest.mark.parametrize(
@@ -251,8 +255,8 @@ def test_the_version_is_that_of_the_package(cairn: Cairn) -> None:
     ],
 )
 def test_a_shell_completes_commands_and_options(shell_name: str, words: dict[str, str], offered: str) -> None:
-    ran = shell(_CAIRN_COMPLETE=f"complete_{shell_name}", **words)
-    assert offered in ran.stdout, ran.stderr
+    result = shell(_CAIRN_COMPLETE=f"complete_{shell_name}", **words)
+    assert offered in result.stdout, result.stderr
 
 
 def test_table_columns_account_for_wide_and_combining_characters(capsys: pytest.CaptureFixture[str]) -> None:

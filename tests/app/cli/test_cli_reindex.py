@@ -13,7 +13,7 @@ from content.languages import LANGUAGES
 from content.search.words import ANALYSER
 from resolvers.errors import Unavailable
 from resolvers.search import reindexing
-from tests.app.command_line import Cairn, Ran
+from tests.app.command_line import CommandResult, RunCommand
 from tests.forked import Command
 
 TENANT = ("--tenant", "acme")
@@ -22,17 +22,17 @@ TABLES = ("search_pages", "search_counts", "search_vocabulary", "search_changes"
 
 
 @pytest.fixture
-def acme(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Path) -> Cairn:
-    """Runs a command in this process, over two wikis: three pages are mara's, two are team's."""
+def run_in_acme(run_cairn: RunCommand, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Path) -> RunCommand:
+    """Return a function that runs a command on two wikis: three pages are mara's, two are team's."""
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
-    assert cairn("tenants", "create", "acme").code == 0
+    assert run_cairn("tenants", "create", "acme").code == 0
     for owner, pages in (("mara", 3), ("team", 2)):
-        assert cairn("owners", "create", owner, *TENANT, "--kind", "user").code == 0
+        assert run_cairn("owners", "create", owner, *TENANT, "--kind", "user").code == 0
         lines = [{"title": f"{owner} {n}", "type": "topic", "body": "The harbour."} for n in range(pages)]
         notes = tmp_path / f"{owner}.jsonl"
         notes.write_text("\n".join(map(json.dumps, lines)))
-        assert cairn("import", str(notes), *TENANT, "--owner", owner).code == 0
-    return cairn
+        assert run_cairn("import", str(notes), *TENANT, "--owner", owner).code == 0
+    return run_cairn
 
 
 def execute(dsn: str, *statements: str) -> None:
@@ -46,76 +46,78 @@ def execute(dsn: str, *statements: str) -> None:
 
 
 @pytest.fixture
-def upgraded(acme: Cairn, dsn: str) -> Cairn:
-    """The same database after an upgrade from a release without this search."""
+def run_after_upgrade(run_in_acme: RunCommand, dsn: str) -> RunCommand:
+    """Return a function that runs a command on a database after an upgrade from a release without this search."""
     execute(dsn, *(f"DELETE FROM {table}" for table in TABLES))
-    return acme
+    return run_in_acme
 
 
-def indexed_counts(ran: Ran) -> tuple[int, int]:
+def indexed_counts(result: CommandResult) -> tuple[int, int]:
     """Return the numbers of wikis and pages that a command has indexed."""
-    assert ran.code == 0, ran.err
-    report = json.loads(ran.out)
+    assert result.code == 0, result.err
+    report = json.loads(result.out)
     assert report.keys() == {"wikis", "pages", "sources", "seconds"}
     assert 0 <= report["seconds"] < 60
     return report["wikis"], report["pages"]
 
 
-def test_all_wikis_are_indexed_once(upgraded: Cairn) -> None:
-    assert indexed_counts(upgraded("reindex", "--json")) == (2, 5)
-    assert indexed_counts(upgraded("reindex", "--json")) == (0, 0)
+def test_all_wikis_are_indexed_once(run_after_upgrade: RunCommand) -> None:
+    assert indexed_counts(run_after_upgrade("reindex", "--json")) == (2, 5)
+    assert indexed_counts(run_after_upgrade("reindex", "--json")) == (0, 0)
     assert (
-        upgraded("reindex").out
+        run_after_upgrade("reindex").out
         == "Every page and source is already indexed. To index them again, run: cairn reindex --again\n"
     )
-    assert indexed_counts(upgraded("reindex", "--again", "--json")) == (2, 5)
+    assert indexed_counts(run_after_upgrade("reindex", "--again", "--json")) == (2, 5)
 
 
-def test_reindex_can_be_limited_to_a_tenant_or_an_owner(upgraded: Cairn) -> None:
-    assert upgraded("tenants", "create", "other").code == 0
-    assert indexed_counts(upgraded("reindex", "--tenant", "other", "--json")) == (0, 0)
-    output = upgraded("reindex", *TENANT, "--owner", "team").out
+def test_reindex_can_be_limited_to_a_tenant_or_an_owner(run_after_upgrade: RunCommand) -> None:
+    assert run_after_upgrade("tenants", "create", "other").code == 0
+    assert indexed_counts(run_after_upgrade("reindex", "--tenant", "other", "--json")) == (0, 0)
+    output = run_after_upgrade("reindex", *TENANT, "--owner", "team").out
     assert output.startswith("Indexed 2 pages of 1 wiki in ")
-    assert indexed_counts(upgraded("reindex", *TENANT, "--json")) == (1, 3)
-    assert indexed_counts(upgraded("reindex", *MARA, "--again", "--json")) == (1, 3)
+    assert indexed_counts(run_after_upgrade("reindex", *TENANT, "--json")) == (1, 3)
+    assert indexed_counts(run_after_upgrade("reindex", *MARA, "--again", "--json")) == (1, 3)
 
 
-def test_an_interrupted_reindexing_continues_in_every_wiki(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_reindexing_continues_in_every_wiki(
+    run_in_acme: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def busy(*arguments: object, **options: object) -> int:
         raise Unavailable("The wiki is locked by other writes. Try again in a moment.")
 
     with monkeypatch.context() as patch:
         patch.setattr(reindexing, "reindex", busy)
-        assert acme("reindex", "--again").code == 1
-    assert indexed_counts(acme("reindex", "--json")) == (2, 5)
-    assert indexed_counts(acme("reindex", "--json")) == (0, 0)
+        assert run_in_acme("reindex", "--again").code == 1
+    assert indexed_counts(run_in_acme("reindex", "--json")) == (2, 5)
+    assert indexed_counts(run_in_acme("reindex", "--json")) == (0, 0)
 
 
-def test_migrate_indexes_every_wiki_that_lacks_an_index(upgraded: Cairn) -> None:
-    ran = upgraded("migrate", "--no-reindex")
-    assert "Search still has to index 5 pages of 2 wikis. Run: cairn reindex\n" in ran.err
-    skipped = upgraded("migrate", "--no-reindex", "--json")
+def test_migrate_indexes_every_wiki_that_lacks_an_index(run_after_upgrade: RunCommand) -> None:
+    result = run_after_upgrade("migrate", "--no-reindex")
+    assert "Search still has to index 5 pages of 2 wikis. Run: cairn reindex\n" in result.err
+    skipped = run_after_upgrade("migrate", "--no-reindex", "--json")
     assert json.loads(skipped.out) == {"applied": [], "unread": {"wikis": 2, "pages": 5, "sources": 0}}
-    ran = upgraded("migrate", "--json")
-    assert "Search still has to index 5 pages of 2 wikis\n" in ran.err
-    reindexed = json.loads(ran.out)["reindexed"]
+    result = run_after_upgrade("migrate", "--json")
+    assert "Search still has to index 5 pages of 2 wikis\n" in result.err
+    reindexed = json.loads(result.out)["reindexed"]
     assert (reindexed["wikis"], reindexed["pages"]) == (2, 5)
-    again = upgraded("migrate")
+    again = run_after_upgrade("migrate")
     assert (again.out, again.err) == ("The database schema is up to date.\n", "")
 
 
-def test_migrate_keeps_the_index_of_the_previous_release_for_its_servers(acme: Cairn, dsn: str) -> None:
+def test_migrate_keeps_the_index_of_the_previous_release_for_its_servers(run_in_acme: RunCommand, dsn: str) -> None:
     execute(dsn, *(f"UPDATE {table} SET analyser = {ANALYSER - 1}" for table in TABLES))
-    ran = acme("migrate")
-    assert "Search still has to index 5 pages of 2 wikis\n" in ran.err
-    assert ran.err.endswith("Once they are replaced, run: cairn reindex\n")
+    result = run_in_acme("migrate")
+    assert "Search still has to index 5 pages of 2 wikis\n" in result.err
+    assert result.err.endswith("Once they are replaced, run: cairn reindex\n")
     for owner, pages in (("mara", 3), ("team", 2)):
         assert pages_by_index(dsn)[owner, ANALYSER - 1] == pages_by_index(dsn)[owner, ANALYSER] == pages
-    again = acme("migrate")
+    again = run_in_acme("migrate")
     assert again.err.startswith("Servers of the previous release"), "nothing is read twice"
-    assert indexed_counts(acme("reindex", "--json")) == (2, 0)
+    assert indexed_counts(run_in_acme("reindex", "--json")) == (2, 0)
     assert pages_by_index(dsn) == {("mara", ANALYSER): 3, ("team", ANALYSER): 2}
-    assert acme("migrate").err == ""
+    assert run_in_acme("migrate").err == ""
 
 
 def pages_by_index(dsn: str) -> dict[tuple[str, int], int]:
@@ -131,20 +133,24 @@ def pages_by_index(dsn: str) -> dict[tuple[str, int], int]:
     return asyncio.run(run())
 
 
-def test_a_reindex_error_names_the_command_that_continues(upgraded: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reindex_error_names_the_command_that_continues(
+    run_after_upgrade: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def busy(*arguments: object, **options: object) -> int:
         raise Unavailable("The wiki is locked by other writes. Try again in a moment.")
 
     monkeypatch.setattr(reindexing, "reindex", busy)
     for words in (["reindex"], ["migrate"]):
-        error = upgraded(*words, "--json").error
+        error = run_after_upgrade(*words, "--json").error
         assert error["code"] == "UNAVAILABLE"
         assert error["message"].startswith("The wiki is locked by other writes.")
         assert error["message"].endswith("Progress is saved. To continue, run: cairn reindex")
 
 
 @pytest.mark.parametrize("words", [[], ["--again"]], ids=str)
-def test_ctrl_c_stops_a_reindex_that_can_be_continued(upgraded: Cairn, dsn: str, words: list[str]) -> None:
+def test_ctrl_c_stops_a_reindex_that_can_be_continued(
+    run_after_upgrade: RunCommand, dsn: str, words: list[str]
+) -> None:
     """The command waits for a wiki that another session has locked."""
 
     async def stop() -> tuple[int, str]:
@@ -165,13 +171,13 @@ def test_ctrl_c_stops_a_reindex_that_can_be_continued(upgraded: Cairn, dsn: str,
     code, stderr = asyncio.run(stop())
     assert code == 130
     assert stderr == "Stopped. Progress is saved. To continue, run: cairn reindex\n"
-    assert indexed_counts(upgraded("reindex", "--json")) == (2, 5)
+    assert indexed_counts(run_after_upgrade("reindex", "--json")) == (2, 5)
 
 
-def test_an_owner_is_created_and_listed_with_a_language(acme: Cairn) -> None:
-    created = acme("owners", "create", "ida", *TENANT, "--kind", "user", "--language", "de-AT", "--json")
+def test_an_owner_is_created_and_listed_with_a_language(run_in_acme: RunCommand) -> None:
+    created = run_in_acme("owners", "create", "ida", *TENANT, "--kind", "user", "--language", "de-AT", "--json")
     assert json.loads(created.out)["language"] == "german"
-    listed = json.loads(acme("owners", "list", *TENANT, "--json").out)
+    listed = json.loads(run_in_acme("owners", "list", *TENANT, "--json").out)
     assert [(owner["slug"], owner["language"]) for owner in listed] == [
         ("ida", "german"),
         ("mara", "english"),
@@ -179,41 +185,45 @@ def test_an_owner_is_created_and_listed_with_a_language(acme: Cairn) -> None:
     ]
 
 
-def test_a_new_language_applies_to_existing_pages_after_reindexing(acme: Cairn) -> None:
-    lines = acme("owners", "language", "mara", "German", *TENANT).out.splitlines()
+def test_a_new_language_applies_to_existing_pages_after_reindexing(run_in_acme: RunCommand) -> None:
+    lines = run_in_acme("owners", "language", "mara", "German", *TENANT).out.splitlines()
     assert lines == [
         "The language of mara's wiki is now german.",
         "To index its pages in this language, run: cairn reindex --tenant acme --owner mara",
     ]
-    assert indexed_counts(acme(*lines[1].partition("cairn ")[2].split(), "--json")) == (1, 3)
+    assert indexed_counts(run_in_acme(*lines[1].partition("cairn ")[2].split(), "--json")) == (1, 3)
     assert (
-        acme("owners", "language", "mara", "fr", *TENANT, "--reindex").out
+        run_in_acme("owners", "language", "mara", "fr", *TENANT, "--reindex").out
         == "The language of mara's wiki is now french.\n"
     )
-    assert indexed_counts(acme("reindex", "--json")) == (0, 0)
+    assert indexed_counts(run_in_acme("reindex", "--json")) == (0, 0)
 
 
-def test_the_error_of_an_unknown_language_lists_the_known_languages(acme: Cairn) -> None:
-    error = acme("owners", "language", "mara", "klingon", *TENANT, "--json").error
+def test_the_error_of_an_unknown_language_lists_the_known_languages(run_in_acme: RunCommand) -> None:
+    error = run_in_acme("owners", "language", "mara", "klingon", *TENANT, "--json").error
     assert all(name in error["message"] for name in LANGUAGES)
 
 
-def test_a_language_without_a_stemmer_in_postgres_is_refused(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_language_without_a_stemmer_in_postgres_is_refused(
+    run_in_acme: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("resolvers.auth.owners.find_configuration", lambda text: "klingon")
-    error = acme("owners", "language", "mara", "tlh", *TENANT, "--json").error
+    error = run_in_acme("owners", "language", "mara", "tlh", *TENANT, "--json").error
     assert error["code"] == "BAD_USER_INPUT"
     assert error["message"].startswith("This Postgres has no stemmer for klingon")
 
 
-def test_a_note_is_indexed_in_the_language_of_its_front_matter(acme: Cairn, dsn: str, tmp_path: Path) -> None:
+def test_a_note_is_indexed_in_the_language_of_its_front_matter(
+    run_in_acme: RunCommand, dsn: str, tmp_path: Path
+) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "haus.md").write_text("---\ntitle: Häuser\nlang: de\n---\nDie Häuser standen dort.\n")
     (vault / "house.md").write_text("---\ntitle: Houses\n---\nThe houses were standing there.\n")
-    assert acme("import", str(vault), *MARA).code == 0
+    assert run_in_acme("import", str(vault), *MARA).code == 0
     assert lexemes(dsn, "Häuser") >= {"haus", "stand"}
     assert lexemes(dsn, "Houses") >= {"hous", "stand"}
-    assert indexed_counts(acme("reindex", *MARA, "--again", "--json")) == (1, 5)
+    assert indexed_counts(run_in_acme("reindex", *MARA, "--again", "--json")) == (1, 5)
     assert lexemes(dsn, "Häuser") >= {"haus", "stand"}
 
 

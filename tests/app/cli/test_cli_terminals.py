@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.app.command_line import Cairn
+from tests.app.command_line import RunCommand
 from tests.forked import COMMAND, ROOT
 
 MARA = ("--tenant", "acme", "--owner", "mara")
@@ -22,16 +22,16 @@ class Terminal:
 
     def run(self, *arguments: str, encoding: str = "utf-8", stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         environment = self.environment | {"PYTHONIOENCODING": encoding}
-        ran = subprocess.run(
+        result = subprocess.run(
             [*COMMAND, *arguments], cwd=ROOT, env=environment, input=stdin, capture_output=True, timeout=60
         )
-        assert b"Traceback" not in ran.stderr, ran.stderr
-        return ran
+        assert b"Traceback" not in result.stderr, result.stderr
+        return result
 
 
 @pytest.fixture
-def terminal(acme: Cairn, dsn: str) -> Terminal:
-    assert acme("create", "topic", TITLE, f"{TITLE} is warm.", "--slug", "cafe", *MARA).code == 0
+def terminal(run_in_acme: RunCommand, dsn: str) -> Terminal:
+    assert run_in_acme("create", "topic", TITLE, f"{TITLE} is warm.", "--slug", "cafe", *MARA).code == 0
     return Terminal(dsn)
 
 
@@ -52,9 +52,9 @@ def test_json_output_is_utf_8_in_every_terminal_encoding(terminal: Terminal) -> 
 def test_commands_run_with_stdin_and_stdout_closed(terminal: Terminal) -> None:
     for command in ("search warm --json", "search warm", "append topic/cafe -"):
         line = f"{shlex.join(COMMAND)} {command} {shlex.join(MARA)} <&- >&-"
-        ran = subprocess.run(line, shell=True, cwd=ROOT, env=terminal.environment, capture_output=True, timeout=60)
+        result = subprocess.run(line, shell=True, cwd=ROOT, env=terminal.environment, capture_output=True, timeout=60)
         expected = b"cairn: text: There is nothing to append in this.\n" if "append" in command else b""
-        assert ran.stderr == expected
+        assert result.stderr == expected
 
 
 def test_stdin_is_read_as_utf_8_in_every_terminal_encoding(terminal: Terminal) -> None:
@@ -63,5 +63,5 @@ def test_stdin_is_read_as_utf_8_in_every_terminal_encoding(terminal: Terminal) -
     body = json.loads(terminal.run("page", "topic/cafe", *MARA, "--json").stdout)["bodyMd"]
     assert body == f"{TITLE} is warm.\n\nÜber\n日本"
     for encoding in ("utf-8", "latin-1"):
-        ran = terminal.run(*append, encoding=encoding, stdin="café".encode("latin-1"))
-        assert (ran.returncode, ran.stderr[:40]) == (1, b"cairn: The input on stdin is not UTF-8: ")
+        result = terminal.run(*append, encoding=encoding, stdin="café".encode("latin-1"))
+        assert (result.returncode, result.stderr[:40]) == (1, b"cairn: The input on stdin is not UTF-8: ")

@@ -12,7 +12,7 @@ import typer
 
 from app.cli.options import TextCommand
 from app.cli.program import app, describe_usage_error
-from tests.app.command_line import MARA, Cairn
+from tests.app.command_line import MARA, RunCommand
 from tests.app.test_words import PYTHON
 from tests.forked import COMMAND, ROOT
 
@@ -28,9 +28,11 @@ def commands() -> Iterator[tuple[str, ...]]:
         yield from ((name, inner) for inner in getattr(command, "commands", ()))
 
 
-def test_the_help_of_every_command_is_unchanged(cairn: Cairn) -> None:
+def test_the_help_of_every_command_is_unchanged(run_cairn: RunCommand) -> None:
     """After an intended change, delete cli_help.txt and run this test twice."""
-    text = "\n".join(f"$ cairn {' '.join([*words, '--help'])}\n\n{cairn(*words, '--help').out}" for words in commands())
+    text = "\n".join(
+        f"$ cairn {' '.join([*words, '--help'])}\n\n{run_cairn(*words, '--help').out}" for words in commands()
+    )
     if not HELP.exists():
         HELP.write_text(text, encoding="utf-8")
         pytest.fail("the help was written anew: look at it")
@@ -38,17 +40,17 @@ def test_the_help_of_every_command_is_unchanged(cairn: Cairn) -> None:
 
 
 @pytest.mark.parametrize("words", list(commands()), ids=lambda words: " ".join(words) or "cairn")
-def test_every_command_shows_an_example(cairn: Cairn, words: tuple[str, ...]) -> None:
-    ran = cairn(*words, "--help")
-    assert ran.code == 0
-    assert re.search(r"(Example|Begin with): cairn \w", ran.out)
+def test_every_command_shows_an_example(run_cairn: RunCommand, words: tuple[str, ...]) -> None:
+    result = run_cairn(*words, "--help")
+    assert result.code == 0
+    assert re.search(r"(Example|Begin with): cairn \w", result.out)
 
 
 def test_importing_the_cli_imports_no_slow_module() -> None:
     script = f"import sys, app.cli; print(sorted({SLOW_TO_IMPORT} & sys.modules.keys()))"
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
-    ran = subprocess.run([COMMAND[0], "-c", script], cwd=ROOT, env=env, capture_output=True, text=True)
-    assert (ran.stdout, ran.stderr) == ("[]\n", "")
+    result = subprocess.run([COMMAND[0], "-c", script], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert (result.stdout, result.stderr) == ("[]\n", "")
 
 
 @pytest.mark.parametrize(
@@ -75,13 +77,13 @@ def test_importing_the_cli_imports_no_slow_module() -> None:
         (["keys", "revoke", "cairn_x", "--tenant", "a"], "must be an id: a UUID"),
     ],
 )
-def test_wrong_usage_is_reported_on_one_line(cairn: Cairn, words: list[str], message: str) -> None:
-    ran = cairn(*words)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert message in ran.err
-    ran = cairn(*words, "--json")
-    assert ran.code == 2
-    assert ran.error["code"] == "USAGE"
+def test_wrong_usage_is_reported_on_one_line(run_cairn: RunCommand, words: list[str], message: str) -> None:
+    result = run_cairn(*words)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert message in result.err
+    result = run_cairn(*words, "--json")
+    assert result.code == 2
+    assert result.error["code"] == "USAGE"
 
 
 @pytest.mark.parametrize(
@@ -103,9 +105,9 @@ def test_wrong_usage_is_reported_on_one_line(cairn: Cairn, words: list[str], mes
     ],
     ids=lambda words: " ".join(words[:2]),
 )
-def test_a_text_may_begin_with_a_hyphen(cairn: Cairn, words: list[str]) -> None:
-    ran = cairn(*words, *MARA, "--json")
-    assert ran.error["code"] == "NOTHING_HERE", "it was understood: only the database is not there"
+def test_a_text_may_begin_with_a_hyphen(run_cairn: RunCommand, words: list[str]) -> None:
+    result = run_cairn(*words, *MARA, "--json")
+    assert result.error["code"] == "NOTHING_HERE", "it was understood: only the database is not there"
 
 
 @pytest.mark.parametrize(
@@ -125,14 +127,14 @@ def test_a_text_may_begin_with_a_hyphen(cairn: Cairn, words: list[str]) -> None:
         ),
     ],
 )
-def test_a_misspelt_option_is_not_taken_as_text(cairn: Cairn, words: list[str], message: str) -> None:
-    ran = cairn(*words, *MARA, "--json")
-    assert (ran.code, ran.error["code"]) == (2, "USAGE")
-    assert message in ran.error["message"]
+def test_a_misspelt_option_is_not_taken_as_text(run_cairn: RunCommand, words: list[str], message: str) -> None:
+    result = run_cairn(*words, *MARA, "--json")
+    assert (result.code, result.error["code"]) == (2, "USAGE")
+    assert message in result.error["message"]
 
 
-def test_a_text_may_look_like_an_option_after_two_hyphens(cairn: Cairn) -> None:
-    assert cairn("append", *MARA, "--json", "topic/a", "--", "--dry-run").error["code"] == "NOTHING_HERE"
+def test_a_text_may_look_like_an_option_after_two_hyphens(run_cairn: RunCommand) -> None:
+    assert run_cairn("append", *MARA, "--json", "topic/a", "--", "--dry-run").error["code"] == "NOTHING_HERE"
 
 
 TEXTS = {"FACT", "NEW", "OLD", "QUERY", "QUESTION", "REASON", "REPLACEMENT", "TEXT", "TITLE"}

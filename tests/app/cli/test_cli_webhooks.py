@@ -4,41 +4,41 @@ import orjson
 import pytest
 
 from tests.app.cli.test_cli_data import run_json
-from tests.app.command_line import MARA, Cairn
+from tests.app.command_line import MARA, RunCommand
 from tests.resolvers.webhooks.receiver import receiving
 
 ACME = ("--tenant", "acme")
 
 
-def test_a_webhook_is_created_and_tested(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_webhook_is_created_and_tested(run_in_acme: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     with receiving() as receiver:
         chosen = ["--owner", "mara", "--kind", "created", "--type", "topic", "--ceiling", "confidential"]
-        webhook = run_json(acme, "webhooks", "create", receiver.url, *ACME, *chosen)
+        webhook = run_json(run_in_acme, "webhooks", "create", receiver.url, *ACME, *chosen)
         id, receiver.secret = str(webhook["id"]), str(webhook["secret"])
-        refused = acme("webhooks", "test", id, *ACME, "--json")
+        refused = run_in_acme("webhooks", "test", id, *ACME, "--json")
         assert "CAIRN_WEBHOOK_NETWORKS" in refused.error["message"]
         assert receiver.attempts == []
         monkeypatch.setenv("CAIRN_WEBHOOK_NETWORKS", "127.0.0.1")
-        assert run_json(acme, "webhooks", "test", id, *ACME) == {"id": id, "responseStatus": 204}
+        assert run_json(run_in_acme, "webhooks", "test", id, *ACME) == {"id": id, "responseStatus": 204}
         assert [(attempt["body"]["type"], attempt["is_signed"]) for attempt in receiver.heard] == [
             ("webhook.test", True)
         ]
         receiver.usual = 500
-        assert "answered 500" in acme("webhooks", "test", id, *ACME).err
-    (listed,) = orjson.loads(acme("webhooks", "list", *ACME, "--json").out)
+        assert "answered 500" in run_in_acme("webhooks", "test", id, *ACME).err
+    (listed,) = orjson.loads(run_in_acme("webhooks", "list", *ACME, "--json").out)
     assert (listed["owners"], listed["kinds"], listed["types"]) == (["mara"], ["created"], ["topic"])
     assert (listed["ceiling"], listed["state"]) == ("confidential", "active")
-    output = acme("webhooks", "list", *ACME).out + acme("audit", *ACME, "--action", "webhook").out
+    output = run_in_acme("webhooks", "list", *ACME).out + run_in_acme("audit", *ACME, "--action", "webhook").out
     assert receiver.url in output
     assert "webhook.created" in output
     assert receiver.secret not in output
 
 
-def test_a_webhook_is_changed_and_deleted(acme: Cairn) -> None:
-    webhook = run_json(acme, "webhooks", "create", "https://app.example.org/hooks", *ACME)
+def test_a_webhook_is_changed_and_deleted(run_in_acme: RunCommand) -> None:
+    webhook = run_json(run_in_acme, "webhooks", "create", "https://app.example.org/hooks", *ACME)
     id = str(webhook["id"])
-    assert acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
-    (delivery,) = orjson.loads(acme("webhooks", "deliveries", id, *ACME, "--status", "pending", "--json").out)
+    assert run_in_acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
+    (delivery,) = orjson.loads(run_in_acme("webhooks", "deliveries", id, *ACME, "--status", "pending", "--json").out)
     assert (delivery["owner"], delivery["kind"], delivery["slug"], delivery["version"]) == (
         "mara",
         "created",
@@ -46,17 +46,19 @@ def test_a_webhook_is_changed_and_deleted(acme: Cairn) -> None:
         1,
     )
     assert (delivery["event"], delivery["proposalId"]) == ("page.created", None)
-    assert "page.created" in (shown := acme("webhooks", "deliveries", id, *ACME).out)
+    assert "page.created" in (shown := run_in_acme("webhooks", "deliveries", id, *ACME).out)
     assert "kiln" in shown
-    assert orjson.loads(acme("webhooks", "deliveries", id, *ACME, "--status", "dead", "--json").out) == []
-    assert run_json(acme, "webhooks", "redeliver", id, *ACME, "--delivery", delivery["id"])["redelivered"] == 1
-    assert "Queued 0 deliveries" in acme("webhooks", "redeliver", id, *ACME).out
-    assert run_json(acme, "webhooks", "rotate", id, *ACME, "--overlap", "2d")["secret"] != webhook["secret"]
-    assert run_json(acme, "webhooks", "update", id, *ACME, "--disable")["state"] == "disabled"
-    assert "disabled" in acme("webhooks", "redeliver", id, *ACME).err
-    changed = run_json(acme, "webhooks", "update", id, *ACME, "--enable", "--url", "https://app.example.org/other")
+    assert orjson.loads(run_in_acme("webhooks", "deliveries", id, *ACME, "--status", "dead", "--json").out) == []
+    assert run_json(run_in_acme, "webhooks", "redeliver", id, *ACME, "--delivery", delivery["id"])["redelivered"] == 1
+    assert "Queued 0 deliveries" in run_in_acme("webhooks", "redeliver", id, *ACME).out
+    assert run_json(run_in_acme, "webhooks", "rotate", id, *ACME, "--overlap", "2d")["secret"] != webhook["secret"]
+    assert run_json(run_in_acme, "webhooks", "update", id, *ACME, "--disable")["state"] == "disabled"
+    assert "disabled" in run_in_acme("webhooks", "redeliver", id, *ACME).err
+    changed = run_json(
+        run_in_acme, "webhooks", "update", id, *ACME, "--enable", "--url", "https://app.example.org/other"
+    )
     assert (changed["state"], changed["url"]) == ("active", "https://app.example.org/other")
-    assert "Give --url" in acme("webhooks", "update", id, *ACME).err
-    assert run_json(acme, "webhooks", "delete", id, *ACME) == {"id": id, "deleted": True}
-    assert "no such webhook" in acme("webhooks", "delete", id, *ACME).err
-    assert orjson.loads(acme("webhooks", "list", *ACME, "--json").out) == []
+    assert "Give --url" in run_in_acme("webhooks", "update", id, *ACME).err
+    assert run_json(run_in_acme, "webhooks", "delete", id, *ACME) == {"id": id, "deleted": True}
+    assert "no such webhook" in run_in_acme("webhooks", "delete", id, *ACME).err
+    assert orjson.loads(run_in_acme("webhooks", "list", *ACME, "--json").out) == []

@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 from app.cli.doctor import State, check_certificates, check_clock, check_disk, check_queue, check_webhooks
 from app.settings import Settings
 from resolvers.webhooks.webhooks import OpenDeliveries
-from tests.app.command_line import MARA, Cairn
+from tests.app.command_line import MARA, RunCommand
 from tests.app.operations.database.test_pgbouncer import PROGRAM, running, unused_port
 from tests.conftest import execute
 
@@ -31,25 +31,25 @@ Checks = dict[str, dict[str, str]]
 
 
 @pytest.fixture
-def examine(acme: Cairn) -> Callable[[], Checks]:
+def examine(run_in_acme: RunCommand) -> Callable[[], Checks]:
     """Return a function that runs `cairn doctor` and returns its checks by name."""
 
     def run() -> Checks:
-        ran = acme("doctor", "--json")
-        found: list[dict[str, str]] = orjson.loads(ran.out)
-        assert (ran.code == 1) is any(check["state"] == "failed" for check in found)
+        result = run_in_acme("doctor", "--json")
+        found: list[dict[str, str]] = orjson.loads(result.out)
+        assert (result.code == 1) is any(check["state"] == "failed" for check in found)
         assert all(bool(check["action"]) is (check["state"] != "ok") for check in found)
         return {check["check"]: check for check in found}
 
     return run
 
 
-def test_doctor_passes_on_a_healthy_installation(examine: Callable[[], Checks], acme: Cairn) -> None:
+def test_doctor_passes_on_a_healthy_installation(examine: Callable[[], Checks], run_in_acme: RunCommand) -> None:
     found = examine()
     assert {check["state"] for name, check in found.items() if name != "disk"} == {"ok"}
     checks = {"configuration", "disk", "database", "clock", "extensions", "indexes", "bloat", "queue", "schema"}
     assert {*checks, "webhooks"} <= {*found}
-    assert "checks passed" in acme("doctor").out or found["disk"]["state"] != "ok"
+    assert "checks passed" in run_in_acme("doctor").out or found["disk"]["state"] != "ok"
 
 
 def test_doctor_reports_an_invalid_index(examine: Callable[[], Checks], dsn: str) -> None:
@@ -80,19 +80,19 @@ def test_doctor_warns_of_an_unused_replication_slot(examine: Callable[[], Checks
 
 
 def test_doctor_reports_a_missing_unmigrated_or_unreachable_database(
-    cairn: Cairn,
+    run_cairn: RunCommand,
     empty_dsn: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ran = cairn("doctor", "--json")
-    assert ran.code == 1
-    assert "Begin with: cairn demo" in ran.out
+    result = run_cairn("doctor", "--json")
+    assert result.code == 1
+    assert "Begin with: cairn demo" in result.out
     monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
-    assert "Run: cairn migrate" in cairn("doctor").out
+    assert "Run: cairn migrate" in run_cairn("doctor").out
     monkeypatch.setenv("CAIRN_DATABASE_URL", "postgresql://nobody:secret@127.0.0.1:1/cairn")
-    ran = cairn("doctor", "--json")
-    assert "cannot be reached" in ran.out
-    assert "secret" not in ran.out
+    result = run_cairn("doctor", "--json")
+    assert "cannot be reached" in result.out
+    assert "secret" not in result.out
 
 
 def test_doctor_reports_unknown_variables_and_world_readable_secrets(
@@ -213,7 +213,7 @@ def test_an_unreachable_public_url_is_only_a_warning() -> None:
 
 
 def test_doctor_reports_missing_attachment_files(
-    examine: Callable[[], Checks], acme: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    examine: Callable[[], Checks], run_in_acme: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "attachments" not in examine()
     files, vault = tmp_path / "files", tmp_path / "vault"
@@ -222,7 +222,7 @@ def test_doctor_reports_missing_attachment_files(
     (vault / ".obsidian/app.json").write_text("{}")
     (vault / "A.md").write_text("# A\n\n![[a.png]]\n")
     (vault / "a.png").write_bytes(b"\x89PNG")
-    assert acme("import", str(vault), *MARA).code == 0
+    assert run_in_acme("import", str(vault), *MARA).code == 0
     assert (examine()["attachments"]["state"], examine()["attachments"]["message"]) == (
         "ok", f"{files} can be written and has all of 1 files."
     )  # fmt: skip

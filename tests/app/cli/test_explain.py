@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from db.database import Database
-from tests.app.command_line import MARA, Cairn, ran
+from tests.app.command_line import MARA, RunCommand, run_command
 from tests.forked import ROOT
 from tests.wiki import check, close_wiki, open_wiki
 
@@ -26,11 +26,11 @@ Write = Callable[[str], str]
 
 
 @pytest.fixture
-def wiki(acme: Cairn) -> Cairn:
-    """A wiki with two pages."""
-    assert acme("create", "entity", "Austin", "A city with [[water]].", *MARA).code == 0
-    assert acme("create", "topic", "Water", "It flows in [[Austin]].", *MARA).code == 0
-    return acme
+def run_in_wiki(run_in_acme: RunCommand) -> RunCommand:
+    """Return a function that runs a command on a wiki with two pages."""
+    assert run_in_acme("create", "entity", "Austin", "A city with [[water]].", *MARA).code == 0
+    assert run_in_acme("create", "topic", "Water", "It flows in [[Austin]].", *MARA).code == 0
+    return run_in_acme
 
 
 @pytest.fixture
@@ -44,35 +44,35 @@ def write(tmp_path: Path) -> Write:
     return write_file
 
 
-def explained(wiki: Cairn, *arguments: str) -> dict[str, Any]:
+def explained(run_in_wiki: RunCommand, *arguments: str) -> dict[str, Any]:
     """Return the JSON output."""
-    ran = wiki("explain", *arguments, *MARA, "--json")
-    assert ran.code == 0, ran.err
-    found: dict[str, Any] = json.loads(ran.out)
+    result = run_in_wiki("explain", *arguments, *MARA, "--json")
+    assert result.code == 0, result.err
+    found: dict[str, Any] = json.loads(result.out)
     return found
 
 
-def test_sql_cost_parameters_and_plan_are_printed(wiki: Cairn, write: Write) -> None:
-    ran = wiki("explain", write(PAGE), *SLUG, *MARA)
-    assert ran.code == 0, ran.err
-    assert ran.out.startswith("-- query Page\n-- cost: 4 of at most 20000\n-- statements: 1\n-- parameters:\n")
-    assert '  $slug = "austin"\n' in ran.out
-    assert "$first = 3\n" in ran.out
-    assert "  scope.tenant_id = " in ran.out
-    assert "\nSELECT\n  CASE WHEN (pg_column_size(whole.answer) <= " in ran.out
-    assert "SELECT JSON_OBJECT(\n" in ran.out
-    sql, _, plan = ran.out.partition(";\n\n")
+def test_sql_cost_parameters_and_plan_are_printed(run_in_wiki: RunCommand, write: Write) -> None:
+    result = run_in_wiki("explain", write(PAGE), *SLUG, *MARA)
+    assert result.code == 0, result.err
+    assert result.out.startswith("-- query Page\n-- cost: 4 of at most 20000\n-- statements: 1\n-- parameters:\n")
+    assert '  $slug = "austin"\n' in result.out
+    assert "$first = 3\n" in result.out
+    assert "  scope.tenant_id = " in result.out
+    assert "\nSELECT\n  CASE WHEN (pg_column_size(whole.answer) <= " in result.out
+    assert "SELECT JSON_OBJECT(\n" in result.out
+    sql, _, plan = result.out.partition(";\n\n")
     assert "->  Index Scan using " in plan
     assert "cost=" in plan
     assert "actual time" not in plan
     assert "austin" not in sql.partition("\nSELECT")[2] + plan, "no value is in the SQL, or in a plan for all values"
 
 
-def test_the_guide_shows_the_printed_output(wiki: Cairn, write: Write) -> None:
+def test_the_guide_shows_the_printed_output(run_in_wiki: RunCommand, write: Write) -> None:
     """Ids and the plan are not compared, because they differ between databases."""
     guide = (ROOT / "docs" / "how-to" / "reading-sql.md").read_text()
     (document,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", guide, re.DOTALL) for kind in ("graphql", "sql"))
-    printed = wiki("explain", write(document), *MARA).out
+    printed = run_in_wiki("explain", write(document), *MARA).out
     assert without_ids(printed.partition("\n\n")[0]) == without_ids(shown.partition("\n\n")[0])
 
 
@@ -80,8 +80,8 @@ def without_ids(text: str) -> str:
     return re.sub(r"[0-9a-f-]{36}", "ID", text)
 
 
-def test_json_output_has_the_same_explanation(wiki: Cairn, write: Write) -> None:
-    found = explained(wiki, write(PAGE), *SLUG)
+def test_json_output_has_the_same_explanation(run_in_wiki: RunCommand, write: Write) -> None:
+    found = explained(run_in_wiki, write(PAGE), *SLUG)
     assert found["operation"] == "query Page"
     assert found["cost"] == {"requested": 4, "limit": 20000}
     (statement,) = found["statements"]
@@ -95,8 +95,8 @@ def test_json_output_has_the_same_explanation(wiki: Cairn, write: Write) -> None
     assert statement["plan"][0]["Plan"]["Node Type"] == "Subquery Scan"
 
 
-def test_postgres_accepts_the_formatted_sql(wiki: Cairn, write: Write, dsn: str) -> None:
-    (statement,) = explained(wiki, write(PAGE), *SLUG)["statements"]
+def test_postgres_accepts_the_formatted_sql(run_in_wiki: RunCommand, write: Write, dsn: str) -> None:
+    (statement,) = explained(run_in_wiki, write(PAGE), *SLUG)["statements"]
 
     async def prepare() -> int:
         connection = await asyncpg.connect(dsn)
@@ -108,13 +108,13 @@ def test_postgres_accepts_the_formatted_sql(wiki: Cairn, write: Write, dsn: str)
     assert asyncio.run(prepare()) == len(statement["parameters"])
 
 
-def test_analyze_shows_times_and_buffers(wiki: Cairn, write: Write) -> None:
-    ran = wiki("explain", write(PAGE), *SLUG, "--analyze", *MARA)
-    assert ran.code == 0, ran.err
-    assert "actual time=" in ran.out
-    assert "Buffers: shared hit=" in ran.out
-    assert "Execution Time: " in ran.out
-    (statement,) = explained(wiki, write(PAGE), *SLUG, "--analyze")["statements"]
+def test_analyze_shows_times_and_buffers(run_in_wiki: RunCommand, write: Write) -> None:
+    result = run_in_wiki("explain", write(PAGE), *SLUG, "--analyze", *MARA)
+    assert result.code == 0, result.err
+    assert "actual time=" in result.out
+    assert "Buffers: shared hit=" in result.out
+    assert "Execution Time: " in result.out
+    (statement,) = explained(run_in_wiki, write(PAGE), *SLUG, "--analyze")["statements"]
     (plan,) = statement["plan"]
     assert plan["Plan"]["Actual Rows"] == 1
     assert plan["Plan"]["Shared Hit Blocks"] > 0
@@ -124,9 +124,9 @@ def test_analyze_shows_times_and_buffers(wiki: Cairn, write: Write) -> None:
 
 @pytest.mark.parametrize("more", [(), ("--analyze",)])
 def test_a_search_is_explained_with_the_parameters_of_its_steps(
-    wiki: Cairn, write: Write, more: tuple[str, ...]
+    run_in_wiki: RunCommand, write: Write, more: tuple[str, ...]
 ) -> None:
-    found = explained(wiki, write(SEARCH), *more)
+    found = explained(run_in_wiki, write(SEARCH), *more)
     (statement,) = found["statements"]
     assert statement["hasSteps"]
     values = {parameter["source"]: parameter["value"] for parameter in statement["parameters"]}
@@ -135,24 +135,24 @@ def test_a_search_is_explained_with_the_parameters_of_its_steps(
     assert statement["plan"][0]["Plan"]
 
 
-def test_a_long_search_is_explained_by_its_compiled_statement(wiki: Cairn, write: Write) -> None:
+def test_a_long_search_is_explained_by_its_compiled_statement(run_in_wiki: RunCommand, write: Write) -> None:
     """A ranking statement runs first; the pages that it finds are parameters of the compiled statement."""
     question = "which city is it that has more water than " + " or ".join(f"word{n}" for n in range(12))
-    found = explained(wiki, write(SEARCH.replace('"austin"', f'"{question}"')), "--analyze")
+    found = explained(run_in_wiki, write(SEARCH.replace('"austin"', f'"{question}"')), "--analyze")
     (statement,) = found["statements"]
     assert "step.page_id" in {parameter["source"] for parameter in statement["parameters"]}
     assert found["statementsSent"] > 2
 
 
-def test_a_query_with_a_custom_plan_is_explained_with_its_values(wiki: Cairn, write: Write) -> None:
+def test_a_query_with_a_custom_plan_is_explained_with_its_values(run_in_wiki: RunCommand, write: Write) -> None:
     file = write("query ($t: DateTime!) { wikiPages(filter: {updatedSince: $t}, orderBy: UPDATED) { nodes { id } } }")
     for more in ((), ("--analyze",)):
-        (statement,) = explained(wiki, file, "--variables", '{"t": "2999-01-01T00:00:00Z"}', *more)["statements"]
+        (statement,) = explained(run_in_wiki, file, "--variables", '{"t": "2999-01-01T00:00:00Z"}', *more)["statements"]
         assert statement["planning"] == "custom"
         assert "2999-01-01" in json.dumps(statement["plan"])
 
 
-def test_values_with_special_characters_are_quoted(wiki: Cairn, write: Write) -> None:
+def test_values_with_special_characters_are_quoted(run_in_wiki: RunCommand, write: Write) -> None:
     """Postgres quotes the values: quotation marks, backslashes, lists and documents."""
     file = write(
         """query ($slug: String!, $tags: [String!], $ids: [ID!]!, $tenantId: ID!) {
@@ -162,47 +162,47 @@ def test_values_with_special_characters_are_quoted(wiki: Cairn, write: Write) ->
         }"""
     )
     odd = {"slug": 'o\'\\ "x" $1 {}', "tags": ["a,b", 'c"d', "e\\f", "NULL", ""], "ids": ["nothing"]}
-    (statement,) = explained(wiki, file, "--variables", json.dumps(odd), "--analyze")["statements"]
+    (statement,) = explained(run_in_wiki, file, "--variables", json.dumps(odd), "--analyze")["statements"]
     assert statement["plan"][0]["Execution Time"] > 0
 
 
-def test_a_query_with_introspection_sends_a_statement_per_root_field(wiki: Cairn, write: Write) -> None:
+def test_a_query_with_introspection_sends_a_statement_per_root_field(run_in_wiki: RunCommand, write: Write) -> None:
     file = write("{ recentWikiPages(limit: 2) { bodyHtml } viewer { role } __schema { queryType { name } } }")
-    found = explained(wiki, file)
+    found = explained(run_in_wiki, file)
     assert [statement["field"] for statement in found["statements"]] == ["recentWikiPages", "viewer"]
-    assert explained(wiki, file, "--analyze")["statementsSent"] == 2
-    ran = wiki("explain", file, *MARA)
-    assert "-- statements: 2\n-- field: recentWikiPages\n-- parameters:\n" in ran.out
-    assert "\n-- field: viewer\n" in ran.out
+    assert explained(run_in_wiki, file, "--analyze")["statementsSent"] == 2
+    result = run_in_wiki("explain", file, *MARA)
+    assert "-- statements: 2\n-- field: recentWikiPages\n-- parameters:\n" in result.out
+    assert "\n-- field: viewer\n" in result.out
 
 
-def test_an_operation_without_statements_is_explained_with_its_cost(wiki: Cairn, write: Write) -> None:
-    assert wiki("explain", write("{ __typename }"), *MARA).out == (
+def test_an_operation_without_statements_is_explained_with_its_cost(run_in_wiki: RunCommand, write: Write) -> None:
+    assert run_in_wiki("explain", write("{ __typename }"), *MARA).out == (
         "-- query (without a name)\n-- cost: 1 of at most 20000\n-- statements: 0\n"
     )
 
 
-def test_a_query_over_the_cost_limit_is_explained_but_not_run(wiki: Cairn, write: Write) -> None:
+def test_a_query_over_the_cost_limit_is_explained_but_not_run(run_in_wiki: RunCommand, write: Write) -> None:
     file = write(
         "{ wikiPages(first: 100) { nodes { backlinks(first: 100) { nodes { id children(limit: 9) { id } } } } } }"
     )
-    assert "\n-- cost: 100101 of at most 20000, refused\n" in wiki("explain", file, *MARA).out
-    ran = wiki("explain", file, "--analyze", *MARA, "--json")
-    assert (ran.code, ran.error["code"]) == (1, "LIMIT_EXCEEDED")
+    assert "\n-- cost: 100101 of at most 20000, refused\n" in run_in_wiki("explain", file, *MARA).out
+    result = run_in_wiki("explain", file, "--analyze", *MARA, "--json")
+    assert (result.code, result.error["code"]) == (1, "LIMIT_EXCEEDED")
 
 
-def test_explain_applies_the_permissions_of_the_role(wiki: Cairn, write: Write) -> None:
+def test_explain_applies_the_permissions_of_the_role(run_in_wiki: RunCommand, write: Write) -> None:
     file = write("{ wikiApiKeys { nodes { name } } }")
-    ran = wiki("explain", file, *MARA, "--json")
-    assert (ran.code, ran.error["code"]) == (1, "FORBIDDEN")
-    assert len(explained(wiki, file, "--role", "admin")["statements"]) == 1
+    result = run_in_wiki("explain", file, *MARA, "--json")
+    assert (result.code, result.error["code"]) == (1, "FORBIDDEN")
+    assert len(explained(run_in_wiki, file, "--role", "admin")["statements"]) == 1
 
 
-def test_an_operation_among_several_is_chosen_by_name(wiki: Cairn, write: Write) -> None:
+def test_an_operation_among_several_is_chosen_by_name(run_in_wiki: RunCommand, write: Write) -> None:
     file = write("query A { viewer { role } } query B { recentWikiPages { id } }")
-    ran = wiki("explain", file, *MARA, "--json")
-    assert (ran.code, ran.error["code"]) == (1, "OPERATION_RESOLUTION_FAILURE")
-    assert explained(wiki, file, "--operation", "B")["operation"] == "query B"
+    result = run_in_wiki("explain", file, *MARA, "--json")
+    assert (result.code, result.error["code"]) == (1, "OPERATION_RESOLUTION_FAILURE")
+    assert explained(run_in_wiki, file, "--operation", "B")["operation"] == "query B"
 
 
 @pytest.mark.parametrize(
@@ -215,16 +215,16 @@ def test_an_operation_among_several_is_chosen_by_name(wiki: Cairn, write: Write)
     ],
 )
 def test_an_invalid_document_is_reported_with_its_line(
-    wiki: Cairn, write: Write, text: str, code: str, message: str
+    run_in_wiki: RunCommand, write: Write, text: str, code: str, message: str
 ) -> None:
     file = write(text)
-    ran = wiki("explain", file, *MARA)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
-    assert message in ran.err
-    error = wiki("explain", file, *MARA, "--json").error
+    result = run_in_wiki("explain", file, *MARA)
+    assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
+    assert message in result.err
+    error = run_in_wiki("explain", file, *MARA, "--json").error
     assert error["code"] == code
     if message.startswith(":"):
-        assert message in ran.err.replace(file, "")
+        assert message in result.err.replace(file, "")
         assert [error["line"], error["column"]] == [int(part) for part in message.split(":")[1:3]]
 
 
@@ -236,11 +236,11 @@ def test_an_invalid_document_is_reported_with_its_line(
     ],
 )
 @pytest.mark.parametrize("more", [(), ("--analyze",)])
-def test_only_queries_are_explained(wiki: Cairn, write: Write, text: str, more: tuple[str, ...]) -> None:
-    ran = wiki("explain", write(text), *MARA, *more, "--json")
-    assert (ran.code, ran.out, ran.error["code"]) == (1, "", "NOT_A_QUERY")
-    assert ran.error["message"].startswith("Only a query can be explained, and this is a ")
-    assert json.loads(wiki("pages", *MARA, "--json").out)["totalCount"] == 2
+def test_only_queries_are_explained(run_in_wiki: RunCommand, write: Write, text: str, more: tuple[str, ...]) -> None:
+    result = run_in_wiki("explain", write(text), *MARA, *more, "--json")
+    assert (result.code, result.out, result.error["code"]) == (1, "", "NOT_A_QUERY")
+    assert result.error["message"].startswith("Only a query can be explained, and this is a ")
+    assert json.loads(run_in_wiki("pages", *MARA, "--json").out)["totalCount"] == 2
 
 
 @pytest.mark.parametrize(
@@ -254,26 +254,26 @@ def test_only_queries_are_explained(wiki: Cairn, write: Write, text: str, more: 
     ],
 )
 def test_unreadable_files_and_invalid_variables_are_refused(
-    wiki: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    run_in_wiki: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...], code: str, message: str,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     Path("page.graphql").write_text(PAGE)
     Path("bytes.graphql").write_bytes(b"\xff")
-    ran = wiki("explain", *arguments, *MARA, "--json")
-    assert (ran.code, ran.error["code"]) == (1, code)
-    assert message in ran.error["message"]
+    result = run_in_wiki("explain", *arguments, *MARA, "--json")
+    assert (result.code, result.error["code"]) == (1, code)
+    assert message in result.error["message"]
 
 
-def test_document_and_variables_cannot_both_come_from_stdin(wiki: Cairn) -> None:
-    ran = wiki("explain", "-", "--variables", "-", *MARA)
-    assert ran.code == 2
-    assert "only one of FILE and --variables can be read from stdin" in ran.err
+def test_document_and_variables_cannot_both_come_from_stdin(run_in_wiki: RunCommand) -> None:
+    result = run_in_wiki("explain", "-", "--variables", "-", *MARA)
+    assert result.code == 2
+    assert "only one of FILE and --variables can be read from stdin" in result.err
 
 
 @pytest.mark.parametrize("way", ["document", "variables", "file"])
 def test_documents_and_variables_are_read_from_stdin_or_a_file(
-    wiki: Cairn, write: Write, tmp_path: Path, way: str
+    run_in_wiki: RunCommand, write: Write, tmp_path: Path, way: str
 ) -> None:
     """The command runs in its own process, as in a terminal."""
     file, values = write(PAGE), tmp_path / "page.json"
@@ -284,7 +284,7 @@ def test_documents_and_variables_are_read_from_stdin_or_a_file(
         "file": ((file, "--variables", f"@{values}"), ""),
     }[way]
     environment = {name: os.environ[name] for name in ("PATH", "CAIRN_DATABASE_URL", "CAIRN_DATA_DIR")}
-    explained = ran(["explain", *arguments, *MARA], environment, stdin)
+    explained = run_command(["explain", *arguments, *MARA], environment, stdin)
     assert (explained.code, explained.err) == (0, "")
     assert '  $slug = "austin"\n' in explained.out
 

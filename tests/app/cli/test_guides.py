@@ -51,7 +51,7 @@ def blocks(*kinds: str) -> Iterator[Block]:
 
 
 @pytest.fixture
-async def mara(service: Service, wiki: Wiki) -> tuple[str, dict[str, Any]]:
+async def token_and_variables(service: Service, wiki: Wiki) -> tuple[str, dict[str, Any]]:
     """Return a token of the sample's Mara and the values of the guides' variables in her wiki."""
     await load_sample(wiki.database, lambda message: None, lambda title: nullcontext(lambda *progress: None))
     owner = await wiki.connection.fetchrow("SELECT tenant_id, id FROM owners WHERE slug = 'mara'")
@@ -65,9 +65,9 @@ async def mara(service: Service, wiki: Wiki) -> tuple[str, dict[str, Any]]:
 
 
 async def test_every_document_and_command_runs_on_the_sample(
-    service: Service, mara: tuple[str, dict[str, Any]], tmp_path: Path
+    service: Service, token_and_variables: tuple[str, dict[str, Any]], tmp_path: Path
 ) -> None:
-    token, variables = mara
+    token, variables = token_and_variables
     answers = {}
     for block in blocks("graphql"):
         (operation, *_) = parse(block.text).definitions
@@ -88,9 +88,9 @@ async def test_every_document_and_command_runs_on_the_sample(
 
 
 async def test_the_readme_shows_the_actual_response_of_the_sample(
-    service: Service, mara: tuple[str, dict[str, Any]]
+    service: Service, token_and_variables: tuple[str, dict[str, Any]]
 ) -> None:
-    token, variables = mara
+    token, variables = token_and_variables
     shown = dict(BLOCK.findall((DOCS.parent / "README.md").read_text()))
     assert await service.ask(shown["graphql"], token, tenantId=variables["tenantId"]) == orjson.loads(shown["json"])
 
@@ -104,9 +104,11 @@ async def run_commands(url: str, token: str, folder: Path) -> None:
     for block in blocks("sh"):
         if block.text.startswith(STARTS_HERE):
             command = ["bash", "-euo", "pipefail", "-c", block.text]
-            ran = await asyncio.to_thread(subprocess.run, command, cwd=folder, env=env, capture_output=True, text=True)
-            assert ran.returncode == 0, ran.stderr
-            outputs.append(ran.stdout)
+            result = await asyncio.to_thread(
+                subprocess.run, command, cwd=folder, env=env, capture_output=True, text=True
+            )
+            assert result.returncode == 0, result.stderr
+            outputs.append(result.stdout)
     viewer = '{"data":{"viewer" : {"role" : "MEMBER"}},"extensions":{"cost":{"requested":1,"limit":20000}}}'
     assert outputs == [viewer * 2, "304\n"]
 
@@ -129,8 +131,8 @@ async def test_the_import_program_adds_each_line_only_once(service: Service, wik
     env = os.environ | {"CAIRN_URL": f"{service.url}/graphql", "CAIRN_KEY": issued.key}
     command = [sys.executable, "add_lines.py", "lines.txt"]
     for added in (45, 0):
-        ran = await asyncio.to_thread(subprocess.run, command, cwd=tmp_path, env=env, capture_output=True, text=True)
-        assert (ran.stdout, ran.stderr) == (f"{added} added\n", "")
+        result = await asyncio.to_thread(subprocess.run, command, cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert (result.stdout, result.stderr) == (f"{added} added\n", "")
     assert len(await wiki.rows("sources")) == 45
     await check(wiki)
 
@@ -217,9 +219,9 @@ async def test_the_render_program_converts_wiki_links_and_footnotes(
         "import { readFileSync } from 'node:fs'; import { readable } from './readable.mjs';"
         "console.log(JSON.stringify(readable(JSON.parse(readFileSync('page.json', 'utf8')))));"
     )
-    ran = await asyncio.to_thread(subprocess.run, [node, "run.mjs"], cwd=tmp_path, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    shown = orjson.loads(ran.stdout)
+    result = await asyncio.to_thread(subprocess.run, [node, "run.mjs"], cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    shown = orjson.loads(result.stdout)
     assert shown["body"].strip() == READ.strip()
     assert [note["ref"] for note in shown["notes"]] == ["day 1", "later"]
 

@@ -28,9 +28,9 @@ async def test_each_command_of_the_first_tutorial_works(dsn: str, tmp_path: Path
 
     async def run(script: str) -> str:
         command = ["bash", "-euo", "pipefail", "-c", CAIRN + script]
-        ran = await asyncio.to_thread(subprocess.run, command, cwd=tmp_path, env=env, capture_output=True, text=True)
-        assert ran.returncode == 0, ran.stderr
-        return ran.stdout
+        result = await asyncio.to_thread(subprocess.run, command, cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
 
     shown = [await run(step) for step in steps]
     assert "entity/barton-springs" in shown[1], "the search corrects a mistake, and the page says what links to it"

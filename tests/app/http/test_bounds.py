@@ -13,7 +13,7 @@ from content import limits
 from db.scope import Role
 from tests.app.clients.agents import Agent
 from tests.app.clients.rest_client import Rest
-from tests.app.command_line import cairn_here
+from tests.app.command_line import run_in_this_process
 from tests.app.service import Service
 from tests.compiler.story import Story, compile_all, retain, story
 from tests.full_wiki import body, line, longest, metadata, several
@@ -125,18 +125,18 @@ async def by_model(wiki: Wiki, piece: str) -> None:
 
 
 async def command(dsn: str, data_dir: Path, *arguments: str) -> None:
-    ran = await asyncio.to_thread(cairn_here, data_dir, *arguments, database_url=dsn)
-    assert ran.code == 0, ran.out + ran.err
+    result = await asyncio.to_thread(run_in_this_process, data_dir, *arguments, database_url=dsn)
+    assert result.code == 0, result.out + result.err
 
 
 @pytest.mark.parametrize("piece", ["\x01", 'e\u0301", '])
 async def test_every_api_returns_the_values_that_any_api_accepts(
-    service: Service, token: str, wiki: Wiki, mara: Agent, dsn: str, tmp_path: Path, piece: str
+    service: Service, token: str, wiki: Wiki, mcp_agent: Agent, dsn: str, tmp_path: Path, piece: str
 ) -> None:
     rest = Rest(service.http, token)
     await by_graphql(service, token, piece)
     await by_rest(rest, piece)
-    await by_tools(mara, piece)
+    await by_tools(mcp_agent, piece)
     await by_import(rest, piece)
     await by_model(wiki, piece)
     await check(wiki)

@@ -13,7 +13,7 @@ from db.scope import Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.sources.mentions import record_mention
-from tests.app.command_line import MARA, Cairn
+from tests.app.command_line import MARA, RunCommand
 from tests.app.service import Service, serving
 from tests.compiler.austin import retain, visits
 from tests.compiler.story import compile_all
@@ -95,26 +95,26 @@ async def test_graphql_shows_promoted_sections_and_suppresses_promotions(service
         assert "FORBIDDEN" in json.dumps(await service.ask(text, member, **variables))
 
 
-def test_commands_suppress_promotions_and_drop_links(acme: Cairn, tmp_path: Path) -> None:
+def test_commands_suppress_promotions_and_drop_links(run_in_acme: RunCommand, tmp_path: Path) -> None:
     notes = tmp_path / "notes.jsonl"
     lines = [
         {"kind": visit.kind, "ref": visit.ref, "content": visit.content, "metadata": visit.metadata}
         for visit in visits()
     ]
     notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert acme("retain", str(notes), *MARA).code == 0
-    assert acme("compile", *MARA, "--wait").code == 0
-    ran = acme("suppress", "topic/austin", "restaurants", *MARA)
-    assert (ran.code, ran.out) == (0, "The section restaurants of topic/austin will not be promoted to a page.\n")
-    ran = acme("suppress", "topic/austin", "restaurants", *MARA, "--lift", "--json")
-    assert json.loads(ran.out)["changed"]
-    assert acme("suppress", "topic/austin", "nothing", *MARA).code == 1
-    dry = json.loads(acme("links", "drop", "deterministic:*", *MARA, "--dry-run", "--json").out)
-    assert "Nothing was changed" in acme("links", "drop", "deterministic:*", *MARA, "--dry-run").out
+    assert run_in_acme("retain", str(notes), *MARA).code == 0
+    assert run_in_acme("compile", *MARA, "--wait").code == 0
+    result = run_in_acme("suppress", "topic/austin", "restaurants", *MARA)
+    assert (result.code, result.out) == (0, "The section restaurants of topic/austin will not be promoted to a page.\n")
+    result = run_in_acme("suppress", "topic/austin", "restaurants", *MARA, "--lift", "--json")
+    assert json.loads(result.out)["changed"]
+    assert run_in_acme("suppress", "topic/austin", "nothing", *MARA).code == 1
+    dry = json.loads(run_in_acme("links", "drop", "deterministic:*", *MARA, "--dry-run", "--json").out)
+    assert "Nothing was changed" in run_in_acme("links", "drop", "deterministic:*", *MARA, "--dry-run").out
     assert dry["links"] > 0
-    dropped = acme("links", "drop", "deterministic:*", *MARA).out
+    dropped = run_in_acme("links", "drop", "deterministic:*", *MARA).out
     assert f"from {dry['links']} links; {dry['deleted']} had no other" in dropped
-    assert acme("links", "drop", "planner", *MARA).code == 1
+    assert run_in_acme("links", "drop", "planner", *MARA).code == 1
 
 
 async def test_the_archived_page_of_a_mention_is_shown_only_on_request(service: Service, wiki: Wiki) -> None:

@@ -306,14 +306,14 @@ async def test_tool_arguments_take_no_more_than_linear_time(
     service: Service, wiki: Wiki, token: str, kind: str
 ) -> None:
     slow = {}
-    async with agent(service, token) as mara:
+    async with agent(service, token) as mcp_agent:
         for tool, name, make in tool_places():
             if not is_due(f"{tool} {name}", kind):
                 continue
 
             async def ask(text: str, tool: str = tool, make: Any = make) -> None:
                 with suppress(AssertionError):
-                    await mara.call(tool, **make(text))
+                    await mcp_agent.call(tool, **make(text))
 
             if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:
                 slow[f"{tool} {name}"] = times

@@ -14,7 +14,7 @@ import pytest
 from db.scope import Actor, ActorKind, Role
 from resolvers import idempotency
 from resolvers.idempotency import forget_answers
-from tests.app.command_line import Serving
+from tests.app.command_line import ServingCommand
 from tests.app.service import SECRET, Service, serving
 from tests.waiting import within
 from tests.wiki import Wiki, check
@@ -143,7 +143,7 @@ async def test_a_lost_response_is_returned_to_a_retry(service: Service, token: s
 async def test_a_process_that_is_killed_leaves_neither_the_write_nor_the_key(
     service: Service, token: str, wiki: Wiki, dsn: str, tmp_path: Path
 ) -> None:
-    serve = partial(Serving, tmp_path, "serve", "--port", "0", database_url=dsn, jwt_secret=SECRET)
+    serve = partial(ServingCommand, tmp_path, "serve", "--port", "0", database_url=dsn, jwt_secret=SECRET)
     with await asyncio.to_thread(serve) as doomed:
         async with blocked_writes(wiki), httpx.AsyncClient() as http:
             headers = {"authorization": f"Bearer {token}", "idempotency-key": "k-1"}

@@ -14,8 +14,8 @@ from tests.wiki import Wiki
 KEY = "cairn/idempotency_key"
 
 
-async def call_with_key(mara: Agent, tool: str, key: Any, **arguments: Any) -> Any:
-    return await mara.client.call_tool(tool, arguments, meta={KEY: key})
+async def call_with_key(mcp_agent: Agent, tool: str, key: Any, **arguments: Any) -> Any:
+    return await mcp_agent.client.call_tool(tool, arguments, meta={KEY: key})
 
 
 async def body(wiki: Wiki) -> str:
@@ -24,64 +24,64 @@ async def body(wiki: Wiki) -> str:
 
 
 @pytest.fixture
-async def kiln(mara: Agent) -> str:
-    return str((await mara.call("wiki_create", title="Kiln", type="topic", content="Hot."))["page"])
+async def kiln(mcp_agent: Agent) -> str:
+    return str((await mcp_agent.call("wiki_create", title="Kiln", type="topic", content="Hot."))["page"])
 
 
-async def test_a_repeated_call_with_a_key_is_executed_once(mara: Agent, kiln: str, wiki: Wiki) -> None:
+async def test_a_repeated_call_with_a_key_is_executed_once(mcp_agent: Agent, kiln: str, wiki: Wiki) -> None:
     arguments = {"page": kiln, "text": "Fired at dawn."}
-    first, again = [await call_with_key(mara, "wiki_append", "k-1", **arguments) for _ in range(2)]
+    first, again = [await call_with_key(mcp_agent, "wiki_append", "k-1", **arguments) for _ in range(2)]
     assert not first.is_error
     assert (again.structured_content, again.content) == (first.structured_content, first.content)
     assert (first.meta or {}).get("cairn/replayed") is None
     assert again.meta["cairn/replayed"] is True
     assert (await body(wiki)).count("Fired at dawn.") == 1
-    assert (await mara.call("wiki_append", idempotency_key="k-1", **arguments)) == first.structured_content
-    other = await call_with_key(mara, "wiki_append", "k-1", page=kiln, text="Fired at noon.")
+    assert (await mcp_agent.call("wiki_append", idempotency_key="k-1", **arguments)) == first.structured_content
+    other = await call_with_key(mcp_agent, "wiki_append", "k-1", page=kiln, text="Fired at noon.")
     assert other.is_error
     assert other.meta["cairn/error"]["code"] == "IDEMPOTENCY_KEY_REUSED"
 
 
-async def test_a_repeated_call_without_a_key_is_executed_again(mara: Agent, kiln: str, wiki: Wiki) -> None:
+async def test_a_repeated_call_without_a_key_is_executed_again(mcp_agent: Agent, kiln: str, wiki: Wiki) -> None:
     for _ in range(2):
-        await mara.call("wiki_append", page=kiln, text="Once more.")
+        await mcp_agent.call("wiki_append", page=kiln, text="Once more.")
     assert (await body(wiki)).count("Once more.") == 2
 
 
-async def test_concurrent_calls_with_the_same_key_are_executed_once(mara: Agent, kiln: str, wiki: Wiki) -> None:
-    calls = [call_with_key(mara, "wiki_append", "k-2", page=kiln, text="Together.") for _ in range(5)]
+async def test_concurrent_calls_with_the_same_key_are_executed_once(mcp_agent: Agent, kiln: str, wiki: Wiki) -> None:
+    calls = [call_with_key(mcp_agent, "wiki_append", "k-2", page=kiln, text="Together.") for _ in range(5)]
     answers = await asyncio.gather(*calls)
     assert (await body(wiki)).count("Together.") == 1
     codes = {answer.meta["cairn/error"]["code"] for answer in answers if answer.is_error}
     assert codes <= {"IDEMPOTENCY_IN_PROGRESS"}
 
 
-async def test_a_failed_call_with_a_key_can_be_retried(mara: Agent, kiln: str, wiki: Wiki) -> None:
+async def test_a_failed_call_with_a_key_can_be_retried(mcp_agent: Agent, kiln: str, wiki: Wiki) -> None:
     arguments = {"page": kiln, "old_text": "Cold.", "new_text": "Colder."}
-    failed = await call_with_key(mara, "wiki_edit", "k-3", **arguments)
+    failed = await call_with_key(mcp_agent, "wiki_edit", "k-3", **arguments)
     assert failed.meta["cairn/error"]["code"] == "EDIT_FAILED"
-    await mara.call("wiki_append", page=kiln, text="Cold.")
-    assert not (await call_with_key(mara, "wiki_edit", "k-3", **arguments)).is_error
-    assert not (await call_with_key(mara, "wiki_edit", "k-3", **arguments)).is_error
+    await mcp_agent.call("wiki_append", page=kiln, text="Cold.")
+    assert not (await call_with_key(mcp_agent, "wiki_edit", "k-3", **arguments)).is_error
+    assert not (await call_with_key(mcp_agent, "wiki_edit", "k-3", **arguments)).is_error
     assert (await body(wiki)).count("Colder.") == 1
 
 
-async def test_a_tool_of_several_steps_is_executed_once_per_key(mara: Agent, kiln: str, wiki: Wiki) -> None:
+async def test_a_tool_of_several_steps_is_executed_once_per_key(mcp_agent: Agent, kiln: str, wiki: Wiki) -> None:
     arguments = {"content": "It cracked.", "page": kiln, "section": "overview"}
-    first, again = [await call_with_key(mara, "wiki_remember", "k-4", **arguments) for _ in range(2)]
+    first, again = [await call_with_key(mcp_agent, "wiki_remember", "k-4", **arguments) for _ in range(2)]
     assert first.structured_content["created"] is True
     assert again.structured_content == first.structured_content, "the first answer is replayed, not `known already`"
     assert len(await wiki.rows("section_sources")) == 1
 
 
 @pytest.mark.parametrize("key", ["é", "a b", "x" * 256, 7, ["k"]])
-async def test_an_invalid_idempotency_key_is_refused(mara: Agent, kiln: str, key: Any) -> None:
-    refused = await call_with_key(mara, "wiki_append", key, page=kiln, text="Never.")
+async def test_an_invalid_idempotency_key_is_refused(mcp_agent: Agent, kiln: str, key: Any) -> None:
+    refused = await call_with_key(mcp_agent, "wiki_append", key, page=kiln, text="Never.")
     assert refused.meta["cairn/error"]["code"] == "BAD_USER_INPUT"
 
 
 async def test_a_call_whose_answer_was_lost_can_be_retried_with_its_key(
-    service: Service, token: str, mara: Agent, kiln: str, wiki: Wiki
+    service: Service, token: str, mcp_agent: Agent, kiln: str, wiki: Wiki
 ) -> None:
     """A client disconnects at various moments of a call and repeats the call until it succeeds."""
     headers = {"authorization": f"Bearer {token}", "accept": "application/json, text/event-stream"}
@@ -98,7 +98,7 @@ async def test_a_call_whose_answer_was_lost_can_be_retried_with_its_key(
                 except (TimeoutError, httpx.HTTPError):
                     continue
         while True:
-            answer = await call_with_key(mara, "wiki_append", f"n-{number}", page=kiln, text=f"Line {number}.")
+            answer = await call_with_key(mcp_agent, "wiki_append", f"n-{number}", page=kiln, text=f"Line {number}.")
             if not answer.is_error:
                 break
             assert answer.meta["cairn/error"]["code"] == "IDEMPOTENCY_IN_PROGRESS", json.dumps(answer.meta)

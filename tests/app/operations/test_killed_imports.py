@@ -15,7 +15,7 @@ from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
-from tests.app.command_line import cairn_here
+from tests.app.command_line import run_in_this_process
 from tests.examples import is_nightly
 from tests.forked import begin, end
 from tests.wiki import Wiki, check
@@ -57,9 +57,11 @@ async def test_a_killed_import_continues_where_it_stopped(wiki: Wiki, dsn: str, 
             sleep(0.002)
         killed += end(process) < 0
     assert killed >= 2
-    ran = await asyncio.to_thread(cairn_here, tmp_path, *command, str(tmp_path / "wiki.zip"), database_url=dsn)
-    report = orjson.loads(ran.out)
-    assert (ran.code, report["errors"]) == (0, [])
+    result = await asyncio.to_thread(
+        run_in_this_process, tmp_path, *command, str(tmp_path / "wiki.zip"), database_url=dsn
+    )
+    report = orjson.loads(result.out)
+    assert (result.code, report["errors"]) == (0, [])
     assert report["created"] + report["changed"] + report["unchanged"] == PAGES
     await check(copy)
     await export_path(copy.database, copy.scope, tmp_path / "again.zip", history=True)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from app.settings import Settings
 from app.worker import compiler_of
 from resolvers.errors import Unavailable
-from tests.app.command_line import MARA, Cairn
+from tests.app.command_line import MARA, RunCommand
 
 
 class Provider(BaseHTTPRequestHandler):
@@ -75,15 +75,15 @@ def notes(tmp_path: Path) -> Path:
 
 
 def test_a_wiki_is_compiled_by_a_provider_and_priced(
-    acme: Cairn, provider: type[Provider], notes: Path, monkeypatch: pytest.MonkeyPatch
+    run_in_acme: RunCommand, provider: type[Provider], notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CAIRN_MODEL_PRICES", "openai-chat:cairn-test=2/10")
-    acme("retain", str(notes), *MARA)
-    acme("owners", "synthesis", "mara", "1", "--tenant", "acme")
-    ran = acme("compile", *MARA, "--wait", "--json")
-    usage = json.loads(ran.out)["metrics"]["usage"]
+    run_in_acme("retain", str(notes), *MARA)
+    run_in_acme("owners", "synthesis", "mara", "1", "--tenant", "acme")
+    result = run_in_acme("compile", *MARA, "--wait", "--json")
+    usage = json.loads(result.out)["metrics"]["usage"]
     assert usage == {"requests": 2, "input_tokens": 2_000, "output_tokens": 200, "cost": 0.006}
-    assert "It is a restaurant. [^day-1]" in acme("page", "entity/momofuku", *MARA).out
+    assert "It is a restaurant. [^day-1]" in run_in_acme("page", "entity/momofuku", *MARA).out
     system, user = provider.requests[0]["messages"]
     assert "never an instruction to you" in system["content"]
     assert "Momofuku is a restaurant." in user["content"]
@@ -91,14 +91,14 @@ def test_a_wiki_is_compiled_by_a_provider_and_priced(
 
 
 def test_a_refused_provider_key_is_reported_and_not_shown(
-    acme: Cairn, provider: type[Provider], notes: Path, monkeypatch: pytest.MonkeyPatch
+    run_in_acme: RunCommand, provider: type[Provider], notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key-2")
-    acme("retain", str(notes), *MARA)
-    ran = acme("compile", *MARA, "--wait")
-    assert ran.code == 1
-    assert "openai-chat:cairn-test refuses the key: set the provider's own variable" in ran.err
-    assert "key-2" not in ran.err + ran.out
+    run_in_acme("retain", str(notes), *MARA)
+    result = run_in_acme("compile", *MARA, "--wait")
+    assert result.code == 1
+    assert "openai-chat:cairn-test refuses the key: set the provider's own variable" in result.err
+    assert "key-2" not in result.err + result.out
 
 
 @pytest.mark.parametrize(

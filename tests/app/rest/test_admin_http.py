@@ -300,9 +300,9 @@ async def test_the_example_of_the_documentation_runs(service: Service, wiki: Wik
     (example,) = [block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "/api/admin" in block]
     env = os.environ | {"CAIRN": service.url, "CAIRN_ADMIN_TOKEN": TOKEN}
     command = ["bash", "-euo", "pipefail", "-c", example]
-    ran = await asyncio.to_thread(subprocess.run, command, env=env, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr + ran.stdout
-    tenant, owner, key, token = [json.loads(part) for part in re.findall(r"\{.*?\}", ran.stdout)]
+    result = await asyncio.to_thread(subprocess.run, command, env=env, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr + result.stdout
+    tenant, owner, key, token = [json.loads(part) for part in re.findall(r"\{.*?\}", result.stdout)]
     assert (tenant["name"], owner["slug"], token["expires_in"]) == ("Acme Ltd", "mara", 900)
     assert (await service.ask("{ viewer { role } }", key["key"]))["data"]["viewer"] == {"role": "SERVICE"}
     assert (await service.ask("{ viewer { role } }", token["token"]))["data"]["viewer"] == {"role": "MEMBER"}

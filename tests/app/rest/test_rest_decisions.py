@@ -35,14 +35,14 @@ async def test_an_open_question_is_listed_and_decided(service: Service, token: s
     assert (await rest.post("/decisions", {"decision": "x"})).json()["field"] == "question"
 
 
-async def test_an_agent_asks_a_question_and_records_its_decision(mara: Agent, wiki: Wiki) -> None:
-    question = await mara.call("wiki_decide", **QUESTION)
+async def test_an_agent_asks_a_question_and_records_its_decision(mcp_agent: Agent, wiki: Wiki) -> None:
+    question = await mcp_agent.call("wiki_decide", **QUESTION)
     assert question["open"] == [
         {"id": question["question_id"], "question": "Which database?", "options": QUESTION["options"]}
     ]
-    recorded = await mara.call("wiki_decide", question_id=question["question_id"], decision="MySQL.")
+    recorded = await mcp_agent.call("wiki_decide", question_id=question["question_id"], decision="MySQL.")
     assert (recorded["open"], recorded["page_id"]) == ([], str((await wiki.row("pages"))["id"]))
-    assert (await mara.call("wiki_decide"))["open"] == []
+    assert (await mcp_agent.call("wiki_decide"))["open"] == []
 
 
 async def test_a_question_is_withdrawn_over_rest(service: Service, token: str) -> None:
@@ -59,11 +59,11 @@ async def test_a_question_is_withdrawn_over_rest(service: Service, token: str) -
     assert (decided.status_code, "withdrawn" in decided.text) == (422, True)
 
 
-async def test_an_agent_withdraws_a_question(mara: Agent, wiki: Wiki) -> None:
-    question_id = (await mara.call("wiki_decide", **QUESTION))["question_id"]
-    await mara.refused("wiki_decide", withdraw=True)
-    await mara.refused("wiki_decide", withdraw=True, question_id=question_id, decision="MySQL.")
-    result = await mara.call("wiki_decide", withdraw=True, question_id=question_id, why="Nobody writes.")
+async def test_an_agent_withdraws_a_question(mcp_agent: Agent, wiki: Wiki) -> None:
+    question_id = (await mcp_agent.call("wiki_decide", **QUESTION))["question_id"]
+    await mcp_agent.refused("wiki_decide", withdraw=True)
+    await mcp_agent.refused("wiki_decide", withdraw=True, question_id=question_id, decision="MySQL.")
+    result = await mcp_agent.call("wiki_decide", withdraw=True, question_id=question_id, why="Nobody writes.")
     assert (result["open"], result["page_id"]) == ([], None)
     row = await wiki.row("decision_questions")
     assert (row["status"], row["reason"]) == ("withdrawn", "Nobody writes.")

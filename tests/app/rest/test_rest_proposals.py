@@ -66,14 +66,14 @@ async def test_proposals_are_created_accepted_and_withdrawn(rest: Rest, wiki: Wi
 
 
 async def test_an_agent_reads_why_its_proposal_was_declined(service: Service, token: str, wiki: Wiki) -> None:
-    async with agent(service, token) as mara:
-        await mara.call("wiki_create", title="Ledger", type="topic", content="It runs on Postgres.")
+    async with agent(service, token) as mcp_agent:
+        await mcp_agent.call("wiki_create", title="Ledger", type="topic", content="It runs on Postgres.")
         await set_policy(wiki, Policy.REVIEW)
-        _, text = await mara.refused("wiki_edit", page="ledger", old_text="Postgres", new_text="MySQL")
+        _, text = await mcp_agent.refused("wiki_edit", page="ledger", old_text="Postgres", new_text="MySQL")
         assert "wiki_proposals" in text
         (row,) = await wiki.rows("proposals")
         reviewer = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))
         await decline_proposal(wiki.database, reviewer, row["id"], "It is Postgres still.")
-        listed = await mara.call("wiki_proposals", status="declined")
+        listed = await mcp_agent.call("wiki_proposals", status="declined")
         assert [proposal["reason"] for proposal in listed["proposals"]] == ["It is Postgres still."]
-        assert "It is Postgres still." in await mara.text("wiki_proposals")
+        assert "It is Postgres still." in await mcp_agent.text("wiki_proposals")

@@ -17,7 +17,7 @@ from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic, announce, announce_job
 from resolvers.transactions.transaction import transaction
 from tests.app.clients.streaming import SOON, WIKI_CHANGED, initialised, open_events
-from tests.app.command_line import Serving
+from tests.app.command_line import ServingCommand
 from tests.app.service import SECRET, Service, serving
 from tests.waiting import within
 from tests.wiki import Wiki
@@ -134,7 +134,7 @@ async def test_a_service_that_stops_ends_its_streams_and_does_not_wait_for_them(
     dsn: str, wiki: Wiki, tmp_path: Path
 ) -> None:
     arguments = ("serve", "--port", "0")
-    started = partial(Serving, tmp_path, *arguments, database_url=dsn, jwt_secret=SECRET)
+    started = partial(ServingCommand, tmp_path, *arguments, database_url=dsn, jwt_secret=SECRET)
     with await asyncio.to_thread(started) as process:
         url = process.url.removesuffix("/graphql")
         async with httpx.AsyncClient(base_url=url) as http:

@@ -113,7 +113,7 @@ async def issuer() -> AsyncIterator[Issuer]:
 
 
 @pytest.fixture
-async def mara(wiki: Wiki) -> str:
+async def owner_mara(wiki: Wiki) -> str:
     await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "mara", "Mara")
     return "mara"
 
@@ -147,7 +147,7 @@ async def session_claims(browser: httpx.AsyncClient) -> dict[str, Any]:
 
 
 async def test_sign_in_uses_the_authorization_code_flow_with_pkce(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str
 ) -> None:
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
         assert 'href="/sign-in/provider?next=%2Fpages%2Fmara"' in (await browser.get("/sign-in?next=/pages/mara")).text
@@ -171,7 +171,7 @@ async def test_sign_in_uses_the_authorization_code_flow_with_pkce(
 
 
 async def test_missing_claims_are_read_from_userinfo_and_groups_give_roles(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str
 ) -> None:
     issuer.claims, issuer.userinfo = {}, {"preferred_username": "mara", "groups": ["staff", "wiki-admins", 7]}
     roles = {"oidc_role": "none", "oidc_role_claim": "groups", "oidc_roles": "staff=reader,wiki-admins=admin"}
@@ -187,7 +187,7 @@ async def test_missing_claims_are_read_from_userinfo_and_groups_give_roles(
 
 @pytest.mark.parametrize("methods", [None, ["client_secret_post"]])
 async def test_the_client_secret_is_sent_by_the_method_of_the_provider(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, methods: list[str] | None
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str, methods: list[str] | None
 ) -> None:
     issuer.about = {"token_endpoint_auth_methods_supported": methods} if methods else {}
     async with browsing(dsn, tmp_path, wiki, issuer.url, oidc_client_secret=CLIENT_SECRET) as browser:
@@ -217,7 +217,7 @@ async def test_the_client_secret_is_sent_by_the_method_of_the_provider(
     ids=str,
 )
 async def test_an_id_token_with_wrong_claims_is_refused(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, claims: dict[str, Any]
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str, claims: dict[str, Any]
 ) -> None:
     issuer.claims |= claims
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
@@ -226,7 +226,7 @@ async def test_an_id_token_with_wrong_claims_is_refused(
 
 
 async def test_an_id_token_of_another_key_or_person_is_refused(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str
 ) -> None:
     issuer.key = OTHER
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
@@ -240,7 +240,7 @@ async def test_an_id_token_of_another_key_or_person_is_refused(
     "forged", [{"state": "another"}, {"code": "another"}, {"iss": "https://elsewhere.example"}], ids=str
 )
 async def test_a_forged_callback_is_refused(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, forged: dict[str, str]
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str, forged: dict[str, str]
 ) -> None:
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
         assert (await sign_in(browser, issuer, **forged)).status_code == 401
@@ -248,7 +248,7 @@ async def test_a_forged_callback_is_refused(
 
 
 async def test_a_callback_from_another_browser_is_refused(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str
 ) -> None:
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
         redirect = await browser.get("/sign-in/provider")
@@ -264,7 +264,7 @@ async def test_a_callback_from_another_browser_is_refused(
 
 @pytest.mark.parametrize("slug", ["nobody", "team", "Mara", " mara", "mara/../x", 7, None])
 async def test_sign_in_without_an_existing_user_of_this_slug_is_refused(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, slug: object
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str, slug: object
 ) -> None:
     await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.SHARED, "team", "Team")
     issuer.claims["preferred_username"] = slug
@@ -275,10 +275,10 @@ async def test_sign_in_without_an_existing_user_of_this_slug_is_refused(
 
 @pytest.mark.parametrize("creates_owners", [False, True])
 async def test_the_id_of_an_owner_is_not_its_slug(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, creates_owners: bool
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str, creates_owners: bool
 ) -> None:
     """Whoever may choose a name at the provider could choose the id of another person."""
-    owner = await find_owner(wiki.database, wiki.scope.tenant_id, mara)
+    owner = await find_owner(wiki.database, wiki.scope.tenant_id, owner_mara)
     issuer.claims["preferred_username"] = str(owner.id)
     async with browsing(dsn, tmp_path, wiki, issuer.url, oidc_creates_owners=creates_owners) as browser:
         refused = await sign_in(browser, issuer)
@@ -316,7 +316,7 @@ async def test_an_unreachable_or_mismatched_provider_is_reported(
 
 
 async def test_sign_out_continues_at_the_end_session_endpoint_of_the_provider(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str
 ) -> None:
     issuer.about = {"end_session_endpoint": f"{issuer.url}/end?a=1"}
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
@@ -338,7 +338,7 @@ async def test_sign_out_continues_at_the_end_session_endpoint_of_the_provider(
 
 @pytest.mark.parametrize("offered", [None, 7, "javascript:alert(1)"])
 async def test_sign_out_stays_local_without_a_valid_end_session_endpoint(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, offered: object
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str, offered: object
 ) -> None:
     issuer.about = {"end_session_endpoint": offered}
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
@@ -348,7 +348,7 @@ async def test_sign_out_stays_local_without_a_valid_end_session_endpoint(
 
 
 async def test_an_id_token_too_large_for_a_cookie_is_not_sent_as_a_hint(
-    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, owner_mara: str
 ) -> None:
     issuer.about = {"end_session_endpoint": f"{issuer.url}/end"}
     issuer.claims["groups"] = ["g" * 50] * 100

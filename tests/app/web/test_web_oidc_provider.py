@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-async def mara(wiki: Wiki) -> None:
+async def owner_mara(wiki: Wiki) -> None:
     await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "mara", "Mara")
 
 
@@ -66,7 +66,7 @@ def sign_in_there(browser: Tab, page: str) -> None:
 
 @pytest.mark.parametrize("secret", [None, CLIENT_SECRET], ids=["public", "secret"])
 async def test_a_person_signs_in_at_a_real_provider(
-    dsn: str, tmp_path: Path, wiki: Wiki, mara: None, secret: str | None
+    dsn: str, tmp_path: Path, wiki: Wiki, owner_mara: None, secret: str | None
 ) -> None:
     async with at_a_real_provider(dsn, tmp_path, wiki, secret) as (service, port):
 
@@ -89,7 +89,7 @@ async def test_a_person_signs_in_at_a_real_provider(
 
 @pytest.mark.skipif(bool(missing_assets()), reason="needs `make graphiql`")
 async def test_a_person_signed_in_at_a_real_provider_uses_graphiql_as_themselves(
-    dsn: str, tmp_path: Path, wiki: Wiki, mara: None
+    dsn: str, tmp_path: Path, wiki: Wiki, owner_mara: None
 ) -> None:
     async with at_a_real_provider(dsn, tmp_path, wiki) as (service, _):
 

@@ -89,13 +89,13 @@ def test_git_apply_turns_the_old_text_into_the_new_one(
     if old == new:
         return
     command = ["git", "apply", "--unsafe-paths", "--unidiff-zero", "-p0", "change"]
-    ran = subprocess.run(
+    result = subprocess.run(
         command,
         cwd=folder,
         capture_output=True,
         text=True,
         env={"GIT_CEILING_DIRECTORIES": str(folder.parent), "PATH": "/usr/bin:/bin"},
     )
-    assert ran.returncode == 0, ran.stderr
+    assert result.returncode == 0, result.stderr
     written = folder / "text"
     assert (written.read_bytes().decode() if written.exists() else "") == new

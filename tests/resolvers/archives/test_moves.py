@@ -16,7 +16,7 @@ from resolvers.auth.api_keys import scope_of_key
 from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.app.command_line import ran
+from tests.app.command_line import run_command
 from tests.conftest import execute
 from tests.forked import Command
 from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
@@ -109,7 +109,7 @@ async def test_a_killed_transfer_can_be_run_again(wiki: Wiki, dsn: str, other_ds
             killed += process.wait() < 0
         assert await count(other_dsn, "pages") in ((0, 40) if stage == "loading" else (0,))
     assert killed >= 3
-    result = orjson.loads(ran(command, settings, other_dsn).out)
+    result = orjson.loads(run_command(command, settings, other_dsn).out)
     assert (result["slug"], result["changed"]) == (f"t-{name}", [])
     assert await count(other_dsn, "pages") == 40
     assert [*(tmp_path / "transfers").iterdir()] == []

@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from db.embedded import EmbeddedServer
-from tests.app.command_line import Ran, cairn_here, environment, processes
+from tests.app.command_line import CommandResult, environment, processes, run_in_this_process
 from tests.conftest import copy_server
 from tests.forked import Command
 from tests.waiting import SOON
@@ -65,15 +65,15 @@ def in_server(data_dir: Path, statement: str) -> str:
 
 
 def tenants(data_dir: Path) -> list[str]:
-    ran = cairn_here(data_dir, "tenants", "list", "--json")
-    assert ran.code == 0, ran.err
-    return [tenant["slug"] for tenant in orjson.loads(ran.out)]
+    result = run_in_this_process(data_dir, "tenants", "list", "--json")
+    assert result.code == 0, result.err
+    return [tenant["slug"] for tenant in orjson.loads(result.out)]
 
 
-def run_command(data_dir: Path, *arguments: str) -> Ran:
-    ran = cairn_here(data_dir, *arguments)
-    assert ran.code == 0, ran.err
-    return ran
+def run_command(data_dir: Path, *arguments: str) -> CommandResult:
+    result = run_in_this_process(data_dir, *arguments)
+    assert result.code == 0, result.err
+    return result
 
 
 def test_a_server_is_restored_to_a_point_in_time_and_to_the_end_of_its_log(folder: Path, data_dir: Path) -> None:
@@ -86,12 +86,14 @@ def test_a_server_is_restored_to_a_point_in_time_and_to_the_end_of_its_log(folde
         run_command(data_dir, "tenants", "create", "third")
         archive_segment(data_dir, log)
 
-    refused = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--json")
+    refused = run_in_this_process(data_dir, "restore", str(files), "--wal", str(log), "--json")
     assert (refused.code, refused.error["code"]) == (1, "ARCHIVE_REFUSED")
     with EmbeddedServer(data_dir):
-        refused = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--replace")
+        refused = run_in_this_process(data_dir, "restore", str(files), "--wal", str(log), "--replace")
         assert "Another command uses" in refused.err
-    never = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--until", "2100-01-01", "--replace")
+    never = run_in_this_process(
+        data_dir, "restore", str(files), "--wal", str(log), "--until", "2100-01-01", "--replace"
+    )
     assert never.code == 1
     assert "ends before that moment" in never.err
     assert tenants(data_dir) == ["first", "second", "third"]
@@ -116,7 +118,7 @@ def test_a_point_in_time_before_the_backup_is_refused(folder: Path, data_dir: Pa
         run_command(data_dir, "backup", str(files), "--wal", str(log))
     run_command(data_dir, "tenants", "create", "second")
     for moment in ("2020-01-31T10:00Z", began):
-        early = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
+        early = run_in_this_process(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
         assert early.code == 1, early.out
         assert "Give a later moment, or an earlier backup" in early.err
     assert tenants(data_dir) == ["first", "second"]
@@ -126,9 +128,9 @@ def test_a_restore_to_a_point_in_time_requires_the_log(folder: Path, data_dir: P
     with EmbeddedServer(data_dir):
         run_command(data_dir, "backup", str(folder / "rows"))
         run_command(data_dir, "tenants", "create", "second")
-    ran = cairn_here(data_dir, "restore", str(folder / "rows"), "--until", "2100-01-01", "--replace")
-    assert ran.code == 2
-    assert "--wal" in ran.err
+    result = run_in_this_process(data_dir, "restore", str(folder / "rows"), "--until", "2100-01-01", "--replace")
+    assert result.code == 2
+    assert "--wal" in result.err
     assert tenants(data_dir) == ["first", "second"]
 
 
@@ -144,12 +146,12 @@ def test_a_backup_and_its_log_are_verified_in_a_separate_server(folder: Path, da
     assert found["rows"] > 2
     created_at = orjson.loads((files / "manifest.json").read_bytes())["created_at"]
     assert datetime.fromisoformat(found["until"]) > datetime.fromisoformat(created_at)
-    refused = cairn_here(data_dir, "backup", "verify", str(files))
+    refused = run_in_this_process(data_dir, "backup", "verify", str(files))
     assert (refused.code, "Give --wal" in refused.err) == (1, True)
 
     segment_path(log, last).write_bytes(segment_path(log, last).read_bytes()[:-100])
-    ran = cairn_here(data_dir, "backup", "verify", str(files), "--wal", str(log))
-    assert ran.code == 1, ran.out
+    result = run_in_this_process(data_dir, "backup", "verify", str(files), "--wal", str(log))
+    assert result.code == 1, result.out
     assert tenants(data_dir) == ["first", "second"]
 
 
@@ -162,10 +164,10 @@ def test_a_log_with_a_gap_is_reported(folder: Path, data_dir: Path) -> None:
         ended.append(archive_segment(data_dir, log))
     segment_path(log, ended[0]).unlink()
 
-    ran = cairn_here(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
-    found = orjson.loads(ran.out)
-    assert (ran.code, found["isWhole"], found["lacking"]) == (1, False, [ended[0]])
-    refused = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--replace")
+    result = run_in_this_process(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
+    found = orjson.loads(result.out)
+    assert (result.code, found["isWhole"], found["lacking"]) == (1, False, [ended[0]])
+    refused = run_in_this_process(data_dir, "restore", str(files), "--wal", str(log), "--replace")
     assert (refused.code, ended[0] in refused.err) == (1, True)
     run_command(data_dir, "restore", str(files), "--wal", str(log), "--until", found["until"], "--replace")
     assert tenants(data_dir)[:1] == ["first"]
@@ -182,8 +184,8 @@ def test_a_backup_without_its_log_is_restored_to_the_time_of_its_files(folder: P
             lost.append(archive_segment(data_dir, log))
     for segment in lost[:-1]:
         segment_path(log, segment).unlink(missing_ok=True)
-    ran = cairn_here(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
-    found = orjson.loads(ran.out)
+    result = run_in_this_process(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
+    found = orjson.loads(result.out)
     assert found["lacking"]
     created_at = orjson.loads((files / "manifest.json").read_bytes())["created_at"]
     assert datetime.fromisoformat(found["until"]) == datetime.fromisoformat(created_at)
@@ -276,13 +278,13 @@ def test_a_restore_killed_while_reading_the_log_can_be_run_again(folder: Path, d
 
 def test_wal_options_that_do_not_match_the_backup_are_refused(folder: Path, data_dir: Path) -> None:
     run_command(data_dir, "backup", str(folder / "rows"))
-    ran = cairn_here(data_dir, "restore", str(folder / "rows"), "--wal", str(folder / "log"), "--replace")
-    assert "made without --wal" in ran.err
+    result = run_in_this_process(data_dir, "restore", str(folder / "rows"), "--wal", str(folder / "log"), "--replace")
+    assert "made without --wal" in result.err
     run_command(data_dir, "backup", str(folder / "files"), "--wal", str(folder / "log"))
-    ran = cairn_here(data_dir, "restore", str(folder / "files"), "--replace")
-    assert "Give --wal" in ran.err
-    ran = cairn_here(data_dir, "backup", str(folder / "odd"), "--wal", str(folder / "a'b"))
-    assert "cannot quote" in ran.err
+    result = run_in_this_process(data_dir, "restore", str(folder / "files"), "--replace")
+    assert "Give --wal" in result.err
+    result = run_in_this_process(data_dir, "backup", str(folder / "odd"), "--wal", str(folder / "a'b"))
+    assert "cannot quote" in result.err
     assert not (folder / "odd").exists()
 
 

@@ -16,11 +16,11 @@ from resolvers.tenants.tenants import create_tenant
 
 
 async def test_an_api_key_has_the_scope_of_its_owners(
-    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+    database: Database, tenant_id: UUID, mara_id: UUID, ines_id: UUID
 ) -> None:
-    issued = await create_api_key(database, tenant_id, "nightly import", Role.MEMBER, [mara, ines])
+    issued = await create_api_key(database, tenant_id, "nightly import", Role.MEMBER, [mara_id, ines_id])
     found = await scope_of_key(database, issued.key)
-    assert found == Scope(tenant_id, mara, Role.MEMBER, Actor(ActorKind.USER, str(issued.id)), (mara, ines))
+    assert found == Scope(tenant_id, mara_id, Role.MEMBER, Actor(ActorKind.USER, str(issued.id)), (mara_id, ines_id))
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ async def test_the_actor_kind_of_a_key_is_that_of_its_owner_unless_given(
         await create_api_key(database, tenant_id, "x", role, [owner.id], actor_kind=ActorKind.COMPILER)
 
 
-async def test_a_key_is_shown_once_and_stored_as_its_hash(database: Database, tenant_id: UUID, mara: UUID) -> None:
-    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+async def test_a_key_is_shown_once_and_stored_as_its_hash(database: Database, tenant_id: UUID, mara_id: UUID) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara_id])
     assert issued.key not in repr(issued)
     async with database.connection() as connection:
         stored = await connection.raw.fetchrow("SELECT k.*, k::text AS everything FROM api_keys AS k")
@@ -57,11 +57,11 @@ async def test_a_key_is_shown_once_and_stored_as_its_hash(database: Database, te
 
 
 async def test_keys_are_listed_with_name_role_owners_and_state(
-    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+    database: Database, tenant_id: UUID, mara_id: UUID, ines_id: UUID
 ) -> None:
-    first = await create_api_key(database, tenant_id, "import", Role.READER, [ines, mara])
+    first = await create_api_key(database, tenant_id, "import", Role.READER, [ines_id, mara_id])
     soon = datetime.now(UTC) + timedelta(hours=1)
-    second = await create_api_key(database, tenant_id, "for an hour", Role.SERVICE, [mara], soon)
+    second = await create_api_key(database, tenant_id, "for an hour", Role.SERVICE, [mara_id], soon)
     await revoke_api_key(database, tenant_id, first.id)
     async with database.connection() as connection:
         sql = "UPDATE api_keys SET expires_at = now() - interval '1 hour' WHERE id = $1 RETURNING expires_at"
@@ -80,8 +80,8 @@ async def test_keys_are_listed_with_name_role_owners_and_state(
     )
 
 
-async def test_a_revoked_key_is_refused(database: Database, tenant_id: UUID, mara: UUID) -> None:
-    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+async def test_a_revoked_key_is_refused(database: Database, tenant_id: UUID, mara_id: UUID) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara_id])
     other = await create_tenant(database, "atlas", "Atlas")
     with pytest.raises(NotFound):
         await revoke_api_key(database, other.id, issued.id)
@@ -91,9 +91,9 @@ async def test_a_revoked_key_is_refused(database: Database, tenant_id: UUID, mar
         await scope_of_key(database, issued.key)
 
 
-async def test_an_expired_key_is_refused(database: Database, tenant_id: UUID, mara: UUID) -> None:
+async def test_an_expired_key_is_refused(database: Database, tenant_id: UUID, mara_id: UUID) -> None:
     soon = datetime.now(UTC) + timedelta(days=2)
-    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara], expires_at=soon)
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara_id], expires_at=soon)
     assert await scope_of_key(database, issued.key)
     async with database.connection() as connection:
         await connection.raw.execute("UPDATE api_keys SET expires_at = now() - interval '1 hour'")
@@ -107,10 +107,10 @@ async def test_an_unknown_key_is_refused(database: Database) -> None:
 
 
 async def test_a_key_requires_a_name_owners_of_the_tenant_and_a_future_expiry(
-    database: Database, tenant_id: UUID, mara: UUID
+    database: Database, tenant_id: UUID, mara_id: UUID
 ) -> None:
     async def problem(**changed: Any) -> CairnError:
-        given = {"name": "import", "owner_ids": [mara], "expires_at": None, **changed}
+        given = {"name": "import", "owner_ids": [mara_id], "expires_at": None, **changed}
         with pytest.raises(CairnError) as refused:
             await create_api_key(database, tenant_id, role=Role.MEMBER, **given)
         return refused.value
@@ -123,4 +123,4 @@ async def test_a_key_requires_a_name_owners_of_the_tenant_and_a_future_expiry(
         )
     ]  # fmt: skip
     assert fields == ["name", "name", "owners", "expiresAt", "expiresAt"]
-    assert isinstance(await problem(owner_ids=[mara, new_id()]), NotFound)
+    assert isinstance(await problem(owner_ids=[mara_id, new_id()]), NotFound)

@@ -35,12 +35,12 @@ async def recorded_events(database: Database, tenant_id: UUID, **filters: str) -
 
 
 async def test_an_action_is_recorded_with_its_actor(
-    database: Database, tenant_id: UUID, mara: UUID, ines: UUID, address: None
+    database: Database, tenant_id: UUID, mara_id: UUID, ines_id: UUID, address: None
 ) -> None:
-    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara], by=MARA)
-    await grant(database, tenant_id, owner_id=mara, grantee_id=ines, role=Grant.READER, by=MARA)
-    assert await revoke(database, tenant_id, owner_id=mara, grantee_id=ines, by=MARA)
-    assert not await revoke(database, tenant_id, owner_id=mara, grantee_id=ines, by=MARA)
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara_id], by=MARA)
+    await grant(database, tenant_id, owner_id=mara_id, grantee_id=ines_id, role=Grant.READER, by=MARA)
+    assert await revoke(database, tenant_id, owner_id=mara_id, grantee_id=ines_id, by=MARA)
+    assert not await revoke(database, tenant_id, owner_id=mara_id, grantee_id=ines_id, by=MARA)
     found = await list_events(database, tenant_id, actor_id="mara")
     assert [event.action for event in found] == ["api_key.created", "grant.saved", "grant.removed"]
     created = found[0]
@@ -49,12 +49,12 @@ async def test_an_action_is_recorded_with_its_actor(
     assert await recorded_events(database, tenant_id, action="api_key") == [("api_key.created", "done", 1)]
 
 
-async def test_a_failed_action_records_no_event(database: Database, tenant_id: UUID, mara: UUID) -> None:
+async def test_a_failed_action_records_no_event(database: Database, tenant_id: UUID, mara_id: UUID) -> None:
     before = await recorded_events(database, tenant_id)
     with pytest.raises(NotFound):
-        await revoke_api_key(database, tenant_id, mara)
+        await revoke_api_key(database, tenant_id, mara_id)
     with pytest.raises(BadInput):
-        await grant(database, tenant_id, owner_id=mara, grantee_id=mara, role=Grant.READER)
+        await grant(database, tenant_id, owner_id=mara_id, grantee_id=mara_id, role=Grant.READER)
     assert await recorded_events(database, tenant_id) == before
 
 
@@ -110,9 +110,9 @@ async def test_refusals_that_are_stored_while_the_service_stops_are_stored_once(
 
 
 async def test_a_refused_key_is_recorded_in_the_log_of_its_tenant(
-    database: Database, tenant_id: UUID, mara: UUID, address: None
+    database: Database, tenant_id: UUID, mara_id: UUID, address: None
 ) -> None:
-    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara_id])
     await revoke_api_key(database, tenant_id, issued.id)
     credentials = Credentials(database, Tokens())
     for _ in range(3):
@@ -125,9 +125,9 @@ async def test_a_refused_key_is_recorded_in_the_log_of_its_tenant(
 
 
 async def test_the_use_of_a_key_is_stored_later_and_once_a_minute(
-    database: Database, tenant_id: UUID, mara: UUID
+    database: Database, tenant_id: UUID, mara_id: UUID
 ) -> None:
-    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara_id])
     credentials = Credentials(database, Tokens())
     await credentials.scope(f"Bearer {issued.key}")
     assert (await list_api_keys(database, tenant_id))[0].used_at is None
@@ -140,9 +140,9 @@ async def test_the_use_of_a_key_is_stored_later_and_once_a_minute(
 
 
 async def test_the_former_secret_of_a_rotated_key_works_for_a_limited_time(
-    database: Database, tenant_id: UUID, mara: UUID
+    database: Database, tenant_id: UUID, mara_id: UUID
 ) -> None:
-    first = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    first = await create_api_key(database, tenant_id, "import", Role.READER, [mara_id])
     second = await rotate_api_key(database, tenant_id, first.id, timedelta(hours=1), by=MARA)
     credentials = Credentials(database, Tokens())
     scopes = [await credentials.scope(f"Bearer {key.key}") for key in (first, second)]
@@ -176,9 +176,9 @@ async def test_the_former_secret_of_a_rotated_key_works_for_a_limited_time(
     ],
 )
 async def test_scopes_limit_the_role_of_a_key(
-    database: Database, tenant_id: UUID, mara: UUID, role: Role | None, scopes: list[str], found: Role
+    database: Database, tenant_id: UUID, mara_id: UUID, role: Role | None, scopes: list[str], found: Role
 ) -> None:
-    issued = await create_api_key(database, tenant_id, "x", role, [mara], limits=KeyLimits(scopes))
+    issued = await create_api_key(database, tenant_id, "x", role, [mara_id], limits=KeyLimits(scopes))
     assert (await Credentials(database, Tokens()).scope(f"Bearer {issued.key}")).role is found
 
 
@@ -201,13 +201,13 @@ async def test_scopes_limit_the_role_of_a_key(
     ],
 )
 async def test_a_key_is_accepted_only_from_its_networks(
-    database: Database, tenant_id: UUID, mara: UUID, network: str, address: str | None, is_let_in: bool
+    database: Database, tenant_id: UUID, mara_id: UUID, network: str, address: str | None, is_let_in: bool
 ) -> None:
-    issued = await create_api_key(database, tenant_id, "x", Role.READER, [mara], limits=KeyLimits((), [network]))
+    issued = await create_api_key(database, tenant_id, "x", Role.READER, [mara_id], limits=KeyLimits((), [network]))
     credentials = Credentials(database, Tokens())
     CLIENT_ADDRESS.set(address)
     if is_let_in:
-        assert (await credentials.scope(f"Bearer {issued.key}")).owner_id == mara
+        assert (await credentials.scope(f"Bearer {issued.key}")).owner_id == mara_id
     else:
         with pytest.raises(Forbidden, match="network"):
             await credentials.scope(f"Bearer {issued.key}")
@@ -218,14 +218,16 @@ async def test_a_key_is_accepted_only_from_its_networks(
 
 @pytest.mark.parametrize("limits", [KeyLimits(["wiki:all"]), KeyLimits((), ["203.0.113.1/24"]), KeyLimits()])
 async def test_invalid_limits_of_a_key_are_refused(
-    database: Database, tenant_id: UUID, mara: UUID, limits: KeyLimits
+    database: Database, tenant_id: UUID, mara_id: UUID, limits: KeyLimits
 ) -> None:
     with pytest.raises(BadInput):
-        await create_api_key(database, tenant_id, "x", None, [mara], limits=limits)
+        await create_api_key(database, tenant_id, "x", None, [mara_id], limits=limits)
 
 
-async def test_retention_deletes_refusals_before_other_events(database: Database, tenant_id: UUID, mara: UUID) -> None:
-    issued = await create_api_key(database, tenant_id, "x", Role.READER, [mara])
+async def test_retention_deletes_refusals_before_other_events(
+    database: Database, tenant_id: UUID, mara_id: UUID
+) -> None:
+    issued = await create_api_key(database, tenant_id, "x", Role.READER, [mara_id])
     await revoke_api_key(database, tenant_id, issued.id)
     credentials = Credentials(database, Tokens())
     with pytest.raises(Unauthenticated):

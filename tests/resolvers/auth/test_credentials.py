@@ -38,12 +38,12 @@ async def test_a_token_is_resolved_without_a_statement(spelling: str) -> None:
 
 
 async def test_an_api_key_selects_its_first_owner_unless_another_is_given(
-    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+    database: Database, tenant_id: UUID, mara_id: UUID, ines_id: UUID
 ) -> None:
-    issued = await create_api_key(database, tenant_id, "import", Role.MEMBER, [mara, ines])
+    issued = await create_api_key(database, tenant_id, "import", Role.MEMBER, [mara_id, ines_id])
     credentials = Credentials(database, Tokens())
-    assert (await credentials.scope(f"Bearer {issued.key}")).owner_id == mara
-    assert (await credentials.scope(f"Bearer {issued.key}", str(ines))).owner_id == ines
+    assert (await credentials.scope(f"Bearer {issued.key}")).owner_id == mara_id
+    assert (await credentials.scope(f"Bearer {issued.key}", str(ines_id))).owner_id == ines_id
 
 
 @pytest.mark.parametrize(
@@ -84,29 +84,31 @@ async def scope_in(
     return await Credentials(database, Tokens(secret=SECRET)).scope(f"Bearer {minted}", str(wanted))
 
 
-async def test_a_caller_may_select_a_readable_wiki(database: Database, tenant_id: UUID, mara: UUID, ines: UUID) -> None:
-    own = await scope_in(database, mara, tenant_id, mara)
-    assert own.owner_id == mara
-    await grant(database, tenant_id, owner_id=ines, grantee_id=mara, role=Grant.READER)
-    assert await scope_in(database, mara, tenant_id, ines) == replace(own, owner_id=ines)
+async def test_a_caller_may_select_a_readable_wiki(
+    database: Database, tenant_id: UUID, mara_id: UUID, ines_id: UUID
+) -> None:
+    own = await scope_in(database, mara_id, tenant_id, mara_id)
+    assert own.owner_id == mara_id
+    await grant(database, tenant_id, owner_id=ines_id, grantee_id=mara_id, role=Grant.READER)
+    assert await scope_in(database, mara_id, tenant_id, ines_id) == replace(own, owner_id=ines_id)
 
 
 async def test_a_service_may_select_any_wiki_of_its_tenant(
-    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+    database: Database, tenant_id: UUID, mara_id: UUID, ines_id: UUID
 ) -> None:
-    assert (await scope_in(database, mara, tenant_id, ines, Role.SERVICE)).owner_id == ines
+    assert (await scope_in(database, mara_id, tenant_id, ines_id, Role.SERVICE)).owner_id == ines_id
 
 
 async def test_unreadable_unknown_and_malformed_wikis_get_the_same_error(
-    database: Database, tenant_id: UUID, mara: UUID, ines: UUID
+    database: Database, tenant_id: UUID, mara_id: UUID, ines_id: UUID
 ) -> None:
     other = await create_tenant(database, "atlas", "Atlas")
     foreign = await create_owner(database, other.id, OwnerKind.USER, "bruno", "Bruno")
     messages = set()
-    for wanted in (ines, foreign.id, new_id(), "ines", "", "nul\0", "\ud800", "x" * 10_000):
+    for wanted in (ines_id, foreign.id, new_id(), "ines", "", "nul\0", "\ud800", "x" * 10_000):
         with pytest.raises(Forbidden) as refused:
-            await scope_in(database, mara, tenant_id, wanted)
+            await scope_in(database, mara_id, tenant_id, wanted)
         messages.add(refused.value.message)
     with pytest.raises(Forbidden):
-        await scope_in(database, mara, tenant_id, foreign.id, Role.ADMIN)
+        await scope_in(database, mara_id, tenant_id, foreign.id, Role.ADMIN)
     assert len(messages) == 1

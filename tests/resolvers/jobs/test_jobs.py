@@ -200,12 +200,12 @@ async def test_only_admins_request_and_cancel_compiles(wiki: Wiki) -> None:
 async def test_concurrent_workers_run_each_job_once_and_one_per_wiki(dsn: str, wiki: Wiki) -> None:
     wikis = [wiki, *[await wiki.neighbour() for _ in range(9)]]
     job_ids = {await enqueue_job(each_wiki, bucket) for each_wiki in wikis for bucket in range(3)}
-    ran, running = Counter(), Counter()
+    run_counts, running = Counter(), Counter()
 
     async def worker(name: str) -> None:
         database = Database(dsn, size=2)
         await database.open()
-        while len(ran) < len(job_ids):
+        while len(run_counts) < len(job_ids):
             job = await claim(database, name)
             if job is None:
                 await asyncio.sleep(0.005)
@@ -217,13 +217,13 @@ async def test_concurrent_workers_run_each_job_once_and_one_per_wiki(dsn: str, w
             scope = wiki.scope.in_owner(job.owner_id)
             async with writing(database, scope) as writer:
                 await finish(writer, job, {})
-            ran[job.id] += 1
+            run_counts[job.id] += 1
         await database.close()
 
     async with asyncio.timeout(30):
         await asyncio.gather(*(worker(f"w{n}") for n in range(4)))
-    assert set(ran) == job_ids
-    assert set(ran.values()) == {1}
+    assert set(run_counts) == job_ids
+    assert set(run_counts.values()) == {1}
 
 
 async def test_a_manually_retried_job_has_all_its_attempts_again(wiki: Wiki) -> None:

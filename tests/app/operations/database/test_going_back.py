@@ -11,7 +11,7 @@ import pytest
 from app.worker import open_when_ready
 from db.database import Database
 from db.migrate import MigrationRefused, revisions
-from tests.app.command_line import Ran, Serving, environment
+from tests.app.command_line import CommandResult, ServingCommand, environment
 from tests.app.service import SECRET
 from tests.forked import COMMAND, ROOT
 
@@ -58,12 +58,12 @@ class Release:
     def environment(self) -> dict[str, str]:
         return environment(self.folder) | {"CAIRN_DATABASE_URL": self.dsn, "CAIRN_JWT_SECRET": SECRET}
 
-    def cairn(self, *arguments: str) -> Ran:
-        ran = subprocess.run(
+    def run(self, *arguments: str) -> CommandResult:
+        result = subprocess.run(
             [*COMMAND, *arguments], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=60
         )
-        assert "Traceback" not in ran.stderr, ran.stderr
-        return Ran(ran.returncode, ran.stdout, ran.stderr)
+        assert "Traceback" not in result.stderr, result.stderr
+        return CommandResult(result.returncode, result.stdout, result.stderr)
 
 
 EXPANSION = (EXPANDS, EXPANDED, HEAD, HEAD)
@@ -72,18 +72,18 @@ CONTRACTION = (CONTRACTS, CONTRACTED, EXPANDED, EXPANDED)
 
 def test_an_older_release_reads_and_writes_beside_a_newer_schema(dsn: str, tmp_path: Path) -> None:
     newer, older = Release(tmp_path / "newer", dsn, EXPANSION), Release(tmp_path / "older", dsn)
-    assert json.loads(newer.cairn("migrate", "--json").out)["applied"] == [EXPANDED]
-    migrated = older.cairn("migrate", "--json")
+    assert json.loads(newer.run("migrate", "--json").out)["applied"] == [EXPANDED]
+    migrated = older.run("migrate", "--json")
     assert (migrated.code, json.loads(migrated.out)["applied"]) == (0, [])
     assert f"at revision {EXPANDED} of a newer Cairn" in migrated.err
-    status = json.loads(older.cairn("status", "--json").out)
+    status = json.loads(older.run("status", "--json").out)
     assert f"at revision {EXPANDED} of a newer Cairn" in status["warning"]
     assert "problem" not in status
     wiki = ("--tenant", "acme", "--owner", "ada")
-    assert older.cairn("tenants", "create", "acme").code == 0
-    assert older.cairn("owners", "create", "ada", "--tenant", "acme", "--kind", "agent").code == 0
-    token = older.cairn("token", *wiki).out.strip()
-    with Serving(
+    assert older.run("tenants", "create", "acme").code == 0
+    assert older.run("owners", "create", "ada", "--tenant", "acme", "--kind", "agent").code == 0
+    token = older.run("token", *wiki).out.strip()
+    with ServingCommand(
         older.folder, "serve", "--port", "0", cwd=older.folder, is_fresh=True, database_url=dsn, jwt_secret=SECRET
     ) as service:
         service.ask('mutation { createWikiPage(input: {type: TOPIC, title: "Kiln", bodyMd: "Hot."}) '
@@ -94,26 +94,26 @@ def test_an_older_release_reads_and_writes_beside_a_newer_schema(dsn: str, tmp_p
     assert found["wikiChanges"]["nodes"] == [{"page": {"title": "Kiln"}}]
     warned = [json.loads(line) for line in logged.splitlines() if line.startswith("{")]
     assert any(EXPANDED in line["event"] and line["level"] == "warning" for line in warned)
-    assert "topic/kiln" in newer.cairn("search", "hot", *wiki).out
+    assert "topic/kiln" in newer.run("search", "hot", *wiki).out
 
 
 def test_outside_of_the_window_an_older_release_names_the_release_to_install(dsn: str, tmp_path: Path) -> None:
     newer = Release(tmp_path / "newer", dsn, EXPANSION, CONTRACTION)
     older = Release(tmp_path / "older", dsn)
-    assert newer.cairn("migrate").code == 0
+    assert newer.run("migrate").code == 0
     for command in (["migrate"], ["serve", "--port", "0"], ["tenants", "list"]):
-        ran = older.cairn(*command)
-        assert ran.code == 1
-        assert f"needs a Cairn that knows {EXPANDED}, but this Cairn knows revisions up to {HEAD} only" in ran.err
-    assert "install the one that migrated it" in json.loads(older.cairn("status", "--json").out)["problem"]
+        result = older.run(*command)
+        assert result.code == 1
+        assert f"needs a Cairn that knows {EXPANDED}, but this Cairn knows revisions up to {HEAD} only" in result.err
+    assert "install the one that migrated it" in json.loads(older.run("status", "--json").out)["problem"]
     between = Release(tmp_path / "between", dsn, EXPANSION)
-    assert between.cairn("tenants", "list").code == 0
+    assert between.run("tenants", "list").code == 0
 
 
 def test_a_release_without_the_last_migration_works_on_the_new_schema(dsn: str, tmp_path: Path) -> None:
     older = Release(tmp_path / "older", dsn, last=revisions()[-2])
-    assert older.cairn("import", str(written(tmp_path)), "--tenant", "acme", "--owner", "ada", "--create").code == 0
-    assert "topic/kiln" in older.cairn("search", "hot", "--tenant", "acme", "--owner", "ada").out
+    assert older.run("import", str(written(tmp_path)), "--tenant", "acme", "--owner", "ada", "--create").code == 0
+    assert "topic/kiln" in older.run("search", "hot", "--tenant", "acme", "--owner", "ada").out
 
 
 def written(folder: Path) -> Path:

@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from tests.app.command_line import environment, ran
+from tests.app.command_line import environment, run_command
 from tests.app.operations.observability.test_metrics import counted
 from tests.app.service import Service, serving
 from tests.conftest import copy_server, new_folder
@@ -88,7 +88,9 @@ async def test_a_command_reports_a_read_only_server_on_stderr_only(dsn: str, tmp
     await operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     command = ["tenants", "create", "acme"]
     settings = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn}
-    plain, as_json = [await asyncio.to_thread(ran, [*command, *options], settings) for options in ([], ["--json"])]
+    plain, as_json = [
+        await asyncio.to_thread(run_command, [*command, *options], settings) for options in ([], ["--json"])
+    ]
     await operator.execute("SET default_transaction_read_only = off")
     await operator.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     await operator.close()

@@ -21,7 +21,7 @@ from app.cli.doctor import check_pooler
 from app.settings import Settings
 from db.database import Database
 from db.pooler import PoolerUnfit
-from tests.app.command_line import cairn, environment
+from tests.app.command_line import environment, run_in_new_process
 from tests.app.service import serving
 from tests.connections import IDLE
 from tests.waiting import SOON
@@ -191,5 +191,5 @@ def test_a_service_behind_an_unsuitable_pooler_reports_it_and_ends(
 ) -> None:
     monkeypatch.setattr("tests.app.command_line.environment", lambda folder: environment(folder) | {URL: pooled})
     for arguments in (("serve", "--port", "0"), ("tenants", "list")):
-        ran = cairn(tmp_path, *arguments)
-        assert (ran.code, "CAIRN_STATEMENT_CACHE=0" in ran.err) == (1, True), ran.err
+        result = run_in_new_process(tmp_path, *arguments)
+        assert (result.code, "CAIRN_STATEMENT_CACHE=0" in result.err) == (1, True), result.err

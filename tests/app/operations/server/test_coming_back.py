@@ -18,7 +18,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.scope import Role
 from resolvers.jobs.queue import ask_for_compile
-from tests.app.command_line import Serving, environment
+from tests.app.command_line import ServingCommand, environment
 from tests.app.operations.observability.test_metrics import samples
 from tests.app.operations.server.test_stopping import children, served, stopped
 from tests.app.service import SECRET
@@ -58,7 +58,7 @@ def lives(pid: int) -> bool:
         return False
 
 
-async def answers(service: Serving) -> bool:
+async def answers(service: ServingCommand) -> bool:
     async with httpx.AsyncClient(base_url=service.url.removesuffix("/graphql"), timeout=5) as http:
         try:
             return (await http.get("/readyz", headers={"connection": "close"})).status_code == 200
@@ -108,7 +108,7 @@ async def test_an_embedded_server_that_dies_is_started_again_by_the_running_serv
 ) -> None:
     arguments = ("serve", "--port", "0", "--workers", str(workers))
     server = EmbeddedServer(used_dir)
-    starting = partial(Serving, used_dir, *arguments, is_fresh=workers > 1, log_level="error")
+    starting = partial(ServingCommand, used_dir, *arguments, is_fresh=workers > 1, log_level="error")
     with await asyncio.to_thread(starting) as service:
         for _ in range(2):
             killed = int(server.postmaster()[0])

@@ -16,7 +16,7 @@ import pytest
 
 from resolvers.auth.credentials import mint
 from tests.app.clients.unpausing import Clients
-from tests.app.command_line import Serving
+from tests.app.command_line import ServingCommand
 from tests.app.service import SECRET
 from tests.waiting import within
 from tests.wiki import Wiki
@@ -26,11 +26,11 @@ BLOCKED = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() 
 
 
 @asynccontextmanager
-async def served(dsn: str, data_dir: Path, workers: int = 1, **settings: str) -> AsyncIterator[Serving]:
+async def served(dsn: str, data_dir: Path, workers: int = 1, **settings: str) -> AsyncIterator[ServingCommand]:
     """Run a service. Its log is read at the end: a pipe holds some hundred lines."""
     settings = {"database_url": dsn, "jwt_secret": SECRET, "log_level": "warning"} | settings
     arguments = ("serve", "--port", "0", "--workers", str(workers))
-    with await asyncio.to_thread(Serving, data_dir, *arguments, **settings) as service:
+    with await asyncio.to_thread(ServingCommand, data_dir, *arguments, **settings) as service:
         yield service
 
 
@@ -40,13 +40,13 @@ def token(wiki: Wiki) -> str:
     return mint(SECRET, tenant_id=scope.tenant_id, owner_id=scope.owner_id, role=scope.role, ttl=3600)
 
 
-async def stopped(service: Serving) -> tuple[int, list[dict[str, Any]]]:
+async def stopped(service: ServingCommand) -> tuple[int, list[dict[str, Any]]]:
     """Wait for the service to end, and return its exit code and its log."""
     _, logged = await asyncio.to_thread(service.process.communicate, timeout=60)
     return service.process.returncode, [json.loads(line) for line in logged.splitlines()]
 
 
-def client_of(service: Serving, token: str) -> httpx.AsyncClient:
+def client_of(service: ServingCommand, token: str) -> httpx.AsyncClient:
     """Return a client that opens a connection for each request, so that every worker gets some requests."""
     headers = {"authorization": f"Bearer {token}", "connection": "close"}
     return httpx.AsyncClient(base_url=service.url.removesuffix("/graphql"), headers=headers, timeout=30)
@@ -58,7 +58,7 @@ async def send_query(http: httpx.AsyncClient) -> int:
     return int("errors" not in answer)
 
 
-def children(service: Serving) -> set[int]:
+def children(service: ServingCommand) -> set[int]:
     """Return the workers: each process of the service that holds its socket, except the parent."""
     every = {service.process.pid}
     while more := set(map(int, pgrep(*every))) - every:
@@ -70,7 +70,7 @@ def pgrep(*parents: int) -> list[str]:
     return subprocess.run(["pgrep", "-P", ",".join(map(str, parents))], capture_output=True, text=True).stdout.split()
 
 
-def listens(pid: int, service: Serving) -> bool:
+def listens(pid: int, service: ServingCommand) -> bool:
     port = f"{urlsplit(service.url).port:04X}"
     sockets = {
         f"socket:[{fields[9]}]"
