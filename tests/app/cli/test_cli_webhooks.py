@@ -20,10 +20,10 @@ def test_a_webhook_is_created_and_tested(run_in_acme: RunCommand, monkeypatch: p
         assert receiver.attempts == []
         monkeypatch.setenv("CAIRN_WEBHOOK_NETWORKS", "127.0.0.1")
         assert run_json(run_in_acme, "webhooks", "test", id, *ACME) == {"id": id, "responseStatus": 204}
-        assert [(attempt["body"]["type"], attempt["is_signed"]) for attempt in receiver.heard] == [
+        assert [(attempt["body"]["type"], attempt["is_signed"]) for attempt in receiver.received] == [
             ("webhook.test", True)
         ]
-        receiver.usual = 500
+        receiver.default_status = 500
         assert "answered 500" in run_in_acme("webhooks", "test", id, *ACME).err
     (listed,) = orjson.loads(run_in_acme("webhooks", "list", *ACME, "--json").out)
     assert (listed["owners"], listed["kinds"], listed["types"]) == (["mara"], ["created"], ["topic"])

@@ -72,14 +72,14 @@ async def test_a_webhook_of_an_admin_is_delivered_by_the_worker(service: Service
         assert (delivery["kind"], delivery["pageType"], delivery["slug"]) == ("CREATED", "TOPIC", "austin")
         assert (delivery["event"], delivery["proposalId"]) == ("page.created", None)
         assert (delivery["pageId"], delivery["attempts"], delivery["responseStatus"]) == (str(page_id), 1, 204)
-        assert [(received["id"], received["is_signed"]) for received in receiver.heard] == [(delivery["id"], True)]
+        assert [(received["id"], received["is_signed"]) for received in receiver.received] == [(delivery["id"], True)]
         again = await mutate(service, token, REDELIVER, id=webhook["id"], deliveryId=delivery["id"])
         assert again == {"redelivered": 1}
         await delivered(service, token, webhook["id"], 1)
         async with asyncio.timeout(60):
-            while len(receiver.heard) < 2:
+            while len(receiver.received) < 2:
                 await asyncio.sleep(0.05)
-        assert receiver.heard[1]["id"] == delivery["id"]
+        assert receiver.received[1]["id"] == delivery["id"]
     listed = (await service.ask(LIST, token))["data"]["webhooks"]
     assert listed == {"totalCount": 1, "nodes": [webhook]}
     assert created["secret"] not in str(listed)
@@ -210,7 +210,7 @@ async def test_operators_administer_webhooks_over_rest(service: Service, wiki: W
         async with asyncio.timeout(60):
             while not (await operator.get(f"{path}/deliveries?status=delivered"))["items"]:
                 await asyncio.sleep(0.1)
-        assert [received["is_signed"] for received in receiver.heard] == [True]
+        assert [received["is_signed"] for received in receiver.received] == [True]
         again = await operator.ask("POST", f"{path}/redeliver", json={})
         assert again.json() == {"redelivered": 0}
     rotated = await operator.ask("POST", f"{path}/rotate", json={"overlap_seconds": 0})

@@ -13,7 +13,7 @@ from resolvers.pages.lifecycle import update_page
 from resolvers.webhooks.webhooks import find_webhook, rotate_webhook_secret
 from tests.resolvers.archives.test_backups import ignore_progress, one_server, open_copy
 from tests.resolvers.webhooks.receiver import receiving
-from tests.resolvers.webhooks.sender import create, hook, sender, settled
+from tests.resolvers.webhooks.sender import add_webhook, create_topics, sender, wait_for_deliveries
 from tests.wiki import Wiki, close_wiki
 
 __all__ = ["one_server"]
@@ -36,12 +36,12 @@ async def test_webhooks_continue_on_the_other_server(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path, move: Move
 ) -> None:
     with receiving() as receiver:
-        issued = await hook(wiki, receiver, kinds=("created", "updated"))
+        issued = await add_webhook(wiki, receiver, kinds=("created", "updated"))
         former = issued.secret
-        (austin,) = await create(wiki, "Austin")
+        (austin,) = await create_topics(wiki, "Austin")
         async with sender(wiki.database):
-            await settled(wiki, issued.id, "delivered")
-        await create(wiki, "Boston")
+            await wait_for_deliveries(wiki, issued.id, "delivered")
+        await create_topics(wiki, "Boston")
         await update_page(wiki.database, wiki.scope, austin, summary="Hot.")
         rotated = await rotate_webhook_secret(wiki.database, wiki.scope.tenant_id, issued.id)
         before = await find_webhook(wiki.database, wiki.scope.tenant_id, issued.id)
@@ -52,21 +52,21 @@ async def test_webhooks_continue_on_the_other_server(
             assert await copy.rows("webhook_deliveries", "position") == await wiki.rows(
                 "webhook_deliveries", "position"
             )
-            await create(copy, "Camden")
+            await create_topics(copy, "Camden")
             receiver.secret = former  # for a day both secrets sign
             async with sender(copy.database):
-                await settled(copy, issued.id, "delivered")
-            assert receiver.told() == [
+                await wait_for_deliveries(copy, issued.id, "delivered")
+            assert receiver.events() == [
                 ("page.created", "austin", 1),
                 ("page.created", "boston", 1),
                 ("page.updated", "austin", 2),
                 ("page.created", "camden", 1),
             ], "earlier deliveries are not sent again, and new changes follow the pending ones"
             receiver.secret = rotated.secret
-            await create(copy, "Dover")
+            await create_topics(copy, "Dover")
             async with sender(copy.database):
-                await settled(copy, issued.id, "delivered")
-            assert [request["is_signed"] for request in receiver.heard] == [True] * 5
+                await wait_for_deliveries(copy, issued.id, "delivered")
+            assert [request["is_signed"] for request in receiver.received] == [True] * 5
         finally:
             await close_wiki(copy)
 
@@ -77,15 +77,15 @@ async def test_a_claimed_queue_is_sent_after_a_move_once_the_claim_expires(
 ) -> None:
     """The archive was written while a sender had claimed the queue, and no sender of the other server has the claim."""
     with receiving() as receiver:
-        issued = await hook(wiki, receiver)
-        await create(wiki, "Austin")
+        issued = await add_webhook(wiki, receiver)
+        await create_topics(wiki, "Austin")
         claimed = "UPDATE webhook_queues SET claimed_by = 'gone:1:2', due_at = now() + interval '1 second'"
         await wiki.connection.execute(claimed)
         await move(dsn, empty_dsn, wiki, tmp_path / "archive")
         copy = await open_copy(empty_dsn, wiki)
         try:
             async with sender(copy.database):
-                await settled(copy, issued.id, "delivered")
-            assert receiver.told() == [("page.created", "austin", 1)]
+                await wait_for_deliveries(copy, issued.id, "delivered")
+            assert receiver.events() == [("page.created", "austin", 1)]
         finally:
             await close_wiki(copy)

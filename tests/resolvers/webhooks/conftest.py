@@ -10,7 +10,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.resolvers.webhooks.proposing import BODY, REVIEW
+from tests.resolvers.webhooks.proposals import BODY, REVIEW
 from tests.resolvers.webhooks.receiver import Receiver, receiving
 from tests.wiki import Wiki
 

@@ -17,19 +17,21 @@ TOLERANCE = 300
 
 @dataclass
 class Receiver:
-    """The received deliveries, and the statuses to respond with: the next of `answers`, or `usual` if none is left."""
+    """A receiver and what it received. It responds with the next of `statuses`, or with `default_status`."""
 
     secret: str = ""
-    answers: list[int] = field(default_factory=list)
-    usual: int = 204
-    slow: float = 0.0
-    heard: list[dict[str, Any]] = field(default_factory=list)
+    statuses: list[int] = field(default_factory=list)
+    default_status: int = 204
+    delay: float = 0.0
+    received: list[dict[str, Any]] = field(default_factory=list)
+    """The deliveries to which the receiver responded with success."""
     attempts: list[tuple[str, bool]] = field(default_factory=list)
     """The id of each request, and whether its signature was valid."""
     paths: list[str] = field(default_factory=list)
     port: int = 0
     lock: Lock = field(default_factory=Lock)
-    at_once: dict[str, int] = field(default_factory=dict)
+    in_progress: dict[str, int] = field(default_factory=dict)
+    """The number of requests that are answered at the moment, by owner."""
     max_concurrent: int = 0
 
     @property
@@ -37,9 +39,10 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/hooks"
 
     def bodies(self) -> list[dict[str, Any]]:
-        return [delivery["body"] for delivery in self.heard]
+        return [delivery["body"] for delivery in self.received]
 
-    def told(self) -> list[tuple[str, str | None, int | None]]:
+    def events(self) -> list[tuple[str, str | None, int | None]]:
+        """Return (type, slug, version) of each received event."""
         return [(body["type"], body["data"]["slug"], body["data"]["version"]) for body in self.bodies()]
 
 
@@ -66,17 +69,17 @@ def receiving(port: int = 0, **given: Any) -> Iterator[Receiver]:
             message = json.loads(body)
             owner = message["data"].get("owner", "")
             with receiver.lock:
-                receiver.at_once[owner] = receiver.at_once.get(owner, 0) + 1
-                receiver.max_concurrent = max(receiver.max_concurrent, receiver.at_once[owner])
-                status = receiver.answers.pop(0) if receiver.answers else receiver.usual
+                receiver.in_progress[owner] = receiver.in_progress.get(owner, 0) + 1
+                receiver.max_concurrent = max(receiver.max_concurrent, receiver.in_progress[owner])
+                status = receiver.statuses.pop(0) if receiver.statuses else receiver.default_status
                 is_right = not receiver.secret or is_signed(receiver.secret, self.headers, body)
                 receiver.attempts.append((self.headers["webhook-id"], is_right))
                 receiver.paths.append(self.path)
-            time.sleep(receiver.slow)
+            time.sleep(receiver.delay)
             with receiver.lock:
-                receiver.at_once[owner] -= 1
+                receiver.in_progress[owner] -= 1
                 if 200 <= status < 300:
-                    receiver.heard.append({"id": self.headers["webhook-id"], "body": message, "is_signed": is_right})
+                    receiver.received.append({"id": self.headers["webhook-id"], "body": message, "is_signed": is_right})
             self.send_response(status)
             if status // 100 == 3:
                 self.send_header("Location", f"http://127.0.0.1:{receiver.port}/elsewhere")

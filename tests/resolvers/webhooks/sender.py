@@ -1,4 +1,4 @@
-"""Runs a sender while a test runs, creates webhooks for the test's receiver, and waits for deliveries."""
+"""Helpers that run a sender, create webhooks for the receiver of a test, and wait for deliveries."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,12 +19,12 @@ from resolvers.webhooks.webhooks import (
 from tests.resolvers.webhooks.receiver import Receiver
 from tests.wiki import Wiki
 
-INSIDE = "127.0.0.0/8"
+LOOPBACK = "127.0.0.0/8"
 WAITING_FOR_THIS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
 
 
 @asynccontextmanager
-async def sender(database: Database, networks: str | None = INSIDE, **given: Any) -> AsyncIterator[Sender]:
+async def sender(database: Database, networks: str | None = LOOPBACK, **given: Any) -> AsyncIterator[Sender]:
     running_sender = Sender(database, WebhookClient(networks), "test", idle=0.02, **given)
     task = asyncio.create_task(running_sender.work())
     try:
@@ -34,18 +34,19 @@ async def sender(database: Database, networks: str | None = INSIDE, **given: Any
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def hook(wiki: Wiki, receiver: Receiver, **given: Any) -> IssuedSecret:
+async def add_webhook(wiki: Wiki, receiver: Receiver, **given: Any) -> IssuedSecret:
+    """Create a webhook for the receiver, which verifies signatures with its secret from then on."""
     issued = await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft(receiver.url, **given))
     receiver.secret = issued.secret
     return issued
 
 
-async def create(wiki: Wiki, *titles: str) -> list[UUID]:
+async def create_topics(wiki: Wiki, *titles: str) -> list[UUID]:
     return [(await create_page(wiki.database, wiki.scope, PageDraft("topic", title))).page_id for title in titles]
 
 
-async def settled(wiki: Wiki, webhook_id: UUID, *statuses: str) -> list[dict[str, Any]]:
-    """Wait until every delivery has one of these statuses, and no sender has claimed the queue."""
+async def wait_for_deliveries(wiki: Wiki, webhook_id: UUID, *statuses: str) -> list[dict[str, Any]]:
+    """Return the deliveries once each has one of these statuses and no sender has claimed the queue."""
     async with asyncio.timeout(60):
         while True:
             rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
@@ -59,8 +60,8 @@ async def settled(wiki: Wiki, webhook_id: UUID, *statuses: str) -> list[dict[str
             await asyncio.sleep(0.02)
 
 
-async def attempted(wiki: Wiki, attempts: int) -> dict[str, Any]:
-    """Wait until the only delivery was attempted that often, and no sender has claimed the queue."""
+async def wait_for_attempts(wiki: Wiki, attempts: int) -> dict[str, Any]:
+    """Return the only delivery once it was attempted that often and no sender has claimed the queue."""
     async with asyncio.timeout(60):
         while True:
             (row,) = await wiki.rows("webhook_deliveries")
@@ -70,7 +71,7 @@ async def attempted(wiki: Wiki, attempts: int) -> dict[str, Any]:
             await asyncio.sleep(0.02)
 
 
-async def hurry(wiki: Wiki) -> None:
+async def make_deliveries_due(wiki: Wiki) -> None:
     """Make waiting deliveries due now."""
     await wiki.connection.execute(
         "UPDATE webhook_queues SET due_at = now() WHERE due_at IS NOT NULL AND claimed_by IS NULL"

@@ -6,25 +6,25 @@ import pytest
 
 from resolvers.webhooks.posting import NotSent, WebhookClient
 from tests.resolvers.webhooks.receiver import Receiver
-from tests.resolvers.webhooks.sender import INSIDE, attempted, create, hook, sender
+from tests.resolvers.webhooks.sender import LOOPBACK, add_webhook, create_topics, sender, wait_for_attempts
 from tests.wiki import Wiki
 
 
 async def test_no_redirect_is_followed(wiki: Wiki, receiver: Receiver) -> None:
-    await hook(wiki, receiver)
-    receiver.usual = 307
-    await create(wiki, "Austin")
+    await add_webhook(wiki, receiver)
+    receiver.default_status = 307
+    await create_topics(wiki, "Austin")
     async with sender(wiki.database):
-        row = await attempted(wiki, 1)
+        row = await wait_for_attempts(wiki, 1)
     assert row["error"] == "the receiver answered 307, and redirects are not followed"
     assert set(receiver.paths) == {"/hooks"}
 
 
 async def test_local_addresses_are_refused_unless_the_operator_allows_them(wiki: Wiki, receiver: Receiver) -> None:
-    await hook(wiki, receiver)
-    await create(wiki, "Austin")
+    await add_webhook(wiki, receiver)
+    await create_topics(wiki, "Austin")
     async with sender(wiki.database, None):
-        row = await attempted(wiki, 1)
+        row = await wait_for_attempts(wiki, 1)
     assert "CAIRN_WEBHOOK_NETWORKS" in row["error"]
     assert row["response_status"] is None
     assert receiver.attempts == []
@@ -68,7 +68,7 @@ async def test_a_host_name_is_resolved_once_per_connection(receiver: Receiver) -
         return ["127.0.0.1"] if len(lookups) == 1 else ["127.0.0.2"]
 
     url = f"http://rebound.example.org:{receiver.port}/hooks"
-    async with WebhookClient(INSIDE, look_up=look_up).to(url) as post:
+    async with WebhookClient(LOOPBACK, look_up=look_up).to(url) as post:
         for _ in range(2):
             assert await post({"webhook-id": "1"}, b'{"data": {}}') == 204
     assert lookups == ["rebound.example.org"]

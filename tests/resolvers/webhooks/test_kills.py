@@ -13,7 +13,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 from tests.forked import forked
-from tests.resolvers.webhooks.killed import run_receiver, run_sender
+from tests.resolvers.webhooks.processes import run_receiver, run_sender
 from tests.wiki import Wiki
 
 KILLS = 10

@@ -23,7 +23,7 @@ from tests.wiki import Wiki
 URL = "https://app.example.org/hooks"
 
 
-async def hook(wiki: Wiki, **given: Any) -> UUID:
+async def add_webhook(wiki: Wiki, **given: Any) -> UUID:
     return (await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft(URL, **given))).id
 
 
@@ -39,7 +39,7 @@ async def queued(wiki: Wiki, webhook_id: UUID) -> list[tuple[str, str | None, in
 
 
 async def test_a_write_queues_a_delivery_for_each_change(wiki: Wiki) -> None:
-    webhook_id = await hook(wiki)
+    webhook_id = await add_webhook(wiki)
     page_id = await create(wiki, "Austin")
     await update_page(wiki.database, wiki.scope, page_id, title="Austin, Texas")
     await delete_page(wiki.database, wiki.scope, page_id)
@@ -57,7 +57,7 @@ async def test_a_write_queues_a_delivery_for_each_change(wiki: Wiki) -> None:
 
 
 async def test_a_rolled_back_write_queues_nothing(wiki: Wiki) -> None:
-    webhook_id = await hook(wiki)
+    webhook_id = await add_webhook(wiki)
 
     async def fail() -> None:
         async with writing(wiki.database, wiki.scope) as writer:
@@ -77,7 +77,7 @@ async def test_nothing_is_queued_without_a_webhook(wiki: Wiki) -> None:
 
 
 async def test_a_webhook_gets_the_kinds_and_types_that_it_subscribed_to(wiki: Wiki) -> None:
-    created, entities = await hook(wiki, kinds=["created"]), await hook(wiki, types=["entity"])
+    created, entities = await add_webhook(wiki, kinds=["created"]), await add_webhook(wiki, types=["entity"])
     page_id = await create(wiki, "Austin")
     await create(wiki, "Mara", "entity")
     await update_page(wiki.database, wiki.scope, page_id, title="Austin, Texas")
@@ -87,7 +87,7 @@ async def test_a_webhook_gets_the_kinds_and_types_that_it_subscribed_to(wiki: Wi
 
 
 async def test_events_of_the_whole_wiki_ignore_the_types_of_a_webhook(wiki: Wiki) -> None:
-    entities = await hook(wiki, types=["entity"])
+    entities = await add_webhook(wiki, types=["entity"])
     await create(wiki, "Austin")
     await archive_scope(wiki.database, wiki.scope)
     assert await queued(wiki, entities) == [("archived", None, None)]
@@ -95,8 +95,11 @@ async def test_events_of_the_whole_wiki_ignore_the_types_of_a_webhook(wiki: Wiki
 
 async def test_a_webhook_gets_events_of_the_wikis_that_it_subscribed_to(wiki: Wiki) -> None:
     other = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "other", "Other")
-    mine, theirs = await hook(wiki, owner_ids=[wiki.scope.owner_id]), await hook(wiki, owner_ids=[other.id])
-    everything = await hook(wiki)
+    mine, theirs = (
+        await add_webhook(wiki, owner_ids=[wiki.scope.owner_id]),
+        await add_webhook(wiki, owner_ids=[other.id]),
+    )
+    everything = await add_webhook(wiki)
     await create(wiki, "Austin")
     there = replace(wiki, scope=wiki.scope.in_owner(other.id))
     await create(there, "Boston")
@@ -112,7 +115,7 @@ async def test_a_webhook_gets_events_of_the_wikis_that_it_subscribed_to(wiki: Wi
 )
 async def test_a_page_above_the_ceiling_is_not_sent(wiki: Wiki, level: str | None, recipients: int) -> None:
     """Neither its creation nor its deletion is queued."""
-    ids = [await hook(wiki, ceiling=ceiling) for ceiling in ("internal", "confidential", "secret")]
+    ids = [await add_webhook(wiki, ceiling=ceiling) for ceiling in ("internal", "confidential", "secret")]
     metadata = None if level is None else {"sensitivity": level}
     page_id = await create(wiki, "Austin", metadata=metadata)
     await delete_page(wiki.database, wiki.scope, page_id)
@@ -121,7 +124,7 @@ async def test_a_page_above_the_ceiling_is_not_sent(wiki: Wiki, level: str | Non
 
 
 async def test_changes_beyond_the_limit_become_one_event(wiki: Wiki) -> None:
-    webhook_id = await hook(wiki, kinds=["created"], types=["entity"])
+    webhook_id = await add_webhook(wiki, kinds=["created"], types=["entity"])
     async with writing(wiki.database, wiki.scope) as writer:
         for number in range(ANNOUNCED_MAX + 1):
             writer.changes.add(ChangeKind.UPDATED, UUID(int=number))
@@ -131,7 +134,7 @@ async def test_changes_beyond_the_limit_become_one_event(wiki: Wiki) -> None:
 
 
 async def test_a_disabled_webhook_gets_no_events_until_it_is_enabled(wiki: Wiki) -> None:
-    webhook_id, tenant_id = await hook(wiki), wiki.scope.tenant_id
+    webhook_id, tenant_id = await add_webhook(wiki), wiki.scope.tenant_id
     await update_webhook(wiki.database, tenant_id, webhook_id, WebhookChanges(enabled=False))
     await create(wiki, "Austin")
     found = await update_webhook(wiki.database, tenant_id, webhook_id, WebhookChanges(enabled=True))
@@ -142,7 +145,7 @@ async def test_a_disabled_webhook_gets_no_events_until_it_is_enabled(wiki: Wiki)
 
 async def test_deliveries_are_queued_in_the_order_of_commits(wiki: Wiki) -> None:
     """Versions of each page ascend in the queue under concurrent writers, and no position is used twice."""
-    webhook_id = await hook(wiki)
+    webhook_id = await add_webhook(wiki)
     pages = [await create(wiki, f"Page {number}") for number in range(3)]
 
     async def write(database: Database, writer: int) -> None:
@@ -173,7 +176,7 @@ async def test_a_webhook_can_be_deleted_during_writes(wiki: Wiki) -> None:
 
     async def make_and_delete() -> None:
         for _ in range(6):
-            webhook_id = await hook(wiki)
+            webhook_id = await add_webhook(wiki)
             await asyncio.sleep(0.02)
             await delete_webhook(wiki.database, tenant_id, webhook_id)
 
@@ -207,11 +210,11 @@ async def test_invalid_webhooks_are_refused(wiki: Wiki, given: dict[str, Any]) -
 
 async def test_webhooks_per_tenant_are_limited(wiki: Wiki) -> None:
     for _ in range(webhooks.WEBHOOKS_MAX):
-        await hook(wiki)
+        await add_webhook(wiki)
     with pytest.raises(BadInput, match="20 webhooks"):
-        await hook(wiki)
+        await add_webhook(wiki)
 
 
 async def test_owners_of_another_tenant_are_unknown(wiki: Wiki) -> None:
     with pytest.raises(NotFound):
-        await hook(wiki, owner_ids=[UUID(int=7)])
+        await add_webhook(wiki, owner_ids=[UUID(int=7)])

@@ -22,23 +22,30 @@ from resolvers.webhooks.webhooks import (
     update_webhook,
 )
 from tests.resolvers.webhooks.receiver import Receiver, receiving
-from tests.resolvers.webhooks.sender import INSIDE, WAITING_FOR_THIS, create, hook, sender, settled
+from tests.resolvers.webhooks.sender import (
+    LOOPBACK,
+    WAITING_FOR_THIS,
+    add_webhook,
+    create_topics,
+    sender,
+    wait_for_deliveries,
+)
 from tests.wiki import Wiki
 
 
 async def test_queued_deliveries_arrive_signed_and_in_order(wiki: Wiki, receiver: Receiver) -> None:
-    issued = await hook(wiki, receiver)
-    ids = await create(wiki, "Austin", "Boston")
+    issued = await add_webhook(wiki, receiver)
+    ids = await create_topics(wiki, "Austin", "Boston")
     await update_page(wiki.database, wiki.scope, ids[0], summary="Hot.")
     async with sender(wiki.database):
-        rows = await settled(wiki, issued.id, "delivered")
-    assert receiver.told() == [
+        rows = await wait_for_deliveries(wiki, issued.id, "delivered")
+    assert receiver.events() == [
         ("page.created", "austin", 1),
         ("page.created", "boston", 1),
         ("page.updated", "austin", 2),
     ]
-    assert [delivery["id"] for delivery in receiver.heard] == [str(row["id"]) for row in rows]
-    assert all(delivery["is_signed"] for delivery in receiver.heard)
+    assert [delivery["id"] for delivery in receiver.received] == [str(row["id"]) for row in rows]
+    assert all(delivery["is_signed"] for delivery in receiver.received)
     tenant = await wiki.connection.fetchval("SELECT slug FROM tenants WHERE tenant_id = $1", wiki.scope.tenant_id)
     owner = await wiki.connection.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
     body = receiver.bodies()[0]
@@ -52,85 +59,85 @@ async def test_queued_deliveries_arrive_signed_and_in_order(wiki: Wiki, receiver
 
 async def test_a_signature_with_another_secret_is_invalid(wiki: Wiki, receiver: Receiver) -> None:
     """The receiver of these tests detects wrong signatures."""
-    issued = await hook(wiki, receiver)
+    issued = await add_webhook(wiki, receiver)
     receiver.secret = "whsec_" + "QUJD" * 8
-    await create(wiki, "Austin")
+    await create_topics(wiki, "Austin")
     async with sender(wiki.database):
-        await settled(wiki, issued.id, "delivered")
-    assert [delivery["is_signed"] for delivery in receiver.heard] == [False]
+        await wait_for_deliveries(wiki, issued.id, "delivered")
+    assert [delivery["is_signed"] for delivery in receiver.received] == [False]
 
 
 @pytest.mark.parametrize("overlap", [timedelta(hours=1), timedelta()])
 async def test_the_former_secret_signs_deliveries_only_during_the_overlap(
     wiki: Wiki, receiver: Receiver, overlap: timedelta
 ) -> None:
-    first = await hook(wiki, receiver)
+    first = await add_webhook(wiki, receiver)
     second = await rotate_webhook_secret(wiki.database, wiki.scope.tenant_id, first.id, overlap)
     with receiving(secret=second.secret) as other:
         async with sender(wiki.database):
-            await create(wiki, "Austin")
-            await settled(wiki, first.id, "delivered")
+            await create_topics(wiki, "Austin")
+            await wait_for_deliveries(wiki, first.id, "delivered")
             changes = WebhookChanges(url=other.url)
             await update_webhook(wiki.database, wiki.scope.tenant_id, first.id, changes)
-            await create(wiki, "Boston")
-            await settled(wiki, first.id, "delivered")
-        assert [delivery["is_signed"] for delivery in other.heard] == [True]
-    assert [delivery["is_signed"] for delivery in receiver.heard] == [bool(overlap)]
+            await create_topics(wiki, "Boston")
+            await wait_for_deliveries(wiki, first.id, "delivered")
+        assert [delivery["is_signed"] for delivery in other.received] == [True]
+    assert [delivery["is_signed"] for delivery in receiver.received] == [bool(overlap)]
 
 
 async def test_concurrent_senders_keep_the_order_of_a_queue(wiki: Wiki, receiver: Receiver) -> None:
     """Only one sender at a time claims a queue."""
-    receiver.slow = 0.01
-    issued = await hook(wiki, receiver)
+    receiver.delay = 0.01
+    issued = await add_webhook(wiki, receiver)
     other = Database(wiki.database.dsn, size=4)
     await other.open()
-    (page_id,) = await create(wiki, "Austin")
+    (page_id,) = await create_topics(wiki, "Austin")
     try:
         async with sender(wiki.database), sender(other), sender(other):
             for turn in range(40):
                 await update_page(wiki.database, wiki.scope, page_id, summary=f"Turn {turn}.")
-            await settled(wiki, issued.id, "delivered")
+            await wait_for_deliveries(wiki, issued.id, "delivered")
     finally:
         await other.close()
-    assert [version for _, _, version in receiver.told()] == [*range(1, 42)]
+    assert [version for _, _, version in receiver.events()] == [*range(1, 42)]
     assert receiver.max_concurrent == 1
 
 
 async def test_deliveries_claimed_by_a_lost_sender_are_sent_by_another(wiki: Wiki, receiver: Receiver) -> None:
-    issued = await hook(wiki, receiver)
-    await create(wiki, "Austin", "Boston")
-    lost = Sender(wiki.database, WebhookClient(INSIDE), "lost", lease=0.5)
+    issued = await add_webhook(wiki, receiver)
+    await create_topics(wiki, "Austin", "Boston")
+    lost = Sender(wiki.database, WebhookClient(LOOPBACK), "lost", lease=0.5)
     claim = await lost.claim(wiki.scope.tenant_id)
     assert claim is not None
     assert await lost.claim(wiki.scope.tenant_id) is None
     async with sender(wiki.database):
-        await settled(wiki, issued.id, "delivered")
-    assert [slug for _, slug, _ in receiver.told()] == ["austin", "boston"]
+        await wait_for_deliveries(wiki, issued.id, "delivered")
+    assert [slug for _, slug, _ in receiver.events()] == ["austin", "boston"]
     await lost.release(claim, timedelta())
     assert (await wiki.row("webhook_queues"))["due_at"] is None
 
 
 async def test_a_delivery_queued_while_a_sender_releases_the_queue_is_sent(wiki: Wiki, receiver: Receiver) -> None:
-    issued = await hook(wiki, receiver)
-    await create(wiki, "Austin")
-    early = Sender(wiki.database, WebhookClient(INSIDE), "early")
+    issued = await add_webhook(wiki, receiver)
+    await create_topics(wiki, "Austin")
+    early = Sender(wiki.database, WebhookClient(LOOPBACK), "early")
     claim = await early.claim(wiki.scope.tenant_id)
     assert claim is not None
     await early.drain(claim)
-    await create(wiki, "Boston")
+    await create_topics(wiki, "Boston")
     await early.release(claim, timedelta())
     assert (await wiki.row("webhook_queues"))["due_at"] is not None
     async with sender(wiki.database):
-        await settled(wiki, issued.id, "delivered")
-    assert len(receiver.heard) == 2
+        await wait_for_deliveries(wiki, issued.id, "delivered")
+    assert len(receiver.received) == 2
 
 
 async def test_a_redelivery_queued_while_a_sender_releases_the_queue_is_sent(wiki: Wiki, receiver: Receiver) -> None:
     """The redelivery is held at its last statement while the sender, which has not seen it, releases the queue."""
-    issued = await hook(wiki, receiver)
-    await create(wiki, "Austin")
+    issued = await add_webhook(wiki, receiver)
+    await create_topics(wiki, "Austin")
     (delivery,) = await wiki.rows("webhook_deliveries")
-    early = Sender(wiki.database, WebhookClient(INSIDE), "early")
+    early = Sender(wiki.database, WebhookClient(LOOPBACK), "early")
     claim = await early.claim(wiki.scope.tenant_id)
     assert claim is not None
     await early.drain(claim)
@@ -145,27 +152,27 @@ async def test_a_redelivery_queued_while_a_sender_releases_the_queue_is_sent(wik
     await asyncio.gather(redelivering, releasing)
     assert (await wiki.row("webhook_queues"))["due_at"] is not None
     async with sender(wiki.database):
-        await settled(wiki, issued.id, "delivered")
-    assert [received["id"] for received in receiver.heard] == [str(delivery["id"])] * 2
+        await wait_for_deliveries(wiki, issued.id, "delivered")
+    assert [received["id"] for received in receiver.received] == [str(delivery["id"])] * 2
 
 
 async def test_a_deleted_webhook_leaves_no_deliveries(wiki: Wiki, receiver: Receiver) -> None:
-    issued = await hook(wiki, receiver)
-    await create(wiki, "Austin")
+    issued = await add_webhook(wiki, receiver)
+    await create_topics(wiki, "Austin")
     async with sender(wiki.database):
-        await settled(wiki, issued.id, "delivered")
+        await wait_for_deliveries(wiki, issued.id, "delivered")
         await delete_webhook(wiki.database, wiki.scope.tenant_id, issued.id)
-        await create(wiki, "Boston")
+        await create_topics(wiki, "Boston")
     assert await list_webhooks(wiki.database, wiki.scope.tenant_id) == []
     assert await wiki.rows("webhook_deliveries") == []
-    assert len(receiver.heard) == 1
+    assert len(receiver.received) == 1
 
 
 async def test_finished_deliveries_are_pruned_by_age(wiki: Wiki, receiver: Receiver) -> None:
-    issued, tenant_id = await hook(wiki, receiver), wiki.scope.tenant_id
-    await create(wiki, "Austin", "Boston", "Chicago")
+    issued, tenant_id = await add_webhook(wiki, receiver), wiki.scope.tenant_id
+    await create_topics(wiki, "Austin", "Boston", "Chicago")
     async with sender(wiki.database):
-        rows = await settled(wiki, issued.id, "delivered")
+        rows = await wait_for_deliveries(wiki, issued.id, "delivered")
     age = "UPDATE webhook_deliveries SET status = $2, finished_at = $3 WHERE id = $1"
     now = rows[0]["finished_at"]
     await wiki.connection.execute(age, rows[0]["id"], "delivered", now - timedelta(days=8))
@@ -175,22 +182,22 @@ async def test_finished_deliveries_are_pruned_by_age(wiki: Wiki, receiver: Recei
 
 
 async def test_a_test_delivery_reports_the_response(wiki: Wiki, receiver: Receiver) -> None:
-    issued, tenant_id = await hook(wiki, receiver), wiki.scope.tenant_id
-    assert await send_test(wiki.database, tenant_id, issued.id, WebhookClient(INSIDE)) == 204
-    assert [(delivery["body"]["type"], delivery["is_signed"]) for delivery in receiver.heard] == [
+    issued, tenant_id = await add_webhook(wiki, receiver), wiki.scope.tenant_id
+    assert await send_test(wiki.database, tenant_id, issued.id, WebhookClient(LOOPBACK)) == 204
+    assert [(delivery["body"]["type"], delivery["is_signed"]) for delivery in receiver.received] == [
         ("webhook.test", True)
     ]
-    receiver.usual = 401
+    receiver.default_status = 401
     with pytest.raises(NotSent, match="401"):
-        await send_test(wiki.database, tenant_id, issued.id, WebhookClient(INSIDE))
+        await send_test(wiki.database, tenant_id, issued.id, WebhookClient(LOOPBACK))
     with pytest.raises(NotFound):
-        await send_test(wiki.database, tenant_id, UUID(int=1), WebhookClient(INSIDE))
+        await send_test(wiki.database, tenant_id, UUID(int=1), WebhookClient(LOOPBACK))
 
 
 async def test_a_webhook_uses_only_part_of_the_sender_slots(wiki: Wiki, receiver: Receiver) -> None:
-    issued = await hook(wiki, receiver)
-    await create(wiki, "Austin")
-    busy = Sender(wiki.database, WebhookClient(INSIDE), "busy")
+    issued = await add_webhook(wiki, receiver)
+    await create_topics(wiki, "Austin")
+    busy = Sender(wiki.database, WebhookClient(LOOPBACK), "busy")
     waiting = [asyncio.create_task(asyncio.sleep(3600)) for _ in range(sending.SLOTS_OF_ONE)]
     busy.running = dict.fromkeys(waiting, issued.id)
     assert await busy.claim(wiki.scope.tenant_id) is None

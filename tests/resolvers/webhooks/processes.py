@@ -1,4 +1,4 @@
-"""A sender and a receiver in their own processes, which tests kill."""
+"""The targets of the sender process and the receiver process, which tests kill."""
 
 import asyncio
 from pathlib import Path
