@@ -8,7 +8,7 @@ from resolvers.pages.claims.contradictions import Resolution, resolve_contradict
 from resolvers.sources.compile_requests import rebuild_page, reset_cursor
 from resolvers.sources.sources import forget_source
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.compiler.test_corrections import BEFORE, body, keep, rules
 from tests.wiki import Wiki
 

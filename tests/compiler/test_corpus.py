@@ -16,8 +16,8 @@ from benchmarks.compiler.storm import run_storm
 from compiler.compiler import CAPS
 from compiler.jobs.worker import work_once
 from resolvers.sources.grounding import PAGES_PER_BATCH
-from tests.compiler.story import Story, compile_all, story
-from tests.compiler.story import retain as retain_texts
+from tests.compiler.scripted_compiler import ScriptedPlanner, compile_all, scripted_compiler
+from tests.compiler.scripted_compiler import retain_texts as retain_texts
 from tests.compiler.test_leaf_pass import word
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki, check
@@ -111,7 +111,9 @@ async def test_the_number_of_statements_does_not_depend_on_the_batch_size(wiki: 
         await retain_texts(wiki, *(orders(n) for n in range(start, start + size)), start=start)
         before = len(await database.sent_statements())
         caps = CAPS._replace(new_pages=500, sections=500)
-        assert await work_once(database, replace(story(Story()), links_by_evidence=links, caps=caps), "test")
+        assert await work_once(
+            database, replace(scripted_compiler(ScriptedPlanner()), links_by_evidence=links, caps=caps), "test"
+        )
         sent = [sent.sql for sent in (await database.sent_statements())[before:] if "search_" not in sent.sql]
         await compile_all(wiki)
         return sent

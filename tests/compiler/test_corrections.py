@@ -13,7 +13,7 @@ from resolvers.sources.compile_requests import rebuild_page, reset_cursor
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.wiki import Wiki
 
 START = datetime(2026, 1, 10, 9, tzinfo=UTC)

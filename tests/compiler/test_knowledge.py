@@ -8,7 +8,7 @@ from db.sql import statements
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import forget_source
-from tests.compiler.story import compile_all, retain
+from tests.compiler.scripted_compiler import compile_all, retain_texts
 from tests.listening import ListeningDatabase, listening
 from tests.plans.explain import Planning, explain
 from tests.wiki import Wiki
@@ -41,7 +41,7 @@ async def test_a_wiki_with_fewer_names_than_a_batch_is_not_asked_for_each(
 
 async def test_compiled_sources_are_found_by_the_words_of_a_name(wiki: Wiki) -> None:
     texts = ["Sand and lime plaster.", "Plastered with limes.", "The box room.", "东京都的天气很好。", "limes"]
-    ids = await retain(wiki, *texts)
+    ids = await retain_texts(wiki, *texts)
     knowledge, names = StoredKnowledge(wiki.database, wiki.scope), ["lime plaster", "box room", "东京", "the of"]
     assert set(await knowledge.sources_with(names, 9)) <= set(names)
     assert not any((await knowledge.sources_with(names, 9)).values()), "no source is compiled yet"
@@ -58,8 +58,8 @@ async def test_compiled_sources_are_found_by_the_words_of_a_name(wiki: Wiki) -> 
 
 async def test_neither_forgotten_sources_nor_those_of_other_wikis_are_found(wiki: Wiki) -> None:
     neighbour = await wiki.neighbour()
-    ids = await retain(wiki, "Sand and lime plaster.", "More lime plaster.")
-    await retain(neighbour, "The lime plaster of others.")
+    ids = await retain_texts(wiki, "Sand and lime plaster.", "More lime plaster.")
+    await retain_texts(neighbour, "The lime plaster of others.")
     for place in (wiki, neighbour):
         await compile_all(place)
     await forget_source(wiki.database, wiki.scope, ids[0])
@@ -70,8 +70,8 @@ async def test_neither_forgotten_sources_nor_those_of_other_wikis_are_found(wiki
 
 async def test_finding_the_sources_of_a_name_reads_the_index_of_passages(wiki: Wiki) -> None:
     for start in range(0, 3_000, 100):
-        await retain(wiki, *(f"Note {n} of the harbour." for n in range(start, start + 100)), start=start)
-    await retain(wiki, "Sand and lime plaster.", start=3_000)
+        await retain_texts(wiki, *(f"Note {n} of the harbour." for n in range(start, start + 100)), start=start)
+    await retain_texts(wiki, "Sand and lime plaster.", start=3_000)
     await compile_all(wiki)
     async with listening(wiki.database.dsn) as database:
         await StoredKnowledge(database, wiki.scope).sources_with(["lime plaster"], 9)

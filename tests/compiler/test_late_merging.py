@@ -25,7 +25,7 @@ from resolvers.sources.compile_requests import reset_cursor
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from tests.compiler.killed.test_crashes import die_at_every_statement
-from tests.compiler.story import cited, compile_all, pages
+from tests.compiler.scripted_compiler import citations, compile_all, pages_by_title
 from tests.listening import listening
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -74,11 +74,11 @@ async def retain_texts(wiki: Wiki, *texts: str, start: int = 0) -> None:
 async def two_pages(wiki: Wiki) -> None:
     await retain_texts(wiki, *LONG, *SHORT)
     await compile_all(wiki, rules())
-    assert set(await pages(wiki)) == {"JS", "JavaScript"}
+    assert set(await pages_by_title(wiki)) == {"JS", "JavaScript"}
 
 
 async def active(wiki: Wiki) -> set[str]:
-    return {title for title, row in (await pages(wiki)).items() if row["status"] == "active"}
+    return {title for title, row in (await pages_by_title(wiki)).items() if row["status"] == "active"}
 
 
 @pytest.mark.parametrize("texts", [(*LONG, *SHORT, BOTH), (*PUBLISH, *BARE, *BESIDE)])
@@ -98,10 +98,10 @@ async def test_compiling_one_by_one_gives_the_pages_of_one_batch(dsn: str, wiki:
 
 async def test_a_merge_keeps_text_citations_aliases_and_history_of_both_pages(wiki: Wiki) -> None:
     await two_pages(wiki)
-    before = {(section, ref) for _, section, ref in await cited(wiki)}
+    before = {(section, ref) for _, section, ref in await citations(wiki)}
     await retain_texts(wiki, BOTH, start=9)
     jobs = await compile_all(wiki, rules())
-    found = await pages(wiki)
+    found = await pages_by_title(wiki)
     into, merged = found["JavaScript"], found["JS"]
     assert (into["status"], merged["status"], merged["slug"]) == ("active", "archived", "js-merged")
     for text in (*LONG, *SHORT):
@@ -109,7 +109,7 @@ async def test_a_merge_keeps_text_citations_aliases_and_history_of_both_pages(wi
     notes = into["body_md"].partition("## Notes")[2]
     days = [line[2:12] for line in notes.splitlines() if line.startswith("- 2026")]
     assert days == sorted(days, reverse=True), "the lines of both are one timeline"
-    assert {(section, ref) for title, section, ref in await cited(wiki) if title == "JavaScript"} >= before
+    assert {(section, ref) for title, section, ref in await citations(wiki) if title == "JavaScript"} >= before
     assert {row["alias"] for row in await wiki.rows("aliases", page_id=into["id"])} >= {"js", "javascript"}
     assert {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")} == {"js": into["id"]}
     assert [row["edit_summary"] for row in await wiki.rows("revisions", "version", page_id=merged["id"])][-1] == (
@@ -123,10 +123,10 @@ async def test_merged_pages_stay_merged_if_sources_are_read_again(wiki: Wiki) ->
     await two_pages(wiki)
     await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
-    expected = await pages(wiki)
+    expected = await pages_by_title(wiki)
     await reset_cursor(wiki.database, wiki.scope)
     await compile_all(wiki, rules(batch=2))
-    again = await pages(wiki)
+    again = await pages_by_title(wiki)
     assert {title: (row["status"], row["body_md"]) for title, row in again.items()} == {
         title: (row["status"], row["body_md"]) for title, row in expected.items()
     }
@@ -138,7 +138,7 @@ async def test_merged_pages_stay_merged_if_sources_are_read_again(wiki: Wiki) ->
 @pytest.mark.parametrize("edited", ["JS", "JavaScript"])
 async def test_a_merge_of_a_page_edited_by_a_person_is_proposed_once(wiki: Wiki, edited: str) -> None:
     await two_pages(wiki)
-    page = (await pages(wiki))[edited]
+    page = (await pages_by_title(wiki))[edited]
     await update_page(wiki.database, wiki.scope, page["id"], summary="What we use.")
     await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
@@ -155,7 +155,7 @@ async def test_a_merge_of_a_page_edited_by_a_person_is_proposed_once(wiki: Wiki,
 
 async def test_a_declined_merge_is_not_proposed_again(wiki: Wiki) -> None:
     await two_pages(wiki)
-    await update_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"], summary="What we use.")
+    await update_page(wiki.database, wiki.scope, (await pages_by_title(wiki))["JS"]["id"], summary="What we use.")
     await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
     (proposal,) = await wiki.rows("proposals")
@@ -170,7 +170,7 @@ async def test_a_merge_undone_by_a_person_is_not_repeated(wiki: Wiki) -> None:
     await two_pages(wiki)
     await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
-    await unarchive_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"])
+    await unarchive_page(wiki.database, wiki.scope, (await pages_by_title(wiki))["JS"]["id"])
     assert await active(wiki) == {"JS", "JavaScript"}
     await retain_texts(wiki, BOTH.replace("history", "future"), start=10)
     await compile_all(wiki, rules())
@@ -214,7 +214,7 @@ async def test_merge_proposals_of_all_pairs_are_looked_up_at_once(wiki: Wiki, ds
 
 async def test_an_edit_summary_that_looks_like_a_merge_is_ignored(wiki: Wiki) -> None:
     await two_pages(wiki)
-    page = (await pages(wiki))["JS"]
+    page = (await pages_by_title(wiki))["JS"]
     await update_page(wiki.database, wiki.scope, page["id"], summary="Ours.", edit_summary="Merged into one text")
     await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
@@ -226,7 +226,7 @@ async def test_an_unarchived_page_stays_separate_in_an_imported_wiki(wiki: Wiki,
     await two_pages(wiki)
     await retain_texts(wiki, BOTH, start=9)
     await compile_all(wiki, rules())
-    await unarchive_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"])
+    await unarchive_page(wiki.database, wiki.scope, (await pages_by_title(wiki))["JS"]["id"])
     copy = await wiki.neighbour()
     await export_path(wiki.database, wiki.scope, tmp_path / "wiki.jsonl", history=True)
     assert (await import_path(copy.database, copy.scope, tmp_path / "wiki.jsonl")).errors == ()
@@ -254,14 +254,17 @@ async def test_dying_at_any_statement_leaves_the_same_merged_pages(
         await retain_texts(calm, BOTH, start=9)
         await compile_all(calm, rules())
         expected = {
-            title: (row["status"], row["body_md"], row["version"]) for title, row in (await pages(calm)).items()
+            title: (row["status"], row["body_md"], row["version"])
+            for title, row in (await pages_by_title(calm)).items()
         }
     finally:
         await close_wiki(calm)
     await two_pages(wiki)
     await retain_texts(wiki, BOTH, start=9)
     assert await die_at_every_statement(dsn, wiki, monkeypatch, 4, rules()) >= 10
-    found = {title: (row["status"], row["body_md"], row["version"]) for title, row in (await pages(wiki)).items()}
+    found = {
+        title: (row["status"], row["body_md"], row["version"]) for title, row in (await pages_by_title(wiki)).items()
+    }
     assert found == expected
 
 

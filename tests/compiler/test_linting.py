@@ -11,7 +11,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import forget_source
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import compile_all, retain, story
+from tests.compiler.scripted_compiler import compile_all, retain_texts, scripted_compiler
 from tests.wiki import Wiki
 
 
@@ -35,7 +35,7 @@ async def test_a_wiki_is_linted_once_per_period_unless_disabled(wiki: Wiki) -> N
     await lint_all(wiki.database)
     assert len(await lint_jobs(wiki)) == 1
     before = await wiki.rows("pages")
-    assert await work_once(wiki.database, story(), "worker")
+    assert await work_once(wiki.database, scripted_compiler(), "worker")
     (report,) = await wiki.rows("lint_reports")
     assert (report["trigger"], report["found"]) == ("schedule", 2)
     assert (await lint_jobs(wiki))[0]["status"] == "succeeded"
@@ -55,22 +55,22 @@ async def test_the_daily_sweep_queues_lint_jobs_for_due_wikis(wiki: Wiki) -> Non
 
 
 async def test_a_wiki_is_linted_after_five_sources_are_compiled(wiki: Wiki) -> None:
-    await retain(wiki, *(f"page entity Momofuku\nOne {n}." for n in range(4)))
+    await retain_texts(wiki, *(f"page entity Momofuku\nOne {n}." for n in range(4)))
     await compile_all(wiki)
     assert not await wiki.rows("lint_reports")
-    await retain(wiki, "to entity Momofuku\nTwo.", start=4)
+    await retain_texts(wiki, "to entity Momofuku\nTwo.", start=4)
     await compile_all(wiki)
-    await work_once(wiki.database, story(), "worker")
+    await work_once(wiki.database, scripted_compiler(), "worker")
     (report,) = await wiki.rows("lint_reports")
     assert report["trigger"] == "sources"
-    await retain(wiki, "to entity Momofuku\nThree.", start=5)
+    await retain_texts(wiki, "to entity Momofuku\nThree.", start=5)
     await compile_all(wiki)
-    await work_once(wiki.database, story(), "worker")
+    await work_once(wiki.database, scripted_compiler(), "worker")
     assert len(await wiki.rows("lint_reports")) == 1
 
 
 async def test_forgetting_a_source_removes_mutes_of_its_names(wiki: Wiki) -> None:
-    await retain(wiki, "page entity Momofuku\nNoodles.", "hold Zanzibar")
+    await retain_texts(wiki, "page entity Momofuku\nNoodles.", "hold Zanzibar")
     await compile_all(wiki)
     source = (await wiki.rows("sources", "created_at"))[-1]
     await mute_finding(wiki.database, wiki.scope, "plain_names", name="Zanzibar", reason="An island.")

@@ -9,7 +9,7 @@ from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from resolvers.pages.lifecycle import update_page
 from resolvers.sources.retain import SourceDraft
 from tests.compiler.austin import START, note, retain
-from tests.compiler.story import compile_all, pages
+from tests.compiler.scripted_compiler import compile_all, pages_by_title
 from tests.wiki import Wiki
 
 BATCH = 20
@@ -46,7 +46,7 @@ def lines(body: str, heading: str) -> list[str]:
 async def test_a_section_of_two_hundred_sources_stays_short_and_keeps_edits(wiki: Wiki) -> None:
     await retain(wiki, loaves(0, BATCH))
     await compile_all(wiki, RULES)
-    page = (await pages(wiki))["Sourdough"]
+    page = (await pages_by_title(wiki))["Sourdough"]
     oldest = lines(page["body_md"], "Highlights")[-1]
     edited = oldest.replace("came out", "came out (I think)")
     assert edited != oldest
@@ -55,7 +55,7 @@ async def test_a_section_of_two_hundred_sources_stays_short_and_keeps_edits(wiki
     for first in range(BATCH, 200, BATCH):
         await retain(wiki, loaves(first, first + BATCH))
         await compile_all(wiki, RULES)
-    body = (await pages(wiki))["Sourdough"]["body_md"]
+    body = (await pages_by_title(wiki))["Sourdough"]["body_md"]
     highlights, summary = lines(body, "Highlights"), lines(body, "Summary")
     assert highlights[:2] == [edited, MINE]
     assert len(highlights) == 2 + 6

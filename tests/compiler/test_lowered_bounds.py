@@ -13,7 +13,7 @@ from resolvers.sources.compile_requests import rebuild_wiki
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from tests.compiler.extraction.stories import TRIP
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.full_wiki import fill
 from tests.wiki import Wiki, check
 

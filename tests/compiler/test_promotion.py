@@ -14,7 +14,15 @@ from resolvers.sources.held_names import find_nearest
 from resolvers.sources.mentions import ignore_mention, record_mention
 from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.tenants.tenants import set_compiling
-from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
+from tests.compiler.scripted_compiler import (
+    ScriptedPlanner,
+    ScriptedWriter,
+    citations,
+    compile_all,
+    pages_by_title,
+    retain_texts,
+    scripted_compiler,
+)
 from tests.wiki import Wiki
 
 FIRST = datetime(2026, 4, 1, 12, tzinfo=UTC)
@@ -31,24 +39,24 @@ async def add_mentioning_sources(
         await record_mention(wiki.database, wiki.scope, name=name, source_id=source.source_id, quote=context)
 
 
-class Silent(Scribe):
+class Silent(ScriptedWriter):
     async def write(self, task) -> str:
         return ""
 
 
 async def run_sweep(wiki: Wiki, **given) -> list:
     await sweep(wiki.database, wiki.scope)
-    return await compile_all(wiki, story(**given))
+    return await compile_all(wiki, scripted_compiler(**given))
 
 
 async def test_a_name_seen_in_three_sources_becomes_a_page(wiki: Wiki) -> None:
     await add_mentioning_sources(wiki, "Chef João", 0, 15, 30)
-    (job,) = await run_sweep(wiki, scribe=Silent())
-    page = (await pages(wiki))["Chef João"]
+    (job,) = await run_sweep(wiki, writer=Silent())
+    page = (await pages_by_title(wiki))["Chef João"]
     assert (page["type"], page["slug"], page["summary"]) == ("entity", "chef-joao", "We ate at Chef João.")
     assert page["body_md"].splitlines()[0] == "## Notes"
     assert "- 2026-05-01: “We ate at Chef João. (2)” [^Chef%20João%202]" in page["body_md"]
-    assert await cited(wiki) == {("Chef João", "notes", f"Chef João {n}") for n in range(3)}
+    assert await citations(wiki) == {("Chef João", "notes", f"Chef João {n}") for n in range(3)}
     mention = await wiki.row("mentions")
     assert (mention["status"], mention["promoted_page_id"], mention["mention_count"]) == ("promoted", page["id"], 3)
     assert [row["alias"] for row in await wiki.rows("aliases")] == ["chef joao"]
@@ -56,22 +64,24 @@ async def test_a_name_seen_in_three_sources_becomes_a_page(wiki: Wiki) -> None:
 
 
 async def test_a_compile_queues_a_sweep_for_mentions_with_enough_sources(wiki: Wiki) -> None:
-    await retain(wiki, "hold Chef João", "hold Chef João")
+    await retain_texts(wiki, "hold Chef João", "hold Chef João")
     await compile_all(wiki)
-    assert not await pages(wiki)
-    await retain(wiki, "hold Chef João\nhold Paula", start=2)
+    assert not await pages_by_title(wiki)
+    await retain_texts(wiki, "hold Chef João\nhold Paula", start=2)
     jobs = await compile_all(wiki)
     assert [job["trigger"] for job in jobs] == ["retain", "retain", "sweep"]
-    page = (await pages(wiki))["Chef João"]
-    assert await cited(wiki) == {("Chef João", slug, f"day-{n}") for slug in ("overview", "notes") for n in range(3)}
+    page = (await pages_by_title(wiki))["Chef João"]
+    assert await citations(wiki) == {
+        ("Chef João", slug, f"day-{n}") for slug in ("overview", "notes") for n in range(3)
+    }
     assert (await wiki.row("mentions", alias="chef joao"))["promoted_page_id"] == page["id"]
 
 
 async def test_nothing_is_promoted_while_sources_are_unread(wiki: Wiki) -> None:
-    await retain(wiki, *["hold Chef João"] * 3, "promote entity Chef João\nA cook.")
-    jobs = await compile_all(wiki, story(caps=Caps(batch=1, sources=3)))
+    await retain_texts(wiki, *["hold Chef João"] * 3, "promote entity Chef João\nA cook.")
+    jobs = await compile_all(wiki, scripted_compiler(caps=Caps(batch=1, sources=3)))
     assert [job["trigger"] for job in jobs] == ["retain", "retain"]
-    assert "- A cook." in (await pages(wiki))["Chef João"]["body_md"]
+    assert "- A cook." in (await pages_by_title(wiki))["Chef João"]["body_md"]
 
 
 async def test_the_third_recorded_mention_queues_a_sweep(wiki: Wiki) -> None:
@@ -92,19 +102,19 @@ async def test_a_promoted_page_is_written_from_sources_or_else_from_quotes(wiki:
     await add_mentioning_sources(wiki, "Momofuku", 0, 1, 2)
     await add_mentioning_sources(wiki, "Franklin", 0, 1, 2, quote=None)
     await run_sweep(wiki)
-    found = await pages(wiki)
+    found = await pages_by_title(wiki)
     assert "- Momofuku 0 names it." in found["Momofuku"]["body_md"]
     await add_mentioning_sources(wiki, "Paula", 0, 1, 2, quote=None)
-    await run_sweep(wiki, scribe=Silent())
-    assert "- 2026-04-03: named [^Paula%202]" in (await pages(wiki))["Paula"]["body_md"]
+    await run_sweep(wiki, writer=Silent())
+    assert "- 2026-04-03: named [^Paula%202]" in (await pages_by_title(wiki))["Paula"]["body_md"]
 
 
 async def test_each_promoted_page_quotes_its_own_sources(wiki: Wiki) -> None:
     names = [f"Chef {letter}o" for letter in "BCDFGHJKLMNP"]
     for name in names:
         await add_mentioning_sources(wiki, name, 0, 1, 2)
-    await run_sweep(wiki, scribe=Silent())
-    found = await pages(wiki)
+    await run_sweep(wiki, writer=Silent())
+    found = await pages_by_title(wiki)
     assert sorted(found) == names
     assert all(f"We ate at {name}. (0)" in found[name]["body_md"] for name in names)
 
@@ -129,25 +139,25 @@ async def test_rare_and_ignored_mentions_are_not_promoted(wiki: Wiki) -> None:
     unwanted = await wiki.row("mentions", alias="unwanted")
     await ignore_mention(wiki.database, wiki.scope, unwanted["id"])
     assert await sweep(wiki.database, wiki.scope) is None
-    assert not await pages(wiki)
+    assert not await pages_by_title(wiki)
 
 
 async def test_a_mention_that_became_an_alias_is_promoted_to_that_page(wiki: Wiki) -> None:
     await add_mentioning_sources(wiki, "Momo", 0, 1, 2)
     page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Momofuku", aliases=["Momo"]))
-    await run_sweep(wiki, scribe=Silent())
-    assert list(await pages(wiki)) == ["Momofuku"]
+    await run_sweep(wiki, writer=Silent())
+    assert list(await pages_by_title(wiki)) == ["Momofuku"]
     mention = await wiki.row("mentions")
     assert (mention["status"], mention["promoted_page_id"]) == ("promoted", page.page_id)
-    assert ("Momofuku", "highlights", "Momo 0") in await cited(wiki)
+    assert ("Momofuku", "highlights", "Momo 0") in await citations(wiki)
 
 
 async def test_an_update_that_adds_the_alias_of_a_mention_promotes_it(wiki: Wiki) -> None:
     page = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Momofuku"))
     await add_mentioning_sources(wiki, "Momo", 0)
-    (source_id,) = await retain(wiki, "to entity Momofuku\nThey call it Momo.")
+    (source_id,) = await retain_texts(wiki, "to entity Momofuku\nThey call it Momo.")
     update = PageUpdate(page.page_id, (SectionProposal("notes", (source_id,)),), aliases=("Momo",))
-    (job,) = await compile_all(wiki, story(Story(extra=Plan(updates=(update,)))))
+    (job,) = await compile_all(wiki, scripted_compiler(ScriptedPlanner(extra=Plan(updates=(update,)))))
     mention = await wiki.row("mentions")
     assert (mention["status"], mention["promoted_page_id"]) == ("promoted", page.page_id)
     assert job["metrics"]["mentions_promoted"] == 1
@@ -159,13 +169,13 @@ async def test_a_sweep_at_its_cap_leaves_the_rest_to_another_job(wiki: Wiki) -> 
     jobs = await run_sweep(wiki, caps=Caps(new_pages=4))
     assert [job["status"] for job in jobs] == ["succeeded", "succeeded"]
     assert sum(job["metrics"]["mentions_promoted"] for job in jobs) == 13
-    assert len(await pages(wiki)) == 13
+    assert len(await pages_by_title(wiki)) == 13
 
 
 async def test_mentions_recorded_during_a_sweep_are_counted(wiki: Wiki) -> None:
     await add_mentioning_sources(wiki, "Chef João", 0, 1, 2)
     await sweep(wiki.database, wiki.scope)
-    running = asyncio.create_task(work_once(wiki.database, story(scribe=Scribe(0.02)), "test"))
+    running = asyncio.create_task(work_once(wiki.database, scripted_compiler(writer=ScriptedWriter(0.02)), "test"))
     await asyncio.gather(*(add_mentioning_sources(wiki, "Chef João", n, start=n) for n in range(3, 15)))
     await running
     mention = await wiki.row("mentions")
@@ -177,13 +187,13 @@ async def test_a_sweep_promotes_a_mention_whose_place_in_the_alphabet_it_has_pas
     await add_mentioning_sources(wiki, "Zelda", 0, 1, 2)
     job = await claim(wiki.database, "test")
     assert job
-    running = runner_for(wiki.database, job, story())
+    running = runner_for(wiki.database, job, scripted_compiler())
     assert not await running.step()
     await add_mentioning_sources(wiki, "Adela", 0, 1, 2)
     while not await running.step():
         pass
     await compile_all(wiki)
-    assert list(await pages(wiki)) == ["Adela", "Zelda"]
+    assert list(await pages_by_title(wiki)) == ["Adela", "Zelda"]
 
 
 async def test_concurrent_workers_sweep_a_wiki_once_a_day(wiki: Wiki) -> None:
@@ -234,5 +244,5 @@ async def test_a_doubted_mention_needs_evidence_besides_its_count(wiki: Wiki) ->
 async def test_an_invalid_cluster_of_a_mention_does_not_stop_a_sweep(wiki: Wiki) -> None:
     await add_mentioning_sources(wiki, "Sync", 0, 1, 2)
     await wiki.connection.execute("""UPDATE mentions SET cluster = '{"evidence": "much", "read": [], "lacks": {}}'""")
-    await run_sweep(wiki, scribe=Silent())
-    assert list(await pages(wiki)) == ["Sync"]
+    await run_sweep(wiki, writer=Silent())
+    assert list(await pages_by_title(wiki)) == ["Sync"]

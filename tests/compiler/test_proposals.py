@@ -9,7 +9,7 @@ from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.compiler.test_corrections import BEFORE, body, keep, rules
 from tests.wiki import Wiki
 

@@ -14,7 +14,13 @@ from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from tests.compiler.extraction.stories import TRIP
 from tests.compiler.killed.crashes import random_sources, retain_drafts, rows
-from tests.compiler.story import Scribe, compile_all, pages, retain, story
+from tests.compiler.scripted_compiler import (
+    ScriptedWriter,
+    compile_all,
+    pages_by_title,
+    retain_texts,
+    scripted_compiler,
+)
 from tests.wiki import Wiki
 
 RULES = Compiler(ExtractivePlanner(), ExtractiveWriter())
@@ -42,12 +48,14 @@ async def test_rebuilding_an_unchanged_wiki_changes_no_row(wiki: Wiki) -> None:
 async def test_rebuilding_reverts_an_edit_and_keeps_it_in_the_history(wiki: Wiki) -> None:
     await retain_trip(wiki)
     await compile_all(wiki, RULES)
-    compiled = {title: (page["body_md"], page["summary"]) for title, page in (await pages(wiki)).items()}
-    edited = (await pages(wiki))["Franklin Barbecue"]
+    compiled = {title: (page["body_md"], page["summary"]) for title, page in (await pages_by_title(wiki)).items()}
+    edited = (await pages_by_title(wiki))["Franklin Barbecue"]
     await update_page(wiki.database, wiki.scope, edited["id"], body=edited["body_md"].replace("ribs", "beans"))
     await rebuild_page(wiki.database, wiki.scope, edited["id"])
     await compile_all(wiki, RULES)
-    assert {title: (page["body_md"], page["summary"]) for title, page in (await pages(wiki)).items()} == compiled
+    assert {
+        title: (page["body_md"], page["summary"]) for title, page in (await pages_by_title(wiki)).items()
+    } == compiled
     states = await wiki.rows("revisions", "version", page_id=edited["id"])
     assert [row["author_kind"] for row in states] == ["compiler", "user", "compiler"]
     assert states[-1]["edit_summary"] == "Rebuilt from 2 sources"
@@ -56,15 +64,17 @@ async def test_rebuilding_reverts_an_edit_and_keeps_it_in_the_history(wiki: Wiki
 async def test_rebuilding_writes_only_citing_sections_each_from_its_sources(wiki: Wiki) -> None:
     draft = PageDraft("entity", "Momofuku", summary="Mine.", sections=[SectionDraft("Mine.", "related")])
     created = await create_page(wiki.database, wiki.scope, draft)
-    first_id, second_id = await retain(wiki, "to entity Momofuku # notes\nOne.", "to entity Momofuku # visits\nTwo.")
+    first_id, second_id = await retain_texts(
+        wiki, "to entity Momofuku # notes\nOne.", "to entity Momofuku # visits\nTwo."
+    )
     await compile_all(wiki)
-    scribe = Scribe()
+    writer = ScriptedWriter()
     await rebuild_page(wiki.database, wiki.scope, created.page_id)
-    await compile_all(wiki, story(scribe=scribe))
-    assert {task.slug: [source.id for source in task.sources] for task in scribe.written} == {
+    await compile_all(wiki, scripted_compiler(writer=writer))
+    assert {task.slug: [source.id for source in task.sources] for task in writer.written} == {
         "notes": [first_id], "visits": [second_id],
     }  # fmt: skip
-    assert all(task.body == "" for task in scribe.written)
+    assert all(task.body == "" for task in writer.written)
     page = await wiki.page(created.page_id)
     assert (page["version"], page["summary"]) == (2, "Mine.")
     assert "## Related\n\nMine." in page["body_md"]
@@ -72,11 +82,11 @@ async def test_rebuilding_writes_only_citing_sections_each_from_its_sources(wiki
 
 async def test_rebuilding_updates_the_lines_of_lists(wiki: Wiki) -> None:
     topic = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lisbon"))
-    await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", city="Lisbon")
+    await retain_texts(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", city="Lisbon")
     await compile_all(wiki)
     line = "- [**Momofuku**](/wiki/entity/momofuku) — "
     assert f"{line}Momofuku is a entity." in (await wiki.page(topic.page_id))["body_md"]
-    child = (await pages(wiki))["Momofuku"]
+    child = (await pages_by_title(wiki))["Momofuku"]
     await update_page(wiki.database, wiki.scope, child["id"], summary="Mine.")
     await rebuild_page(wiki.database, wiki.scope, topic.page_id)
     await compile_all(wiki)
@@ -107,13 +117,13 @@ async def test_rebuilding_a_wiki_of_many_batches_reverts_only_the_edit(wiki: Wik
 async def test_a_rebuild_goes_on_after_any_number_of_interruptions(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "PAGES_PER_BATCH", 1)
     names = ("Austin", "Boston", "Chicago", "Denver", "El Paso", "Fresno", "Galveston", "Houston")
-    await retain(wiki, *(f"page entity {name}\nA city." for name in names))
+    await retain_texts(wiki, *(f"page entity {name}\nA city." for name in names))
     await compile_all(wiki)
     await rebuild_wiki(wiki.database, wiki.scope)
     for _ in names[1:]:
         claimed = await claim(wiki.database, "test")
         assert claimed
-        attempt = runner_for(wiki.database, claimed, story())
+        attempt = runner_for(wiki.database, claimed, scripted_compiler())
         assert not await attempt.step()
         await release(wiki.database, claimed, attempt.metrics.stored)
     rebuilt = (await compile_all(wiki))[-1]

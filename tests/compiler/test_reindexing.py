@@ -13,7 +13,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.search import passages
 from resolvers.sources.sources import SourceDraft, add_source
-from tests.compiler.story import compile_all, story
+from tests.compiler.scripted_compiler import compile_all, scripted_compiler
 from tests.wiki import Wiki
 
 
@@ -37,7 +37,7 @@ async def test_a_language_that_is_set_while_another_one_is_indexed_applies_to_al
     await set_wiki_language(wiki.database, admin, "german")
     job = await claim(wiki.database, "test")
     assert job
-    attempt = runner_for(wiki.database, job, story())
+    attempt = runner_for(wiki.database, job, scripted_compiler())
     for _ in range(steps):
         assert not await attempt.step()
     await set_wiki_language(wiki.database, admin, "english")

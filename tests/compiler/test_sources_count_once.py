@@ -8,7 +8,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
-from tests.compiler.story import compile_all, pages, retain
+from tests.compiler.scripted_compiler import compile_all, pages_by_title, retain_texts
 from tests.wiki import Wiki
 
 
@@ -17,7 +17,7 @@ from tests.wiki import Wiki
 )
 async def test_the_city_is_read_from_each_form_of_metadata(wiki: Wiki, metadata: dict[str, str]) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
-    await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", **metadata)
+    await retain_texts(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", **metadata)
     (job,) = await compile_all(wiki)
     assert job["metrics"]["links_written_deterministic"] == 1
     assert "deterministic:city:toronto" in {reason for found in (await wiki.references()).values() for reason in found}
@@ -35,19 +35,19 @@ async def test_three_versions_of_a_source_count_once(wiki: Wiki) -> None:
             if compiled_between:
                 await compile_all(wiki, rules)
         await compile_all(wiki, rules)
-        assert "Falcon" not in await pages(wiki)
+        assert "Falcon" not in await pages_by_title(wiki)
     mention = next(row for row in await wiki.rows("mentions") if row["alias"] == "falcon")
     assert (mention["mention_count"], mention["status"]) == (2, "open")
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("daily_note", "third", "We sailed the Falcon home.")])
     await compile_all(wiki, rules)
-    assert "Falcon" in await pages(wiki)
+    assert "Falcon" in await pages_by_title(wiki)
 
 
 async def test_two_versions_of_one_source_do_not_establish_a_city(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
-    await retain(wiki, "page entity Momofuku\nOne.", city="Toronto")
+    await retain_texts(wiki, "page entity Momofuku\nOne.", city="Toronto")
     await compile_all(wiki)
-    await retain(wiki, "to entity Momofuku\nAnother version.", city="Toronto")
+    await retain_texts(wiki, "to entity Momofuku\nAnother version.", city="Toronto")
     await compile_all(wiki)
     assert len(await wiki.rows("section_sources", "source_id")) == 2, "both versions are cited"
     assert not [reason for found in (await wiki.references()).values() for reason in found if "city" in reason]

@@ -25,8 +25,8 @@ from resolvers.transactions.outbox import RETRIED_FOR
 from resolvers.transactions.transaction import transaction
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook, rotate_webhook_secret
 from tests.clocks import set_clock
-from tests.compiler.models.scripted import Oracle
-from tests.compiler.story import compile_all, retain
+from tests.compiler.models.scripted_model import ScriptedModel
+from tests.compiler.scripted_compiler import compile_all, retain_texts
 from tests.wiki import Wiki
 
 HOUR = timedelta(hours=1)
@@ -169,12 +169,12 @@ async def test_the_activity_log_is_kept_for_the_retention_period(wiki: Wiki) -> 
 
 @WRONG
 async def test_a_used_up_budget_delays_a_compile_to_the_next_day_of_postgres(wiki: Wiki) -> None:
-    compiler = Oracle().compiler(models.Terms(budget=Budget(day_tokens=1)))
-    await retain(wiki, "One.")
+    compiler = ScriptedModel().compiler(models.Terms(budget=Budget(day_tokens=1)))
+    await retain_texts(wiki, "One.")
     await compile_all(wiki, compiler)
     today = (await now(wiki)).astimezone(UTC).date()
     assert (await wiki.row("model_usage"))["day"] == today
     other = await wiki.neighbour()
-    await retain(other, "Two.")
+    await retain_texts(other, "Two.")
     _, waiting = await compile_all(other, compiler)
     assert waiting["run_after"].date() == today + timedelta(days=1)

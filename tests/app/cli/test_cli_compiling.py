@@ -20,8 +20,8 @@ from tests.resolvers.embeddings.embedding_server import Model, serving
 @pytest.fixture
 def run_scripted(run_in_acme: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunCommand:
     """Return a function that runs a command with the scripted planner and section writer."""
-    monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.story:Story")
-    monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Scribe")
+    monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.scripted_compiler:ScriptedPlanner")
+    monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.scripted_compiler:ScriptedWriter")
     return run_in_acme
 
 
@@ -141,7 +141,7 @@ def retain(run_cairn: RunCommand, notes: Path, *contents: str, wiki: tuple[str, 
 def test_compile_wait_retries_a_failed_attempt(
     run_scripted: RunCommand, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.story:Stumbling")
+    monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.scripted_compiler:PlannerFailingOnce")
     retain(run_scripted, notes, "page entity Momofuku\nFood.")
     result = run_scripted("compile", *MARA, "--wait")
     assert (result.code, result.out) == (0, "Compiled: 1 sources, 1 new pages, 1 sections, 0 names without a page.\n")
@@ -166,13 +166,13 @@ def test_compile_wait_skips_the_retry_pause_of_an_earlier_failure(
 def test_a_job_that_used_up_its_attempts_is_reported_with_its_error(
     run_scripted: RunCommand, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Mute")
+    monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.scripted_compiler:FailingWriter")
     retain(run_scripted, notes, "page entity Momofuku\nFood.")
     for command in (["compile"], ["rebuild", "--all"]):
         if command == ["rebuild", "--all"]:
-            monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Scribe")
+            monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.scripted_compiler:ScriptedWriter")
             assert run_scripted("compile", *MARA, "--wait").code == 0
-            monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.story:Mute")
+            monkeypatch.setenv("CAIRN_SECTION_WRITER", "tests.compiler.scripted_compiler:FailingWriter")
         result = run_scripted(*command, *MARA, "--wait", "--json")
         assert result.code == 1
         assert (result.error["code"], result.error["attempt"]) == ("COMPILE_FAILED", queue.ATTEMPTS_MAX)

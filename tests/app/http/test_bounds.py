@@ -15,7 +15,7 @@ from tests.app.clients.agents import Agent
 from tests.app.clients.rest_client import Rest
 from tests.app.command_line import run_in_this_process
 from tests.app.service import Service
-from tests.compiler.story import Story, compile_all, retain, story
+from tests.compiler.scripted_compiler import ScriptedPlanner, compile_all, retain_texts, scripted_compiler
 from tests.full_wiki import body, line, longest, metadata, several
 from tests.wiki import Wiki, check
 
@@ -105,7 +105,9 @@ async def by_import(rest: Rest, piece: str) -> None:
 
 async def by_model(wiki: Wiki, piece: str) -> None:
     """Compile a page whose planner and section writer return the longest values."""
-    (source,) = await retain(wiki, "page entity Momofuku\nFood.", tags=several(limits.TAGS, limits.TAG, piece)[:20])
+    (source,) = await retain_texts(
+        wiki, "page entity Momofuku\nFood.", tags=several(limits.TAGS, limits.TAG, piece)[:20]
+    )
     page = NewPage(
         "entity",
         line(limits.TITLE, piece),
@@ -119,7 +121,7 @@ async def by_model(wiki: Wiki, piece: str) -> None:
         async def write(self, task: Any) -> str:
             return longest(limits.Bound("", LENGTH), piece)
 
-    compiler = replace(story(Story(extra=Plan((page,)))), writer=Long())
+    compiler = replace(scripted_compiler(ScriptedPlanner(extra=Plan((page,)))), writer=Long())
     jobs = await compile_all(wiki, compiler)
     assert {job["status"] for job in jobs} == {"succeeded"}
 

@@ -16,7 +16,7 @@ from resolvers.sources.mentions import record_mention
 from tests.app.command_line import MARA, RunCommand
 from tests.app.service import Service, serving
 from tests.compiler.austin import retain, visits
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.resolvers.conftest import wiki
 from tests.wiki import Wiki
 

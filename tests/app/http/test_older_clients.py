@@ -18,7 +18,7 @@ from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from tests.app.clients.older_clients import CLI, MOBILE, URL, WEB, OlderClient
 from tests.app.service import Service
-from tests.compiler.story import Story, story
+from tests.compiler.scripted_compiler import ScriptedPlanner, scripted_compiler
 from tests.wiki import Wiki
 
 
@@ -52,7 +52,7 @@ async def test_the_mobile_app_opens_pages_and_shows_their_links(wiki: Wiki, clie
 
 async def test_the_mobile_app_shows_the_memories_of_a_page(wiki: Wiki, client: OlderClient) -> None:
     await remember(wiki, "page entity Momofuku # notes\nFood.", "page entity Momofuku # notes\nMore food.")
-    assert await client.compile(lambda: work_once(wiki.database, story(), "test")) == 0
+    assert await client.compile(lambda: work_once(wiki.database, scripted_compiler(), "test")) == 0
     place = {"userId": client.user_id, "type": "ENTITY", "slug": "momofuku"}
     page = await client.ask(MOBILE["page"], **place)
     assert (page["sourceMemoryCount"], [section["sectionSlug"] for section in page["sections"]]) == (2, ["notes"])
@@ -78,7 +78,7 @@ async def test_the_command_line_watches_a_compile_to_its_end(wiki: Wiki, client:
     (job,) = await client.jobs()
     assert (job["status"], job["trigger"], job["claimedAt"]) == ("pending", "memory_retain", None)
     assert await client.status() == [("pending", "a memory", "-", "-")]
-    assert await client.compile(lambda: work_once(wiki.database, story(), "test")) == 0
+    assert await client.compile(lambda: work_once(wiki.database, scripted_compiler(), "test")) == 0
     (job,) = await client.jobs()
     assert job["status"] == "succeeded"
     assert job["userId"] == client.user_id
@@ -88,20 +88,20 @@ async def test_the_command_line_watches_a_compile_to_its_end(wiki: Wiki, client:
 
 async def test_the_command_line_rebuilds_a_wiki(wiki: Wiki, client: OlderClient) -> None:
     await remember(wiki, "page entity Momofuku\nFood.")
-    while await work_once(wiki.database, story(), "test"):
+    while await work_once(wiki.database, scripted_compiler(), "test"):
         pass
-    assert await client.rebuild(lambda: work_once(wiki.database, story(), "test")) == (1, 0)
+    assert await client.rebuild(lambda: work_once(wiki.database, scripted_compiler(), "test")) == (1, 0)
     assert await client.find("momofuku") == ["Momofuku"]
 
 
 async def test_the_command_line_distinguishes_a_failed_job_from_a_running_one(wiki: Wiki, client: OlderClient) -> None:
-    class Broken(Story):
+    class Broken(ScriptedPlanner):
         async def plan(self, *_: Any) -> Any:
             raise RuntimeError("no plan")
 
     async def try_again() -> None:
         await wiki.connection.execute("UPDATE compile_jobs SET run_after = created_at WHERE status = 'pending'")
-        await work_once(wiki.database, story(Broken()), "test")
+        await work_once(wiki.database, scripted_compiler(Broken()), "test")
 
     await remember(wiki, "page entity Momofuku\nFood.")
     assert await client.compile(try_again) == 1

@@ -6,7 +6,7 @@ from db.scope import Role
 from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.wiki import Wiki
 
 NOTE = {"kind": "daily_note", "ref": "a", "content": "page entity Momofuku\nThe Zyxglorb."}

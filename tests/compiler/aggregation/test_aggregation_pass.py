@@ -23,7 +23,7 @@ from resolvers.sources.compile_requests import reset_cursor
 from resolvers.transactions.transaction import writing
 from tests.compiler.austin import START, note, retain, visits
 from tests.compiler.killed.crashes import rows
-from tests.compiler.story import Story, cited, compile_all, pages, story
+from tests.compiler.scripted_compiler import ScriptedPlanner, citations, compile_all, pages_by_title, scripted_compiler
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki
 
@@ -43,14 +43,14 @@ def place(name: str, city: str = "Austin", **more: Any) -> tuple[str, dict[str, 
 
 
 async def stored_aggregation(wiki: Wiki, title: str, slug: str) -> dict[str, Any] | None:
-    page = (await pages(wiki))[title]
+    page = (await pages_by_title(wiki))[title]
     found = [row for row in await wiki.rows("sections", page_id=page["id"]) if row["section_slug"] == slug]
     return found[0]["aggregation"] if found else None
 
 
 async def lists(wiki: Wiki, title: str) -> dict[str, list[str]]:
     """Return the titles that each rollup section of the page lists."""
-    found = await pages(wiki)
+    found = await pages_by_title(wiki)
     titles = {str(page["id"]): page["title"] for page in found.values()}
     return {
         row["section_slug"]: sorted(titles[id] for id in row["aggregation"]["linked_page_ids"])
@@ -66,12 +66,12 @@ async def test_a_topic_lists_the_pages_whose_metadata_name_it(wiki: Wiki) -> Non
         ("page entity Somebody\nOnce.", {"city": "Austin"}),
     )  # fmt: skip
     assert await lists(wiki, "Austin, Texas") == {"restaurants": ["Franklin"], "activities": ["Thinkery", "Zilker"]}
-    page = (await pages(wiki))["Austin, Texas"]
+    page = (await pages_by_title(wiki))["Austin, Texas"]
     assert "## Activities\n\n- [**Thinkery**](/wiki/entity/thinkery) — Thinkery is a entity." in page["body_md"]
     assert metrics["deterministic_parents_derived"] == 3
     assert metrics["parent_sections_updated"] == 2
     assert await stored_aggregation(wiki, "Austin, Texas", "activities") == {
-        "linked_page_ids": [str((await pages(wiki))[title]["id"]) for title in ("Thinkery", "Zilker")],
+        "linked_page_ids": [str((await pages_by_title(wiki))[title]["id"]) for title in ("Thinkery", "Zilker")],
         "supporting_record_count": 2,
         "first_source_at": "2026-03-02T09:00:00Z",
         "last_source_at": "2026-03-03T09:00:00Z",
@@ -84,7 +84,7 @@ async def test_a_topic_lists_the_pages_whose_metadata_name_it(wiki: Wiki) -> Non
         "tag": None,
         "is_whole": False,
     }
-    assert {section for title, section, _ in await cited(wiki) if title == "Austin, Texas"} == set()
+    assert {section for title, section, _ in await citations(wiki) if title == "Austin, Texas"} == set()
 
 
 async def test_a_summary_places_a_page_in_a_topic(wiki: Wiki) -> None:
@@ -93,13 +93,13 @@ async def test_a_summary_places_a_page_in_a_topic(wiki: Wiki) -> None:
     section = SectionProposal("overview", (source,))
     extra = Plan((NewPage("entity", "Momofuku", (section,), "Korean-inspired restaurant in Toronto."),))
     await retain(wiki, [note(0, "hold Nobody")])
-    await compile_all(wiki, story(Story(extra)))
+    await compile_all(wiki, scripted_compiler(ScriptedPlanner(extra)))
     assert await lists(wiki, "Toronto") == {"restaurants": ["Momofuku"]}
 
 
 async def test_a_topic_created_later_lists_earlier_pages(wiki: Wiki) -> None:
     await compile_notes(wiki, place("Franklin"), place("Zilker"))
-    assert "Austin" not in await pages(wiki)
+    assert "Austin" not in await pages_by_title(wiki)
     await compile_notes(wiki, ("page topic Austin\nA city.", {}), day=2)
     assert await lists(wiki, "Austin") == {"places": ["Franklin", "Zilker"]}
 
@@ -133,7 +133,7 @@ async def test_a_dense_section_is_promoted_to_a_topic(wiki: Wiki) -> None:
     jobs = await compile_all(wiki, BY_RULES)
     assert [job["status"] for job in jobs] == ["succeeded"] * len(jobs)
     assert sum(job["metrics"]["sections_promoted"] for job in jobs) == 1
-    found = await pages(wiki)
+    found = await pages_by_title(wiki)
     austin, grown = found["Austin"], found["Austin Activities"]
     assert (grown["type"], grown["parent_page_id"]) == ("topic", austin["id"])
     links = {(row["from_page_id"], row["to_page_id"], row["kind"]) for row in await wiki.rows("links")}
@@ -196,7 +196,7 @@ def listed(sections: dict[str, list[str]]) -> set[str]:
 async def test_later_pages_are_listed_on_the_promoted_page(wiki: Wiki) -> None:
     await retain(wiki, visits())
     await compile_all(wiki, BY_RULES)
-    austin = (await pages(wiki))["Austin"]
+    austin = (await pages_by_title(wiki))["Austin"]
     section = await wiki.row("sections", page_id=austin["id"], section_slug="activities")
     text = "Hiked at Turkey Creek RequestTrace. Turkey Creek RequestTrace is green."
     await retain(wiki, [note(90, text, place="Turkey Creek RequestTrace", city="Austin", tags=["outdoors"])])
@@ -226,7 +226,7 @@ async def compile_places(wiki: Wiki, number: int, start: int = 0, **metadata: An
             text = f"page entity {name}\nTime {again}."
             notes.append(note(2 * n + again, text, place=name, city="Austin", **metadata))
     await retain(wiki, notes)
-    jobs = await compile_all(wiki, story(caps=Caps(batch=100, new_pages=500, sections=5_000)))
+    jobs = await compile_all(wiki, scripted_compiler(caps=Caps(batch=100, new_pages=500, sections=5_000)))
     metrics: dict[str, Any] = jobs[-1]["metrics"]
     return metrics
 
@@ -235,7 +235,7 @@ async def test_sections_of_a_promoted_page_are_promoted_too(wiki: Wiki) -> None:
     await compile_places(wiki, 16, tags=["park"])
     await compile_places(wiki, 16, 16, tags=["park", "music"])
     await compile_places(wiki, 2, 32, tags=["park"])
-    found = await pages(wiki)
+    found = await pages_by_title(wiki)
     assert found["Austin Activities"]["parent_page_id"] == found["Austin"]["id"]
     assert found["Austin Music"]["parent_page_id"] == found["Austin Activities"]["id"]
     assert {slug: len(ids) for slug, ids in (await lists(wiki, "Austin Music")).items()} == {"music": 16}
@@ -244,34 +244,36 @@ async def test_sections_of_a_promoted_page_are_promoted_too(wiki: Wiki) -> None:
 
 async def test_admins_suppress_and_allow_the_promotion_of_a_section(wiki: Wiki) -> None:
     await compile_places(wiki, 10, tags=["park"])
-    austin = (await pages(wiki))["Austin"]
+    austin = (await pages_by_title(wiki))["Austin"]
     member = wiki.acting(Role.MEMBER)
     with pytest.raises(CairnError, match="admin"):
         await suppress_promotion(wiki.database, member.scope, austin["id"], "activities")
     assert (await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities")).changed
     assert not (await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities")).changed
     await compile_places(wiki, 10, 10, tags=["park"])
-    assert "Austin Activities" not in await pages(wiki)
+    assert "Austin Activities" not in await pages_by_title(wiki)
     suppressed = await stored_aggregation(wiki, "Austin", "activities")
     assert suppressed is not None
     assert suppressed["promotion_status"] == "suppressed"
     assert len(suppressed["linked_page_ids"]) == 20, "a suppressed section still lists its pages"
     await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities", suppressed=False)
     await compile_places(wiki, 1, 20, tags=["park"])
-    assert "Austin Activities" in await pages(wiki)
+    assert "Austin Activities" in await pages_by_title(wiki)
     with pytest.raises(BadInput, match="already promoted to a page"):
         await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities")
     for slug, error in (("nothing", NotFound), ("activities", NotFound)):
-        page = austin["id"] if slug == "nothing" else (await pages(wiki))["SectionKey a"]["id"]
+        page = austin["id"] if slug == "nothing" else (await pages_by_title(wiki))["SectionKey a"]["id"]
         with pytest.raises(error):
             await suppress_promotion(wiki.database, wiki.scope, page, slug)
     with pytest.raises(BadInput, match="not a rollup section"):
-        await suppress_promotion(wiki.database, wiki.scope, (await pages(wiki))["SectionKey a"]["id"], "overview")
+        await suppress_promotion(
+            wiki.database, wiki.scope, (await pages_by_title(wiki))["SectionKey a"]["id"], "overview"
+        )
 
 
 async def test_edits_of_people_in_a_list_stay(wiki: Wiki) -> None:
     await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
-    austin = (await pages(wiki))["Austin"]
+    austin = (await pages_by_title(wiki))["Austin"]
     section = await wiki.row("sections", page_id=austin["id"])
     first, _, third = section["body_md"].splitlines()
     body = f"Ours.\n\n{first}\n{third.replace('Zilker is a entity', 'our garden')}"
@@ -286,21 +288,21 @@ async def test_edits_of_people_in_a_list_stay(wiki: Wiki) -> None:
 async def test_a_section_that_cites_sources_is_not_used_as_a_list(wiki: Wiki) -> None:
     await compile_notes(wiki, ("page topic Austin # places\nMany.", {}), place("Franklin"), place("Zilker"))
     assert await lists(wiki, "Austin") == {"places_2": ["Franklin", "Zilker"]}
-    body = (await pages(wiki))["Austin"]["body_md"]
+    body = (await pages_by_title(wiki))["Austin"]["body_md"]
     assert "## Places\n\n- Many.\n\n## Places\n\n- [**Franklin**" in body
 
 
 async def test_the_writer_does_not_write_rollup_sections(wiki: Wiki) -> None:
     await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
-    before = (await pages(wiki))["Austin"]
+    before = (await pages_by_title(wiki))["Austin"]
     metrics = await compile_notes(wiki, ("to topic Austin # places\nMine.", {}), day=5)
     assert metrics["dropped"] == {"rollup_section": 1}
-    assert (await pages(wiki))["Austin"]["body_md"] == before["body_md"]
+    assert (await pages_by_title(wiki))["Austin"]["body_md"] == before["body_md"]
 
 
 async def test_archived_pages_are_not_listed_and_archived_topics_not_updated(wiki: Wiki) -> None:
     await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
-    found = await pages(wiki)
+    found = await pages_by_title(wiki)
     await archive_page(wiki.database, wiki.scope, found["Franklin"]["id"])
     await compile_notes(wiki, place("Antones"), day=3)
     assert await lists(wiki, "Austin") == {"places": ["Antones", "Thinkery", "Zilker"]}
@@ -312,7 +314,7 @@ async def test_archived_pages_are_not_listed_and_archived_topics_not_updated(wik
 async def test_lists_follow_merged_pages_and_drop_deleted_ones(wiki: Wiki) -> None:
     await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
     other = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Franklin Barbecue"))
-    found = await pages(wiki)
+    found = await pages_by_title(wiki)
     await merge_pages(wiki.database, wiki.scope, found["Franklin"]["id"], other.page_id)
     await delete_page(wiki.database, wiki.scope, found["Zilker"]["id"])
     await compile_notes(wiki, place("Antones"), day=3)
@@ -323,11 +325,11 @@ async def test_deleting_a_promoted_topic_suppresses_the_promotion(
     wiki: Wiki,
 ) -> None:
     await compile_places(wiki, 16, tags=["park"])
-    await delete_page(wiki.database, wiki.scope, (await pages(wiki))["Austin Activities"]["id"])
+    await delete_page(wiki.database, wiki.scope, (await pages_by_title(wiki))["Austin Activities"]["id"])
     await reset_cursor(wiki.database, wiki.scope)
     await compile_places(wiki, 1, 16, tags=["park"])
-    assert "Austin Activities" not in await pages(wiki)
-    section = await wiki.row("sections", page_id=(await pages(wiki))["Austin"]["id"])
+    assert "Austin Activities" not in await pages_by_title(wiki)
+    section = await wiki.row("sections", page_id=(await pages_by_title(wiki))["Austin"]["id"])
     assert section["aggregation"]["promotion_status"] == "suppressed"
     assert len(section["aggregation"]["linked_page_ids"]) == 17
     assert all(line.startswith("- [**SectionKey") for line in section["body_md"].splitlines())
@@ -336,7 +338,7 @@ async def test_deleting_a_promoted_topic_suppresses_the_promotion(
 async def test_lists_of_a_merged_topic_continue_in_the_other_topic(wiki: Wiki) -> None:
     await compile_places(wiki, 16, tags=["park"])
     other = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Things to do"))
-    await merge_pages(wiki.database, wiki.scope, (await pages(wiki))["Austin Activities"]["id"], other.page_id)
+    await merge_pages(wiki.database, wiki.scope, (await pages_by_title(wiki))["Austin Activities"]["id"], other.page_id)
     await compile_places(wiki, 2, 16, tags=["park"])
     assert len((await lists(wiki, "Things to do"))["activities"]) == 18
     assert {page["title"] for page in await wiki.rows("pages", type="topic", status="active")} == {
@@ -350,7 +352,7 @@ async def test_a_section_is_promoted_to_an_existing_topic_of_that_title(wiki: Wi
     await compile_places(wiki, 16, tags=["park"])
     page = await wiki.page(existing.page_id)
     assert page["body_md"].startswith("## Ideas\n\nMine.\n\n## Activities\n\n- [**SectionKey a**]")
-    assert page["parent_page_id"] == (await pages(wiki))["Austin"]["id"]
+    assert page["parent_page_id"] == (await pages_by_title(wiki))["Austin"]["id"]
 
 
 async def test_the_number_of_statements_does_not_depend_on_the_pages(wiki: Wiki, dsn: str) -> None:

@@ -10,7 +10,7 @@ from resolvers.pages.sections import suppress_promotion
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import compile_all, pages
+from tests.compiler.scripted_compiler import compile_all, pages_by_title
 from tests.wiki import Wiki
 
 WORD = "Zyxglorb"
@@ -40,13 +40,13 @@ async def test_a_topic_made_for_a_city_is_removed_with_its_last_page(wiki: Wiki)
     ]
     source_ids = await retain_notes(wiki, *notes, note(6, f"to entity {NAMES[0]}\nHome.", city="Springfield"))
     await compile_all(wiki)
-    assert {WORD, f"{WORD} trip"} <= (await pages(wiki)).keys()
+    assert {WORD, f"{WORD} trip"} <= (await pages_by_title(wiki)).keys()
     assert {"placements.name", "placements.alias", "placements.tags", "sections.aggregation"} <= await found_in(
         wiki, WORD
     )
     await forget(wiki, *source_ids[:6])
     assert not await found_in(wiki, WORD)
-    assert list(await pages(wiki)) == [NAMES[0]]
+    assert list(await pages_by_title(wiki)) == [NAMES[0]]
 
 
 async def test_a_topic_by_a_person_stays_and_lists_the_remaining_pages(wiki: Wiki) -> None:
@@ -58,18 +58,18 @@ async def test_a_topic_by_a_person_stays_and_lists_the_remaining_pages(wiki: Wik
         note(3, f"to entity {WORD}\nAgain.", city="Springfield", tags=[WORD]),
     )
     await compile_all(wiki)
-    assert WORD in (await pages(wiki))["Springfield"]["body_md"]
+    assert WORD in (await pages_by_title(wiki))["Springfield"]["body_md"]
     await forget(wiki, *source_ids[2:])
     assert not await found_in(wiki, WORD)
-    springfield = (await pages(wiki))["Springfield"]
+    springfield = (await pages_by_title(wiki))["Springfield"]
     assert springfield["body_md"].count("\n- ") == 1
     assert f"- [**{NAMES[0]}**](/wiki/entity/baro) — {NAMES[0]} is a entity." in springfield["body_md"]
     (section,) = [row for row in await wiki.rows("sections", page_id=springfield["id"]) if row["aggregation"]]
     assert section["aggregation"]["supporting_record_count"] == 2
     assert section["last_source_at"] == START + timedelta(days=1)
     await forget(wiki, *source_ids[:2])
-    assert list(await pages(wiki)) == ["Springfield"]
-    assert "- [" not in (await pages(wiki))["Springfield"]["body_md"]
+    assert list(await pages_by_title(wiki)) == ["Springfield"]
+    assert "- [" not in (await pages_by_title(wiki))["Springfield"]["body_md"]
 
 
 async def test_a_forgotten_tag_is_removed_from_promoted_pages_and_their_parts(wiki: Wiki) -> None:
@@ -79,14 +79,14 @@ async def test_a_forgotten_tag_is_removed_from_promoted_pages_and_their_parts(wi
     ]
     source_ids = await retain_notes(wiki, *others, *tagged)
     await compile_all(wiki)
-    before = await pages(wiki)
+    before = await pages_by_title(wiki)
     assert f"## {WORD}" in before["Springfield Activities"]["body_md"]
     assert WORD in before["Springfield Activities"]["summary"]
     assert WORD in before["Springfield Activities"]["tags"]
     assert f"park, {WORD}" in before["Springfield"]["body_md"]
     await forget(wiki, *source_ids[32:])
     assert not await found_in(wiki, WORD)
-    after = await pages(wiki)
+    after = await pages_by_title(wiki)
     assert after.keys() == before.keys()
     assert after["Springfield Activities"]["body_md"].count("\n- ") == 16
     assert after["Springfield Activities"]["summary"] == "Activities: Springfield (park)."
@@ -100,8 +100,8 @@ async def test_an_emptied_part_is_removed_though_its_promotion_is_suppressed(wik
     ]
     source_ids = await retain_notes(wiki, *others, *tagged)
     await compile_all(wiki)
-    promoted = (await pages(wiki))["Springfield Activities"]
+    promoted = (await pages_by_title(wiki))["Springfield Activities"]
     await suppress_promotion(wiki.database, wiki.scope, promoted["id"], WORD.lower())
     await forget(wiki, *source_ids[32:])
     assert not await found_in(wiki, WORD)
-    assert (await pages(wiki))["Springfield Activities"]["body_md"].count("\n- ") == 16
+    assert (await pages_by_title(wiki))["Springfield Activities"]["body_md"].count("\n- ") == 16

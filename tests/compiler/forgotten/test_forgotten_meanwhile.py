@@ -10,7 +10,15 @@ from resolvers.jobs.queue import claim, release
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, forget_source
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import Mute, Scribe, Story, compile_all, pages, retain, story
+from tests.compiler.scripted_compiler import (
+    FailingWriter,
+    ScriptedPlanner,
+    ScriptedWriter,
+    compile_all,
+    pages_by_title,
+    retain_texts,
+    scripted_compiler,
+)
 from tests.wiki import Wiki
 
 WORD = "Zyxglorb"
@@ -27,7 +35,7 @@ async def mention(wiki: Wiki, name: str, *quotes: str) -> list:
     return found
 
 
-class Forgetful(Scribe):
+class Forgetful(ScriptedWriter):
     """A writer during whose first section a source is forgotten."""
 
     def __init__(self, wiki: Wiki, source_id) -> None:
@@ -48,7 +56,7 @@ async def test_a_sweep_that_runs_before_the_forgetting_does_not_quote_the_source
     await forget_source(wiki.database, wiki.scope, newest)
     jobs = await compile_all(wiki)
     assert [job["trigger"] for job in jobs] == ["sweep", "forget"]
-    assert (await pages(wiki))["Chef Paula"]["summary"] == "Chef Paula left."
+    assert (await pages_by_title(wiki))["Chef Paula"]["summary"] == "Chef Paula left."
     assert not await found_in(wiki, WORD)
 
 
@@ -56,16 +64,16 @@ async def test_a_source_that_is_forgotten_during_a_sweep_is_not_quoted(wiki: Wik
     *_, newest = await mention(
         wiki, "Chef Paula", "Chef Paula cooks.", "Chef Paula sings.", "Chef Paula left.", f"Chef Paula met the {WORD}."
     )
-    await compile_all(wiki, story(scribe=Forgetful(wiki, newest)))
-    assert (await pages(wiki))["Chef Paula"]["summary"] == "Chef Paula left."
+    await compile_all(wiki, scripted_compiler(writer=Forgetful(wiki, newest)))
+    assert (await pages_by_title(wiki))["Chef Paula"]["summary"] == "Chef Paula left."
     assert not await found_in(wiki, WORD)
 
 
 async def test_a_plan_that_quotes_an_earlier_source_is_made_again_once_that_is_forgotten(wiki: Wiki) -> None:
-    (earlier,) = await retain(wiki, f"The {WORD} is good.")
+    (earlier,) = await retain_texts(wiki, f"The {WORD} is good.")
     await compile_all(wiki)
 
-    class Remembering(Story):
+    class Remembering(ScriptedPlanner):
         async def plan(self, sources, knowledge) -> Plan:
             known = (await knowledge.sources([earlier])).get(earlier)
             if known is None:
@@ -73,9 +81,9 @@ async def test_a_plan_that_quotes_an_earlier_source_is_made_again_once_that_is_f
             section = SectionProposal("overview", (earlier, sources[0].id))
             return Plan((NewPage("entity", "Momofuku", (section,), known.content),))
 
-    await retain(wiki, "page entity Momofuku\nFood.", start=1)
-    await compile_all(wiki, story(Remembering(), Forgetful(wiki, earlier)))
-    assert (await pages(wiki))["Momofuku"]["summary"] == "Momofuku is a entity."
+    await retain_texts(wiki, "page entity Momofuku\nFood.", start=1)
+    await compile_all(wiki, scripted_compiler(Remembering(), Forgetful(wiki, earlier)))
+    assert (await pages_by_title(wiki))["Momofuku"]["summary"] == "Momofuku is a entity."
     assert not await found_in(wiki, WORD)
 
 
@@ -83,13 +91,13 @@ async def test_a_source_is_forgotten_after_any_number_of_interruptions(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job, "PAGES_PER_BATCH", 1)
-    (source_id,) = await retain(wiki, "\n".join(f"page entity {name}\nA {WORD}." for name in NAMES))
+    (source_id,) = await retain_texts(wiki, "\n".join(f"page entity {name}\nA {WORD}." for name in NAMES))
     await compile_all(wiki)
     await forget_source(wiki.database, wiki.scope, source_id)
     for _ in NAMES[1:]:
         claimed = await claim(wiki.database, "test")
         assert claimed
-        attempt = runner_for(wiki.database, claimed, story())
+        attempt = runner_for(wiki.database, claimed, scripted_compiler())
         assert not await attempt.step()
         await release(wiki.database, claimed, attempt.metrics.stored)
     assert (await compile_all(wiki))[-1]["status"] == "succeeded"
@@ -97,26 +105,26 @@ async def test_a_source_is_forgotten_after_any_number_of_interruptions(
 
 
 async def test_stored_batches_do_not_let_a_forgetting_wait_longer_for_its_writer(wiki: Wiki) -> None:
-    source_id, _ = await retain(wiki, f"page entity Austin\nA {WORD}.", "to entity Austin\nA city.")
+    source_id, _ = await retain_texts(wiki, f"page entity Austin\nA {WORD}.", "to entity Austin\nA city.")
     await compile_all(wiki)
     await forget_source(wiki.database, wiki.scope, source_id)
     await wiki.connection.execute(
         "UPDATE compile_jobs SET attempt = 4, metrics = '{\"batches\": 9}' WHERE status = 'pending'"
     )
-    assert (await compile_all(wiki, story(scribe=Mute())))[-1]["status"] == "succeeded"
+    assert (await compile_all(wiki, scripted_compiler(writer=FailingWriter())))[-1]["status"] == "succeeded"
     assert not await found_in(wiki, WORD)
 
 
 async def test_a_source_is_forgotten_though_the_provider_refuses_the_key(wiki: Wiki) -> None:
-    class Refused(Scribe):
+    class Refused(ScriptedWriter):
         async def write(self, task) -> str:
             raise ModelRefused("The provider refuses the key.")
 
-    source_id, _ = await retain(wiki, f"page entity Austin\nA {WORD}.", "to entity Austin\nA city.")
+    source_id, _ = await retain_texts(wiki, f"page entity Austin\nA {WORD}.", "to entity Austin\nA city.")
     await compile_all(wiki)
     await forget_source(wiki.database, wiki.scope, source_id)
-    await compile_all(wiki, story(scribe=Refused()))
+    await compile_all(wiki, scripted_compiler(writer=Refused()))
     for _ in range(4):
         await wiki.connection.execute("UPDATE compile_jobs SET run_after = now() WHERE status = 'pending'")
-        await compile_all(wiki, story(scribe=Refused()))
+        await compile_all(wiki, scripted_compiler(writer=Refused()))
     assert not await found_in(wiki, WORD)

@@ -18,7 +18,7 @@ from resolvers.sources.compile_requests import rebuild_wiki
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.killed.crashing_worker import run_worker
-from tests.compiler.story import Scribe, compile_all, story
+from tests.compiler.scripted_compiler import ScriptedWriter, compile_all, scripted_compiler
 from tests.compiler.test_leaf_pass import word
 from tests.forked import forked
 from tests.waiting import within
@@ -106,7 +106,7 @@ async def rows(wiki: Wiki) -> dict[str, list[tuple[Any, ...]]]:
 
 async def compile_sources(wiki: Wiki, seed: int) -> None:
     await retain_drafts(wiki, random_sources(seed))
-    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
+    await compile_all(wiki, scripted_compiler(writer=ScriptedWriter(), caps=CAPS))
 
 
 async def prepare_sweep(wiki: Wiki, seed: int) -> None:
@@ -154,12 +154,12 @@ RUNS: Mapping[str, Callable[[Wiki, int], Awaitable[None]]] = {
 async def run_all_but(wiki: Wiki, trigger: str) -> None:
     """Run every job until only jobs with this trigger are open."""
     while await wiki.connection.fetchval(f"{OPEN} AND trigger <> $1", trigger):
-        await work_once(wiki.database, story(scribe=Scribe(), caps=CAPS), "calm")
+        await work_once(wiki.database, scripted_compiler(writer=ScriptedWriter(), caps=CAPS), "calm")
 
 
 async def run_undisturbed(wiki: Wiki, seed: int, trigger: str = "retain") -> dict[str, list[tuple[Any, ...]]]:
     await RUNS[trigger](wiki, seed)
-    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
+    await compile_all(wiki, scripted_compiler(writer=ScriptedWriter(), caps=CAPS))
     return await rows(wiki)
 
 
@@ -182,7 +182,7 @@ async def run_with_kills(
         await wiki.connection.execute(RECLAIM)
         if not await wiki.connection.fetchval(OPEN):
             break
-    await compile_all(wiki, story(scribe=Scribe(), caps=CAPS))
+    await compile_all(wiki, scripted_compiler(writer=ScriptedWriter(), caps=CAPS))
     return await rows(wiki), struck
 
 

@@ -5,7 +5,7 @@ import asyncio
 from compiler.compiler import Caps
 from compiler.jobs.worker import work
 from db.database import Database
-from tests.compiler.story import Scribe, story
+from tests.compiler.scripted_compiler import ScriptedWriter, scripted_compiler
 
 
 def run_worker(dsn: str, pause: float) -> None:
@@ -16,4 +16,4 @@ def run_worker(dsn: str, pause: float) -> None:
 async def main(dsn: str, pause: float) -> None:
     database = Database(dsn, size=2)
     await database.open()
-    await work(database, story(scribe=Scribe(pause), caps=Caps(batch=3, new_pages=9)), idle=0.005)
+    await work(database, scripted_compiler(writer=ScriptedWriter(pause), caps=Caps(batch=3, new_pages=9)), idle=0.005)

@@ -21,7 +21,13 @@ from tests.compiler.killed.crashes import (
     run_undisturbed,
     run_with_kills,
 )
-from tests.compiler.story import Scribe, Story, compile_all, compiles, story
+from tests.compiler.scripted_compiler import (
+    ScriptedPlanner,
+    ScriptedWriter,
+    compile_all,
+    compile_jobs,
+    scripted_compiler,
+)
 from tests.examples import examples
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -102,7 +108,7 @@ async def die_at_every_statement(
         if job is None:
             break
         try:
-            await run(database, job, compiler or story(caps=CAPS))
+            await run(database, job, compiler or scripted_compiler(caps=CAPS))
         except BaseExceptionGroup as errors:
             deaths += errors.subgroup(Died) is not None
         except Died:
@@ -117,7 +123,7 @@ async def test_concurrent_workers_compile_each_wiki_once(dsn: str, wiki: Wiki) -
     wikis = [wiki, *[await wiki.neighbour() for _ in range(19)]]
     at_work: Counter[str] = Counter()
 
-    class Watched(Story):
+    class Watched(ScriptedPlanner):
         async def plan(self, sources, knowledge):
             owner = str(knowledge.scope.owner_id)
             at_work[owner] += 1
@@ -133,7 +139,7 @@ async def test_concurrent_workers_compile_each_wiki_once(dsn: str, wiki: Wiki) -
     for database in databases:
         await database.open()
     workers = [
-        asyncio.create_task(work(database, story(Watched(), Scribe(), Caps(batch=3)), idle=0.01))
+        asyncio.create_task(work(database, scripted_compiler(Watched(), ScriptedWriter(), Caps(batch=3)), idle=0.01))
         for database in databases
     ]
     async with asyncio.timeout(60):
@@ -147,14 +153,14 @@ async def test_concurrent_workers_compile_each_wiki_once(dsn: str, wiki: Wiki) -
     for database in databases:
         await database.close()
     for current in wikis:
-        jobs = await compiles(current)
+        jobs = await compile_jobs(current)
         assert [job["status"] for job in jobs] == ["succeeded"]
         assert jobs[0]["metrics"]["sources_read"] == 6
         assert jobs[0]["attempt"] == 1
     alone = await open_wiki(dsn)
     try:
         await retain_drafts(alone, random_sources(3, 6))
-        await compile_all(alone, story(caps=Caps(batch=3)))
+        await compile_all(alone, scripted_compiler(caps=Caps(batch=3)))
         assert await rows(alone) == await rows(wikis[3])
     finally:
         await close_wiki(alone)
@@ -170,7 +176,7 @@ async def test_a_job_is_retried_soon_after_a_database_outage(
 
     ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> $2"
 
-    class Struck(Story):
+    class Struck(ScriptedPlanner):
         async def plan(self, sources, knowledge):
             await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
             await operator.execute(ends, name, wiki.connection.get_server_pid())
@@ -179,7 +185,7 @@ async def test_a_job_is_retried_soon_after_a_database_outage(
     await retain_drafts(wiki, random_sources(0, 6))
     database = Database(dsn, size=2)
     await database.open()
-    worker = asyncio.create_task(work(database, story(Struck(), Scribe()), idle=0.01))
+    worker = asyncio.create_task(work(database, scripted_compiler(Struck(), ScriptedWriter()), idle=0.01))
     async with asyncio.timeout(60):
         while "is not stored yet" not in caplog.text:
             await asyncio.sleep(0.02)
@@ -203,7 +209,7 @@ async def test_dying_at_any_statement_of_another_run_leaves_the_same_wiki(
     try:
         await RUNS[trigger](calm, 3)
         before = await rows(calm)
-        await compile_all(calm, story(caps=CAPS))
+        await compile_all(calm, scripted_compiler(caps=CAPS))
         expected = await rows(calm)
     finally:
         await close_wiki(calm)

@@ -18,19 +18,19 @@ from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.mentions import record_mention
-from tests.compiler.models.scripted import Oracle, page
-from tests.compiler.story import cited, compile_all, pages, retain
+from tests.compiler.models.scripted_model import ScriptedModel, page
+from tests.compiler.scripted_compiler import citations, compile_all, pages_by_title, retain_texts
 from tests.wiki import Wiki
 
 
 async def test_a_model_plans_and_writes_and_its_usage_is_counted(wiki: Wiki) -> None:
-    oracle = Oracle(lambda shown: {"pages": [page("Momofuku", "s1", summary="A restaurant.", aliases=["Momo"])]})
-    await retain(wiki, "Momofuku, or Momo, is a restaurant in Toronto.")
-    (job,) = await compile_all(wiki, oracle.compiler())
-    row = (await pages(wiki))["Momofuku"]
+    model = ScriptedModel(lambda prompt: {"pages": [page("Momofuku", "s1", summary="A restaurant.", aliases=["Momo"])]})
+    await retain_texts(wiki, "Momofuku, or Momo, is a restaurant in Toronto.")
+    (job,) = await compile_all(wiki, model.compiler())
+    row = (await pages_by_title(wiki))["Momofuku"]
     assert row["body_md"] == "## Overview\n\nMomofuku, or Momo, is a restaurant in Toronto. [^day-0]"
     assert (row["summary"], row["status"]) == ("A restaurant.", "active")
-    assert await cited(wiki) == {("Momofuku", "overview", "day-0")}
+    assert await citations(wiki) == {("Momofuku", "overview", "day-0")}
     assert job["status"] == "succeeded"
     assert job["metrics"]["usage"] == {"requests": 2, "input_tokens": 200, "output_tokens": 20}
     usage = await wiki.row("model_usage")
@@ -44,33 +44,33 @@ async def test_the_planner_is_shown_only_pages_and_mentions_that_sources_name(wi
     source_id = await wiki.add_source("document", "d", "Chef João.")
     await record_mention(wiki.database, wiki.scope, name="Chef João", source_id=source_id)
 
-    def planning(shown: str) -> Any:
-        assert "p1 | entity | Priya Raman" in shown
-        assert "A friend." in shown
-        assert "sections: notes" in shown
-        assert "Lisbon" not in shown
-        assert "m1 | Chef João | said by 1 earlier sources" in shown
+    def planning(prompt: str) -> Any:
+        assert "p1 | entity | Priya Raman" in prompt
+        assert "A friend." in prompt
+        assert "sections: notes" in prompt
+        assert "Lisbon" not in prompt
+        assert "m1 | Chef João | said by 1 earlier sources" in prompt
         return {
             "pages": [page("Chef João", "s2", handle="n1", promotes=["m1"])],
             "updates": [{"page": "p1", "sections": [{"slug": "notes", "sources": ["s2"]}]}],
             "links": [{"start": "n1", "end": "p1", "sources": ["s2"]}],
         }
 
-    await retain(wiki, "Priya Raman met Chef João.")
-    (job,) = await compile_all(wiki, Oracle(planning).compiler())
-    found = await pages(wiki)
+    await retain_texts(wiki, "Priya Raman met Chef João.")
+    (job,) = await compile_all(wiki, ScriptedModel(planning).compiler())
+    found = await pages_by_title(wiki)
     assert found["Priya Raman"]["body_md"] == "## Notes\n\nOld.\n\n- Priya Raman met Chef João. [^day-0]"
     assert (found["Chef João"]["id"], found["Priya Raman"]["id"]) in await wiki.references()
     assert job["metrics"]["mentions_promoted"] == 1
-    assert ("Chef João", "overview", "d") in await cited(wiki), "the source that said it first"
+    assert ("Chef João", "overview", "d") in await citations(wiki), "the source that said it first"
 
 
 async def test_an_invalid_answer_is_requested_again(wiki: Wiki) -> None:
     answers = [{"pages": "many"}, "I am sorry, here is the plan.", {"pages": [page("Momofuku", "s1")]}]
-    oracle = Oracle(lambda shown: answers)
-    await retain(wiki, "Momofuku is a restaurant.")
-    (job,) = await compile_all(wiki, oracle.compiler())
-    assert list(await pages(wiki)) == ["Momofuku"]
+    model = ScriptedModel(lambda prompt: answers)
+    await retain_texts(wiki, "Momofuku is a restaurant.")
+    (job,) = await compile_all(wiki, model.compiler())
+    assert list(await pages_by_title(wiki)) == ["Momofuku"]
     assert job["metrics"]["usage"]["requests"] == 4
 
 
@@ -90,8 +90,8 @@ async def test_an_invalid_answer_is_requested_again(wiki: Wiki) -> None:
 async def test_a_failing_model_writes_nothing_and_its_job_is_retried(
     wiki: Wiki, answer: Any, reason: str, requests: int
 ) -> None:
-    await retain(wiki, "Momofuku is a restaurant.")
-    (job,) = await compile_all(wiki, Oracle(lambda shown: answer).compiler())
+    await retain_texts(wiki, "Momofuku is a restaurant.")
+    (job,) = await compile_all(wiki, ScriptedModel(lambda prompt: answer).compiler())
     assert (job["status"], job["attempt"], job["error"]) == (
         "pending",
         1,
@@ -103,19 +103,19 @@ async def test_a_failing_model_writes_nothing_and_its_job_is_retried(
 
 
 async def test_a_model_that_exceeds_the_timeout_fails(wiki: Wiki) -> None:
-    oracle = Oracle()
+    model = ScriptedModel()
 
     async def slowly(messages: Any, info: Any) -> Any:
         await asyncio.sleep(60)
 
-    oracle.answer = slowly  # type: ignore[method-assign]
-    await retain(wiki, "Momofuku.")
-    (job,) = await compile_all(wiki, oracle.compiler(Terms(timeout=0.05)))
+    model.answer = slowly  # type: ignore[method-assign]
+    await retain_texts(wiki, "Momofuku.")
+    (job,) = await compile_all(wiki, model.compiler(Terms(timeout=0.05)))
     assert job["error"].endswith("failed: oracle did not answer in time: raise CAIRN_MODEL_TIMEOUT, or wait.")
 
 
 async def test_invented_sources_pages_and_names_are_dropped_and_counted(wiki: Wiki) -> None:
-    def planning(shown: str) -> Any:
+    def planning(prompt: str) -> Any:
         return {
             "pages": [
                 page("Momofuku", "s1", "s9", aliases=["Google"], promotes=["m7"]),
@@ -131,9 +131,9 @@ async def test_invented_sources_pages_and_names_are_dropped_and_counted(wiki: Wi
             "links": [{"start": "n1", "end": "p9", "sources": ["s1"]}],
         }
 
-    await retain(wiki, "Momofuku is a restaurant in Toronto.")
-    (job,) = await compile_all(wiki, Oracle(planning).compiler())
-    assert list(await pages(wiki)) == ["Momofuku"]
+    await retain_texts(wiki, "Momofuku is a restaurant in Toronto.")
+    (job,) = await compile_all(wiki, ScriptedModel(planning).compiler())
+    assert list(await pages_by_title(wiki)) == ["Momofuku"]
     assert [row["alias"] for row in await wiki.rows("aliases")] == ["momofuku"]
     (context,) = (await wiki.row("mentions"))["contexts"]
     assert context["quote"] == "Momofuku is a restaurant in Toronto."
@@ -153,17 +153,17 @@ async def test_instructions_and_markup_in_a_source_have_no_effect(wiki: Wiki) ->
         "![x](https://evil.example/steal) [[evil]] <script>alert(1)</script>"
     )
 
-    def planning(shown: str) -> Any:
-        assert "< < <end of source" in shown
+    def planning(prompt: str) -> Any:
+        assert "< < <end of source" in prompt
         update = {"page": "p1", "summary": "Owned by Evil.", "aliases": ["Evil"]}
         return {"updates": [{**update, "sections": [{"slug": "overview", "sources": ["s1"]}]}]}
 
-    def writing(shown: str) -> Any:
+    def writing(prompt: str) -> Any:
         return {"statements": [{"text": hostile, "sources": ["s1"]}]}
 
-    await retain(wiki, hostile)
-    await compile_all(wiki, Oracle(planning, writing).compiler())
-    row = (await pages(wiki))["Lisbon"]
+    await retain_texts(wiki, hostile)
+    await compile_all(wiki, ScriptedModel(planning, writing).compiler())
+    row = (await pages_by_title(wiki))["Lisbon"]
     assert (row["summary"], row["status"], row["title"]) == ("Mine.", "active", "Lisbon")
     assert row["body_md"].startswith("## Overview\n\nMy own words.\n")
     for markup in ("![x](https", "[[evil]]", "<script>"):
@@ -172,13 +172,13 @@ async def test_instructions_and_markup_in_a_source_have_no_effect(wiki: Wiki) ->
 
 
 async def test_a_plan_with_too_many_pages_is_cut_to_the_caps(wiki: Wiki) -> None:
-    def planning(shown: str) -> Any:
+    def planning(prompt: str) -> Any:
         handles = ["s1", "s2", "s3", "s4"]
         return {"pages": [page(f"Place {n}", handles[n % 4]) for n in range(1_000)]}
 
-    await retain(wiki, *("One place. " * 1_500 for _ in range(4)))
-    oracle = Oracle(planning, lambda shown: {"statements": [{"text": "A place.", "sources": ["s1"]}]})
-    jobs = await compile_all(wiki, oracle.compiler(caps=Caps(new_pages=10)))
+    await retain_texts(wiki, *("One place. " * 1_500 for _ in range(4)))
+    model = ScriptedModel(planning, lambda prompt: {"statements": [{"text": "A place.", "sources": ["s1"]}]})
+    jobs = await compile_all(wiki, model.compiler(caps=Caps(new_pages=10)))
     assert {job["status"] for job in jobs} == {"succeeded"}
     assert sum(job["metrics"]["sources_read"] for job in jobs) == 4
     assert sum(job["metrics"]["dropped"]["too_many"] for job in jobs) == 4 * 975
@@ -186,9 +186,9 @@ async def test_a_plan_with_too_many_pages_is_cut_to_the_caps(wiki: Wiki) -> None
 
 
 async def test_a_job_at_its_budget_succeeds_and_another_job_continues(wiki: Wiki) -> None:
-    await retain(wiki, *(f"Place {n} is a restaurant. " + "x" * 20_000 for n in range(3)))
-    oracle = Oracle(lambda shown: {"pages": [page(shown.partition("day: ")[0][-10:] + "Place", "s1")]})
-    (first, second) = await compile_all(wiki, oracle.compiler(Terms(budget=Budget(job_tokens=100))))
+    await retain_texts(wiki, *(f"Place {n} is a restaurant. " + "x" * 20_000 for n in range(3)))
+    model = ScriptedModel(lambda prompt: {"pages": [page(prompt.partition("day: ")[0][-10:] + "Place", "s1")]})
+    (first, second) = await compile_all(wiki, model.compiler(Terms(budget=Budget(job_tokens=100))))
     assert first["status"] == "succeeded"
     assert first["metrics"]["sources_read"] == 1, "a first group of sources is always read"
     assert first["metrics"]["usage"]["sections_by_rules"] == 1
@@ -198,14 +198,14 @@ async def test_a_job_at_its_budget_succeeds_and_another_job_continues(wiki: Wiki
 
 
 async def test_the_daily_budget_holds_for_all_wikis_of_a_tenant(wiki: Wiki) -> None:
-    compiler = Oracle().compiler(
+    compiler = ScriptedModel().compiler(
         Terms(budget=Budget(day_cost=0.5), prices={name: Price(1e6, 0) for name in ("oracle", "cheap")})
     )
-    await retain(wiki, "One.")
+    await retain_texts(wiki, "One.")
     (done,) = await compile_all(wiki, compiler)
     assert done["metrics"]["usage"]["cost"] == 100.0
     other = await wiki.neighbour()
-    await retain(other, "Two.")
+    await retain_texts(other, "Two.")
     done, waiting = await compile_all(other, compiler)
     assert (done["status"], done["metrics"]["sources_read"]) == ("succeeded", 0)
     assert "goes on tomorrow" in done["metrics"]["stopped"]
@@ -213,7 +213,7 @@ async def test_the_daily_budget_holds_for_all_wikis_of_a_tenant(wiki: Wiki) -> N
     await wiki.connection.execute(
         "UPDATE compile_jobs SET dedupe_key = dedupe_key || '1'"
     )  # as if the minutes had passed
-    await retain(other, "Three.", start=5)
+    await retain_texts(other, "Three.", start=5)
     *_, again = await compile_all(other, compiler)
     assert (again["status"], len(await other.rows("compile_jobs"))) == ("succeeded", 3), "one job waits for tomorrow"
     (job_id,) = {await ask_for_compile(other.database, other.scope) for _ in range(2)}
@@ -226,7 +226,7 @@ async def test_the_daily_budget_holds_for_all_wikis_of_a_tenant(wiki: Wiki) -> N
 
 
 async def test_a_job_may_select_a_model_or_rules(wiki: Wiki) -> None:
-    compiler = Oracle().compiler()
+    compiler = ScriptedModel().compiler()
     for name, status, model in (
         ("cheap", "succeeded", "cheap"),
         ("rules", "succeeded", None),
@@ -244,9 +244,9 @@ async def test_a_job_may_select_a_model_or_rules(wiki: Wiki) -> None:
 
 
 async def test_lines_of_people_stay_and_lines_of_the_model_are_rewritten(wiki: Wiki) -> None:
-    def planning(shown: str) -> Any:
+    def planning(prompt: str) -> Any:
         section = {"slug": "notes", "sources": ["s1"]}
-        is_known = "p1 | entity | Momofuku" in shown
+        is_known = "p1 | entity | Momofuku" in prompt
         return (
             {"updates": [{"page": "p1", "sections": [section]}]}
             if is_known
@@ -255,19 +255,19 @@ async def test_lines_of_people_stay_and_lines_of_the_model_are_rewritten(wiki: W
 
     texts = iter(["It has ramen.", "It has ramen and buns.", "It has soup."])
 
-    def writing(shown: str) -> Any:
+    def writing(prompt: str) -> Any:
         return {
             "statements": [
                 {"text": next(texts), "sources": ["s1"]},
-                {"text": "Mara likes it very much" + ", mostly!" * ("mostly" in shown), "sources": ["s1"]},
+                {"text": "Mara likes it very much" + ", mostly!" * ("mostly" in prompt), "sources": ["s1"]},
             ]
         }
 
-    oracle = Oracle(planning, writing)
+    model = ScriptedModel(planning, writing)
     for n in range(3):
-        await retain(wiki, f"Momofuku, day {n}.", start=n)
-        await compile_all(wiki, oracle.compiler())
-        row = (await pages(wiki))["Momofuku"]
+        await retain_texts(wiki, f"Momofuku, day {n}.", start=n)
+        await compile_all(wiki, model.compiler())
+        row = (await pages_by_title(wiki))["Momofuku"]
         if n == 0:
             old, new = "Mara likes it very much", "Mara likes it very much, mostly"
             address = PageAddress(row["id"])
@@ -294,19 +294,19 @@ async def test_lines_of_people_stay_and_lines_of_the_model_are_rewritten(wiki: W
     ids=["empty", "uncited", "false quote", "another language", "no JSON"],
 )
 async def test_rules_write_sections_for_which_the_model_gives_no_valid_text(wiki: Wiki, answer: Any) -> None:
-    await retain(wiki, "Momofuku is a restaurant in Toronto.")
-    oracle = Oracle(lambda shown: {"pages": [page("Momofuku", "s1")]}, lambda shown: answer)
-    (job,) = await compile_all(wiki, oracle.compiler())
-    row = (await pages(wiki))["Momofuku"]
+    await retain_texts(wiki, "Momofuku is a restaurant in Toronto.")
+    model = ScriptedModel(lambda prompt: {"pages": [page("Momofuku", "s1")]}, lambda prompt: answer)
+    (job,) = await compile_all(wiki, model.compiler())
+    row = (await pages_by_title(wiki))["Momofuku"]
     day = datetime.now(UTC).date()
     assert row["body_md"] == f"## Overview\n\n- {day}: “Momofuku is a restaurant in Toronto.” [^day-0]"
     assert job["metrics"]["usage"]["sections_by_rules"] == 1
 
 
 async def test_usage_is_priced_by_the_settings(wiki: Wiki) -> None:
-    await retain(wiki, "One.")
-    oracle = Oracle(usage=RequestUsage(input_tokens=1_000_000, output_tokens=100_000))
+    await retain_texts(wiki, "One.")
+    model = ScriptedModel(usage=RequestUsage(input_tokens=1_000_000, output_tokens=100_000))
     prices = {name: Price(2.5, 10) for name in ("oracle", "cheap")}
-    (job,) = await compile_all(wiki, oracle.compiler(Terms(prices=prices)))
+    (job,) = await compile_all(wiki, model.compiler(Terms(prices=prices)))
     assert job["metrics"]["usage"]["cost"] == 3.5
     assert (await wiki.row("model_usage"))["cost"] == 3.5

@@ -20,7 +20,7 @@ from db.database import Database
 from db.scope import Scope
 from resolvers.jobs.queue import Job
 from tests.compiler.models.providers import KEY, Provider, serving
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.compiler.test_corrections import BEFORE, MOVED, keep
 from tests.wiki import Wiki
 

@@ -11,7 +11,7 @@ from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.models.models import Models, Terms
 from tests.compiler.models.providers import KEY, SECRET, Provider, serving
-from tests.compiler.story import compile_all, pages, retain
+from tests.compiler.scripted_compiler import compile_all, pages_by_title, retain_texts
 from tests.wiki import Wiki
 
 NAMES = {"openai": "openai-chat:cairn-test", "anthropic": "anthropic:cairn-test", "ollama": "ollama:cairn-test"}
@@ -34,14 +34,14 @@ async def compile_once(wiki: Wiki, name: str, timeout: float = 20.0) -> dict[str
     """Compile a source with this model, and return the job after its first attempt."""
     planner, writer = ExtractivePlanner(), ExtractiveWriter()
     author_factory = Models(name, (), planner, writer, Terms(timeout=timeout))
-    await retain(wiki, "Momofuku is a restaurant.")
+    await retain_texts(wiki, "Momofuku is a restaurant.")
     return (await compile_all(wiki, Compiler(planner, writer, author_factory=author_factory)))[0]
 
 
 async def test_an_answering_provider_makes_pages_and_its_usage_is_counted(wiki: Wiki, provider: Provider) -> None:
     job = await compile_once(wiki, NAMES[provider.name])
     assert job["status"] == "succeeded"
-    assert "It is a restaurant. [^day-0]" in (await pages(wiki))["Momofuku"]["body_md"]
+    assert "It is a restaurant. [^day-0]" in (await pages_by_title(wiki))["Momofuku"]["body_md"]
     usage = job["metrics"]["usage"]
     assert (usage["requests"], usage["input_tokens"], usage["output_tokens"]) == (2, 2_000, 200)
     headers, body = provider.requests[0]
@@ -93,7 +93,7 @@ async def test_lasting_errors_end_the_attempt_without_leaking_provider_messages(
     expected = "failed" if manner in FOR_OPERATORS else "pending"
     assert (job["status"], job["attempt"]) == (expected, 1), "only transient errors are retried"
     assert message in job["error"]
-    assert not await pages(wiki)
+    assert not await pages_by_title(wiki)
     everything = f"{job} {caplog.text}"
     assert KEY not in everything
     assert SECRET not in everything

@@ -7,8 +7,8 @@ from compiler.models.models import Terms
 from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki, sweep
 from resolvers.sources.sources import forget_source
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.models.scripted import Oracle, page
-from tests.compiler.story import compile_all, pages, retain
+from tests.compiler.models.scripted_model import ScriptedModel, page
+from tests.compiler.scripted_compiler import compile_all, pages_by_title, retain_texts
 from tests.compiler.test_promotion import add_mentioning_sources
 from tests.wiki import Wiki
 
@@ -16,8 +16,8 @@ WORD = "Zyxglorb"
 NAMES = [f"{letter}aro" for letter in "BCDFGHJKLMNPR"]
 
 
-def planning(shown: str) -> Any:
-    return {"pages": [page(name, "s1") for name in NAMES if name in shown]}
+def planning(prompt: str) -> Any:
+    return {"pages": [page(name, "s1") for name in NAMES if name in prompt]}
 
 
 async def make_jobs_due(wiki: Wiki) -> None:
@@ -25,24 +25,24 @@ async def make_jobs_due(wiki: Wiki) -> None:
 
 
 async def test_the_model_rebuilds_a_page_and_its_usage_is_counted(wiki: Wiki) -> None:
-    oracle = Oracle(lambda shown: {"pages": [page("Momofuku", "s1")]})
-    await retain(wiki, "Momofuku is a restaurant.")
-    await compile_all(wiki, oracle.compiler())
-    await rebuild_page(wiki.database, wiki.scope, (await pages(wiki))["Momofuku"]["id"])
-    oracle.writing = lambda shown: {"statements": [{"text": "Momofuku feeds people.", "sources": ["s1"]}]}
-    job = (await compile_all(wiki, oracle.compiler()))[-1]
-    assert (await pages(wiki))["Momofuku"]["body_md"] == "## Overview\n\nMomofuku feeds people. [^day-0]"
+    model = ScriptedModel(lambda prompt: {"pages": [page("Momofuku", "s1")]})
+    await retain_texts(wiki, "Momofuku is a restaurant.")
+    await compile_all(wiki, model.compiler())
+    await rebuild_page(wiki.database, wiki.scope, (await pages_by_title(wiki))["Momofuku"]["id"])
+    model.writing = lambda prompt: {"statements": [{"text": "Momofuku feeds people.", "sources": ["s1"]}]}
+    job = (await compile_all(wiki, model.compiler()))[-1]
+    assert (await pages_by_title(wiki))["Momofuku"]["body_md"] == "## Overview\n\nMomofuku feeds people. [^day-0]"
     assert job["metrics"]["usage"]["requests"] >= 1
     assert (await wiki.row("model_usage"))["requests"] == 2 + job["metrics"]["usage"]["requests"]
 
 
 async def test_a_rebuild_above_the_budget_of_a_job_continues_in_another(wiki: Wiki) -> None:
     for n, name in enumerate(NAMES):
-        await retain(wiki, f"{name} is a restaurant.", start=n)
-        await compile_all(wiki, Oracle(planning).compiler())
-    assert len(await pages(wiki)) == len(NAMES)
+        await retain_texts(wiki, f"{name} is a restaurant.", start=n)
+        await compile_all(wiki, ScriptedModel(planning).compiler())
+    assert len(await pages_by_title(wiki)) == len(NAMES)
     await rebuild_wiki(wiki.database, wiki.scope)
-    compiler = Oracle(planning).compiler(Terms(budget=Budget(job_tokens=1)))
+    compiler = ScriptedModel(planning).compiler(Terms(budget=Budget(job_tokens=1)))
     await compile_all(wiki, compiler)
     await make_jobs_due(wiki)
     done = [job for job in await compile_all(wiki, compiler) if job["trigger"] == "rebuild"]
@@ -52,25 +52,25 @@ async def test_a_rebuild_above_the_budget_of_a_job_continues_in_another(wiki: Wi
 
 
 async def test_rules_forget_a_source_if_the_budget_is_used_up(wiki: Wiki) -> None:
-    source_ids = await retain(wiki, f"Baro sells {WORD}.", "Baro is a restaurant.")
+    source_ids = await retain_texts(wiki, f"Baro sells {WORD}.", "Baro is a restaurant.")
     plan = {"pages": [{"type": "entity", "title": "Baro", "sections": [{"slug": "notes", "sources": ["s1", "s2"]}]}]}
-    await compile_all(wiki, Oracle(lambda shown: plan).compiler())
+    await compile_all(wiki, ScriptedModel(lambda prompt: plan).compiler())
     assert "pages.body_md" in await found_in(wiki, WORD)
     await forget_source(wiki.database, wiki.scope, source_ids[0])
-    oracle = Oracle(planning)
-    job = (await compile_all(wiki, oracle.compiler(Terms(budget=Budget(day_tokens=1)))))[-1]
+    model = ScriptedModel(planning)
+    job = (await compile_all(wiki, model.compiler(Terms(budget=Budget(day_tokens=1)))))[-1]
     assert (job["trigger"], job["status"]) == ("forget", "succeeded")
-    assert not oracle.shown
+    assert not model.prompts
     assert not await found_in(wiki, WORD)
-    assert "Baro is a restaurant." in (await pages(wiki))["Baro"]["body_md"]
+    assert "Baro is a restaurant." in (await pages_by_title(wiki))["Baro"]["body_md"]
 
 
 async def test_a_source_is_forgotten_though_the_model_is_unavailable(wiki: Wiki) -> None:
-    source_ids = await retain(wiki, f"Baro sells {WORD}.", "Baro is a restaurant.")
+    source_ids = await retain_texts(wiki, f"Baro sells {WORD}.", "Baro is a restaurant.")
     plan = {"pages": [{"type": "entity", "title": "Baro", "sections": [{"slug": "notes", "sources": ["s1", "s2"]}]}]}
-    await compile_all(wiki, Oracle(lambda shown: plan).compiler())
+    await compile_all(wiki, ScriptedModel(lambda prompt: plan).compiler())
     await forget_source(wiki.database, wiki.scope, source_ids[0])
-    unavailable = Oracle(lambda shown: ConnectionError("gone"), lambda shown: ConnectionError("gone"))
+    unavailable = ScriptedModel(lambda prompt: ConnectionError("gone"), lambda prompt: ConnectionError("gone"))
     for _ in range(5):
         await make_jobs_due(wiki)
         job = (await compile_all(wiki, unavailable.compiler()))[-1]
@@ -81,15 +81,15 @@ async def test_a_source_is_forgotten_though_the_model_is_unavailable(wiki: Wiki)
 async def test_a_sweep_above_the_daily_budget_continues_later(wiki: Wiki) -> None:
     await add_mentioning_sources(wiki, "Chef João", 0, 1, 2)
     await sweep(wiki.database, wiki.scope)
-    oracle = Oracle()
-    await compile_all(wiki, oracle.compiler())
-    assert oracle.shown
+    model = ScriptedModel()
+    await compile_all(wiki, model.compiler())
+    assert model.prompts
     await add_mentioning_sources(wiki, "Chef Maria", 0, 1, 2)
     await sweep(wiki.database, wiki.scope)
-    jobs = await compile_all(wiki, Oracle().compiler(Terms(budget=Budget(day_tokens=1))))
+    jobs = await compile_all(wiki, ScriptedModel().compiler(Terms(budget=Budget(day_tokens=1))))
     assert jobs[-2]["metrics"]["stopped"].startswith("What the tenant may use")
     assert (jobs[-1]["trigger"], jobs[-1]["status"]) == ("sweep", "pending")
-    assert "Chef Maria" not in await pages(wiki)
+    assert "Chef Maria" not in await pages_by_title(wiki)
     await make_jobs_due(wiki)
-    await compile_all(wiki, Oracle().compiler())
-    assert "Chef Maria" in await pages(wiki)
+    await compile_all(wiki, ScriptedModel().compiler())
+    assert "Chef Maria" in await pages_by_title(wiki)

@@ -27,7 +27,7 @@ from resolvers.search.search import search
 from resolvers.search.search_all import SearchAllRequest, search_all
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest, search_sources
 from resolvers.sources.sources import SourceDraft, add_source, forget_source
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.resolvers.embeddings.embedding_server import Model, serving, vector
 from tests.wiki import Wiki
 

@@ -18,7 +18,7 @@ from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.sources.sources import forget_source
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.resolvers.import_export.exports import create_full_wiki, exported, files
 from tests.resolvers.import_export.vaults import counts, imported, run, write
 from tests.wiki import Wiki, check

@@ -16,7 +16,7 @@ from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rul
 from resolvers.sources.blobs import read_original
 from resolvers.sources.sources import SourceDraft, SourceForgotten, add_source, forget_source
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.wiki import Wiki, check
 
 NOTE = b"""# Event sourcing\r

@@ -20,7 +20,7 @@ from resolvers.sources.sources import SourceDraft, cite_source
 from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 from schema.root import make_engine
-from tests.compiler.story import compile_all, retain
+from tests.compiler.scripted_compiler import compile_all, retain_texts
 from tests.compiler.test_corrections import BEFORE, keep, rules
 from tests.wiki import Wiki
 
@@ -128,7 +128,7 @@ async def test_every_page_of_a_batch_is_checked_against_its_sources(
     monkeypatch.setattr(grounding, "PAGES_PER_BATCH", 2)
     monkeypatch.setattr(grounding, "CACHED_MAX", characters)
     names = ("Anker", "Birke", "Distel", "Erle", "Fichte")
-    await retain(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
+    await retain_texts(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
     await compile_all(wiki)
     sections = [row for row in await wiki.rows("sections") if row["body_md"]]
     assert len(sections) == 5
@@ -137,7 +137,7 @@ async def test_every_page_of_a_batch_is_checked_against_its_sources(
 
 async def test_a_source_cited_by_many_sections_is_read_once(wiki: Wiki) -> None:
     names = ("Anker", "Birke", "Distel")
-    await retain(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
+    await retain_texts(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
     await compile_all(wiki)
     page_ids = [row["id"] for row in await wiki.rows("pages") if row["title"] in names]
     arguments = {"page_ids": page_ids, "section_id": None, "recheck": True}

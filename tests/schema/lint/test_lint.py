@@ -24,7 +24,7 @@ from resolvers.pages.lifecycle import create_page
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from schema.root import make_engine
-from tests.compiler.story import compile_all, retain
+from tests.compiler.scripted_compiler import compile_all, retain_texts
 from tests.schema.asking import ask, code
 from tests.wiki import Wiki
 
@@ -96,7 +96,7 @@ async def test_a_page_titled_index_is_expected_at_the_slug_index_page(wiki: Wiki
 
 async def test_a_topic_of_generated_lists_needs_no_sources(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lisbon"))
-    await retain(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", city="Lisbon")
+    await retain_texts(wiki, "page entity Momofuku\nOne.", "to entity Momofuku\nTwo.", city="Lisbon")
     await compile_all(wiki)
     assert any(row["aggregation"] for row in await wiki.rows("sections", "id"))
     assert (await linted(wiki))["missing_sources"]["total"] == 0

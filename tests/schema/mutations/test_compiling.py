@@ -10,7 +10,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import SourceDraft, add_source
 from schema.root import make_engine
-from tests.compiler.story import compile_all, retain
+from tests.compiler.scripted_compiler import compile_all, retain_texts
 from tests.schema.asking import ask, code
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -45,7 +45,7 @@ async def test_compile_now_returns_the_pending_job(wiki: Wiki) -> None:
 
 
 async def test_compile_jobs_show_their_metrics(wiki: Wiki) -> None:
-    await retain(wiki, "page entity Momofuku\nFood.")
+    await retain_texts(wiki, "page entity Momofuku\nFood.")
     await compile_all(wiki)
     text = "query ($t: ID!) { wikiCompileJobs(tenantId: $t) { status metrics finishedAt } }"
     (job,) = (await execute(wiki, text))["data"]["wikiCompileJobs"]
@@ -53,7 +53,7 @@ async def test_compile_jobs_show_their_metrics(wiki: Wiki) -> None:
 
 
 async def test_a_forced_reset_clears_the_cursor_and_archives_the_pages(wiki: Wiki) -> None:
-    await retain(wiki, "page entity Momofuku\nFood.")
+    await retain_texts(wiki, "page entity Momofuku\nFood.")
     await compile_all(wiki)
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Other"))
     wanted = {"cursorCleared": True, "pagesArchived": 2}
@@ -167,7 +167,7 @@ async def test_a_journal_import_reads_the_requested_number_of_ideas(wiki: Wiki) 
 
 async def test_a_journal_import_is_a_separate_job(wiki: Wiki) -> None:
     """An import that is requested beside an open compile job keeps its own options."""
-    await retain(wiki, "page entity Momofuku\nFood.")
+    await retain_texts(wiki, "page entity Momofuku\nFood.")
     await idea(wiki, 1, accountId="ours")
     assert await imported(wiki, "ours", limit=1)
     assert {row["trigger"] for row in await wiki.rows("compile_jobs")} == {"retain", "bootstrap_import"}

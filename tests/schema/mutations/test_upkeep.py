@@ -7,7 +7,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import compile_all, retain
+from tests.compiler.scripted_compiler import compile_all, retain_texts
 from tests.schema.asking import Recorder, ask, code
 from tests.wiki import Wiki
 
@@ -27,7 +27,7 @@ async def execute(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
 
 
 async def test_the_blast_radius_of_a_source_is_read_by_one_statement(wiki: Wiki) -> None:
-    source_id, _ = await retain(
+    source_id, _ = await retain_texts(
         wiki,
         "page entity Momofuku\nFood.\nto entity Momofuku # visits\nTuesday.\nhold Chef João",
         "to entity Momofuku\nMore.",
@@ -53,7 +53,7 @@ async def test_the_blast_radius_of_a_source_is_read_by_one_statement(wiki: Wiki)
 
 
 async def test_a_forgotten_source_keeps_its_ref_and_reason_but_no_content(wiki: Wiki) -> None:
-    (source_id,) = await retain(wiki, "page entity Momofuku\nThe Zyxglorb.", place="Zyxglorb")
+    (source_id,) = await retain_texts(wiki, "page entity Momofuku\nThe Zyxglorb.", place="Zyxglorb")
     await compile_all(wiki)
     done = (await execute(wiki, FORGET, id=str(source_id), reason="Asked for."))["data"]["forgetWikiSource"]
     assert (done["versions"], done["userErrors"]) == (1, [])
@@ -70,7 +70,7 @@ async def test_a_forgotten_source_keeps_its_ref_and_reason_but_no_content(wiki: 
 
 
 async def test_forgetting_is_refused_without_permission_or_with_a_long_reason(wiki: Wiki) -> None:
-    (source_id,) = await retain(wiki, "page entity Momofuku\nFood.")
+    (source_id,) = await retain_texts(wiki, "page entity Momofuku\nFood.")
     assert code(await execute(wiki.acting(Role.MEMBER), FORGET, id=str(source_id))) == "FORBIDDEN"
     assert code(await execute(await wiki.neighbour(Role.MEMBER), FORGET, id=str(source_id))) == "NOT_FOUND"
     refused = (await execute(wiki, FORGET, id=str(source_id), reason="x" * 5_000))["data"]["forgetWikiSource"]
@@ -79,7 +79,7 @@ async def test_forgetting_is_refused_without_permission_or_with_a_long_reason(wi
 
 
 async def test_repeated_rebuilds_of_a_page_share_one_job(wiki: Wiki) -> None:
-    await retain(wiki, "page entity Momofuku\nFood.")
+    await retain_texts(wiki, "page entity Momofuku\nFood.")
     await compile_all(wiki)
     page_id = str((await wiki.row("pages"))["id"])
     jobs = [(await execute(wiki.acting(Role.MEMBER), REBUILD, id=page_id))["data"]["rebuildWikiPage"] for _ in "ab"]

@@ -12,7 +12,7 @@ from resolvers.search import reindexing
 from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from schema.root import make_engine
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.resolvers.search.indexes import found
 from tests.schema.asking import Recorder, ask, code
 from tests.wiki import Wiki, close_wiki, open_wiki

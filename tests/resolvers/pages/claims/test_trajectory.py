@@ -19,7 +19,7 @@ from resolvers.sources.compile_requests import rebuild_page
 from resolvers.sources.sources import forget_source
 from schema.root import make_engine
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.story import compile_all
+from tests.compiler.scripted_compiler import compile_all
 from tests.compiler.test_corrections import BEFORE, MOVED, keep, rules
 from tests.wiki import Wiki
 

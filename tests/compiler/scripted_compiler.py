@@ -1,4 +1,4 @@
-"""A planner and a writer that are scripted by the sources: each source is a list of orders, one per line.
+"""A compiler whose planner and writer are scripted by the sources: each source is a list of orders, one per line.
 
     page entity Momofuku | Momo        a new page, with other names behind the bar
     to entity Momofuku notes           an addition to a section of the page of that name
@@ -37,8 +37,8 @@ from tests.wiki import Wiki
 
 
 @dataclass
-class Story:
-    """The planner. `extra` is added to each of its plans. With `is_blind` it does not look up existing pages."""
+class ScriptedPlanner:
+    """A planner that follows the orders, and adds `extra` to each plan. With `is_blind` it looks up no pages."""
 
     extra: Plan = field(default_factory=Plan)
     is_blind: bool = False
@@ -94,8 +94,8 @@ def add_section(sections: tuple[SectionProposal, ...], more: SectionProposal) ->
 
 
 @dataclass
-class Stumbling(Story):
-    """A planner that fails at the first call, as if its model were unavailable for a moment."""
+class PlannerFailingOnce(ScriptedPlanner):
+    """A planner whose first call fails, as if its model were unavailable for a moment."""
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         if not self.plans:
@@ -105,8 +105,8 @@ class Stumbling(Story):
 
 
 @dataclass
-class Scribe:
-    """The writer: writes a line for each thing that the sources say of the page. `pause` is the seconds per section."""
+class ScriptedWriter:
+    """A writer of a line for each thing that the sources say of the page. It needs `pause` seconds per section."""
 
     pause: float = 0.0
     written: list[SectionTask] = field(default_factory=list)
@@ -117,7 +117,7 @@ class Scribe:
         return "\n".join(f"- {line}" for source in task.sources for line in lines_for(source, task.page_title))
 
 
-class Mute:
+class FailingWriter:
     """A writer that always fails."""
 
     async def write(self, task: SectionTask) -> str:
@@ -125,7 +125,7 @@ class Mute:
 
 
 def lines_for(source: SourceText, title: str) -> list[str]:
-    """Return the lines under the order for that page."""
+    """Return the lines under the order for the page of that title."""
     lines, speaks = [], False
     for line in source.content.splitlines():
         verb, _, rest = line.partition(" ")
@@ -136,11 +136,14 @@ def lines_for(source: SourceText, title: str) -> list[str]:
     return lines or [f"{source.ref} names it."]
 
 
-def story(planner: Story | None = None, scribe: Scribe | None = None, caps: Caps = CAPS) -> Compiler:
-    return Compiler(planner or Story(), scribe or Scribe(), caps)
+def scripted_compiler(
+    planner: ScriptedPlanner | None = None, writer: ScriptedWriter | None = None, caps: Caps = CAPS
+) -> Compiler:
+    """Return a compiler with scripted parts, or with those that are given."""
+    return Compiler(planner or ScriptedPlanner(), writer or ScriptedWriter(), caps)
 
 
-async def retain(wiki: Wiki, *texts: str, start: int = 0, **metadata: Any) -> list[UUID]:
+async def retain_texts(wiki: Wiki, *texts: str, start: int = 0, **metadata: Any) -> list[UUID]:
     """Retain sources with these texts, which queues a job that compiles them. Return their ids."""
     drafts = [SourceDraft("daily_note", f"day-{n}", text, metadata=metadata) for n, text in enumerate(texts, start)]
     found = []
@@ -151,21 +154,21 @@ async def retain(wiki: Wiki, *texts: str, start: int = 0, **metadata: Any) -> li
 
 async def compile_all(wiki: Wiki, compiler: Compiler | None = None) -> list[dict[str, Any]]:
     """Run every job, and return the compile jobs afterwards, the oldest first."""
-    while await work_once(wiki.database, compiler or story(), "test"):
+    while await work_once(wiki.database, compiler or scripted_compiler(), "test"):
         pass
-    return await compiles(wiki)
+    return await compile_jobs(wiki)
 
 
-async def compiles(wiki: Wiki) -> list[dict[str, Any]]:
-    """Return the jobs that compile, without those that lint the result."""
+async def compile_jobs(wiki: Wiki) -> list[dict[str, Any]]:
+    """Return all jobs except those that lint, the oldest first."""
     return [job for job in await wiki.rows("compile_jobs", "created_at, id") if job["trigger"] != "lint"]
 
 
-async def pages(wiki: Wiki) -> dict[str, dict[str, Any]]:
+async def pages_by_title(wiki: Wiki) -> dict[str, dict[str, Any]]:
     return {row["title"]: row for row in await wiki.rows("pages", "title")}
 
 
-async def cited(wiki: Wiki) -> set[tuple[str, str, str]]:
+async def citations(wiki: Wiki) -> set[tuple[str, str, str]]:
     """Return (page, section, ref of the source) of every citation."""
     rows = await wiki.connection.fetch(
         """SELECT p.title, s.section_slug, e.ref FROM section_sources c

@@ -1,8 +1,7 @@
-"""A model whose answers are scripted: `planning` and `writing` get the prompt, and return the JSON of the answer.
+"""A language model whose answers are scripted.
 
 An answer is a dictionary of the schema, any other text, an exception to raise, or a list of these, one for each
-request. The prompts are stored in `shown`.
-"""
+request."""
 
 import json
 import re
@@ -23,33 +22,35 @@ Answer = Any
 TOKENS = RequestUsage(input_tokens=100, output_tokens=10)
 
 
-def empty_answer(shown: str) -> Answer:
+def empty_answer(prompt: str) -> Answer:
     return {}
 
 
-def quote_sources(shown: str) -> Answer:
+def quote_sources(prompt: str) -> Answer:
     """Write a statement for each source: the beginning of its text."""
-    texts = {handle: text.partition("\n\n")[2] for handle, _, text in SOURCE.findall(shown)}
+    texts = {handle: text.partition("\n\n")[2] for handle, _, text in SOURCE.findall(prompt)}
     return {"statements": [{"text": text[:60], "sources": [handle]} for handle, text in texts.items()]}
 
 
 @dataclass
-class Oracle:
+class ScriptedModel:
+    """A model that answers a prompt with the result of `planning` or `writing`, and keeps the prompts."""
+
     planning: Callable[[str], Answer] = empty_answer
     writing: Callable[[str], Answer] = quote_sources
     usage: RequestUsage = field(default_factory=lambda: TOKENS)
-    shown: list[str] = field(default_factory=list)
+    prompts: list[str] = field(default_factory=list)
 
     @property
     def model(self) -> FunctionModel:
         return FunctionModel(self.answer, model_name="oracle")
 
     def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        shown = str(messages[0].parts[-1].content)  # type: ignore[union-attr]
-        self.shown.append(shown)
+        prompt = str(messages[0].parts[-1].content)  # type: ignore[union-attr]
+        self.prompts.append(prompt)
         tool = info.output_tools[0]
         is_writing = "statements" in tool.parameters_json_schema["properties"]
-        given = (self.writing if is_writing else self.planning)(shown)
+        given = (self.writing if is_writing else self.planning)(prompt)
         if isinstance(given, list):
             given = given[min(len(messages) // 2, len(given) - 1)]
         if isinstance(given, Exception):
