@@ -45,10 +45,10 @@ EXECUTE FUNCTION citus_stand_in.check_mode();
 
 async def install_stand_in(dsn: str) -> None:
     """Make the database look as if Citus were installed in it. The role must be a superuser."""
-    await run(dsn, STAND_IN)
+    await execute(dsn, STAND_IN)
 
 
-async def spread_tables(dsn: str) -> dict[str, str | None]:
+async def distributed_tables(dsn: str) -> dict[str, str | None]:
     """Return the tables given to Citus, with the column that they are distributed by; None for reference tables."""
     async with connected(dsn) as connection:
         rows = await connection.fetch("SELECT name, key FROM citus_stand_in.spread")
@@ -147,41 +147,41 @@ class Cluster:
 
     def urls(self) -> list[str]:
         """Return the URL of the database on every machine, the workers first."""
-        workers = (elsewhere(self.url, node.host, node.port) for node in self.nodes if node.group)
+        workers = (with_address(self.url, node.host, node.port) for node in self.nodes if node.group)
         return [*workers, self.url]
 
     async def make(self, name: str) -> str:
         """Create a database without tables that is distributed as that of the URL is."""
         for url in self.urls():
-            await run(url, f"CREATE DATABASE {name}")
+            await execute(url, f"CREATE DATABASE {name}")
             if self.has_citus:
-                await run(in_database(url, name), "CREATE EXTENSION citus")
-        dsn = in_database(self.url, name)
+                await execute(with_database(url, name), "CREATE EXTENSION citus")
+        dsn = with_database(self.url, name)
         for node in sorted(self.nodes, key=lambda node: node.group):
             call = "citus_add_node" if node.group else "citus_set_coordinator_host"
-            await run(dsn, f"SELECT {call}($1, $2)", node.host, node.port)
+            await execute(dsn, f"SELECT {call}($1, $2)", node.host, node.port)
         return dsn
 
     async def drop(self, name: str) -> None:
         for url in reversed(self.urls()):
-            await run(url, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+            await execute(url, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
-class Copies:
+class DatabaseCopies:
     """The databases of one run on a plain server: copies of a migrated template."""
 
     def __init__(self, server: str, template: str) -> None:
         self.server, self.template = server, template
 
     async def make(self, name: str) -> str:
-        await run(self.server, f"CREATE DATABASE {name} TEMPLATE {self.template}")
-        return in_database(self.server, name)
+        await execute(self.server, f"CREATE DATABASE {name} TEMPLATE {self.template}")
+        return with_database(self.server, name)
 
     async def drop(self, name: str) -> None:
-        await run(self.server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        await execute(self.server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
-class Kept:
+class WorkerDatabase:
     """One migrated database for all tests of a worker. Each test finds it empty: emptying takes a tenth of the time of
     a copy.
 
@@ -189,7 +189,7 @@ class Kept:
     plans of later tests, and after USES tests, whose dead rows it has. Its connections are reused (connections.py).
     """
 
-    def __init__(self, databases: Cluster | Copies, name: str) -> None:
+    def __init__(self, databases: Cluster | DatabaseCopies, name: str) -> None:
         self.databases, self.name, self.dsn, self.catalogue, self.uses = databases, name, "", "", 0
         self.versions: list[str] = []
 
@@ -251,16 +251,16 @@ async def connected(dsn: str) -> AsyncIterator[asyncpg.Connection]:
         await connection.close()
 
 
-async def run(dsn: str, statement: str, *values: object) -> None:
+async def execute(dsn: str, statement: str, *values: object) -> None:
     async with connected(dsn) as connection:
         await connection.execute(statement, *values)
 
 
-def in_database(dsn: str, name: str) -> str:
+def with_database(dsn: str, name: str) -> str:
     return urlsplit(dsn)._replace(path=f"/{name}").geturl()
 
 
-def elsewhere(dsn: str, host: str, port: int) -> str:
+def with_address(dsn: str, host: str, port: int) -> str:
     """Return the DSN of the same database and account on another machine."""
     parts = urlsplit(dsn)
     account = parts.netloc.rpartition("@")[0]

@@ -29,8 +29,8 @@ from db.connection import prepare_connection
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from tests.citus import Cluster, Copies, Kept, in_database
-from tests.connections import IDLE, dial
+from tests.citus import Cluster, DatabaseCopies, WorkerDatabase, with_database
+from tests.connections import IDLE, dial_reused
 from tests.docker_server import docker_answers, remove_container, start_container
 from tests.sql_verdicts import Verdicts
 
@@ -90,11 +90,11 @@ def server_dsn(shared_folder: Path) -> Iterator[str]:
     if given := CITUS_URL or DATABASE_URL:
         yield given
     elif docker_answers():
-        with shared(shared_folder / "container", start_container, remove_container) as container:
+        with shared_resource(shared_folder / "container", start_container, remove_container) as container:
             yield container.partition(" ")[2]
     else:
         with (
-            shared(shared_folder / "server", new_folder, shutil.rmtree) as folder,
+            shared_resource(shared_folder / "server", new_folder, shutil.rmtree) as folder,
             EmbeddedServer(Path(folder), durable=False) as dsn,
         ):
             # Statistics that appear in the middle of a test change its plans.
@@ -119,18 +119,18 @@ def template(server_dsn: str, shared_folder: Path) -> Iterator[str]:
     """The name of a migrated, empty database. No session may be connected to it while it is copied."""
 
     def make() -> str:
-        name = new_name()
+        name = new_database_name()
         execute(server_dsn, f"CREATE DATABASE {name}")
-        asyncio.run(migrate(in_database(server_dsn, name)))
+        asyncio.run(migrate(with_database(server_dsn, name)))
         return name
 
-    with shared(shared_folder / "template", make, lambda name: drop(server_dsn, name)) as name:
+    with shared_resource(shared_folder / "template", make, lambda name: drop_database(server_dsn, name)) as name:
         yield name
 
 
 @pytest.fixture(scope="session")
-def made_server(shared_folder: Path) -> Iterator[Path]:
-    """A data folder with its own server, migrated and stopped. Tests start their servers on a copy of it."""
+def migrated_server_dir(shared_folder: Path) -> Iterator[Path]:
+    """A data folder with a migrated server, which is stopped. Tests start their servers on a copy of it."""
 
     def make() -> str:
         folder = new_folder()
@@ -138,47 +138,47 @@ def made_server(shared_folder: Path) -> Iterator[Path]:
             asyncio.run(migrate(dsn))
         return folder
 
-    with shared(shared_folder / "made-server", make, shutil.rmtree) as folder:
+    with shared_resource(shared_folder / "migrated-server", make, shutil.rmtree) as folder:
         yield Path(folder)
 
 
 @pytest.fixture(scope="session")
-def databases(request: pytest.FixtureRequest, cluster: Cluster | None) -> Cluster | Copies:
-    return cluster or Copies(request.getfixturevalue("server_dsn"), request.getfixturevalue("template"))
+def databases(request: pytest.FixtureRequest, cluster: Cluster | None) -> Cluster | DatabaseCopies:
+    return cluster or DatabaseCopies(request.getfixturevalue("server_dsn"), request.getfixturevalue("template"))
 
 
 @pytest.fixture(scope="session")
-async def kept(databases: Cluster | Copies) -> AsyncIterator[Kept]:
-    """The database that all tests of a worker use, one after the other."""
+async def worker_database(databases: Cluster | DatabaseCopies) -> AsyncIterator[WorkerDatabase]:
+    """The database that the tests of one worker use, one after the other."""
     IDLE.loop = asyncio.get_running_loop()
-    kept = Kept(databases, new_name())
-    await kept.make()
-    yield kept
-    await kept.drop()
+    worker_database = WorkerDatabase(databases, new_database_name())
+    await worker_database.make()
+    yield worker_database
+    await worker_database.drop()
 
 
 @pytest.fixture
-async def dsn(kept: Kept) -> AsyncIterator[str]:
+async def dsn(worker_database: WorkerDatabase) -> AsyncIterator[str]:
     """A migrated, empty database that no other test uses at the same time."""
-    yield kept.dsn
-    await kept.clean()
+    yield worker_database.dsn
+    await worker_database.clean()
 
 
 @pytest.fixture(autouse=True)
-def reuses_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reuse connections in later tests. Tests of connections themselves override this with IDLE.left_out."""
-    monkeypatch.setattr(Database, "dial", dial)
+def connection_reuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reuse connections in later tests. Tests of connections themselves override this with IDLE.disabled."""
+    monkeypatch.setattr(Database, "dial", dial_reused)
 
 
 @pytest.fixture(autouse=True)
-def one_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a test run within one time bucket of the queue: crossing full five minutes would add a job."""
+def single_job_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run each test within one time bucket of the job queue: the next bucket would add a job."""
     monkeypatch.setattr(resolvers.jobs.queue, "BUCKET", 10_000_000_000)
 
 
 @pytest.fixture(autouse=True)
-async def no_task_goes_on() -> AsyncIterator[None]:
-    """Cancel tasks that a test has left running: all tests share one event loop."""
+async def cancel_leftover_tasks() -> AsyncIterator[None]:
+    """Cancel the tasks that a test has left running, because all tests share one event loop."""
     before = asyncio.all_tasks()
     yield
     left = asyncio.all_tasks() - before - {asyncio.current_task()}
@@ -190,14 +190,14 @@ async def no_task_goes_on() -> AsyncIterator[None]:
 @pytest.fixture(scope="session")
 def shared_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
     """One migrated database for all tests of a worker that do not change it."""
-    with migrated(request, cluster) as dsn:
+    with migrated_database(request, cluster) as dsn:
         yield dsn
 
 
 @pytest.fixture
 def other_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
     """Another migrated, empty database for this test, with its own history id."""
-    with migrated(request, cluster) as dsn:
+    with migrated_database(request, cluster) as dsn:
         execute(dsn, "UPDATE installation SET history_id = gen_random_uuid()")
         yield dsn
 
@@ -205,7 +205,11 @@ def other_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterat
 @pytest.fixture
 def empty_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
     """A database without tables, on which migrations start."""
-    fresh = copied(request.getfixturevalue("server_dsn"), "template0") if cluster is None else made(cluster)
+    fresh = (
+        database_copy(request.getfixturevalue("server_dsn"), "template0")
+        if cluster is None
+        else cluster_database(cluster)
+    )
     with fresh as dsn:
         yield dsn
 
@@ -218,7 +222,7 @@ def verdicts(request: pytest.FixtureRequest) -> Verdicts:
 
 
 @pytest.fixture(autouse=True)
-def every_statement_keeps_the_rules(monkeypatch: pytest.MonkeyPatch, verdicts: Verdicts) -> Iterator[None]:
+def check_executed_statements(monkeypatch: pytest.MonkeyPatch, verdicts: Verdicts) -> Iterator[None]:
     """Check that each statement that the product executes in a test binds the tenant and would run on Citus."""
     executed: set[str] = set()
 
@@ -233,29 +237,29 @@ def every_statement_keeps_the_rules(monkeypatch: pytest.MonkeyPatch, verdicts: V
 
 
 @contextmanager
-def migrated(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
+def migrated_database(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
     if cluster is not None:
-        with made(cluster) as dsn:
+        with cluster_database(cluster) as dsn:
             asyncio.run(migrate(dsn))
             yield dsn
     else:
-        with copied(request.getfixturevalue("server_dsn"), request.getfixturevalue("template")) as copy:
+        with database_copy(request.getfixturevalue("server_dsn"), request.getfixturevalue("template")) as copy:
             yield copy
 
 
 @contextmanager
-def copied(server_dsn: str, template: str) -> Iterator[str]:
-    name = new_name()
+def database_copy(server_dsn: str, template: str) -> Iterator[str]:
+    name = new_database_name()
     execute(server_dsn, f"CREATE DATABASE {name} TEMPLATE {template}")
     try:
-        yield in_database(server_dsn, name)
+        yield with_database(server_dsn, name)
     finally:
-        drop(server_dsn, name)
+        drop_database(server_dsn, name)
 
 
 @contextmanager
-def made(cluster: Cluster) -> Iterator[str]:
-    name = new_name()
+def cluster_database(cluster: Cluster) -> Iterator[str]:
+    name = new_database_name()
     try:
         yield asyncio.run(cluster.make(name))
     finally:
@@ -263,7 +267,7 @@ def made(cluster: Cluster) -> Iterator[str]:
 
 
 @contextmanager
-def shared(path: Path, make: Callable[[], str], unmake: Callable[[str], object]) -> Iterator[str]:
+def shared_resource(path: Path, make: Callable[[], str], unmake: Callable[[str], object]) -> Iterator[str]:
     """Share a resource among the workers, named by a string: the first worker makes it, the last one removes it."""
     note = path.with_suffix(".note")
     with path.with_suffix(".turn").open("ab") as turn, path.with_suffix(".users").open("ab") as users:
@@ -282,7 +286,7 @@ def shared(path: Path, make: Callable[[], str], unmake: Callable[[str], object])
                 note.unlink()
 
 
-def new_name() -> str:
+def new_database_name() -> str:
     return f"cairn_test_{uuid4().hex[:12]}"
 
 
@@ -291,13 +295,13 @@ def new_folder() -> str:
     return tempfile.mkdtemp(prefix="cairn-test-")
 
 
-def copy_server(made_server: Path, data_dir: Path) -> None:
+def copy_server(migrated_server_dir: Path, data_dir: Path) -> None:
     """Copy an initialised server into a data folder: creating and migrating one takes ten times as long."""
     data_dir.mkdir(exist_ok=True)
-    subprocess.run(["cp", "-a", made_server / "postgres", data_dir], check=True)
+    subprocess.run(["cp", "-a", migrated_server_dir / "postgres", data_dir], check=True)
 
 
-def drop(server_dsn: str, name: str) -> None:
+def drop_database(server_dsn: str, name: str) -> None:
     execute(server_dsn, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 

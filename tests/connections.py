@@ -15,7 +15,7 @@ from db.database import Database
 from db.pool import POOL_TIMEOUT, is_lost
 
 
-class Reused(asyncpg.Connection):
+class ReusedConnection(asyncpg.Connection):
     """A connection whose `close` resets it and leaves it to the next test that opens one like it."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -56,10 +56,10 @@ class IdleConnections:
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.is_used = True
-        self.connections: dict[Hashable, list[Reused]] = defaultdict(list)
+        self.is_enabled = True
+        self.connections: dict[Hashable, list[ReusedConnection]] = defaultdict(list)
 
-    def __iter__(self) -> Iterator[Reused]:
+    def __iter__(self) -> Iterator[ReusedConnection]:
         for alike in self.connections.values():
             yield from alike
 
@@ -69,30 +69,30 @@ class IdleConnections:
 
     async def connect(self, dsn: str, settings: Mapping[str, str], **options: Any) -> asyncpg.Connection:
         """Return an idle connection with the same DSN and settings, or a new one."""
-        if not self.is_used or asyncio.get_running_loop() is not self.loop:
+        if not self.is_enabled or asyncio.get_running_loop() is not self.loop:
             return await asyncpg.connect(dsn, timeout=POOL_TIMEOUT, server_settings=settings, **options)
         key = dsn, frozenset(settings.items()), frozenset(options.items())
         while alike := self.connections[key]:
             if not (connection := alike.pop()).is_closed():
                 return connection
-        opened: Reused = await asyncpg.connect(
-            dsn, timeout=POOL_TIMEOUT, server_settings=settings, connection_class=Reused, **options
+        opened: ReusedConnection = await asyncpg.connect(
+            dsn, timeout=POOL_TIMEOUT, server_settings=settings, connection_class=ReusedConnection, **options
         )
         opened.key = key
         return opened
 
-    def put(self, connection: Reused) -> None:
+    def put(self, connection: ReusedConnection) -> None:
         self.connections[connection.key].append(connection)
 
     @contextmanager
-    def left_out(self) -> Iterator[None]:
+    def disabled(self) -> Iterator[None]:
         """Open and close each connection anew while the block runs, for tests of connections themselves."""
         self.drop()
-        self.is_used = False
+        self.is_enabled = False
         try:
             yield
         finally:
-            self.is_used = True
+            self.is_enabled = True
 
     def drop(self) -> None:
         """Close all idle connections, because their database is about to be dropped."""
@@ -104,7 +104,7 @@ class IdleConnections:
 IDLE = IdleConnections()
 
 
-async def dial(
+async def dial_reused(
     database: Database, session: Mapping[str, str] | None = None, dsn: str | None = None
 ) -> asyncpg.Connection:
     """Replace `Database.dial` with reused connections."""

@@ -14,16 +14,16 @@ from app.observability.event_loop_watchdog import Hold, Watchdog
 
 
 @dataclass
-class Held:
+class LongestHold:
     """The longest time in CPU seconds during which no other task got a turn."""
 
     longest: float = 0.0
 
 
 @asynccontextmanager
-async def heartbeat() -> AsyncIterator[Held]:
+async def heartbeat() -> AsyncIterator[LongestHold]:
     """Measure the longest hold while the block runs. Existing objects are exempt from garbage collection."""
-    held = Held()
+    held = LongestHold()
     gc.collect()
     gc.freeze()
     beating = asyncio.create_task(beat(held))
@@ -34,7 +34,7 @@ async def heartbeat() -> AsyncIterator[Held]:
         beating.cancel()
 
 
-async def beat(held: Held) -> None:
+async def beat(held: LongestHold) -> None:
     last = time.thread_time()
     while True:
         await asyncio.sleep(0.001)
@@ -77,7 +77,7 @@ class LoopTime:
 
 
 @contextmanager
-def nothing_of_ours_holds_the_loop() -> Iterator[None]:
+def assert_loop_not_held() -> Iterator[None]:
     """Fail if code of the product, called from anywhere, computes on the event loop for more than HELD_MAX seconds."""
     holds: list[Hold] = []
     clock = LoopTime()
@@ -87,11 +87,11 @@ def nothing_of_ours_holds_the_loop() -> Iterator[None]:
     finally:
         watchdog.stop()
         clock.close()
-    if ours := [hold for hold in holds if is_ours(hold)]:
+    if ours := [hold for hold in holds if is_product_code(hold)]:
         raise AssertionError(f"The event loop was held: {ours}")
 
 
-def is_ours(hold: Hold) -> bool:
+def is_product_code(hold: Hold) -> bool:
     """Return whether a function of the product was running. Computation in a test itself does not count."""
     first = next((frame for frame in hold.stack if frame.startswith((*OURS, TESTS))), "")
     return first.startswith(OURS)

@@ -62,10 +62,10 @@ def another_standby(pair: Pair) -> Iterator[EmbeddedServer]:
 
 
 @contextmanager
-def running_pair(made_server: Path | None = None, *, is_synchronous: bool) -> Iterator[Pair]:
+def running_pair(migrated_server_dir: Path | None = None, *, is_synchronous: bool) -> Iterator[Pair]:
     """Start two servers with a migrated database. In a synchronous pair, each COMMIT waits until both have it.
 
-    If `made_server` is given, the first is a copy of it, which is faster than creating one.
+    If `migrated_server_dir` is given, the first is a copy of it, which is faster than creating one.
     """
     folder = Path(new_folder())
     folder.chmod(0o755)
@@ -73,12 +73,12 @@ def running_pair(made_server: Path | None = None, *, is_synchronous: bool) -> It
     for server in servers:
         server.data_dir.mkdir()
     first, second = servers
-    if made_server is not None:
-        copy_server(made_server, first.data_dir)
+    if migrated_server_dir is not None:
+        copy_server(migrated_server_dir, first.data_dir)
     first.launch()
     try:
         socket = first.postmaster()[4]
-        if made_server is None:
+        if migrated_server_dir is None:
             asyncio.run(migrate(servers.dsn(socket)))
         follow(first, second)
         if is_synchronous:

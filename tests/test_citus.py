@@ -12,8 +12,8 @@ from db.sql import statements
 from db.tables import metadata
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.citus import Cluster, Kept, connected, elsewhere, install_stand_in, spread_tables
-from tests.conftest import new_name
+from tests.citus import Cluster, WorkerDatabase, connected, distributed_tables, install_stand_in, with_address
+from tests.conftest import new_database_name
 from tests.sql_rules import REFERENCE_TABLES, TENANT_TABLES, session_faults
 from tests.wiki import close_wiki, open_wiki
 
@@ -31,10 +31,10 @@ async def citus_dsn(dsn: str) -> str:
 async def test_migrations_distribute_every_table_with_sequential_ddl(empty_dsn: str) -> None:
     await install_stand_in(empty_dsn)
     await migrate(empty_dsn)
-    spread = {name: key for name, key in (await spread_tables(empty_dsn)).items() if name in metadata.tables}
-    assert {name for name, key in spread.items() if key == "tenant_id"} == TENANT_TABLES
-    assert {name for name, key in spread.items() if key is None} == REFERENCE_TABLES
-    assert set(spread) == set(metadata.tables)
+    distributed = {name: key for name, key in (await distributed_tables(empty_dsn)).items() if name in metadata.tables}
+    assert {name for name, key in distributed.items() if key == "tenant_id"} == TENANT_TABLES
+    assert {name for name, key in distributed.items() if key is None} == REFERENCE_TABLES
+    assert set(distributed) == set(metadata.tables)
 
 
 async def test_the_citus_stand_in_refuses_parallel_ddl(citus_dsn: str) -> None:
@@ -106,22 +106,22 @@ async def test_pools_on_plain_postgres_open_connections_on_demand(dsn: str) -> N
 
 
 @pytest.fixture
-async def own_kept(server_dsn: str) -> AsyncIterator[Kept]:
+async def own_worker_database(server_dsn: str) -> AsyncIterator[WorkerDatabase]:
     cluster = Cluster(server_dsn)
     await cluster.connection()
-    kept = Kept(cluster, new_name())
-    await kept.make()
-    yield kept
-    await cluster.drop(kept.name)
+    worker_database = WorkerDatabase(cluster, new_database_name())
+    await worker_database.make()
+    yield worker_database
+    await cluster.drop(worker_database.name)
 
 
-async def test_cleaning_a_kept_database_empties_it_without_recreating_it(own_kept: Kept) -> None:
-    wiki = await open_wiki(own_kept.dsn)
+async def test_cleaning_a_worker_database_empties_it_without_recreating_it(own_worker_database: WorkerDatabase) -> None:
+    wiki = await open_wiki(own_worker_database.dsn)
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kilns"))
-    async with connected(own_kept.dsn) as connection:
+    async with connected(own_worker_database.dsn) as connection:
         made_at = await connection.fetchval(MADE_AT)
-    await own_kept.clean()
-    async with connected(own_kept.dsn) as connection:
+    await own_worker_database.clean()
+    async with connected(own_worker_database.dsn) as connection:
         for table in metadata.tables.keys() - {"installation"}:
             assert await connection.fetchval(f"SELECT count(*) FROM {table}") == 0
         assert await connection.fetchval(MADE_AT) == made_at, "it was not made anew"
@@ -147,27 +147,29 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_catalog_changes_of_a_kept_database_are_noticed(dsn: str, kept: Kept, change: str) -> None:
+async def test_catalog_changes_of_a_worker_database_are_noticed(
+    dsn: str, worker_database: WorkerDatabase, change: str
+) -> None:
     async with connected(dsn) as connection:
-        assert await kept.is_unchanged(connection)
+        assert await worker_database.is_unchanged(connection)
         changing = connection.transaction()
         await changing.start()
         await connection.execute(change)
-        assert not await kept.is_unchanged(connection)
+        assert not await worker_database.is_unchanged(connection)
         await changing.rollback()
-        assert await kept.is_unchanged(connection)
+        assert await worker_database.is_unchanged(connection)
 
 
-async def test_cleaning_recreates_a_kept_database_with_a_changed_catalog(own_kept: Kept) -> None:
-    async with connected(own_kept.dsn) as connection:
+async def test_cleaning_recreates_a_worker_database_with_a_changed_catalog(own_worker_database: WorkerDatabase) -> None:
+    async with connected(own_worker_database.dsn) as connection:
         made_at = await connection.fetchval(MADE_AT)
         await connection.execute("ANALYZE pages")
-    await own_kept.clean()
-    async with connected(own_kept.dsn) as connection:
-        assert await own_kept.is_unchanged(connection)
+    await own_worker_database.clean()
+    async with connected(own_worker_database.dsn) as connection:
+        assert await own_worker_database.is_unchanged(connection)
         assert await connection.fetchval(MADE_AT) != made_at
 
 
 def test_worker_addresses_use_the_account_of_the_coordinator() -> None:
-    assert elsewhere("postgresql://me:secret@one:5432/wiki", "two", 6432) == "postgresql://me:secret@two:6432/wiki"
-    assert elsewhere("postgresql://one/wiki?host=/tmp", "two", 6432) == "postgresql://two:6432/wiki"
+    assert with_address("postgresql://me:secret@one:5432/wiki", "two", 6432) == "postgresql://me:secret@two:6432/wiki"
+    assert with_address("postgresql://one/wiki?host=/tmp", "two", 6432) == "postgresql://two:6432/wiki"

@@ -5,13 +5,13 @@ import threading
 
 import pytest
 
-from tests.citus import run
+from tests.citus import execute
 from tests.connections import IDLE
 
 
 def end_in_server(dsn: str, pid: int) -> None:
     """End a connection while the event loop of the tests sees nothing of it."""
-    ending = threading.Thread(target=lambda: asyncio.run(run(dsn, "SELECT pg_terminate_backend($1, 5000)", pid)))
+    ending = threading.Thread(target=lambda: asyncio.run(execute(dsn, "SELECT pg_terminate_backend($1, 5000)", pid)))
     ending.start()
     ending.join()
 

@@ -33,7 +33,8 @@ from db.migrate import (
     revisions,
 )
 from db.tables import metadata
-from tests.conftest import drop, execute, in_database, new_name
+from tests.citus import with_database
+from tests.conftest import drop_database, execute, new_database_name
 
 ROOT = Path(__file__).parents[1]
 SCOPE_STATISTICS = {"pages", "sections", "aliases", "links", "page_names", "sources", "mentions", "search_counts",
@@ -215,15 +216,15 @@ def test_an_unsuitable_server_is_refused_with_advice(server: DatabaseServer, adv
 
 
 def test_migrating_a_database_of_another_encoding_is_refused(server_dsn: str) -> None:
-    name = new_name()
+    name = new_database_name()
     execute(
         server_dsn, f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'"
     )
     try:
         with pytest.raises(MigrationRefused, match=f"the database {name} is encoded in SQL_ASCII"):
-            asyncio.run(migrate(in_database(server_dsn, name)))
+            asyncio.run(migrate(with_database(server_dsn, name)))
     finally:
-        drop(server_dsn, name)
+        drop_database(server_dsn, name)
 
 
 def test_the_oldest_supported_server_with_extensions_is_accepted() -> None:

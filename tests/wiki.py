@@ -25,7 +25,7 @@ from resolvers.auth.owners import Grant, WikiSettings, grant, update_wiki_settin
 from resolvers.search.lexemes import PASSAGES, scope_letter
 from resolvers.sources.sources import SourceDraft, add_source
 from tests.connections import IDLE
-from tests.listening import STATEMENT_TIMEOUT
+from tests.recording_database import STATEMENT_TIMEOUT
 
 KINDS = ["title", "alias", "slug", "old_slug"]
 RANKS = {"slug": 1, "old_slug": 2, "alias": 3}

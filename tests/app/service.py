@@ -18,7 +18,7 @@ from app.server.serve import bind, config_of
 from app.settings import Settings
 from db.scope import Role
 from resolvers.auth.credentials import mint
-from tests.loop_thread import nothing_of_ours_holds_the_loop
+from tests.loop_thread import assert_loop_not_held
 from tests.waiting import within
 
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # no request uses TLS, and reading certificates takes 20 ms
@@ -108,7 +108,7 @@ async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Se
     url = f"http://127.0.0.1:{port}"
     try:
         async with httpx.AsyncClient(base_url=url, timeout=30, verify=PLAIN) as http:
-            with nothing_of_ours_holds_the_loop():
+            with assert_loop_not_held():
                 yield Service(url, http)
     finally:
         server.stop()

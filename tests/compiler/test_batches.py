@@ -20,7 +20,7 @@ from tests.compiler.scripted_compiler import (
     retain_texts,
     scripted_compiler,
 )
-from tests.listening import ListeningDatabase
+from tests.recording_database import RecordingDatabase
 from tests.wiki import Wiki
 
 CITIES = ("Austin", "Boston", "Chicago", "Denver", "El Paso", "Fresno", "Galveston", "Houston", "Irvine", "Jackson")
@@ -124,7 +124,7 @@ async def test_a_batch_indexes_its_pages_for_search_once(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
     archived = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Antones"))
     await archive_page(wiki.database, wiki.scope, archived.page_id)
-    database = ListeningDatabase(wiki.database.dsn)
+    database = RecordingDatabase(wiki.database.dsn)
     await database.open()
     await retain_texts(
         wiki,
@@ -150,7 +150,7 @@ async def test_a_batch_indexes_its_pages_for_search_once(wiki: Wiki) -> None:
 
 
 async def test_the_pages_table_is_analyzed_after_a_batch_with_many_pages(wiki: Wiki) -> None:
-    database = ListeningDatabase(wiki.database.dsn)
+    database = RecordingDatabase(wiki.database.dsn)
     await database.open()
     listening = replace(wiki, database=database)
     few = "\n".join(f"page entity Few {n}\nIt is {n}." for n in range(10))

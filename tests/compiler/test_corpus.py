@@ -19,7 +19,7 @@ from resolvers.sources.grounding import PAGES_PER_BATCH
 from tests.compiler.scripted_compiler import ScriptedPlanner, compile_all, scripted_compiler
 from tests.compiler.scripted_compiler import retain_texts as retain_texts
 from tests.compiler.test_leaf_pass import word
-from tests.listening import ListeningDatabase
+from tests.recording_database import RecordingDatabase
 from tests.wiki import Wiki, check
 
 START = datetime(2026, 4, 1, 9, tzinfo=UTC)
@@ -104,7 +104,7 @@ def by_evidence(found: Rows) -> set[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("links", [True, False])
 async def test_the_number_of_statements_does_not_depend_on_the_batch_size(wiki: Wiki, links: bool) -> None:
-    database = ListeningDatabase(wiki.database.dsn)
+    database = RecordingDatabase(wiki.database.dsn)
     await database.open()
 
     async def batch(start: int, size: int) -> list[str]:

@@ -9,8 +9,8 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import forget_source
 from tests.compiler.scripted_compiler import compile_all, retain_texts
-from tests.listening import ListeningDatabase, listening
 from tests.plans.explain import Planning, explain
+from tests.recording_database import RecordingDatabase, recording_database
 from tests.wiki import Wiki
 
 COMPILING = statements("sources/compiling")
@@ -28,7 +28,7 @@ async def test_a_wiki_with_fewer_names_than_a_batch_is_not_asked_for_each(
 ) -> None:
     for title in ("Austin", "Lisbon", "Zilker"):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title))
-    database = ListeningDatabase(wiki.database.dsn)
+    database = RecordingDatabase(wiki.database.dsn)
     await database.open()
     found = await StoredKnowledge(database, wiki.scope).pages(said)
     sent = [one for one in await database.sent_statements() if one.sql == FIND_CARDS]
@@ -73,7 +73,7 @@ async def test_finding_the_sources_of_a_name_reads_the_index_of_passages(wiki: W
         await retain_texts(wiki, *(f"Note {n} of the harbour." for n in range(start, start + 100)), start=start)
     await retain_texts(wiki, "Sand and lime plaster.", start=3_000)
     await compile_all(wiki)
-    async with listening(wiki.database.dsn) as database:
+    async with recording_database(wiki.database.dsn) as database:
         await StoredKnowledge(database, wiki.scope).sources_with(["lime plaster"], 9)
         (sent,) = [one for one in await database.sent_statements() if one.sql == FIND_SOURCES_WITH]
     connection = await asyncpg.connect(wiki.database.dsn)

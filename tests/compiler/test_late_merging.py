@@ -26,7 +26,7 @@ from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from tests.compiler.killed.test_crashes import die_at_every_statement
 from tests.compiler.scripted_compiler import citations, compile_all, pages_by_title
-from tests.listening import listening
+from tests.recording_database import recording_database
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 START = datetime(2026, 1, 10, 9, tzinfo=UTC)
@@ -204,7 +204,7 @@ async def test_merge_proposals_of_all_pairs_are_looked_up_at_once(wiki: Wiki, ds
     again = [*merges, PageMerge(ids[1], ids[0], ())]
     assert await propose_merges(*here, again, all_of_them=False) == 3
     counts = []
-    async with listening(dsn) as database:
+    async with recording_database(dsn) as database:
         for some in (merges[:1], again):
             (await database.sent_statements()).clear()
             assert await propose_merges(database, wiki.scope, some, all_of_them=False) == 0

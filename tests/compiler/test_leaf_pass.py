@@ -24,7 +24,7 @@ from tests.compiler.scripted_compiler import (
     retain_texts,
     scripted_compiler,
 )
-from tests.listening import ListeningDatabase
+from tests.recording_database import RecordingDatabase
 from tests.wiki import Wiki
 
 
@@ -350,7 +350,7 @@ async def test_the_error_of_a_failed_writer_names_the_section(wiki: Wiki) -> Non
 
 
 async def test_the_statements_of_a_batch_do_not_grow_with_the_wiki(wiki: Wiki) -> None:
-    database = ListeningDatabase(wiki.database.dsn)
+    database = RecordingDatabase(wiki.database.dsn)
     await database.open()
     listening = replace(wiki, database=database)
 

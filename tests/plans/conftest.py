@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.conftest import copied, shared
+from tests.conftest import database_copy, shared_resource
 from tests.plans.measuring import Key, Measured, measure_growing
 
 
@@ -17,9 +17,9 @@ def measured(server_dsn: str, template: str, shared_folder: Path) -> Iterator[di
     """The measurements by name of the case, kind of plan and size of the wiki."""
 
     def make() -> str:
-        with copied(server_dsn, template) as dsn:
+        with database_copy(server_dsn, template) as dsn:
             return orjson.dumps([asdict(one) for one in asyncio.run(measure_growing(dsn))]).decode()
 
-    with shared(shared_folder / "plans", make, lambda text: None) as text:
+    with shared_resource(shared_folder / "plans", make, lambda text: None) as text:
         found = [Measured(**one) for one in orjson.loads(text)]
         yield {(one.name, one.planning, one.pages): one for one in found}

@@ -10,7 +10,7 @@ import asyncpg
 import orjson
 
 from db import explaining
-from tests.listening import Sent
+from tests.recording_database import SentStatement
 
 TINY = 100  # rows
 OPTIONS = ("ANALYZE", "BUFFERS", "FORMAT JSON")
@@ -69,7 +69,7 @@ def was_run(node: dict[str, Any]) -> bool:
     return bool(node["Actual Loops"])
 
 
-async def explain(connection: asyncpg.Connection, sent: Sent, planning: Planning) -> Execution:
+async def explain(connection: asyncpg.Connection, sent: SentStatement, planning: Planning) -> Execution:
     """Execute a statement and return its plan. The connection is prepared as those of the product are."""
     async with connection.transaction():
         for _ in range(2):  # the first run may also set hint bits and load the catalogue

@@ -13,9 +13,9 @@ from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.context import Context
 from schema.root import make_engine
 from selection import Engine
-from tests.listening import ListeningDatabase
 from tests.plans.cases import CASES, Case, values
 from tests.plans.explain import Execution, Planning, explain
+from tests.recording_database import RecordingDatabase
 
 LARGE, SMALL = wiki(1, 1, 2500, hub=500), wiki(2, 2, 500)
 OTHERS = [wiki(1, 3, 50), wiki(3, 4, 400), *(wiki(4, number, 20) for number in range(10, 30))]
@@ -62,7 +62,7 @@ CONTROL = ("BEGIN", "SET", "COMMIT")
 
 async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
     """Return how many objects each case returns, and the plans of its statements."""
-    database, engine = ListeningDatabase(dsn), make_engine()
+    database, engine = RecordingDatabase(dsn), make_engine()
     await database.open()
     connection = await asyncpg.connect(dsn)
     await prepare_connection(connection)
@@ -84,7 +84,7 @@ async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
     return found
 
 
-async def run_case(engine: Engine, database: ListeningDatabase, case: Case, place: Wiki) -> dict[str, Any]:
+async def run_case(engine: Engine, database: RecordingDatabase, case: Case, place: Wiki) -> dict[str, Any]:
     """Return the response, from the second page of a list with cursors. The database has recorded only the last run."""
     variables, document = values(place), case.document
     if "$after" in document:
@@ -94,7 +94,7 @@ async def run_case(engine: Engine, database: ListeningDatabase, case: Case, plac
 
 
 async def run(
-    engine: Engine, database: ListeningDatabase, document: str, place: Wiki, variables: dict[str, Any]
+    engine: Engine, database: RecordingDatabase, document: str, place: Wiki, variables: dict[str, Any]
 ) -> dict[str, Any]:
     (await database.sent_statements()).clear()
     caller = Scope(place.tenant_id, place.owner_id, Role.ADMIN, Actor(ActorKind.USER, "reader"), (place.owner_id,))

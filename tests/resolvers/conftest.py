@@ -8,7 +8,7 @@ import pytest
 from db.database import Database
 from resolvers.auth.owners import OwnerKind, create_owner
 from resolvers.tenants.tenants import create_tenant
-from tests.listening import STATEMENT_TIMEOUT
+from tests.recording_database import STATEMENT_TIMEOUT
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 

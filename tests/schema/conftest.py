@@ -8,7 +8,7 @@ import pytest
 from db.database import Database
 from schema.root import make_engine
 from selection import Engine, Limits
-from tests.conftest import copied
+from tests.conftest import database_copy
 from tests.schema.asking import Recorder
 from tests.schema.world import CALLERS, World, make_world, read_back, store
 from tests.wiki import Wiki, check, close_wiki, open_wiki
@@ -17,7 +17,7 @@ from tests.wiki import Wiki, check, close_wiki, open_wiki
 @pytest.fixture(scope="session")
 def world_dsn(server_dsn: str, template: str) -> Iterator[str]:
     """The database with the world, which tests must not change."""
-    with copied(server_dsn, template) as dsn:
+    with database_copy(server_dsn, template) as dsn:
         asyncio.run(store(dsn, make_world()))
         yield dsn
 

@@ -18,8 +18,8 @@ from db.sql import statements
 from resolvers.context import Context
 from schema.root import make_engine
 from selection.execute.explain import ExplainedStatement, explain
-from tests.listening import ListeningDatabase, Sent
 from tests.plans.measuring import CONTROL, OTHERS, SMALL
+from tests.recording_database import RecordingDatabase, SentStatement
 from tests.sql_text import NOUNS
 
 FOLDER = Path(__file__).with_name("snapshots")
@@ -62,7 +62,7 @@ async def snapshots(dsn: str) -> dict[str, str]:
 
 async def snapshot(dsn: str, name: str) -> str:
     """Execute the operation as the first one of a process, and describe the statements that it sent."""
-    engine, database = make_engine(), ListeningDatabase(dsn)
+    engine, database = make_engine(), RecordingDatabase(dsn)
     explanation = await explain(engine, document(name), variables(name), None, CALLER)
     await database.open()
     try:
@@ -92,7 +92,7 @@ def comment(lines: list[str]) -> str:
     return "".join(f"-- {line}".rstrip() + "\n" for line in lines)
 
 
-def label(sent: Sent, found: ExplainedStatement | None) -> str:
+def label(sent: SentStatement, found: ExplainedStatement | None) -> str:
     """Return the name of a statement of db/queries, or say which of the compiled ones it is."""
     if found is not None:
         return f"the field {found.field}, below" if found.field else "the compiled one, below"
@@ -104,7 +104,7 @@ NAMED_STATEMENTS = {
 }
 
 
-async def shape(database: Database, sent: Sent, statement: ExplainedStatement) -> list[str]:
+async def shape(database: Database, sent: SentStatement, statement: ExplainedStatement) -> list[str]:
     """Return the nodes of the plan with their tables and indexes: no conditions, and nothing that is estimated."""
     async with database.explaining() as connection:
         for setting, value in PLANNER.items():

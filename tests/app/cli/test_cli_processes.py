@@ -35,9 +35,9 @@ def data_dir() -> Iterator[Path]:
 
 
 @pytest.fixture
-def used_dir(data_dir: Path, made_server: Path) -> Path:
+def used_dir(data_dir: Path, migrated_server_dir: Path) -> Path:
     """A data folder that has a server, without any tenant."""
-    copy_server(made_server, data_dir)
+    copy_server(migrated_server_dir, data_dir)
     return data_dir
 
 

@@ -198,10 +198,10 @@ async def test_no_acknowledged_write_is_lost_while_backends_are_killed(
 
 
 async def test_no_acknowledged_write_is_lost_by_an_immediate_postgres_shutdown(
-    tmp_path: Path, made_server: Path
+    tmp_path: Path, migrated_server_dir: Path
 ) -> None:
     folder = Path(new_folder())
-    copy_server(made_server, folder)
+    copy_server(migrated_server_dir, folder)
     server = EmbeddedServer(folder)
     with server as dsn:
         wiki = await open_wiki(dsn)

@@ -24,7 +24,7 @@ from resolvers.transactions.transaction import writing
 from tests.compiler.austin import START, note, retain, visits
 from tests.compiler.killed.crashes import rows
 from tests.compiler.scripted_compiler import ScriptedPlanner, citations, compile_all, pages_by_title, scripted_compiler
-from tests.listening import ListeningDatabase
+from tests.recording_database import RecordingDatabase
 from tests.wiki import Wiki
 
 BY_RULES = Compiler(ExtractivePlanner(), ExtractiveWriter())
@@ -360,7 +360,7 @@ async def test_the_number_of_statements_does_not_depend_on_the_pages(wiki: Wiki,
         here = Wiki(wiki.database, scope, wiki.connection)
         await compile_notes(here, *(place(f"SectionKey {chr(97 + n) * 3}", tags=["food"]) for n in range(number)))
         await create_page(wiki.database, scope, PageDraft("topic", "Food"))
-        listening = ListeningDatabase(dsn)
+        listening = RecordingDatabase(dsn)
         await listening.open()
         try:
             async with writing(listening, scope) as writer:

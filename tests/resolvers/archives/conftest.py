@@ -8,6 +8,7 @@ from tests.connections import IDLE
 
 
 @pytest.fixture(autouse=True)
-def reuses_connections() -> Iterator[None]:
-    with IDLE.left_out():
+def connection_reuse() -> Iterator[None]:
+    """Open and close each connection anew, instead of reusing connections of earlier tests."""
+    with IDLE.disabled():
         yield

@@ -24,10 +24,11 @@ from resolvers.auth.api_keys import scope_of_key
 from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.conftest import execute, in_database
+from tests.citus import with_database
+from tests.conftest import execute
 from tests.examples import examples, is_nightly
 from tests.forked import begin, end
-from tests.listening import STATEMENT_TIMEOUT
+from tests.recording_database import STATEMENT_TIMEOUT
 from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
@@ -213,7 +214,7 @@ async def test_a_database_that_is_not_cairns_is_not_dropped(
     name = f"{other_dsn.partition('?')[0].rpartition('/')[2]}_restoring"
     await asyncio.to_thread(execute, server_dsn, f"CREATE DATABASE {name}")
     try:
-        await asyncio.to_thread(execute, in_database(server_dsn, name), "CREATE TABLE mine (id int)")
+        await asyncio.to_thread(execute, with_database(server_dsn, name), "CREATE TABLE mine (id int)")
         with pytest.raises(ArchiveRefused, match="that was not created by a restore"):
             await restore(other_dsn, Archive(tmp_path / "backup"), ignore_progress, replace=True)
     finally:
@@ -322,7 +323,7 @@ class RestoreProgress:
         restoring = [name for name in names if name.endswith("_restoring")]
         try:
             wanted = "pg_tables WHERE schemaname = 'public'"
-            return await count(in_database(self.server_dsn, restoring[0]), wanted) if restoring else -1
+            return await count(with_database(self.server_dsn, restoring[0]), wanted) if restoring else -1
         except CONNECTION_ERRORS:
             return -1
 

@@ -37,10 +37,10 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def data_dir_template(made_server: Path) -> Iterator[Path]:
+def data_dir_template(migrated_server_dir: Path) -> Iterator[Path]:
     """A data folder that has a server, with one tenant, to be copied."""
     with outside() as path:
-        copy_server(made_server, path / "data")
+        copy_server(migrated_server_dir, path / "data")
         run_command(path / "data", "tenants", "create", "first")
         yield path / "data"
 

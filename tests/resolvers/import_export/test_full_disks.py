@@ -19,8 +19,8 @@ pytestmark = pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
 
 
 @pytest.fixture(autouse=True)
-def reuses_connections() -> Iterator[None]:
-    with IDLE.left_out():
+def connection_reuse() -> Iterator[None]:
+    with IDLE.disabled():
         yield
 
 

@@ -13,7 +13,7 @@ from resolvers.import_export.importing import PIECES_PER_BATCH, import_path
 from resolvers.import_export.results import ImportResult
 from resolvers.sources.retain import find_stored
 from resolvers.sources.sources import SourceDraft, forget_source
-from tests.listening import listening
+from tests.recording_database import recording_database
 from tests.resolvers.import_export.vaults import run
 from tests.wiki import Wiki
 
@@ -41,7 +41,7 @@ def errors(result: ImportResult) -> list[tuple[str, str]]:
 
 async def test_stored_sources_cost_one_statement_for_each_batch(wiki: Wiki, tmp_path: Path, dsn: str) -> None:
     counts = []
-    async with listening(dsn) as database:
+    async with recording_database(dsn) as database:
         for total in (1, PIECES_PER_BATCH, 3 * PIECES_PER_BATCH):
             path = lines(tmp_path / f"{total}.jsonl", *(note(f"Note {n}.", f"{n}.md") for n in range(total)))
             await run(wiki, path)

@@ -20,7 +20,7 @@ from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.sources.sources import cite_source
 from tests.growth import assert_grows_like_the_text
-from tests.listening import listening
+from tests.recording_database import recording_database
 from tests.resolvers.import_export.vaults import counts, imported, run
 from tests.wiki import Wiki, check
 
@@ -245,7 +245,7 @@ async def test_an_import_does_not_write_existing_citations_again(wiki: Wiki, dsn
     await cite(3, None, None, "It says two.")
     await export_folder(wiki.database, wiki.scope, tmp_path)
     before = await wiki.rows("section_sources")
-    async with listening(dsn) as database:
+    async with recording_database(dsn) as database:
 
         async def written() -> int:
             (await database.sent_statements()).clear()

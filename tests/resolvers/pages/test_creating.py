@@ -7,7 +7,7 @@ import pytest
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.upsert import Prepared, count_new_words, prepare_draft, upsert_page, upsert_pages
-from tests.listening import ListeningDatabase, listening
+from tests.recording_database import RecordingDatabase, recording_database
 from tests.wiki import Wiki
 
 DRAFTS = [
@@ -69,12 +69,12 @@ async def test_existing_and_repeated_pages_of_a_batch_are_updated(wiki: Wiki) ->
 
 
 @pytest.fixture
-async def database(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
-    async with listening(dsn) as found:
+async def database(wiki: Wiki, dsn: str) -> AsyncIterator[RecordingDatabase]:
+    async with recording_database(dsn) as found:
         yield found
 
 
-async def test_ten_new_pages_take_as_many_statements_as_two(database: ListeningDatabase, wiki: Wiki) -> None:
+async def test_ten_new_pages_take_as_many_statements_as_two(database: RecordingDatabase, wiki: Wiki) -> None:
     statement_counts = []
     for number, size in enumerate((2, 2, 10)):
         drafts = [

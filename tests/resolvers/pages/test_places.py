@@ -12,15 +12,15 @@ from resolvers.errors import NotFound
 from resolvers.links.links import link_pages, unlink_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, unarchive_page
-from tests.listening import ListeningDatabase, listening
+from tests.recording_database import RecordingDatabase, recording_database
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 FIND_OWNER = statements("pages/pages")["find_owner"].sql
 
 
 @pytest.fixture
-async def listener(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
-    async with listening(dsn) as database:
+async def listener(wiki: Wiki, dsn: str) -> AsyncIterator[RecordingDatabase]:
+    async with recording_database(dsn) as database:
         yield database
 
 
@@ -28,11 +28,11 @@ async def create(wiki: Wiki, title: str):
     return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title))).page_id
 
 
-async def count_lookups(database: ListeningDatabase) -> int:
+async def count_lookups(database: RecordingDatabase) -> int:
     return sum(statement.sql == FIND_OWNER for statement in await database.sent_statements())
 
 
-async def test_the_owner_of_a_page_is_looked_up_once(wiki: Wiki, listener: ListeningDatabase) -> None:
+async def test_the_owner_of_a_page_is_looked_up_once(wiki: Wiki, listener: RecordingDatabase) -> None:
     page_id = await create(wiki, "Austin")
     await archive_page(listener, wiki.scope, page_id)
     assert await count_lookups(listener) == 1

@@ -13,7 +13,7 @@ from resolvers.pages import renaming
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.pages.renaming import TEXTS_PER_BATCH, rename_page, rewrite_next, rewrite_rest
-from tests.listening import listening
+from tests.recording_database import recording_database
 from tests.wiki import Wiki
 
 
@@ -208,7 +208,7 @@ async def test_a_page_with_two_thousand_links_is_renamed_in_bounded_transactions
     """The cost of a text does not grow with the number of texts, and no transaction has more than a hundred texts."""
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "[[Old Town]]")
-    async with listening(dsn) as database:
+    async with recording_database(dsn) as database:
 
         async def sent(work: Awaitable[Any]) -> int:
             before = len(await database.sent_statements())

@@ -14,7 +14,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
 from tests.connections import IDLE
-from tests.listening import OF_THE_DRIVER, ListeningDatabase, listening
+from tests.recording_database import DRIVER_QUERIES, RecordingDatabase, recording_database
 from tests.wiki import Wiki
 
 TRIED = 5  # plans that Postgres makes for the values before it thinks of keeping one
@@ -31,8 +31,8 @@ SINCE = "query($s: DateTime!) { wikiPages(filter: {updatedSince: $s}) { nodes { 
 
 
 @pytest.fixture(autouse=True)
-def reuses_connections() -> Iterator[None]:
-    with IDLE.left_out():
+def connection_reuse() -> Iterator[None]:
+    with IDLE.disabled():
         yield
 
 
@@ -40,16 +40,16 @@ async def plans(pool: Pool | None) -> list[asyncpg.Record]:
     """Return the statements of the product on the connection of the pool, and how they were planned."""
     async with acquire(pool) as connection:
         rows = await connection.fetch("SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements")
-    return [row for row in rows if not any(mark in row["statement"] for mark in (*OF_THE_DRIVER, "pg_prepared"))]
+    return [row for row in rows if not any(mark in row["statement"] for mark in (*DRIVER_QUERIES, "pg_prepared"))]
 
 
 @pytest.fixture
-async def database(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
-    async with listening(dsn) as found:
+async def database(wiki: Wiki, dsn: str) -> AsyncIterator[RecordingDatabase]:
+    async with recording_database(dsn) as found:
         yield found
 
 
-async def ask(database: ListeningDatabase, wiki: Wiki, document: str, **variables: Any) -> Any:
+async def ask(database: RecordingDatabase, wiki: Wiki, document: str, **variables: Any) -> Any:
     answer = orjson.loads((await make_engine().execute(document, variables, None, Context(database, wiki.scope))).body)
     assert "errors" not in answer, answer
     return answer["data"]
@@ -60,7 +60,7 @@ async def create(wiki: Wiki, title: str) -> UUID:
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_repeated_reads_use_generic_plans(database: ListeningDatabase, wiki: Wiki, name: str) -> None:
+async def test_repeated_reads_use_generic_plans(database: RecordingDatabase, wiki: Wiki, name: str) -> None:
     await create(wiki, "Austin")
     document = READS[name].replace("TENANT", str(wiki.scope.tenant_id))
     for slug in ("austin", "dallas", "capital"):
@@ -71,7 +71,7 @@ async def test_repeated_reads_use_generic_plans(database: ListeningDatabase, wik
 
 
 async def test_a_read_whose_best_plan_depends_on_a_value_uses_custom_plans(
-    database: ListeningDatabase, wiki: Wiki
+    database: RecordingDatabase, wiki: Wiki
 ) -> None:
     for day in range(1, 8):
         await ask(database, wiki, SINCE, s=f"2026-01-0{day}T00:00:00Z")
@@ -79,7 +79,7 @@ async def test_a_read_whose_best_plan_depends_on_a_value_uses_custom_plans(
     assert (row["generic_plans"], row["custom_plans"]) == (0, 7)
 
 
-async def test_a_repeated_write_is_planned_at_most_five_times(database: ListeningDatabase, wiki: Wiki) -> None:
+async def test_a_repeated_write_is_planned_at_most_five_times(database: RecordingDatabase, wiki: Wiki) -> None:
     start, end = await create(wiki, "Austin"), await create(wiki, "Texas")
     for _ in range(TRIED + 3):
         for document in (LINK, UNLINK):

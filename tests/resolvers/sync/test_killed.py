@@ -29,9 +29,9 @@ OPERATIONS = 6
 
 
 @pytest.fixture(autouse=True)
-def reuses_connections() -> Iterator[None]:
+def connection_reuse() -> Iterator[None]:
     """Let each sync open connections of its own, which are told from those of others."""
-    with IDLE.left_out():
+    with IDLE.disabled():
         yield
 
 

@@ -14,7 +14,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.sources import SourceDraft, add_source
 from schema.root import make_engine
-from tests.listening import ListeningDatabase, listening
+from tests.recording_database import RecordingDatabase, recording_database
 from tests.wiki import Wiki
 
 PAGES = "query ($owner: ID!) { wikiPages(ownerId: $owner, first: 50) { nodes { title } } }"
@@ -24,8 +24,8 @@ ANY_COST = 10**9
 
 
 @pytest.fixture
-async def listener(dsn: str) -> AsyncIterator[ListeningDatabase]:
-    async with listening(dsn) as found:
+async def listener(dsn: str) -> AsyncIterator[RecordingDatabase]:
+    async with recording_database(dsn) as found:
         yield found
 
 
@@ -38,7 +38,7 @@ class Reads:
     is_restricted: bool
 
 
-async def read(database: ListeningDatabase, scope: Scope, of: Wiki, document: str = PAGES) -> Reads:
+async def read(database: RecordingDatabase, scope: Scope, of: Wiki, document: str = PAGES) -> Reads:
     (await database.sent_statements()).clear()
     context = Context(database, scope, ANY_COST)
     given = {"tenant": str(of.scope.tenant_id), "owner": str(of.scope.owner_id)}
@@ -66,7 +66,7 @@ async def guest_of(database: Database, wiki: Wiki, role: Role = Role.MEMBER) -> 
 
 @pytest.mark.parametrize("document", [PAGES, SEARCH], ids=["pages", "search"])
 async def test_a_member_without_grants_skips_the_rules_from_its_second_read(
-    wiki: Wiki, listener: ListeningDatabase, document: str
+    wiki: Wiki, listener: RecordingDatabase, document: str
 ) -> None:
     await with_levels(wiki)
     member = wiki.acting(Role.MEMBER).scope
@@ -77,7 +77,7 @@ async def test_a_member_without_grants_skips_the_rules_from_its_second_read(
 
 
 async def test_the_first_search_of_a_member_after_a_read_skips_the_rules(
-    wiki: Wiki, listener: ListeningDatabase
+    wiki: Wiki, listener: RecordingDatabase
 ) -> None:
     await with_levels(wiki)
     member = wiki.acting(Role.MEMBER).scope
@@ -86,7 +86,7 @@ async def test_the_first_search_of_a_member_after_a_read_skips_the_rules(
     assert await read(listener, member, wiki, SEARCH) == Reads(everything, 2, is_restricted=False)
 
 
-async def test_a_search_does_not_find_a_page_that_has_become_secret(wiki: Wiki, listener: ListeningDatabase) -> None:
+async def test_a_search_does_not_find_a_page_that_has_become_secret(wiki: Wiki, listener: RecordingDatabase) -> None:
     """The statement that interprets the query and the one that answers it each find that a page is hidden now."""
     reader = wiki.acting(Role.READER).scope
     for title in ("Harbour", "Pier"):
@@ -98,7 +98,7 @@ async def test_a_search_does_not_find_a_page_that_has_become_secret(wiki: Wiki, 
     assert await read(listener, reader, wiki, SEARCH) == Reads({"Harbour"}, 1, is_restricted=True)
 
 
-async def test_a_changed_grant_applies_its_ceiling_from_the_next_read(wiki: Wiki, listener: ListeningDatabase) -> None:
+async def test_a_changed_grant_applies_its_ceiling_from_the_next_read(wiki: Wiki, listener: RecordingDatabase) -> None:
     """The read after a change takes a second statement if its first one finds another ceiling; later reads take one."""
     await with_levels(wiki)
     guest = await guest_of(listener, wiki)
@@ -128,7 +128,7 @@ async def test_a_changed_grant_applies_its_ceiling_from_the_next_read(wiki: Wiki
     ]
 
 
-async def test_readers_are_held_to_the_ceiling_of_their_own_wiki(wiki: Wiki, listener: ListeningDatabase) -> None:
+async def test_readers_are_held_to_the_ceiling_of_their_own_wiki(wiki: Wiki, listener: RecordingDatabase) -> None:
     await with_levels(wiki)
     reader = wiki.acting(Role.READER).scope
     assert [await read(listener, reader, wiki) for _ in range(2)] == [Reads({"Public", "Internal"}, 1, True)] * 2
@@ -142,7 +142,7 @@ async def test_readers_are_held_to_the_ceiling_of_their_own_wiki(wiki: Wiki, lis
     assert await read(listener, reader, wiki) == Reads(everything - {"Secret"}, 2, is_restricted=True)
 
 
-async def test_a_page_that_becomes_secret_is_hidden_from_the_next_read(wiki: Wiki, listener: ListeningDatabase) -> None:
+async def test_a_page_that_becomes_secret_is_hidden_from_the_next_read(wiki: Wiki, listener: RecordingDatabase) -> None:
     guest, tenant = await guest_of(listener, wiki), wiki.scope.tenant_id
     await grant(listener, tenant, owner_id=wiki.scope.owner_id, grantee_id=guest.owners[0], role=Grant.MEMBER)
     page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbour", body="## Tides\n\nHigh."))
@@ -158,7 +158,7 @@ async def test_a_page_that_becomes_secret_is_hidden_from_the_next_read(wiki: Wik
 
 @pytest.mark.parametrize("hides", ["source", "heading"])
 async def test_a_secret_source_or_heading_enables_the_rules(
-    wiki: Wiki, listener: ListeningDatabase, hides: str
+    wiki: Wiki, listener: RecordingDatabase, hides: str
 ) -> None:
     reader = wiki.acting(Role.READER).scope
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbour"))
@@ -174,7 +174,7 @@ async def test_a_secret_source_or_heading_enables_the_rules(
 
 
 async def test_proposal_lists_are_restricted_even_when_no_page_is_hidden(
-    wiki: Wiki, listener: ListeningDatabase
+    wiki: Wiki, listener: RecordingDatabase
 ) -> None:
     """A proposal may contain text above the ceiling even if no page does."""
     document = "query ($owner: ID!) { wikiProposals(ownerId: $owner, first: 5) { nodes { title } } }"
@@ -186,7 +186,7 @@ async def test_proposal_lists_are_restricted_even_when_no_page_is_hidden(
     assert not result.is_restricted
 
 
-async def test_admins_and_services_read_without_the_rules(wiki: Wiki, listener: ListeningDatabase) -> None:
+async def test_admins_and_services_read_without_the_rules(wiki: Wiki, listener: RecordingDatabase) -> None:
     await with_levels(wiki)
     for role in (Role.ADMIN, Role.SERVICE):
         result = await read(listener, wiki.acting(role).scope, wiki)

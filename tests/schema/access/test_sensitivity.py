@@ -23,7 +23,7 @@ from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic
 from schema.root import STRAWBERRY
 from selection import Engine
-from tests.conftest import copied
+from tests.conftest import database_copy
 from tests.examples import examples
 from tests.schema.documents import Documents
 from tests.schema.reference.executor import contract
@@ -105,7 +105,7 @@ def with_secrets(world: Tables) -> Tables:
 
 @pytest.fixture(scope="module")
 def secret_dsn(server_dsn: str, template: str) -> Iterator[str]:
-    with copied(server_dsn, template) as dsn:
+    with database_copy(server_dsn, template) as dsn:
         asyncio.run(store(dsn, with_secrets(make_world(25))))
         yield dsn
 

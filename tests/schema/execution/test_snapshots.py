@@ -10,7 +10,7 @@ import orjson
 import pytest
 from graphql import DocumentNode, parse, print_ast
 
-from tests.conftest import copied, shared
+from tests.conftest import database_copy, shared_resource
 from tests.schema.read_snapshots import FOLDER, POSTGRES, document, names, snapshots, without_plan, write_world
 
 ROOT = Path(__file__).parents[3]
@@ -23,11 +23,11 @@ def current(server_dsn: str, template: str, shared_folder: Path) -> Iterator[dic
     """The snapshots of the current code by name, which the first worker of a run takes."""
 
     def make() -> str:
-        with copied(server_dsn, template) as dsn:
+        with database_copy(server_dsn, template) as dsn:
             asyncio.run(write_world(dsn))
             return orjson.dumps(asyncio.run(snapshots(dsn))).decode()
 
-    with shared(shared_folder / "snapshots", make, lambda text: None) as text:
+    with shared_resource(shared_folder / "snapshots", make, lambda text: None) as text:
         yield orjson.loads(text)
 
 

@@ -19,9 +19,9 @@ from resolvers.context import Context
 from resolvers.search.lexemes import fold
 from resolvers.transactions.transaction import writing
 from schema.root import GRAPHQL, make_engine
-from tests.conftest import copied
-from tests.listening import ListeningDatabase, listening
+from tests.conftest import database_copy
 from tests.plans.cases import CASES, values
+from tests.recording_database import RecordingDatabase, recording_database
 
 PLACE = wiki(1, 1, 60, hub=10)
 ENGINE = make_engine()
@@ -80,7 +80,7 @@ STEPS = {
 
 @pytest.fixture(scope="module")
 def filled_dsn(server_dsn: str, template: str) -> Iterator[str]:
-    with copied(server_dsn, template) as dsn:
+    with database_copy(server_dsn, template) as dsn:
         asyncio.run(write_wikis(dsn, [PLACE]))
         yield dsn
 
@@ -88,31 +88,31 @@ def filled_dsn(server_dsn: str, template: str) -> Iterator[str]:
 @pytest.fixture
 def own_dsn(server_dsn: str, filled_dsn: str) -> Iterator[str]:
     """The address of a copy of the filled database for one test that writes."""
-    with copied(server_dsn, urlsplit(filled_dsn).path[1:]) as dsn:
+    with database_copy(server_dsn, urlsplit(filled_dsn).path[1:]) as dsn:
         yield dsn
 
 
 @pytest.fixture
-async def database(own_dsn: str) -> AsyncIterator[ListeningDatabase]:
-    async with listening(own_dsn) as database:
+async def database(own_dsn: str) -> AsyncIterator[RecordingDatabase]:
+    async with recording_database(own_dsn) as database:
         yield database
 
 
 @pytest.fixture(scope="module")
 def read_dsn(server_dsn: str, filled_dsn: str) -> Iterator[str]:
     """The address of a shared copy for tests that only read, as a database with connections cannot be copied."""
-    with copied(server_dsn, urlsplit(filled_dsn).path[1:]) as dsn:
+    with database_copy(server_dsn, urlsplit(filled_dsn).path[1:]) as dsn:
         yield dsn
 
 
 @pytest.fixture
-async def reader(read_dsn: str) -> AsyncIterator[ListeningDatabase]:
-    async with listening(read_dsn) as database:
+async def reader(read_dsn: str) -> AsyncIterator[RecordingDatabase]:
+    async with recording_database(read_dsn) as database:
         yield database
 
 
 async def execute(
-    database: ListeningDatabase, document: str, variables: dict[str, Any]
+    database: RecordingDatabase, document: str, variables: dict[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
     """Execute the document, and return its data and the statements that were sent."""
     owner = PLACE.owner_id
@@ -125,14 +125,14 @@ async def execute(
 
 
 @pytest.mark.parametrize("name", NESTED)
-async def test_a_read_is_one_statement_however_deep(reader: ListeningDatabase, name: str) -> None:
+async def test_a_read_is_one_statement_however_deep(reader: RecordingDatabase, name: str) -> None:
     data, statements = await execute(reader, NESTED[name], values(PLACE))
     assert all(data.values())
     assert len(statements) == 1
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_root_fields_take_the_expected_number_of_statements(reader: ListeningDatabase, name: str) -> None:
+async def test_root_fields_take_the_expected_number_of_statements(reader: RecordingDatabase, name: str) -> None:
     case = CASES[name]
     _, statements = await execute(reader, case.document, values(PLACE))
     assert len(statements) == 1 + STEPS.get(name, STEPS.get(case.root, 0))
@@ -142,7 +142,7 @@ SEARCH = "query ($q: String!) { mobileWikiSearch(query: $q) { score page { slug 
 RESULTS = "query ($q: String!) { wikiSearchResults(query: $q) { nodes { slug } } }"
 
 
-async def test_a_repeated_search_is_one_statement_until_words_are_recounted(database: ListeningDatabase) -> None:
+async def test_a_repeated_search_is_one_statement_until_words_are_recounted(database: RecordingDatabase) -> None:
     variables = {"q": values(PLACE)["common"]}
     first, statements = await execute(database, SEARCH, variables)
     again, fewer = await execute(database, SEARCH, variables)
@@ -157,7 +157,7 @@ async def test_a_repeated_search_is_one_statement_until_words_are_recounted(data
 
 
 async def test_repeated_results_save_a_statement_until_words_are_recounted(
-    database: ListeningDatabase,
+    database: RecordingDatabase,
 ) -> None:
     variables = {"q": values(PLACE)["common"]}
     first, statements = await execute(database, RESULTS, variables)
@@ -171,14 +171,14 @@ async def test_repeated_results_save_a_statement_until_words_are_recounted(
     assert found == first
 
 
-async def count_anew(database: ListeningDatabase) -> None:
+async def count_anew(database: RecordingDatabase) -> None:
     owner = PLACE.owner_id
     scope = Scope(PLACE.tenant_id, owner, Role.ADMIN, Actor(ActorKind.USER, "marco"), (owner,))
     async with writing(database, scope) as writer:
         await fold(writer, ANALYSER)
 
 
-async def test_an_empty_search_sends_no_statement(reader: ListeningDatabase) -> None:
+async def test_an_empty_search_sends_no_statement(reader: RecordingDatabase) -> None:
     document = 'query ($tenant: ID!) { wikiSearch(tenantId: $tenant, query: " ?! ") { score } }'
     assert await execute(reader, document, values(PLACE)) == ({"wikiSearch": []}, [])
 
@@ -261,7 +261,7 @@ def test_every_mutation_is_counted_or_listed_as_uncounted() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 40])
-async def test_a_write_takes_the_same_statements_for_any_size(database: ListeningDatabase, size: int) -> None:
+async def test_a_write_takes_the_same_statements_for_any_size(database: RecordingDatabase, size: int) -> None:
     taken: dict[str, int] = {}
     ids = {"hub": str(PLACE.page(0)), "topic": str(PLACE.page(1))}
     for name in WRITES:
@@ -282,7 +282,7 @@ async def test_a_write_takes_the_same_statements_for_any_size(database: Listenin
 
 @pytest.mark.parametrize(("size", "taken"), [(1, 39), (2, 41), (20, 41)])
 async def test_statements_of_a_transfer_do_not_grow_with_links_and_names(
-    database: ListeningDatabase, size: int, taken: int
+    database: RecordingDatabase, size: int, taken: int
 ) -> None:
     """A single row is sent together with the next statement."""
     async with database.transaction() as connection:
@@ -297,7 +297,7 @@ async def test_statements_of_a_transfer_do_not_grow_with_links_and_names(
     assert next(place for place, sql in enumerate(statements) if sql.endswith("COMMIT;")) + 1 == taken
 
 
-async def write(database: ListeningDatabase, name: str, input: dict[str, Any]) -> tuple[str, list[str]]:
+async def write(database: RecordingDatabase, name: str, input: dict[str, Any]) -> tuple[str, list[str]]:
     """Execute the mutation, and return the id of the object in its payload and the statements."""
     payload = payload_of(name)
     selection = SHOWN.get(payload)

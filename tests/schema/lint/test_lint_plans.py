@@ -6,7 +6,7 @@ from db.explaining import generic_plan
 from resolvers.context import Context
 from resolvers.knowledge.lint import CHECKS, statement_of
 from schema.root import make_engine
-from tests.listening import listening
+from tests.recording_database import recording_database
 from tests.schema.asking import ask
 from tests.wiki import Wiki
 
@@ -44,7 +44,7 @@ async def test_the_search_for_names_in_plain_text_is_bounded(wiki: Wiki) -> None
 
 
 async def test_all_checks_are_one_statement(wiki: Wiki, dsn: str) -> None:
-    async with listening(dsn) as database:
+    async with recording_database(dsn) as database:
         await ask(make_engine(), Context(database, wiki.scope), "{ wikiLint { name } }")
         reading = [one.sql for one in await database.sent_statements() if "judged" in one.sql]
     assert reading == [statement_of(ALL).sql]

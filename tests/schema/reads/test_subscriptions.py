@@ -11,7 +11,7 @@ from resolvers.context import Context
 from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic
 from schema.root import GRAPHQL
 from selection import Engine
-from tests.listening import ListeningDatabase, listening
+from tests.recording_database import RecordingDatabase, recording_database
 from tests.schema.asking import ask, code, data
 from tests.schema.world import World, caller, owner_id, tenant_id
 
@@ -25,8 +25,8 @@ EVENT = "subscription ($page: ID!) { wikiPageChanged(pageId: $page) { kind pageI
 
 
 @pytest.fixture
-async def listener(world_dsn: str) -> AsyncIterator[ListeningDatabase]:
-    async with listening(world_dsn) as database:
+async def listener(world_dsn: str) -> AsyncIterator[RecordingDatabase]:
+    async with recording_database(world_dsn) as database:
         yield database
 
 
@@ -37,7 +37,7 @@ def pages_of(world: World, owner: str) -> list[UUID]:
 
 
 def showing(
-    database: ListeningDatabase, scope: Scope, page_id: UUID | None, owner: str = "alice", kind: str = "updated"
+    database: RecordingDatabase, scope: Scope, page_id: UUID | None, owner: str = "alice", kind: str = "updated"
 ) -> Context:
     at = datetime(2026, 11, 20, 10, tzinfo=UTC)
     event = ChangeEvent(tenant_id(1), owner_id(1, owner), Topic.PAGES, ChangeKind(kind), page_id, 7, at)
@@ -48,7 +48,7 @@ def showing(
 
 @pytest.mark.parametrize("name", SHOWN)
 async def test_an_event_shows_the_page_like_a_query_in_one_statement(
-    engine: Engine, listener: ListeningDatabase, world: World, name: str
+    engine: Engine, listener: RecordingDatabase, world: World, name: str
 ) -> None:
     scope, page = caller(1, "alice", Role.MEMBER), pages_of(world, "alice")[0]
     queried = await data(
@@ -65,7 +65,7 @@ async def test_an_event_shows_the_page_like_a_query_in_one_statement(
     assert len(listener.sent) == 1
 
 
-async def test_an_event_of_a_wiki_as_a_whole_shows_no_page(engine: Engine, listener: ListeningDatabase) -> None:
+async def test_an_event_of_a_wiki_as_a_whole_shows_no_page(engine: Engine, listener: RecordingDatabase) -> None:
     scope = caller(1, "alice", Role.MEMBER)
     document = "subscription { wikiScopeChanged { kind pageId page { title excerpt } } }"
     event = await data(engine, showing(listener, scope, None, kind="resync"), document)
@@ -84,7 +84,7 @@ async def test_an_event_of_a_wiki_as_a_whole_shows_no_page(engine: Engine, liste
     ],
 )
 async def test_events_are_shown_only_to_readers_of_the_wiki(
-    engine: Engine, listener: ListeningDatabase, world: World, scope: Scope, owner: str, is_seen: bool
+    engine: Engine, listener: RecordingDatabase, world: World, scope: Scope, owner: str, is_seen: bool
 ) -> None:
     page = pages_of(world, owner)[0]
     for shown in ("title", "excerpt"):
@@ -93,7 +93,7 @@ async def test_events_are_shown_only_to_readers_of_the_wiki(
 
 
 async def test_an_admin_of_another_tenant_sees_no_event(
-    engine: Engine, listener: ListeningDatabase, world: World
+    engine: Engine, listener: RecordingDatabase, world: World
 ) -> None:
     page = pages_of(world, "alice")[0]
     other = caller(2, "alice", Role.ADMIN)
@@ -101,7 +101,7 @@ async def test_an_admin_of_another_tenant_sees_no_event(
     assert event["wikiPageChanged"] is None
 
 
-async def test_subscriptions_without_an_event_require_a_stream(engine: Engine, listener: ListeningDatabase) -> None:
+async def test_subscriptions_without_an_event_require_a_stream(engine: Engine, listener: RecordingDatabase) -> None:
     assert GRAPHQL.subscription_type is not None
     for name, field in GRAPHQL.subscription_type.fields.items():
         given = '(pageId: "1")' if "pageId" in field.args else ""
@@ -121,7 +121,7 @@ async def test_subscriptions_without_an_event_require_a_stream(engine: Engine, l
     ],
 )
 async def test_proposal_events_are_shown_only_to_writers(
-    engine: Engine, listener: ListeningDatabase, world: World, scope: Scope, is_seen: bool
+    engine: Engine, listener: RecordingDatabase, world: World, scope: Scope, is_seen: bool
 ) -> None:
     proposal = next(row for row in world.tables["proposals"] if row["owner_id"] == owner_id(1, "alice"))
     context = showing(listener, scope, proposal["id"])

@@ -19,8 +19,8 @@ READ = "{ wikiPages(first: 100) { nodes { title } } }"
 
 
 @pytest.fixture
-def pair(made_server: Path) -> Iterator[Pair]:
-    with running_pair(made_server, is_synchronous=True) as servers:
+def pair(migrated_server_dir: Path) -> Iterator[Pair]:
+    with running_pair(migrated_server_dir, is_synchronous=True) as servers:
         yield servers
 
 

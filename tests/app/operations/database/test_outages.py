@@ -33,8 +33,8 @@ READ = "{ wikiPages(first: 1) { nodes { title } } }"
 
 
 @pytest.fixture(autouse=True)
-def reuses_connections() -> Iterator[None]:
-    with IDLE.left_out():
+def connection_reuse() -> Iterator[None]:
+    with IDLE.disabled():
         yield
 
 
@@ -179,9 +179,9 @@ async def refuse_and_heal(service: Service, token: str, hang: Callable[[], None]
 
 
 async def test_requests_fail_fast_while_the_database_server_hangs(
-    folder: Path, tmp_path: Path, made_server: Path, impatient: None
+    folder: Path, tmp_path: Path, migrated_server_dir: Path, impatient: None
 ) -> None:
-    copy_server(made_server, folder)
+    copy_server(migrated_server_dir, folder)
     server = EmbeddedServer(folder)
     dsn = await asyncio.to_thread(server.start)
     postmaster = int(server.postmaster()[0])

@@ -179,7 +179,7 @@ async def test_the_doctor_names_each_missing_setting_of_the_pooler(dsn: str, unu
         name = await wiki.connection.fetchval("SELECT current_database()")
         await wiki.connection.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '7s'")
     try:
-        with running(dsn, unused_port) as pooled, IDLE.left_out():  # idle connections ended with the former PgBouncer
+        with running(dsn, unused_port) as pooled, IDLE.disabled():  # idle connections ended with the former PgBouncer
             (found,) = await check_pooler(Settings(**given), pooled)  # type: ignore[arg-type]
             assert (found.check, found.state) == ("pooler", "ok"), found.message
     finally:

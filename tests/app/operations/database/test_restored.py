@@ -14,7 +14,7 @@ from app.cli.commands.service import begin_history
 from db.scope import Role
 from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service, serving
-from tests.conftest import drop, new_name
+from tests.conftest import drop_database, new_database_name
 from tests.connections import IDLE
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -22,8 +22,8 @@ CHANGES = "query ($after: String) { wikiChanges(after: $after) { nodes { positio
 
 
 @pytest.fixture(autouse=True)
-def reuses_connections() -> Iterator[None]:
-    with IDLE.left_out():
+def connection_reuse() -> Iterator[None]:
+    with IDLE.disabled():
         yield
 
 
@@ -31,7 +31,7 @@ class Backups:
     """Copies a database and restores it from the copy, while no client is connected."""
 
     def __init__(self, server_dsn: str, dsn: str) -> None:
-        self.server_dsn, self.name, self.backup = server_dsn, urlsplit(dsn).path.strip("/"), new_name()
+        self.server_dsn, self.name, self.backup = server_dsn, urlsplit(dsn).path.strip("/"), new_database_name()
 
     async def run(self, *statements: str) -> None:
         connection = await asyncpg.connect(self.server_dsn)
@@ -52,7 +52,7 @@ def backups(server_dsn: str, dsn: str, cluster: object) -> Iterator[Backups]:
         pytest.skip("a database on Citus cannot be copied")
     found = Backups(server_dsn, dsn)
     yield found
-    drop(server_dsn, found.backup)
+    drop_database(server_dsn, found.backup)
 
 
 def bare(cursor: str) -> str:

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from app.observability.event_loop_watchdog import Hold, Watchdog, format_frames, log_hold, watch_loop
 from content.normalization import fold_letters
 from tests.app.service import serving
-from tests.loop_thread import LoopTime, nothing_of_ours_holds_the_loop
+from tests.loop_thread import LoopTime, assert_loop_not_held
 from tests.waiting import within
 from tests.wiki import Wiki
 
@@ -87,7 +87,7 @@ async def test_a_service_reports_a_hold_of_the_event_loop(
 
 async def test_tests_fail_if_the_product_holds_the_loop() -> None:
     async def hold() -> None:
-        with nothing_of_ours_holds_the_loop():
+        with assert_loop_not_held():
             fold_letters("é" * 1_500_000)
             await asyncio.sleep(0.2)
 

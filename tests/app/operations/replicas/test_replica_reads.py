@@ -24,8 +24,8 @@ ANY_COST = 10**9
 
 
 @pytest.fixture(scope="module")
-def pair(made_server: Path) -> Iterator[Pair]:
-    with running_pair(made_server, is_synchronous=False) as servers:
+def pair(migrated_server_dir: Path) -> Iterator[Pair]:
+    with running_pair(migrated_server_dir, is_synchronous=False) as servers:
         asyncio.run(write_wikis(servers.dsn(servers.sockets()[0]), [PLACE]))
         yield servers
 

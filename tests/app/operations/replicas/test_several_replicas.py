@@ -17,8 +17,8 @@ NAMES = ("replica-1", "replica-2")
 
 
 @pytest.fixture(scope="module")
-def pair(made_server: Path) -> Iterator[Pair]:
-    with running_pair(made_server, is_synchronous=False) as servers:
+def pair(migrated_server_dir: Path) -> Iterator[Pair]:
+    with running_pair(migrated_server_dir, is_synchronous=False) as servers:
         yield servers
 
 

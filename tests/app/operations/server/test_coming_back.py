@@ -37,9 +37,9 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def used_dir(folder: Path, made_server: Path) -> Path:
+def used_dir(folder: Path, migrated_server_dir: Path) -> Path:
     """Return a data folder whose server is migrated and has run before."""
-    copy_server(made_server, folder / "server")
+    copy_server(migrated_server_dir, folder / "server")
     return folder / "server"
 
 
