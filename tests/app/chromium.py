@@ -36,26 +36,26 @@ class Browser:
         self._unread = b""
         self._calls = 0
 
-    def end(self) -> None:
+    def close(self) -> None:
         self.process.terminate()
         self.process.wait(20)
         os.close(self._writer)
         os.close(self._reader)
         self.profile.cleanup()
 
-    def call(self, method: str, hear: Callable[[dict[str, Any]], object], **message: Any) -> dict[str, Any]:
-        """Send a command of the DevTools protocol, and pass every event to `hear` until the command is answered."""
+    def call(self, method: str, on_event: Callable[[dict[str, Any]], object], **message: Any) -> dict[str, Any]:
+        """Send a command of the DevTools protocol, and pass every event to `on_event` until the command is answered."""
         self._calls += 1
         os.write(self._writer, json.dumps({"id": self._calls, "method": method, **message}).encode() + b"\0")
         while True:
-            for told in self._told():
-                if told.get("id") == self._calls:
-                    assert "error" not in told, told
-                    return dict(told["result"])
-                if "method" in told:
-                    hear(told)
+            for received in self._messages():
+                if received.get("id") == self._calls:
+                    assert "error" not in received, received
+                    return dict(received["result"])
+                if "method" in received:
+                    on_event(received)
 
-    def _told(self) -> Iterator[dict[str, Any]]:
+    def _messages(self) -> Iterator[dict[str, Any]]:
         while b"\0" not in self._unread:
             assert select.select([self._reader], [], [], 60)[0], "Chromium is silent"
             received = os.read(self._reader, 1 << 20)
@@ -99,24 +99,26 @@ class Tab:
             time.sleep(0.1)
         raise AssertionError(f"not within {seconds} s: {script}\n{self.run('document.body.innerText')}")
 
-    def requested(self) -> list[str]:
+    def requested_urls(self) -> list[str]:
         """Return every address that the tab has requested."""
         sent = (event["params"] for event in self.events if event["method"] == "Network.requestWillBeSent")
         return [params["request"]["url"] for params in sent]
 
-    def complaints(self) -> list[str]:
+    def errors(self) -> list[str]:
         """Return uncaught exceptions and errors in the log, such as a breach of the content security policy."""
-        told = [(event["method"], event["params"]) for event in self.events]
-        thrown = [told["exceptionDetails"]["text"] for method, told in told if method == "Runtime.exceptionThrown"]
-        logged = [told["entry"] for method, told in told if method == "Log.entryAdded"]
+        events = [(event["method"], event["params"]) for event in self.events]
+        thrown = [
+            params["exceptionDetails"]["text"] for method, params in events if method == "Runtime.exceptionThrown"
+        ]
+        logged = [params["entry"] for method, params in events if method == "Log.entryAdded"]
         return thrown + [f"{entry['text']} {entry.get('url', '')}" for entry in logged if entry["level"] == "error"]
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Send one command of the DevTools protocol to this tab."""
         session = {"sessionId": self._session} if self._session else {}
-        return self._browser.call(method, self._hear, params=params, **session)
+        return self._browser.call(method, self._record, params=params, **session)
 
-    def _hear(self, event: dict[str, Any]) -> None:
+    def _record(self, event: dict[str, Any]) -> None:
         if event.get("sessionId") == self._session:
             self.events.append(event)
 
@@ -125,7 +127,7 @@ class Tab:
 def browser() -> Browser:
     """Return the browser of this process, which ends with it: starting one takes longer than most tests of pages."""
     started = Browser()
-    atexit.register(started.end)
+    atexit.register(started.close)
     return started
 
 

@@ -6,7 +6,7 @@ from db.scope import Actor, ActorKind, Role
 from resolvers.auth.api_keys import create_api_key
 from resolvers.auth.owners import OwnerKind, create_owner
 from tests.app.clients.agents import agent
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -38,9 +38,9 @@ async def test_every_api_names_the_author_of_a_version(statements: list[str], se
     }  # fmt: skip
     expected: list[tuple[str, str]] = []
     for n, (credential, author) in enumerate(writers.items()):
-        rest = Rest(service.http, credential)
+        rest = RestClient(service.http, credential)
         if n == 0:
-            await rest.page("Kiln", content="Fires.")
+            await rest.create_page("Kiln", content="Fires.")
         else:
             edited = await rest.post("/pages/kiln/edit", {"old_text": "Fires", "new_text": f"{n} Fires"})
             assert edited.status_code == 200, edited.text
@@ -51,7 +51,7 @@ async def test_every_api_names_the_author_of_a_version(statements: list[str], se
     variables = {"tenant": str(tenant_id), "owner": str(scout.id)}
     nodes = (await service.ask(HISTORY, token(None), **variables))["data"]["wikiPage"]["revisions"]["nodes"]
     assert [(node["authorKind"], node["authorName"]) for node in nodes] == expected
-    items = (await Rest(service.http, credential).get("/pages/kiln/history")).json()["items"]
+    items = (await RestClient(service.http, credential).get("/pages/kiln/history")).json()["items"]
     assert [(item["author_type"].upper(), item["author_name"]) for item in items] == expected
     async with agent(service, credential) as caller:
         versions = (await caller.call("wiki_history", page="kiln"))["versions"]

@@ -15,7 +15,7 @@ from resolvers.pages.claims.claims import supersede_claim
 from resolvers.pages.history import restore_state
 from resolvers.pages.lifecycle import create_page, update_page
 from tests.app.clients.agents import agent
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -41,10 +41,10 @@ UNSET = {
 
 
 @pytest.fixture
-async def rest(service: Service, token: str, wiki: Wiki) -> Rest:
+async def rest(service: Service, token: str, wiki: Wiki) -> RestClient:
     for title in ("Old", "Other", "Near"):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body="Words."))
-    return Rest(service.http, token)
+    return RestClient(service.http, token)
 
 
 async def graphql(service: Service, token: str, query: str, **variables: Any) -> Any:
@@ -65,7 +65,7 @@ async def mutate(service: Service, token: str, mutation: str, **given: Any) -> d
     return payload
 
 
-async def test_graphql_writes_and_reads_page_fields(service: Service, token: str, rest: Rest, wiki: Wiki) -> None:
+async def test_graphql_writes_and_reads_page_fields(service: Service, token: str, rest: RestClient, wiki: Wiki) -> None:
     created = await mutate(service, token, "createWikiPage", type="TOPIC", title="Plan", bodyMd="A plan.", **GIVEN)
     tenant = str(wiki.scope.tenant_id)
     assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 1, **EXPECTED}
@@ -83,7 +83,7 @@ async def test_graphql_writes_and_reads_page_fields(service: Service, token: str
     [("supersedes", ["nobody"]), ("contradicts", ["plan"]), ("related", ["nobody"]), ("ownerRole", "x" * 101)],
 )
 async def test_an_invalid_value_of_a_page_field_is_refused(
-    service: Service, token: str, rest: Rest, wiki: Wiki, field: str, value: Any
+    service: Service, token: str, rest: RestClient, wiki: Wiki, field: str, value: Any
 ) -> None:
     created = await mutate(service, token, "createWikiPage", type="TOPIC", title="Plan")
     payload = await mutate(service, token, "updateWikiPage", pageId=created["page"]["id"], **{field: value})
@@ -92,12 +92,12 @@ async def test_an_invalid_value_of_a_page_field_is_refused(
     assert (await wiki.row("pages", slug="plan"))["version"] == 1
 
 
-async def test_rest_writes_and_reads_page_fields(rest: Rest, wiki: Wiki) -> None:
+async def test_rest_writes_and_reads_page_fields(rest: RestClient, wiki: Wiki) -> None:
     given = {
         "sensitivity": "confidential", "stated_confidence": "low", "expires_at": "2027-03-02T10:00:00Z",
         "owner_role": "backend", "supersedes": ["old"],
     }  # fmt: skip
-    created = await rest.page("Plan", **given)
+    created = await rest.create_page("Plan", **given)
     names = {"slug": "old", "title": "Old", "type": "topic"}
     expected = given | {"expires_at": "2027-03-02T10:00:00.000000Z", "supersedes": [names]}
     assert created | expected == created
@@ -111,7 +111,7 @@ async def test_rest_writes_and_reads_page_fields(rest: Rest, wiki: Wiki) -> None
     assert (refused.status_code, refused.json()["field"]) == (422, "supersedes.0")
 
 
-async def test_tools_write_and_read_page_fields(service: Service, token: str, rest: Rest) -> None:
+async def test_tools_write_and_read_page_fields(service: Service, token: str, rest: RestClient) -> None:
     async with agent(service, token) as mcp_agent:
         await mcp_agent.call("wiki_create", title="Plan", type="topic", content="A plan.", sensitivity="confidential")
         given = {"expires_at": "2027-03-02", "owner_role": "architect", "contradicts": ["Topic/other"]}
@@ -119,7 +119,7 @@ async def test_tools_write_and_read_page_fields(service: Service, token: str, re
         page, text = await mcp_agent.call("wiki_read", page="plan"), await mcp_agent.text("wiki_read", page="plan")
         await mcp_agent.call("wiki_update", page="plan", owner_role="", expires_at="")
         after = await mcp_agent.call("wiki_read", page="plan")
-        error, _ = await mcp_agent.refused("wiki_update", page="plan", sensitivity="hush")
+        error, _ = await mcp_agent.expect_error("wiki_update", page="plan", sensitivity="hush")
     assert page["expires_at"] == "2027-03-02T00:00:00.000000Z"
     assert page == page | {
         "sensitivity": "confidential", "stated_confidence": "high", "owner_role": "architect",
@@ -132,7 +132,7 @@ async def test_tools_write_and_read_page_fields(service: Service, token: str, re
 
 
 async def test_page_fields_are_imported_from_and_exported_to_frontmatter(
-    service: Service, token: str, rest: Rest, wiki: Wiki
+    service: Service, token: str, rest: RestClient, wiki: Wiki
 ) -> None:
     text = (
         "---\ntitle: Plan\ntype: topic\ndescription: What we do\nowner: architect\nconfidence: high\n"
@@ -158,7 +158,7 @@ async def test_page_fields_are_imported_from_and_exported_to_frontmatter(
         assert line in files["plan.md"]
 
 
-async def test_no_caller_marks_a_page_above_its_own_ceiling(service: Service, wiki: Wiki, rest: Rest) -> None:
+async def test_no_caller_marks_a_page_above_its_own_ceiling(service: Service, wiki: Wiki, rest: RestClient) -> None:
     """A member by grant reads up to confidential, so it may raise a page to confidential and lower it again."""
     tenant_id = wiki.scope.tenant_id
     guest = await create_owner(wiki.database, tenant_id, OwnerKind.USER, "guest", "Guest")
@@ -185,7 +185,7 @@ async def test_a_trajectory_becomes_as_sensitive_as_its_page(wiki: Wiki) -> None
 
 
 async def test_metadata_without_a_sensitivity_keeps_the_page_sensitivity(
-    service: Service, token: str, rest: Rest, wiki: Wiki
+    service: Service, token: str, rest: RestClient, wiki: Wiki
 ) -> None:
     """Metadata without the key `sensitivity` keeps the sensitivity, and with the key null clears it."""
     created = await mutate(service, token, "createWikiPage", type="TOPIC", title="Plan", sensitivity="SECRET")

@@ -8,7 +8,7 @@ import pytest
 
 from db.scope import Actor, ActorKind, Role
 from tests.app.clients.agents import agent
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
@@ -21,18 +21,18 @@ TEXT = "## Database\n\nIt runs on Postgres.\n\n## People\n\nMara looks after it.
 
 
 @pytest.fixture
-def ada(service: Service, wiki: Wiki) -> Rest:
+def ada(service: Service, wiki: Wiki) -> RestClient:
     """Return the client of an agent whose writes need a review."""
-    return Rest(
+    return RestClient(
         service.http,
         service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER, actor=Actor(ActorKind.AGENT, "ada")),
     )
 
 
 @pytest.fixture
-def ben(service: Service, wiki: Wiki) -> Rest:
+def ben(service: Service, wiki: Wiki) -> RestClient:
     """Return the client of an admin who decides on proposals."""
-    return Rest(
+    return RestClient(
         service.http,
         service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN, actor=Actor(ActorKind.USER, "ben")),
     )
@@ -44,9 +44,9 @@ async def review(service: Service, token: str, role: str) -> None:
 
 
 async def test_a_conflicting_proposal_is_amended_and_accepted(
-    service: Service, ada: Rest, ben: Rest, wiki: Wiki
+    service: Service, ada: RestClient, ben: RestClient, wiki: Wiki
 ) -> None:
-    await ben.page("Ledger", content=TEXT)
+    await ben.create_page("Ledger", content=TEXT)
     await review(service, ben.token, "MEMBER")
 
     # Proposed: the change is neither on the page nor found by a search.
@@ -100,7 +100,7 @@ async def test_a_compile_that_proposes_waits_for_the_reviewer(dsn: str, tmp_path
     """No page exists until the admin accepts a proposal of the compiler."""
     async with serving(dsn, tmp_path, worker=True) as service:
         tenant = str(wiki.scope.tenant_id)
-        ben = Rest(
+        ben = RestClient(
             service.http,
             service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN, actor=Actor(ActorKind.USER, "ben")),
         )
@@ -124,7 +124,7 @@ async def test_a_compile_that_proposes_waits_for_the_reviewer(dsn: str, tmp_path
         assert await wiki.rows("section_sources") != []
 
 
-async def proposals(rest: Rest) -> list[dict[str, Any]]:
+async def proposals(rest: RestClient) -> list[dict[str, Any]]:
     """Wait until there are open proposals, and return them."""
     for _ in range(600):
         if found := (await rest.get("/proposals?status=open")).json()["items"]:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.app.clients.agents import Agent
-from tests.app.clients.rest_client import Rest, refused
+from tests.app.clients.rest_client import RestClient, status_and_code
 from tests.app.command_line import RunCommand
 from tests.app.service import Service
 
@@ -13,12 +13,12 @@ TEXT = "The old kiln cracked in the frost."
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
-async def test_rest_searches_pages_and_sources_in_one_list(rest: Rest) -> None:
-    await rest.page("Pottery", content=TEXT)
+async def test_rest_searches_pages_and_sources_in_one_list(rest: RestClient) -> None:
+    await rest.create_page("Pottery", content=TEXT)
     await rest.post("/sources", {"kind": "daily_note", "ref": "a", "content": TEXT})
     assert "raw_score" not in (await rest.get("/search?q=kiln")).json()["items"][0], (
         "without `in` the result has the older form"
@@ -36,7 +36,7 @@ async def test_rest_searches_pages_and_sources_in_one_list(rest: Rest) -> None:
     assert [hit["page"] for hit in only] == [None]
 
 
-async def test_rest_reports_invalid_parameters(rest: Rest) -> None:
+async def test_rest_reports_invalid_parameters(rest: RestClient) -> None:
     for query, status, code, field in (
         ("in=everything", 422, "BAD_USER_INPUT", "in"),
         ("in=", 422, "BAD_USER_INPUT", "in"),
@@ -46,7 +46,7 @@ async def test_rest_reports_invalid_parameters(rest: Rest) -> None:
         ("in=pages&cursor=nonsense", 422, "BAD_USER_INPUT", "cursor"),
     ):
         answer = await rest.get(f"/search?q=kiln&{query}")
-        assert (refused(answer), answer.json().get("field")) == ((status, code), field), query
+        assert (status_and_code(answer), answer.json().get("field")) == ((status, code), field), query
 
 
 async def test_an_agent_searches_pages_and_sources(mcp_agent: Agent) -> None:
@@ -59,7 +59,7 @@ async def test_an_agent_searches_pages_and_sources(mcp_agent: Agent) -> None:
     text = await mcp_agent.text("wiki_search", query="kiln frost", **{"in": ["pages", "sources"]})
     assert text.startswith("2 hits")
     assert (await mcp_agent.call("wiki_search", query="kiln owner:moon", **{"in": ["pages"]}))["results"] == []
-    error, _ = await mcp_agent.refused("wiki_search", query="kiln", **{"in": []})
+    error, _ = await mcp_agent.expect_error("wiki_search", query="kiln", **{"in": []})
     assert error["code"] == "BAD_USER_INPUT"
 
 
@@ -71,8 +71,8 @@ def test_a_command_searches_pages_and_sources(run_in_acme: RunCommand) -> None:
     assert run_in_acme("search", "kiln", *mara, "--space", "moon", "--json").error["code"] == "NOT_FOUND"
 
 
-async def test_rest_returns_a_context_pack(rest: Rest) -> None:
-    await rest.page("Pottery", content=TEXT)
+async def test_rest_returns_a_context_pack(rest: RestClient) -> None:
+    await rest.create_page("Pottery", content=TEXT)
     pack = (await rest.get("/context?q=kiln&budget_tokens=200&task=Fix+it&role=potter")).json()
     assert (pack["budget_tokens"], pack["omitted"]) == (200, 0)
     assert [(item["kind"], item["text"]) for item in pack["items"]] == [("section", TEXT)]
@@ -84,7 +84,7 @@ async def test_rest_returns_a_context_pack(rest: Rest) -> None:
         (f"role={'x' * 300}", 422, "BAD_USER_INPUT", "role"),
     ):
         answer = await rest.get(f"/context?q=kiln&{query}")
-        assert (refused(answer), answer.json().get("field")) == ((status, code), field), query
+        assert (status_and_code(answer), answer.json().get("field")) == ((status, code), field), query
 
 
 async def test_an_agent_gets_a_context_pack(mcp_agent: Agent) -> None:

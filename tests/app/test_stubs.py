@@ -8,7 +8,7 @@ import pytest
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.sources import SourceDraft, add_source
 from tests.app.clients.agents import Agent
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -62,7 +62,7 @@ async def test_graphql_makes_a_stub_with_its_source_or_nothing(
 async def test_rest_makes_a_stub_with_its_source_or_nothing(
     service: Service, token: str, wiki: Wiki, source: str
 ) -> None:
-    rest = Rest(service.http, token)
+    rest = RestClient(service.http, token)
     refused = await rest.post("/stubs", {"type": "concept"} | WHOLE | {"why": " "})
     assert (refused.status_code, refused.json()["field"]) == (422, "why")
     assert (await rest.post("/stubs", {"type": "concept"} | WHOLE | {"source": "daily_note/x"})).status_code == 404
@@ -77,20 +77,20 @@ async def test_rest_makes_a_stub_with_its_source_or_nothing(
 
 async def test_an_agent_creates_a_stub_from_a_remembered_source(mcp_agent: Agent, wiki: Wiki) -> None:
     source = await mcp_agent.call("wiki_remember", content="Roast 5 kg.")
-    error, _ = await mcp_agent.refused("wiki_stub", type="concept", **WHOLE | {"how_to_apply": ""})
+    error, _ = await mcp_agent.expect_error("wiki_stub", type="concept", **WHOLE | {"how_to_apply": ""})
     assert error["field"] == "howToApply"
     created = await mcp_agent.call("wiki_stub", type="concept", source=source["source_id"], **WHOLE)
     assert created == {"page": "concept/small-batches", "version": 1, "changed": True}
     assert (await wiki.row("pages"))["body_md"].startswith(BODY)
     assert [str(row["source_id"]) for row in await wiki.rows("section_sources")] == [source["source_id"]]
-    error, _ = await mcp_agent.refused("wiki_stub", type="concept", **WHOLE)
+    error, _ = await mcp_agent.expect_error("wiki_stub", type="concept", **WHOLE)
     assert error["code"] == "PAGE_EXISTS"
 
 
 async def test_a_stub_under_review_becomes_one_proposal(service: Service, token: str, wiki: Wiki, source: str) -> None:
     rules = orjson.dumps(checked_rules([PolicyRule(WriterRole.ADMIN, Policy.REVIEW)])).decode()
     await wiki.connection.execute("UPDATE owners SET write_policy = $1", rules)
-    waiting = await Rest(service.http, token).post("/stubs", {"type": "concept"} | WHOLE | {"source": source})
+    waiting = await RestClient(service.http, token).post("/stubs", {"type": "concept"} | WHOLE | {"source": source})
     assert (waiting.status_code, waiting.json()["code"]) == (409, "REVIEW_REQUIRED")
     assert await wiki.rows("pages") == []
     (row,) = await wiki.rows("proposals")
@@ -103,8 +103,8 @@ async def test_a_stub_under_review_becomes_one_proposal(service: Service, token:
 
 async def test_a_concept_page_without_its_sections_is_created_and_found_by_lint(service: Service, token: str) -> None:
     """Clients of the released contract create concepts without these sections, so lint reports them."""
-    rest = Rest(service.http, token)
-    created = await rest.post("/pages", {"type": "concept", "title": "Rest", "content": "## Why\n\nGas."})
+    rest = RestClient(service.http, token)
+    created = await rest.post("/pages", {"type": "concept", "title": "RestClient", "content": "## Why\n\nGas."})
     assert created.status_code == 201
     assert (await rest.post("/pages", {"type": "topic", "title": "Kiln", "content": "x"})).status_code == 201
     found = {check["name"]: check for check in (await rest.get("/lint")).json()["checks"]}["concept_reasons"]

@@ -9,15 +9,15 @@ from resolvers.knowledge.lint import CHECKS
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.app.clients.agents import Agent
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.command_line import MARA, RunCommand
 from tests.app.service import Service
 from tests.wiki import Wiki
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
 def checks(result: Any) -> dict[str, Any]:
@@ -108,8 +108,8 @@ def test_decisions_below_the_significance_threshold_get_no_page(run_in_acme: Run
     assert run_in_acme("owners", "decisions", "mara", "--threshold", "huge", "--tenant", "acme").code == 2
 
 
-async def test_rest_lints_mutes_and_keeps_reports(rest: Rest, service: Service, wiki: Wiki) -> None:
-    await rest.page("Austin", content="A city.")
+async def test_rest_lints_mutes_and_keeps_reports(rest: RestClient, service: Service, wiki: Wiki) -> None:
+    await rest.create_page("Austin", content="A city.")
     checks_by_name = {check["name"]: check for check in (await rest.get("/lint")).json()["checks"]}
     assert list(checks_by_name) == [check.name for check in CHECKS]
     (finding,) = checks_by_name["orphans"]["findings"]

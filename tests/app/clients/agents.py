@@ -1,4 +1,4 @@
-"""Runs MCP agents: the SDK's client, over HTTP with a credential or over stdio."""
+"""MCP agents: the client of the SDK, over HTTP with a credential or over stdio."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -28,12 +28,13 @@ class Agent:
         return answer
 
     async def text(self, tool: str, **arguments: Any) -> str:
+        """Return the text of the result."""
         result = await self.client.call_tool(tool, arguments)
         assert not result.is_error, result.content
         return str(result.content[0].text)  # type: ignore[union-attr]
 
-    async def refused(self, tool: str, **arguments: Any) -> tuple[dict[str, Any], str]:
-        """Return the error as a program sees it, and the text that a model reads."""
+    async def expect_error(self, tool: str, **arguments: Any) -> tuple[dict[str, Any], str]:
+        """Return the error of a refused call as a program sees it, and the text that a model reads."""
         result = await self.client.call_tool(tool, arguments)
         assert result.is_error, result.content
         assert result.structured_content is None, "clients compare it with the schema of an answer"

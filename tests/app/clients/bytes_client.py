@@ -7,33 +7,33 @@ from contextlib import asynccontextmanager
 from tests.app.service import Service
 
 
-class Client:
+class BytesClient:
     """A connection that sends and receives bytes."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
 
-    async def say(self, data: bytes) -> None:
+    async def send(self, data: bytes) -> None:
         self.writer.write(data)
         await self.writer.drain()
 
-    async def answer(self) -> tuple[bytes, dict[str, str], bytes]:
-        """Read the next response: its status line, headers and body."""
+    async def read_response(self) -> tuple[bytes, dict[str, str], bytes]:
+        """Return the status line, headers and body of the next response."""
         async with asyncio.timeout(30):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
             headers = dict(line.split(": ", 1) for line in head[1:] if line)
             return head[0].encode(), headers, await self.reader.readexactly(int(headers["content-length"]))
 
-    async def rest(self) -> bytes:
-        """Read until the server closes the connection."""
+    async def read_rest(self) -> bytes:
+        """Return everything that the server sends until it closes the connection."""
         async with asyncio.timeout(30):
             return await self.reader.read()
 
 
 @asynccontextmanager
-async def connected(service: Service) -> AsyncIterator[Client]:
+async def connect(service: Service) -> AsyncIterator[BytesClient]:
     reader, writer = await asyncio.open_connection("127.0.0.1", int(service.url.rpartition(":")[2]))
     try:
-        yield Client(reader, writer)
+        yield BytesClient(reader, writer)
     finally:
         writer.close()

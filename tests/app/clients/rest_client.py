@@ -25,7 +25,7 @@ def contract() -> dict[str, Any]:
 
 
 @cache
-def shapes() -> dict[str, type[ResponseModel]]:
+def response_models() -> dict[str, type[ResponseModel]]:
     """Return the response models by the names that they have in the contract."""
     found = ResponseModel.__subclasses__()
     for shape in found:
@@ -34,7 +34,7 @@ def shapes() -> dict[str, type[ResponseModel]]:
 
 
 @dataclass
-class Rest:
+class RestClient:
     """A client with one credential."""
 
     http: httpx.AsyncClient
@@ -43,7 +43,7 @@ class Rest:
     async def ask(self, method: str, path: str, **given: Any) -> httpx.Response:
         headers = {"authorization": f"Bearer {self.token}"} | given.pop("headers", {})
         answer = await self.http.request(method, PATH + path, headers=headers, **given)
-        check(method, path.partition("?")[0], answer)
+        check_response(method, path.partition("?")[0], answer)
         return answer
 
     async def get(self, path: str, **given: Any) -> httpx.Response:
@@ -52,14 +52,15 @@ class Rest:
     async def post(self, path: str, json: Any = None, **given: Any) -> httpx.Response:
         return await self.ask("POST", path, json=json, **given)
 
-    async def page(self, title: str, type: str = "topic", content: str = "Text.", **more: Any) -> dict[str, Any]:
+    async def create_page(self, title: str, type: str = "topic", content: str = "Text.", **more: Any) -> dict[str, Any]:
         answer = await self.post("/pages", {"title": title, "type": type, "content": content, **more})
         assert answer.status_code == 201, answer.text
         page: dict[str, Any] = answer.json()
         return page
 
 
-def check(method: str, path: str, answer: httpx.Response) -> None:
+def check_response(method: str, path: str, answer: httpx.Response) -> None:
+    """Check that the contract documents the status of a response and has exactly the fields of its body."""
     operation = next((found for known, found in operations(method) if re.fullmatch(known, path)), None)
     if operation is None:
         assert answer.status_code in (404, 405)
@@ -73,10 +74,10 @@ def check(method: str, path: str, answer: httpx.Response) -> None:
         assert operation is not None
         response_schema = operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"]
         forms = [
-            shapes()[reference["$ref"].rpartition("/")[2]]
+            response_models()[reference["$ref"].rpartition("/")[2]]
             for reference in response_schema.get("anyOf", [response_schema])
         ]
-        exactly(next(form for form in forms if form.model_fields.keys() == answer.json().keys()), answer.json())
+        check_fields(next(form for form in forms if form.model_fields.keys() == answer.json().keys()), answer.json())
 
 
 def operations(method: str) -> list[tuple[str, dict[str, Any]]]:
@@ -85,7 +86,8 @@ def operations(method: str) -> list[tuple[str, dict[str, Any]]]:
     return [(path, operation) for path, operation in known.items() if operation]
 
 
-def exactly(model: Any, body: dict[str, Any]) -> None:
+def check_fields(model: Any, body: dict[str, Any]) -> None:
+    """Check that a body has exactly the fields of a model, at every level."""
     TypeAdapter(model).validate_python(body)
     assert body.keys() == model.model_fields.keys()
     for name, field in model.model_fields.items():
@@ -95,8 +97,9 @@ def exactly(model: Any, body: dict[str, Any]) -> None:
         )
         for item in body[name] if isinstance(body[name], list) else ():
             if inner:
-                exactly(inner, item)
+                check_fields(inner, item)
 
 
-def refused(answer: httpx.Response) -> tuple[int, str]:
+def status_and_code(answer: httpx.Response) -> tuple[int, str]:
+    """Return the HTTP status and the code of an error response."""
     return answer.status_code, answer.json()["code"]

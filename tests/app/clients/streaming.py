@@ -23,39 +23,39 @@ class Socket:
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
 
-    async def say(self, **message: Any) -> None:
+    async def send(self, **message: Any) -> None:
         await self.connection.send(orjson.dumps(message).decode())
 
-    async def hear(self) -> dict[str, Any]:
+    async def receive(self) -> dict[str, Any]:
         async with asyncio.timeout(SOON):
             message: dict[str, Any] = orjson.loads(await self.connection.recv())
         return message
 
     async def initialise(self, token: str | None = None, **payload: Any) -> None:
         given = ({"authorization": f"Bearer {token}"} if token else {}) | payload
-        await self.say(type="connection_init", payload=given)
-        assert await self.hear() == {"type": "connection_ack"}
+        await self.send(type="connection_init", payload=given)
+        assert await self.receive() == {"type": "connection_ack"}
 
     async def subscribe(self, query: str, id: str = "1", **variables: Any) -> None:
         """Subscribe, and wait for an initial event, which confirms that the server follows."""
         initial = query.replace("Changed(", "Changed(initial: true, ").replace("Changed {", "Changed(initial: true) {")
-        await self.say(type="subscribe", id=id, payload={"query": initial, "variables": variables})
-        assert (await self.event())["kind"] == "RESYNC"
+        await self.send(type="subscribe", id=id, payload={"query": initial, "variables": variables})
+        assert (await self.next_event())["kind"] == "RESYNC"
 
-    async def event(self) -> dict[str, Any]:
+    async def next_event(self) -> dict[str, Any]:
         """Return the value of the next event's only field."""
-        message = await self.hear()
+        message = await self.receive()
         assert message["type"] == "next", message
         (event,) = message["payload"]["data"].values()
         shown: dict[str, Any] = event
         return shown
 
-    async def silence(self) -> None:
+    async def check_nothing_sent(self) -> None:
         """Check that nothing was sent before the response to a ping."""
-        await self.say(type="ping")
-        assert await self.hear() == {"type": "pong"}
+        await self.send(type="ping")
+        assert await self.receive() == {"type": "pong"}
 
-    async def closed(self) -> tuple[int, str]:
+    async def wait_closed(self) -> tuple[int, str]:
         """Return the code and the reason with which the server closes the connection, skipping messages before it."""
         async with asyncio.timeout(SOON):
             with suppress(ConnectionClosed):
@@ -79,7 +79,7 @@ async def open_socket(
 
 
 @asynccontextmanager
-async def initialised(service: Service, token: str) -> AsyncIterator[Socket]:
+async def open_initialised_socket(service: Service, token: str) -> AsyncIterator[Socket]:
     async with open_socket(service) as socket:
         await socket.initialise(token)
         yield socket
@@ -103,7 +103,7 @@ class EventReader:
                     fields[name] = fields.get(name, "") + value.removeprefix(" ")
         raise AssertionError("the stream ended")
 
-    async def event(self) -> dict[str, Any]:
+    async def next_event(self) -> dict[str, Any]:
         kind, answer = await self.next()
         assert kind == "next"
         assert answer is not None

@@ -1,4 +1,4 @@
-"""Signs in to the reader as a browser without scripts, and creates pages for it to read."""
+"""A browser without scripts that is signed in to the reader, and pages for it to read."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,10 +11,10 @@ from resolvers.pages.lifecycle import create_page
 from tests.app.service import PLAIN, Service
 from tests.wiki import Wiki
 
-SAME = {"sec-fetch-site": "same-origin"}
+SAME_ORIGIN = {"sec-fetch-site": "same-origin"}
 
 
-async def written(wiki: Wiki, title: str, body: str, type: str = "topic", **more: Any) -> str:
+async def add_page(wiki: Wiki, title: str, body: str, type: str = "topic", **more: Any) -> str:
     """Create a page and return its slug."""
     saved = await create_page(wiki.database, wiki.scope, PageDraft(type=type, title=title, body=body, **more))
     return str((await wiki.page(saved.page_id))["slug"])
@@ -25,6 +25,6 @@ async def signed_in(service: Service, token: str) -> AsyncIterator[httpx.AsyncCl
     """Yield a browser that has signed in with the token."""
     headers = {"accept": "text/html"}
     async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=30, verify=PLAIN) as browser:
-        answer = await browser.post("/sign-in", data={"token": token, "next": "/"}, headers=SAME)
+        answer = await browser.post("/sign-in", data={"token": token, "next": "/"}, headers=SAME_ORIGIN)
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
         yield browser

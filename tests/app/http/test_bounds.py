@@ -12,7 +12,7 @@ from compiler.planner import NewPage, Plan, SectionProposal
 from content import limits
 from db.scope import Role
 from tests.app.clients.agents import Agent
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.command_line import run_in_this_process
 from tests.app.service import Service
 from tests.compiler.scripted_compiler import ScriptedPlanner, compile_all, retain_texts, scripted_compiler
@@ -48,8 +48,8 @@ async def by_graphql(service: Service, token: str, piece: str) -> None:
     assert answer["data"]["createWikiPage"]["page"]["title"] == given["title"]
 
 
-async def by_rest(rest: Rest, piece: str) -> None:
-    await rest.page(
+async def by_rest(rest: RestClient, piece: str) -> None:
+    await rest.create_page(
         line(limits.TITLE, piece),
         content=body(piece, LENGTH),
         slug=slug("rest"),
@@ -86,7 +86,7 @@ async def by_tools(agent: Agent, piece: str) -> None:
     await agent.call("knowledge_write", topic=f"k{line(limits.TITLE, piece)}"[:-1], content="Text.", tags=["a", piece])
 
 
-async def by_import(rest: Rest, piece: str) -> None:
+async def by_import(rest: RestClient, piece: str) -> None:
     record = {
         "title": line(limits.TITLE, piece),
         "slug": slug("import"),
@@ -135,7 +135,7 @@ async def command(dsn: str, data_dir: Path, *arguments: str) -> None:
 async def test_every_api_returns_the_values_that_any_api_accepts(
     service: Service, token: str, wiki: Wiki, mcp_agent: Agent, dsn: str, tmp_path: Path, piece: str
 ) -> None:
-    rest = Rest(service.http, token)
+    rest = RestClient(service.http, token)
     await by_graphql(service, token, piece)
     await by_rest(rest, piece)
     await by_tools(mcp_agent, piece)
@@ -145,7 +145,7 @@ async def test_every_api_returns_the_values_that_any_api_accepts(
     exported = await rest.get("/export.zip?history=true")
     assert exported.status_code == 200
     copy = await wiki.neighbour()
-    other = Rest(service.http, service.token(copy.scope.tenant_id, copy.scope.owner_id, Role.ADMIN))
+    other = RestClient(service.http, service.token(copy.scope.tenant_id, copy.scope.owner_id, Role.ADMIN))
     report = (await other.ask("POST", "/import", content=exported.content, headers=ZIP)).json()
     assert report["errors"] == []
     assert (await other.get("/export.zip?history=true")).content == exported.content

@@ -44,7 +44,7 @@ async def test_graphiql_runs_a_subscription_until_it_is_stopped(service: Service
             browser.wait_for("document.querySelector('.graphiql-execute-button').ariaLabel.startsWith('Execute')")
             browser.run("document.querySelector('[aria-label=\"Show Documentation Explorer\"]').click()")
             browser.wait_for("document.querySelector('.graphiql-plugin').innerText.includes('WikiPage')")
-            assert browser.complaints() == []
+            assert browser.errors() == []
 
     await asyncio.to_thread(browse)
 

@@ -121,7 +121,7 @@ def run_query(browser: Tab) -> str:
 
 def foreign_requests(browser: Tab, address: str) -> list[str]:
     """Return the addresses of other servers that were requested over the network."""
-    return [url for url in browser.requested() if urlsplit(url).scheme != "data" and not url.startswith(address)]
+    return [url for url in browser.requested_urls() if urlsplit(url).scheme != "data" and not url.startswith(address)]
 
 
 def test_the_page_without_a_token_explains_how_to_get_and_enter_a_token(browser: Tab, address: str, api: Api) -> None:
@@ -133,7 +133,7 @@ def test_the_page_without_a_token_explains_how_to_get_and_enter_a_token(browser:
     browser.run("document.querySelector('form button').click()")
     run_query(browser)
     assert api.authorizations[-1] == f"Bearer {TOKEN}"
-    assert browser.complaints() == []
+    assert browser.errors() == []
 
 
 def test_graphiql_opens_without_a_token(browser: Tab, address: str, api: Api) -> None:
@@ -159,9 +159,9 @@ def test_no_other_server_is_requested_and_the_csp_is_not_violated(browser: Tab, 
         browser.wait_for(f"!!document.querySelector('[aria-label=\"Hide {panel}\"]')")
     browser.run("document.querySelector('[aria-label=\"Open settings dialog\"]').click()")
     browser.wait_for("!!document.querySelector('[role=dialog]')")
-    assert f"{address}/graphql" in browser.requested()
+    assert f"{address}/graphql" in browser.requested_urls()
     assert foreign_requests(browser, address) == []
-    assert browser.complaints() == []
+    assert browser.errors() == []
 
 
 def test_a_token_in_the_url_fragment_is_moved_to_a_header(browser: Tab, address: str, api: Api) -> None:
@@ -209,7 +209,7 @@ def test_a_subscription_is_followed_until_it_is_stopped(browser: Tab, address: s
     assert (api.follows, api.authorizations[-1]) == (True, f"Bearer {TOKEN}")
     browser.run(RUN)
     until(lambda: not api.follows)
-    assert browser.complaints() == []
+    assert browser.errors() == []
     assert browser.run(f"{EDITORS}[3].includes('Abort')") is False
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from app.graphiql.assets import missing_assets
 from tests.app.chromium import EXECUTABLE, tab
-from tests.app.clients.web_client import SAME, signed_in
+from tests.app.clients.web_client import SAME_ORIGIN, signed_in
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, close_wiki, open_wiki
 
-SAME_ORIGIN = SAME | {"accept": "application/json"}
+JSON_HEADERS = SAME_ORIGIN | {"accept": "application/json"}
 VIEWER = {"query": "{ viewer { role } }"}
 PATH = "/graphiql/graphql"
 
@@ -36,12 +36,12 @@ async def test_graphiql_requests_use_the_session(service: Service, wiki: Wiki) -
         shown = await browser.get("/graphiql")
         assert f'data-endpoint="{PATH}" data-signed-in="true"' in shown.text
         assert (token in shown.text, shown.headers["vary"]) == (False, "Cookie")
-        answer = await browser.post(PATH, json=VIEWER, headers=SAME_ORIGIN)
+        answer = await browser.post(PATH, json=VIEWER, headers=JSON_HEADERS)
         assert answer.json()["data"] == {"viewer": {"role": "MEMBER"}}
-        streaming = SAME | {"accept": "text/event-stream"}
+        streaming = SAME_ORIGIN | {"accept": "text/event-stream"}
         subscription = {"query": "subscription { wikiScopeChanged { nothing } }"}
         assert "nothing" in (await browser.post(PATH, json=subscription, headers=streaming)).text
-        with_token = SAME_ORIGIN | {"authorization": "Bearer of.another.one"}
+        with_token = JSON_HEADERS | {"authorization": "Bearer of.another.one"}
         assert (await browser.post(PATH, json=VIEWER, headers=with_token)).status_code == 401
 
 
@@ -54,15 +54,15 @@ async def test_other_sites_cannot_send_requests_with_the_session(
     async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
         answer = await browser.post(PATH, json=VIEWER, headers=sent)
         assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
-        assert (await browser.get(PATH, params=VIEWER, headers=SAME_ORIGIN)).status_code == 405
-        assert (await browser.post("/graphql", json=VIEWER, headers=SAME_ORIGIN)).status_code == 401
+        assert (await browser.get(PATH, params=VIEWER, headers=JSON_HEADERS)).status_code == 405
+        assert (await browser.post("/graphql", json=VIEWER, headers=JSON_HEADERS)).status_code == 401
 
 
 async def test_graphiql_without_a_session_asks_for_a_token(service: Service) -> None:
     shown = await service.http.get("/graphiql", headers={"accept": "text/html"})
     assert 'data-endpoint="/graphql" data-signed-in="false"' in shown.text
     assert '<a href="/sign-in?next=/graphiql">' in shown.text
-    answer = await service.http.post(PATH, json=VIEWER, headers=SAME_ORIGIN)
+    answer = await service.http.post(PATH, json=VIEWER, headers=JSON_HEADERS)
     assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (401, "UNAUTHENTICATED")
 
 

@@ -46,7 +46,7 @@ from schema import v0
 from schema.root import make_engine
 from tests.app.clients.agents import agent
 from tests.app.clients.rest_client import contract
-from tests.app.clients.web_client import SAME
+from tests.app.clients.web_client import SAME_ORIGIN
 from tests.app.rest.test_admin_http import TOKEN as OPERATOR
 from tests.app.rest.test_admin_http import contract as operators_contract
 from tests.app.service import Service, serving
@@ -353,7 +353,7 @@ async def test_form_fields_of_the_reader_take_no_more_than_linear_time(
         async def ask(text: str, method: str = method, address: str = address, name: str = name) -> None:
             given = {name: text[: len(text) // QUOTED]} if method == "GET" else usual | {name: text}
             where = {"params": given} if method == "GET" else {"data": given}
-            answer = await person.request(method, address, headers=SAME, **where)  # type: ignore[arg-type]
+            answer = await person.request(method, address, headers=SAME_ORIGIN, **where)  # type: ignore[arg-type]
             assert answer.status_code != 500, answer.text
 
         if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:

@@ -11,7 +11,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from app.subscriptions.messages import BoundedWebSocket, ParseQueue
-from tests.app.clients.streaming import SOON, initialised, open_socket
+from tests.app.clients.streaming import SOON, open_initialised_socket, open_socket
 from tests.app.service import Service
 from tests.loop_thread import heartbeat
 
@@ -37,15 +37,15 @@ async def test_forbidden_messages_before_authentication_close_the_connection(ser
     async with heartbeat() as delays, open_socket(service) as socket:
         with suppress(ConnectionClosed):
             await socket.connection.send(text)
-        assert (await socket.closed())[0] == code
+        assert (await socket.wait_closed())[0] == code
     assert delays.longest < LONGEST
 
 
 @pytest.mark.parametrize("text", [EMPTY_LISTS, DEEP])
 async def test_large_or_deep_pings_close_an_authenticated_connection(service: Service, token: str, text: str) -> None:
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         await socket.connection.send(text)
-        assert (await socket.closed())[0] == 4400
+        assert (await socket.wait_closed())[0] == 4400
 
 
 async def test_an_operation_with_too_many_values_keeps_the_connection_open(service: Service, token: str) -> None:
@@ -54,13 +54,13 @@ async def test_an_operation_with_too_many_values_keeps_the_connection_open(servi
         {"query": "{ viewer { role } }", "extensions": {f"k{n}": n for n in range(64_000)}},
     ]
     texts = [orjson.dumps({"type": "subscribe", "id": "many", "payload": payload}).decode() for payload in payloads]
-    async with initialised(service, token) as socket, heartbeat() as delays:
+    async with open_initialised_socket(service, token) as socket, heartbeat() as delays:
         for text in texts:
             await socket.connection.send(text)
-            message = await socket.hear()
+            message = await socket.receive()
             assert (message["type"], message["id"]) == ("error", "many")
             assert message["payload"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
-        await socket.silence()
+        await socket.check_nothing_sent()
     assert delays.longest < 2 * LONGEST  # the client computes here as well
 
 
@@ -126,15 +126,15 @@ async def test_others_get_as_much_time_as_parsing(is_late: bool) -> None:
 
 async def test_a_message_in_many_frames_is_read_completely(service: Service, token: str) -> None:
     query = "{ viewer { role } } #" + "x" * 60_000
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         await socket.connection.send(
             [orjson.dumps({"type": "subscribe", "id": "1", "payload": {"query": query}}).decode()[at : at + 100]
              for at in range(0, 60_200, 100)]
         )  # fmt: skip
-        assert (await socket.hear())["payload"]["data"] == {"viewer": {"role": "ADMIN"}}
+        assert (await socket.receive())["payload"]["data"] == {"viewer": {"role": "ADMIN"}}
         for _ in range(3):
-            await socket.say(type="subscribe", id="1", payload={"query": query})
-            while (await socket.hear())["type"] != "next":
+            await socket.send(type="subscribe", id="1", payload={"query": query})
+            while (await socket.receive())["type"] != "next":
                 pass
 
 

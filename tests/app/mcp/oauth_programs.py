@@ -17,7 +17,7 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull,
 from pydantic import AnyUrl
 
 from tests.app.clients.agents import Agent
-from tests.app.clients.web_client import SAME, signed_in
+from tests.app.clients.web_client import SAME_ORIGIN, signed_in
 from tests.app.service import PLAIN, Service
 from tests.wiki import Wiki
 
@@ -56,13 +56,13 @@ async def answer_consent(browser: httpx.AsyncClient, url: str, decision: str = "
     assert "form-action 'self' http://127.0.0.1:3030" in page.headers["content-security-policy"]
     (request,) = REQUEST.findall(page.text)
     form = {"request": request, "decision": decision, "access": access}
-    answer = await browser.post("/connect", data=form, headers=SAME)
+    answer = await browser.post("/connect", data=form, headers=SAME_ORIGIN)
     assert answer.status_code == 303, answer.text
     return str(answer.headers["location"])
 
 
 @asynccontextmanager
-async def connected(
+async def connect_program(
     service: Service, browser: httpx.AsyncClient, storage: TokenStorage, decision: str = "allow", access: str = "write"
 ) -> AsyncIterator[Agent]:
     """Connect an agent that authorises itself and knows only the address of the MCP endpoint."""
@@ -107,7 +107,7 @@ def challenge_of(verifier: str) -> str:
     return urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
 
 
-async def new_code(service: Service, browser: httpx.AsyncClient, client: dict[str, Any]) -> str:
+async def request_code(service: Service, browser: httpx.AsyncClient, client: dict[str, Any]) -> str:
     url = str(httpx.URL(f"{service.url}/authorize", params=authorization_request(client)))
     return parse_qs(urlsplit(await answer_consent(browser, url)).query)["code"][0]
 
@@ -121,7 +121,7 @@ async def authorize_program(service: Service, wiki: Wiki) -> TokenStorage:
     """Return the tokens of a program that was authorised to read and write."""
     storage = TokenStorage()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-    async with signed_in(service, token) as browser, connected(service, browser, storage) as agent:
+    async with signed_in(service, token) as browser, connect_program(service, browser, storage) as agent:
         await agent.call("wiki_list")
     return storage
 

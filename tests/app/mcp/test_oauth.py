@@ -14,20 +14,20 @@ from mcp.client.streamable_http import streamable_http_client
 
 from db.scope import Role
 from tests.app.clients.agents import Agent
-from tests.app.clients.bytes_client import connected as connected_bytes
-from tests.app.clients.web_client import SAME, signed_in, written
+from tests.app.clients.bytes_client import connect
+from tests.app.clients.web_client import SAME_ORIGIN, add_page, signed_in
 from tests.app.mcp.oauth_programs import (
     CALLBACK,
     VERIFIER,
     TokenStorage,
     authorization_request,
     authorize_program,
-    connected,
+    connect_program,
     credentials,
-    new_code,
     redeem_code,
     refresh,
     register,
+    request_code,
     stored_credentials,
 )
 from tests.app.service import PLAIN, SECRET, Service, serving
@@ -44,7 +44,7 @@ async def test_the_client_of_the_sdk_connects_without_a_token(service: Service, 
     storage = TokenStorage()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     async with signed_in(service, token) as browser:
-        async with connected(service, browser, storage) as agent:
+        async with connect_program(service, browser, storage) as agent:
             assert (await agent.call("wiki_create", title="Kilns", type="topic", content="Hot."))[
                 "page"
             ] == "topic/kilns"
@@ -60,7 +60,7 @@ async def test_the_name_of_a_person_may_contain_a_joiner(service: Service, wiki:
     name = {"with": "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "without": "\u0639\u0644\u06cc\u0631\u0636\u0627"}
     await wiki.connection.execute("UPDATE owners SET name = $2 WHERE id = $1", wiki.scope.owner_id, name["with"])
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-    async with signed_in(service, token) as browser, connected(service, browser, TokenStorage()) as agent:
+    async with signed_in(service, token) as browser, connect_program(service, browser, TokenStorage()) as agent:
         await agent.call("wiki_create", title="Kilns", type="topic", content="Hot.")
     (revision,) = await wiki.rows("revisions", "id")
     assert revision["author_id"] == f"Test program for {name['without']}"
@@ -69,8 +69,8 @@ async def test_the_name_of_a_person_may_contain_a_joiner(service: Service, wiki:
 async def test_a_person_can_limit_a_program_to_reading(service: Service, wiki: Wiki) -> None:
     storage = TokenStorage()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-    async with signed_in(service, token) as browser, connected(service, browser, storage, access="read") as agent:
-        error, _ = await agent.refused("wiki_create", title="Kilns", type="topic", content="Hot.")
+    async with signed_in(service, token) as browser, connect_program(service, browser, storage, access="read") as agent:
+        error, _ = await agent.expect_error("wiki_create", title="Kilns", type="topic", content="Hot.")
         assert error["code"] == "FORBIDDEN"
         assert "wiki_create" not in {tool.name for tool in (await agent.client.list_tools()).tools}
     assert storage.tokens is not None
@@ -80,8 +80,11 @@ async def test_a_person_can_limit_a_program_to_reading(service: Service, wiki: W
 async def test_a_reader_cannot_let_a_program_write(service: Service, wiki: Wiki) -> None:
     storage = TokenStorage()
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
-    async with signed_in(service, token) as browser, connected(service, browser, storage, access="write") as agent:
-        error, _ = await agent.refused("wiki_create", title="Kilns", type="topic", content="Hot.")
+    async with (
+        signed_in(service, token) as browser,
+        connect_program(service, browser, storage, access="write") as agent,
+    ):
+        error, _ = await agent.expect_error("wiki_create", title="Kilns", type="topic", content="Hot.")
         assert error["code"] == "FORBIDDEN"
     assert storage.tokens is not None
     assert storage.tokens.scope == "wiki:read"
@@ -91,7 +94,7 @@ async def test_a_person_can_deny_access_to_a_program(service: Service, wiki: Wik
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     async with signed_in(service, token) as browser:
         with pytest.raises(BaseExceptionGroup) as failed:
-            async with connected(service, browser, TokenStorage(), decision="deny"):
+            async with connect_program(service, browser, TokenStorage(), decision="deny"):
                 pass
         assert failed.group_contains(OAuthFlowError)
         assert "No program is connected." in (await browser.get("/programs", follow_redirects=True)).text
@@ -135,8 +138,8 @@ async def test_a_program_that_is_disconnected_gets_no_more_tokens(service: Servi
         assert ("never used" in page.text, "last used" in page.text) == (False, True)
         path = page.url.path
         assert f'href="{path}"' in (await browser.get("/", follow_redirects=True)).text
-        assert (await browser.post(path, data={"program": program}, headers=SAME)).status_code == 303
-        assert (await browser.post(path, data={"program": program}, headers=SAME)).status_code == 404
+        assert (await browser.post(path, data={"program": program}, headers=SAME_ORIGIN)).status_code == 303
+        assert (await browser.post(path, data={"program": program}, headers=SAME_ORIGIN)).status_code == 404
         assert "No program is connected." in (await browser.get(path)).text
     assert (await refresh(service, storage, storage.tokens.refresh_token)).json()["error"] == "invalid_grant"
 
@@ -179,7 +182,7 @@ async def test_a_program_ends_its_own_authorization(service: Service, wiki: Wiki
 async def test_a_code_is_redeemed_once_by_its_client_with_its_verifier(service: Service, wiki: Wiki) -> None:
     ours, other = await register(service), await register(service)
     async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
-        code = await new_code(service, browser, ours)
+        code = await request_code(service, browser, ours)
         for client, verifier in ((other, VERIFIER), (ours, "x" * 50)):
             refused = await redeem_code(service, client, code, verifier)
             assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
@@ -284,7 +287,7 @@ async def test_scopes_of_another_issuer_limit_the_role(dsn: str, tmp_path: Path,
 
 
 async def test_chat_products_search_and_fetch(service: Service, wiki: Wiki) -> None:
-    await written(wiki, "Kilns", "A kiln is hot.")
+    await add_page(wiki, "Kilns", "A kiln is hot.")
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     headers = {"authorization": f"Bearer {token}"}
     async with (
@@ -299,7 +302,7 @@ async def test_chat_products_search_and_fetch(service: Service, wiki: Wiki) -> N
         assert document["text"] == "A kiln is hot."
         assert document["metadata"]["name"] == "topic/kilns"
         assert document["url"] == found["url"]
-        error, _ = await agent.refused("fetch", id="nothing")
+        error, _ = await agent.expect_error("fetch", id="nothing")
         assert error["code"] in ("NOT_FOUND", "BAD_USER_INPUT")
     async with signed_in(service, token) as browser:
         page = await browser.get(found["url"])
@@ -311,6 +314,6 @@ async def test_an_incomplete_request_of_a_program_times_out(
     service: Service, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.setattr("app.http.request.READ_TIMEOUT", 0.1)
-    async with connected_bytes(service) as client:
-        await client.say(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{{".encode())
-        assert (await client.answer())[0] == b"HTTP/1.1 408 Request Timeout"
+    async with connect(service) as client:
+        await client.send(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{{".encode())
+        assert (await client.read_response())[0] == b"HTTP/1.1 408 Request Timeout"

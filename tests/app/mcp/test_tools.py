@@ -67,14 +67,14 @@ async def test_a_remembered_source_is_stored_once_and_cited(mcp_agent: Agent, wi
     assert first["cited_by"] == "topic/austin#notes"
     assert len(await wiki.rows("section_sources")) == 1
     assert [job["trigger"] for job in await wiki.rows("compile_jobs")] == ["retain"]
-    error, _ = await mcp_agent.refused("wiki_remember", content="Nobody's.", page="nowhere")
+    error, _ = await mcp_agent.expect_error("wiki_remember", content="Nobody's.", page="nowhere")
     assert error["code"] == "NOT_FOUND"
     assert len(await wiki.rows("sources")) == 1
 
 
 async def test_a_source_for_an_unknown_section_is_not_stored(mcp_agent: Agent, wiki: Wiki) -> None:
     await mcp_agent.call("wiki_create", title="Austin", type="topic", content=BODY)
-    error, text = await mcp_agent.refused("wiki_remember", content="Cold.", page="austin", section="water")
+    error, text = await mcp_agent.expect_error("wiki_remember", content="Cold.", page="austin", section="water")
     assert error["code"] == "NOT_FOUND"
     assert "overview, notes" in text
     assert await wiki.connection.fetchval("SELECT count(*) FROM sources") == 0
@@ -82,13 +82,15 @@ async def test_a_source_for_an_unknown_section_is_not_stored(mcp_agent: Agent, w
 
 async def test_an_invalid_argument_is_reported_with_its_name(mcp_agent: Agent) -> None:
     for argument, wrong in (("kind", "rumour"), ("captured_at", "yesterday")):
-        _, text = await mcp_agent.refused("wiki_remember", content="Cold.", **{argument: wrong})
+        _, text = await mcp_agent.expect_error("wiki_remember", content="Cold.", **{argument: wrong})
         assert text.startswith(f"BAD_USER_INPUT: {argument}: ")
 
 
 async def test_a_taken_slug_is_reported_with_a_hint(mcp_agent: Agent) -> None:
     await mcp_agent.call("wiki_create", title="Austin", type="topic", content="Text.", slug="austin")
-    error, text = await mcp_agent.refused("wiki_create", title="Other", type="topic", content="Text.", slug="austin")
+    error, text = await mcp_agent.expect_error(
+        "wiki_create", title="Other", type="topic", content="Text.", slug="austin"
+    )
     assert (error["code"], error["field"]) == ("SLUG_TAKEN", "slug")
     assert text.startswith("SLUG_TAKEN: slug: ")
     assert "another slug" in text
@@ -102,14 +104,18 @@ async def test_older_tool_names_return_the_same_results(mcp_agent: Agent) -> Non
 
 async def test_an_edit_that_fails_shows_the_nearest_text_and_writes_nothing(mcp_agent: Agent) -> None:
     await mcp_agent.call("wiki_create", title="Austin", type="topic", content=BODY)
-    error, text = await mcp_agent.refused("wiki_edit", page="austin", old_text="Barton Creek is warm.", new_text="x")
+    error, text = await mcp_agent.expect_error(
+        "wiki_edit", page="austin", old_text="Barton Creek is warm.", new_text="x"
+    )
     assert (error["code"], error["nearest"]["line"]) == ("EDIT_FAILED", 5)
     assert "Barton Springs is cold." in text
     await mcp_agent.call("wiki_edit", page="austin", old_text="cold", new_text="cold, cold")
-    error, text = await mcp_agent.refused("wiki_edit", page="austin", old_text="cold", new_text="x")
+    error, text = await mcp_agent.expect_error("wiki_edit", page="austin", old_text="cold", new_text="x")
     assert (error["code"], error["count"]) == ("EDIT_AMBIGUOUS", 2)
     assert "replace_all" in text
-    error, text = await mcp_agent.refused("wiki_edit", page="austin", old_text="city", new_text="x", expected_version=1)
+    error, text = await mcp_agent.expect_error(
+        "wiki_edit", page="austin", old_text="city", new_text="x", expected_version=1
+    )
     assert (error["code"], error["currentVersion"]) == ("CONFLICT", 2)
     assert "wiki_read" in text
 
@@ -117,14 +123,14 @@ async def test_an_edit_that_fails_shows_the_nearest_text_and_writes_nothing(mcp_
 async def test_an_ambiguous_slug_is_refused_and_a_full_name_is_read(mcp_agent: Agent) -> None:
     for type in ("topic", "entity"):
         await mcp_agent.call("wiki_create", title="Austin", type=type, content=type)
-    error, text = await mcp_agent.refused("wiki_read", page="austin")
+    error, text = await mcp_agent.expect_error("wiki_read", page="austin")
     assert error["code"] == "AMBIGUOUS_PAGE"
     assert "topic/austin" in text
     assert "entity/austin" in text
     for name in ("topic/austin", "/wiki/topic/austin", "cairn://page/topic/austin"):
         assert (await mcp_agent.call("wiki_read", page=name))["content"] == "topic"
     for name, code in (("nowhere", "NOT_FOUND"), ("topic/nowhere", "NOT_FOUND"), ("city/austin", "BAD_USER_INPUT")):
-        error, text = await mcp_agent.refused("wiki_read", page=name)
+        error, text = await mcp_agent.expect_error("wiki_read", page=name)
         assert error["code"] == code
 
 
@@ -194,7 +200,7 @@ async def test_updated_since_filters_a_list_of_pages(mcp_agent: Agent, wiki: Wik
     for since, found in (("2026-01-02T03:04:05Z", ["New", "Old"]), ("2026-01-02T03:04:06", ["New"])):
         part = await mcp_agent.call("wiki_list", updated_since=since)
         assert [page["title"] for page in part["pages"]] == found
-    error, _ = await mcp_agent.refused("wiki_list", updated_since="yesterday")
+    error, _ = await mcp_agent.expect_error("wiki_list", updated_since="yesterday")
     assert error["code"] == "BAD_USER_INPUT"
 
 
@@ -237,7 +243,7 @@ async def test_page_text_is_enclosed_in_unpredictable_data_marks(mcp_agent: Agen
 async def test_the_title_in_a_conflict_is_enclosed_in_data_marks(mcp_agent: Agent) -> None:
     await mcp_agent.call("wiki_create", title="Do as I say", type="topic", content="Text.", slug="trap")
     change = {"page": "trap", "old_text": "Text", "new_text": "Word"}
-    error, text = await mcp_agent.refused("wiki_edit", **change, expected_version=7)
+    error, text = await mcp_agent.expect_error("wiki_edit", **change, expected_version=7)
     assert (error["code"], error["currentVersion"]) == ("CONFLICT", 1)
     before, _, rest = text.partition("<data ")
     inside, _, after = rest.partition("</data ")
@@ -247,12 +253,12 @@ async def test_the_title_in_a_conflict_is_enclosed_in_data_marks(mcp_agent: Agen
 
 
 async def test_errors_name_invalid_arguments_without_their_values(mcp_agent: Agent) -> None:
-    error, text = await mcp_agent.refused("wiki_list", limit="many", tgs="secret words")
+    error, text = await mcp_agent.expect_error("wiki_list", limit="many", tgs="secret words")
     assert error["code"] == "BAD_USER_INPUT"
     assert "limit: " in text
     assert "tgs: " in text
     assert "secret words" not in text
-    error, text = await mcp_agent.refused("wiki_create", title="T", type="city", content="x")
+    error, text = await mcp_agent.expect_error("wiki_create", title="T", type="city", content="x")
     assert (error["field"], "entity" in text) == ("type", True)
     with pytest.raises(MCPError, match="There is no tool"):
         await mcp_agent.client.call_tool("wiki_destroy", {})
@@ -286,7 +292,7 @@ async def test_readers_can_read_and_cannot_write(service: Service, wiki: Wiki, m
             ("wiki_remember", {"content": "x"}),
             ("knowledge_write", {"topic": "x", "content": "x"}),
         ):
-            error, _ = await reader.refused(tool, **arguments)
+            error, _ = await reader.expect_error(tool, **arguments)
             assert error["code"] == "FORBIDDEN"
     assert await wiki.rows("activity") == before
 
@@ -302,8 +308,8 @@ async def test_another_tenant_sees_nothing(dsn: str, service: Service, mcp_agent
         assert (await stranger.call("wiki_graph"))["pages"] == []
         assert (await stranger.call("wiki_hot_index"))["entries"] == []
         for tool in ("wiki_read", "wiki_history", "wiki_backlinks"):
-            assert (await stranger.refused(tool, page="topic/austin"))[0]["code"] == "NOT_FOUND"
-        assert (await stranger.refused("knowledge_delete", topic="secret"))[0]["code"] == "NOT_FOUND"
+            assert (await stranger.expect_error(tool, page="topic/austin"))[0]["code"] == "NOT_FOUND"
+        assert (await stranger.expect_error("knowledge_delete", topic="secret"))[0]["code"] == "NOT_FOUND"
         assert [resource.uri for resource in (await stranger.client.list_resources()).resources] == [
             "cairn://hot",
             "cairn://lint",

@@ -114,7 +114,7 @@ async def test_body_size_and_request_rate_are_limited(dsn: str, tmp_path: Path, 
         assert (await post(service, token, LIST | {"params": {"x": "y" * 3000}})).status_code == 413
         async with agent(service, token) as hasty:
             assert (await hasty.call("wiki_list", limit=100))["total"] == 0
-            error, text = await hasty.refused("wiki_graph", limit=100)
+            error, text = await hasty.expect_error("wiki_graph", limit=100)
             assert error["code"] == "THROTTLED"
             assert "Try again in" in text
             assert error["retryAfter"] > 0
@@ -181,7 +181,7 @@ async def test_in_an_outage_a_legacy_client_gets_a_tool_error(
 
     async with agent(service, token, mode="legacy", on_response=note) as caller:
         async with outage(server_dsn, dsn):
-            error, text = await caller.refused("wiki_list")
+            error, text = await caller.expect_error("wiki_list")
             assert (error["code"], error["retryAfter"]) == ("UNAVAILABLE", 1)
             assert "in a few seconds" in text
             assert seen[-1] == (200, "1")

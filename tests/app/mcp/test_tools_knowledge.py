@@ -27,7 +27,7 @@ async def test_an_entry_is_written_found_listed_and_deleted(mcp_agent: Agent, wi
     assert known["tags"] == ["discord", "bot"], "a write without tags keeps the tags"
     await mcp_agent.call("knowledge_delete", topic="discord_setup")
     assert (await mcp_agent.call("knowledge_list"))["entries"] == []
-    error, text = await mcp_agent.refused("knowledge_delete", topic="discord_setup")
+    error, text = await mcp_agent.expect_error("knowledge_delete", topic="discord_setup")
     assert (error["code"], "knowledge_list" in text) == ("NOT_FOUND", True)
     assert (await mcp_agent.call("knowledge_write", topic="discord_setup", content="Back."))["version"] == 3
     assert (await mcp_agent.call("wiki_read", page="reference/discord-setup"))["content"] == "Back."
@@ -138,7 +138,7 @@ async def test_the_hot_index_follows_tool_calls_and_reads(
 
 async def test_a_call_is_counted_without_its_arguments(mcp_agent: Agent, wiki: Wiki) -> None:
     await mcp_agent.call("wiki_search", query="a secret word")
-    await mcp_agent.refused("wiki_read", page="a-secret-page")
+    await mcp_agent.expect_error("wiki_read", page="a-secret-page")
     rows = await wiki.rows("tool_calls", "tool")
     assert [(row["tool"], row["calls"]) for row in rows] == [("wiki_read", 1), ("wiki_search", 1)]
     assert "secret" not in str(rows)

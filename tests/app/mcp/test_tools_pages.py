@@ -69,17 +69,17 @@ async def test_a_page_is_found_by_its_title_and_by_its_aliases(mcp_agent: Agent)
 async def test_an_unknown_page_name_is_refused_with_similar_names(mcp_agent: Agent) -> None:
     await mcp_agent.call("wiki_create", title="Barton Springs", type="entity", content="Cold water.")
     for name in ("barton", "bartn springs", "cold water", "topic/barton-springs"):
-        error, text = await mcp_agent.refused("wiki_read", page=name)
+        error, text = await mcp_agent.expect_error("wiki_read", page=name)
         assert error["code"] == "NOT_FOUND"
         assert "Perhaps you mean one of these: entity/barton-springs." in text
-    _, text = await mcp_agent.refused("wiki_read", page="quasar")
+    _, text = await mcp_agent.expect_error("wiki_read", page="quasar")
     assert "Find pages with wiki_search or wiki_list." in text
 
 
 async def test_a_page_with_an_existing_title_is_refused(mcp_agent: Agent, wiki: Wiki) -> None:
     await mcp_agent.call("wiki_create", title="Kiln", type="entity", content="Hot.", aliases=["The Oven"])
     for title in ("Kiln", "  KILN ", "The oven"):
-        error, text = await mcp_agent.refused("wiki_create", title=title, type="entity", content="Hot again.")
+        error, text = await mcp_agent.expect_error("wiki_create", title=title, type="entity", content="Hot again.")
         assert (error["code"], error["page"], error["currentVersion"]) == ("PAGE_EXISTS", "entity/kiln", 1)
         assert "wiki_edit" in text
         assert "entity/kiln" in text
@@ -90,7 +90,7 @@ async def test_a_page_with_an_existing_title_is_refused(mcp_agent: Agent, wiki: 
     assert meant["page"] == "entity/kiln-village"
     await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug="kiln", type="entity"))["id"])
     await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug="kiln-village"))["id"])
-    _, text = await mcp_agent.refused("wiki_create", title="Kiln", type="entity", content="Hot.")
+    _, text = await mcp_agent.expect_error("wiki_create", title="Kiln", type="entity", content="Hot.")
     assert "It is archived." in text
     await check(wiki)
 
@@ -111,11 +111,11 @@ async def test_the_fields_of_a_page_are_changed(mcp_agent: Agent, wiki: Wiki) ->
     await mcp_agent.call("wiki_update", page="austin", summary="", tags=[], related=[])
     page = await mcp_agent.call("wiki_read", page="austin")
     assert (page["summary"], page["tags"], page["links"], page["aliases"]) == (None, [], [], ["austin", "waterloo"])
-    _, text = await mcp_agent.refused("wiki_update", page="austin")
+    _, text = await mcp_agent.expect_error("wiki_update", page="austin")
     assert "Give what is to change: title, summary, tags, aliases, related" in text
-    error, _ = await mcp_agent.refused("wiki_update", page="austin", related=["nowhere"])
+    error, _ = await mcp_agent.expect_error("wiki_update", page="austin", related=["nowhere"])
     assert error["field"].startswith("related")
-    error, _ = await mcp_agent.refused("wiki_update", page="austin", tags=["x"], expected_version=1)
+    error, _ = await mcp_agent.expect_error("wiki_update", page="austin", tags=["x"], expected_version=1)
     assert (error["code"], error["currentVersion"]) == ("CONFLICT", 3)
     await check(wiki)
 
@@ -141,7 +141,7 @@ async def test_versions_are_appended_to_read_compared_and_restored(mcp_agent: Ag
         ("wiki_read", {"version": 9}), ("wiki_restore", {"version": 9}),
         ("wiki_diff", {"from_version": 1, "to_version": 9}),
     ):  # fmt: skip
-        assert (await mcp_agent.refused(tool, page="austin", **arguments))[0]["code"] == "NOT_FOUND"
+        assert (await mcp_agent.expect_error(tool, page="austin", **arguments))[0]["code"] == "NOT_FOUND"
     await check(wiki)
 
 
@@ -166,7 +166,7 @@ async def test_the_metadata_of_a_source_is_stored_with_it(mcp_agent: Agent, wiki
     }
     await mcp_agent.call("wiki_remember", content="Cold.", metadata=metadata)
     assert (await wiki.row("sources"))["metadata"] == metadata
-    error, _ = await mcp_agent.refused("wiki_remember", content="Cold again.", metadata={"x": "y" * 100_000})
+    error, _ = await mcp_agent.expect_error("wiki_remember", content="Cold again.", metadata={"x": "y" * 100_000})
     assert error["field"] == "metadata"
 
 
@@ -186,7 +186,7 @@ async def test_a_reader_is_not_shown_tools_that_write(service: Service, wiki: Wi
         await grant(wiki.database, tenant_id, owner_id=owner_id, grantee_id=other.scope.owner_id, role=role)
         assert await listed_tools(theirs, **{"x-cairn-owner": str(owner_id)}) == names
     async with agent(service, service.token(tenant_id, owner_id, Role.READER)) as reader:
-        error, _ = await reader.refused("wiki_create", title="T", type="topic", content="x")
+        error, _ = await reader.expect_error("wiki_create", title="T", type="topic", content="x")
         assert error["code"] == "FORBIDDEN"
 
 
@@ -245,7 +245,9 @@ async def test_a_read_begins_with_superseded_claims(mcp_agent: Agent) -> None:
     read = await mcp_agent.call("wiki_read", page="ledger")
     assert (len(read["superseded"]), read["superseded_count"]) == (5, 8)
     assert "Version 6" in read["superseded"][0]
-    refused = await mcp_agent.refused("wiki_supersede", page="ledger", fact="a", replacement="b", overridden_by="x")
+    refused = await mcp_agent.expect_error(
+        "wiki_supersede", page="ledger", fact="a", replacement="b", overridden_by="x"
+    )
     assert "kind:ref" in str(refused)
 
 
@@ -253,15 +255,15 @@ async def test_a_page_is_merged_into_another_page(mcp_agent: Agent) -> None:
     for type, title in (("topic", "Austin"), ("entity", "ATX")):
         await mcp_agent.call("wiki_create", title=title, type=type, content=f"{title} is hot.")
     merge = {"page": "entity/atx", "into": "topic/austin"}
-    assert "CONFLICT" in str(await mcp_agent.refused("wiki_merge", **merge, expected_version=7))
+    assert "CONFLICT" in str(await mcp_agent.expect_error("wiki_merge", **merge, expected_version=7))
     result = await mcp_agent.call("wiki_merge", **merge, expected_version=1, idempotency_key="merge-1")
     assert result == {"page": "topic/austin", "version": 2, "changed": True}
     assert await mcp_agent.call("wiki_merge", **merge, expected_version=1, idempotency_key="merge-1") == result
     read = await mcp_agent.call("wiki_read", page="ATX")
     assert read["page"] == "topic/austin"
     assert all(f"{title} is hot." in read["content"] for title in ("Austin", "ATX"))
-    assert "into itself" in str(await mcp_agent.refused("wiki_merge", page="austin", into="topic/austin"))
-    assert "austin" in str(await mcp_agent.refused("wiki_merge", page="austen", into="topic/austin"))
+    assert "into itself" in str(await mcp_agent.expect_error("wiki_merge", page="austin", into="topic/austin"))
+    assert "austin" in str(await mcp_agent.expect_error("wiki_merge", page="austen", into="topic/austin"))
 
 
 async def test_a_read_shows_open_contradictions(mcp_agent: Agent, wiki: Wiki) -> None:

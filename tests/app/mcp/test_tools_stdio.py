@@ -17,5 +17,5 @@ async def test_a_stdio_server_works_in_the_wiki_named_by_its_arguments(dsn: str,
     assert (revision["author_kind"], revision["author_id"]) == ("agent", "cairn mcp")
     async with local_agent(dsn, tmp_path, *arguments, "--role", "reader") as reader:
         assert (await reader.call("wiki_read", page="austin"))["content"] == "A city."
-        assert (await reader.refused("wiki_remember", content="x"))[0]["code"] == "FORBIDDEN"
+        assert (await reader.expect_error("wiki_remember", content="x"))[0]["code"] == "FORBIDDEN"
         assert "wiki_create" not in {tool.name for tool in (await reader.client.list_tools()).tools}

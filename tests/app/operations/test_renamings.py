@@ -10,7 +10,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages import renaming
 from resolvers.pages import renaming as renamed_links
 from resolvers.pages.lifecycle import create_page
-from tests.app.clients.rest_client import Rest, refused
+from tests.app.clients.rest_client import RestClient, status_and_code
 from tests.app.service import Service
 from tests.waiting import within
 from tests.wiki import Wiki, check
@@ -20,8 +20,8 @@ RENAME = "mutation($input: RenameWikiPageInput!) { renameWikiPage(input: $input)
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ async def hub(wiki: Wiki) -> str:
     return str((await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body=""))).page_id)
 
 
-async def test_a_page_is_renamed_with_the_links_to_it(rest: Rest, wiki: Wiki) -> None:
+async def test_a_page_is_renamed_with_the_links_to_it(rest: RestClient, wiki: Wiki) -> None:
     await hub(wiki)
     tag = {"if-match": (await rest.get("/pages/austin")).headers["etag"]}
     answer = await rest.post("/pages/austin/rename", {"title": "Austin, Texas", "slug": "austin-texas"}, headers=tag)
@@ -44,16 +44,19 @@ async def test_a_page_is_renamed_with_the_links_to_it(rest: Rest, wiki: Wiki) ->
     assert (answer.status_code, page["slug"], page["version"], page["pages_to_rewrite"]) == (200, "austin-texas", 2, 0)
     assert (await rest.get("/pages/austin")).json()["redirected_from"] == "austin"
     assert (await rest.get("/pages/linking-3")).json()["content"] == "[[Austin, Texas]]"
-    assert refused(await rest.post("/pages/austin/rename", {"title": "X"}, headers=tag)) == (412, "PRECONDITION_FAILED")
-    assert refused(await rest.post("/pages/austin/rename", {"slug": "linking-1"})) == (409, "SLUG_TAKEN")
-    assert refused(await rest.post("/pages/austin/rename", {})) == (422, "BAD_USER_INPUT")
-    assert refused(await rest.post("/pages/nobody/rename", {"slug": "x"})) == (404, "NOT_FOUND")
+    assert status_and_code(await rest.post("/pages/austin/rename", {"title": "X"}, headers=tag)) == (
+        412,
+        "PRECONDITION_FAILED",
+    )
+    assert status_and_code(await rest.post("/pages/austin/rename", {"slug": "linking-1"})) == (409, "SLUG_TAKEN")
+    assert status_and_code(await rest.post("/pages/austin/rename", {})) == (422, "BAD_USER_INPUT")
+    assert status_and_code(await rest.post("/pages/nobody/rename", {"slug": "x"})) == (404, "NOT_FOUND")
     await check(wiki)
 
 
 @pytest.mark.usefixtures("impatient")
 async def test_a_client_that_renames_a_hub_sees_the_progress(
-    service: Service, token: str, rest: Rest, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+    service: Service, token: str, rest: RestClient, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page_id = await hub(wiki)
     rename = {"query": RENAME, "variables": {"input": {"pageId": page_id, "title": "Austin, Texas"}}}
@@ -72,7 +75,7 @@ async def test_a_client_that_renames_a_hub_sees_the_progress(
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_a_repeated_rename_returns_its_first_answer_after_the_rewrite(rest: Rest, wiki: Wiki) -> None:
+async def test_a_repeated_rename_returns_its_first_answer_after_the_rewrite(rest: RestClient, wiki: Wiki) -> None:
     await hub(wiki)
     key = {"idempotency-key": "once"}
     first = await rest.post("/pages/austin/rename", {"title": "Austin, Texas"}, headers=key)

@@ -7,7 +7,7 @@ import pytest
 
 from db.scope import Role
 from resolvers.auth.owners import OwnerKind, create_owner
-from tests.app.clients.rest_client import Rest, refused
+from tests.app.clients.rest_client import RestClient, status_and_code
 from tests.app.rest.test_onboarding import KEY, error_codes, mutate, user_errors
 from tests.app.service import Service
 from tests.wiki import Wiki
@@ -62,15 +62,15 @@ async def test_the_audit_log_is_paged_newest_first(service: Service, token: str,
 
 async def test_rest_lists_and_filters_audit_events(service: Service, token: str, wiki: Wiki, owner: str) -> None:
     await mutate(service, token, KEY, name="nightly", role="READER", owners=[owner])
-    rest = Rest(service.http, token)
+    rest = RestClient(service.http, token)
     answer = await rest.get("/audit-events?action=api_key&outcome=done")
     assert answer.status_code == 200, answer.text
     (event,) = answer.json()["items"]
     assert (event["action"], event["outcome"], event["actor_kind"]) == ("api_key.created", "done", "user")
     assert (await rest.get("/audit-events?since=2100-01-01T00:00:00Z")).json()["items"] == []
-    assert refused(await rest.get("/audit-events?since=yesterday"))[0] == 422
-    reader = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
-    assert refused(await reader.get("/audit-events")) == (403, "FORBIDDEN")
+    assert status_and_code(await rest.get("/audit-events?since=yesterday"))[0] == 422
+    reader = RestClient(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
+    assert status_and_code(await reader.get("/audit-events")) == (403, "FORBIDDEN")
 
 
 async def test_networks_and_scopes_restrict_an_api_key(service: Service, token: str, owner: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service
 from tests.resolvers.import_export.vaults import imported
 from tests.wiki import Wiki
@@ -17,11 +17,13 @@ VAULT: dict[str, str | bytes] = {
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
-async def test_an_attachment_is_found_by_its_path_as_the_page_writes_it(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_attachment_is_found_by_its_path_as_the_page_writes_it(
+    rest: RestClient, wiki: Wiki, tmp_path: Path
+) -> None:
     await imported(wiki, tmp_path, VAULT)
     for query, data in (
         ("path=map.png", TOP),
@@ -37,7 +39,7 @@ async def test_an_attachment_is_found_by_its_path_as_the_page_writes_it(rest: Re
     assert bytes(row["hash"]) == sha256(TOP).digest()
 
 
-async def test_an_unknown_attachment_is_not_found(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:
+async def test_an_unknown_attachment_is_not_found(rest: RestClient, wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, VAULT)
     for path in ("plan.pdf", "../map.gif", "Trips"):
         assert (await rest.get(f"/attachment?path={path}")).status_code == 404

@@ -4,18 +4,18 @@ import pytest
 
 from db.scope import Role
 from resolvers.pages.lifecycle import delete_page
-from tests.app.clients.rest_client import Rest, refused
+from tests.app.clients.rest_client import RestClient, status_and_code
 from tests.app.service import Service
 from tests.wiki import Wiki
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
-async def test_a_client_that_resumes_gets_the_changes_since_its_cursor(rest: Rest, wiki: Wiki) -> None:
-    pages = [await rest.page(title) for title in "ABC"]
+async def test_a_client_that_resumes_gets_the_changes_since_its_cursor(rest: RestClient, wiki: Wiki) -> None:
+    pages = [await rest.create_page(title) for title in "ABC"]
     first_page = (await rest.get("/changes?limit=2")).json()
     assert [item["page"]["slug"] for item in first_page["items"]] == ["a", "b"]
     second_page = (await rest.get("/changes", params={"cursor": first_page["next"]})).json()
@@ -31,4 +31,4 @@ async def test_a_client_that_resumes_gets_the_changes_since_its_cursor(rest: Res
     since = (await rest.get("/changes", params=resume)).json()["items"]
     changes = [(item["page_id"], item["state"], item["page"] and item["page"]["status"]) for item in since]
     assert changes == [(pages[0]["id"], "archived", "archived"), (pages[1]["id"], "deleted", None)]
-    assert refused(await rest.get("/changes?cursor=x")) == (422, "BAD_USER_INPUT")
+    assert status_and_code(await rest.get("/changes?cursor=x")) == (422, "BAD_USER_INPUT")

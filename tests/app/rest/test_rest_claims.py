@@ -6,18 +6,18 @@ import pytest
 
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.claims.contradictions import Claimed, record_contradiction
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service
 from tests.wiki import Wiki
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
-async def test_a_superseded_claim_is_read_with_its_page(rest: Rest, service: Service, wiki: Wiki) -> None:
-    await rest.page("Ledger", content="It runs on Postgres.")
+async def test_a_superseded_claim_is_read_with_its_page(rest: RestClient, service: Service, wiki: Wiki) -> None:
+    await rest.create_page("Ledger", content="It runs on Postgres.")
     given = {"fact": "on Postgres", "replacement": "on MySQL", "superseded_on": "2026-03-02T00:00:00Z"}
     superseded = await rest.post("/pages/ledger/supersede", given | {"expected_version": 1})
     assert (superseded.status_code, superseded.json()["content"], superseded.json()["version"]) == (
@@ -38,8 +38,8 @@ async def test_a_superseded_claim_is_read_with_its_page(rest: Rest, service: Ser
     assert (await rest.post("/pages/nowhere/supersede", given)).status_code == 404
 
 
-async def test_contradictions_are_listed_and_resolved(rest: Rest, service: Service, wiki: Wiki) -> None:
-    await rest.page("Ledger", content="On Postgres.\n\n## Later\n\nOn MySQL.")
+async def test_contradictions_are_listed_and_resolved(rest: RestClient, service: Service, wiki: Wiki) -> None:
+    await rest.create_page("Ledger", content="On Postgres.\n\n## Later\n\nOn MySQL.")
     (page,) = await wiki.rows("pages")
     older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in MONTHS.items())
     contradiction = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
@@ -68,9 +68,9 @@ async def test_contradictions_are_listed_and_resolved(rest: Rest, service: Servi
 MONTHS = {"On Postgres.": 1, "On MySQL.": 3}
 
 
-async def test_the_map_and_the_activity_are_paged_markdown(rest: Rest) -> None:
+async def test_the_map_and_the_activity_are_paged_markdown(rest: RestClient) -> None:
     for n in range(3):
-        await rest.page(f"Park {n}", type="entity")
+        await rest.create_page(f"Park {n}", type="entity")
     text, path = "", "/map?type=entity&limit=2"
     while path:
         part = await rest.get(path)
@@ -83,8 +83,8 @@ async def test_the_map_and_the_activity_are_paged_markdown(rest: Rest) -> None:
         assert (await rest.get(wrong)).status_code == 422
 
 
-async def test_the_diary_describes_the_changes_of_each_day(rest: Rest) -> None:
-    await rest.page("Park", type="entity")
+async def test_the_diary_describes_the_changes_of_each_day(rest: RestClient) -> None:
+    await rest.create_page("Park", type="entity")
     found = (await rest.get("/diary")).json()
     (day,) = found["days"]
     assert day["date"] == found["until"]

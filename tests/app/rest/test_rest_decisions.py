@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from tests.app.clients.agents import Agent
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -11,7 +11,7 @@ QUESTION = {"question": "Which database?", "why": "Writes are slow.", "options":
 
 
 async def test_an_open_question_is_listed_and_decided(service: Service, token: str, wiki: Wiki) -> None:
-    rest = Rest(service.http, token)
+    rest = RestClient(service.http, token)
     created = await rest.post("/decisions/questions", QUESTION)
     assert created.status_code == 201
     (open_question,) = (await rest.get("/decisions/questions?status=open")).json()["items"]
@@ -46,7 +46,7 @@ async def test_an_agent_asks_a_question_and_records_its_decision(mcp_agent: Agen
 
 
 async def test_a_question_is_withdrawn_over_rest(service: Service, token: str) -> None:
-    rest = Rest(service.http, token)
+    rest = RestClient(service.http, token)
     question_id = (await rest.post("/decisions/questions", QUESTION)).json()["id"]
     withdrawal = await rest.post(f"/decisions/questions/{question_id}/withdraw", {"reason": "Nobody writes."})
     assert (withdrawal.status_code, withdrawal.json()) == (200, {"id": question_id})
@@ -61,8 +61,8 @@ async def test_a_question_is_withdrawn_over_rest(service: Service, token: str) -
 
 async def test_an_agent_withdraws_a_question(mcp_agent: Agent, wiki: Wiki) -> None:
     question_id = (await mcp_agent.call("wiki_decide", **QUESTION))["question_id"]
-    await mcp_agent.refused("wiki_decide", withdraw=True)
-    await mcp_agent.refused("wiki_decide", withdraw=True, question_id=question_id, decision="MySQL.")
+    await mcp_agent.expect_error("wiki_decide", withdraw=True)
+    await mcp_agent.expect_error("wiki_decide", withdraw=True, question_id=question_id, decision="MySQL.")
     result = await mcp_agent.call("wiki_decide", withdraw=True, question_id=question_id, why="Nobody writes.")
     assert (result["open"], result["page_id"]) == ([], None)
     row = await wiki.row("decision_questions")

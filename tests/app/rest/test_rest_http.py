@@ -13,7 +13,7 @@ import pytest
 from app.rest.application import make_application
 from app.rest.endpoint import PATH
 from resolvers.sources.mentions import record_mention
-from tests.app.clients.rest_client import Rest, contract, refused
+from tests.app.clients.rest_client import RestClient, contract, status_and_code
 from tests.app.service import Service, serving
 from tests.waiting import within
 from tests.wiki import Wiki
@@ -25,8 +25,8 @@ WORD = {"old_text": "Text", "new_text": "Word"}
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
 def test_the_committed_contract_is_current() -> None:
@@ -40,7 +40,7 @@ async def test_the_contract_is_served_without_a_credential(service: Service) -> 
     assert (await service.http.get(f"{PATH}/health")).json() == {"status": "ok"}
 
 
-async def test_a_client_that_has_the_page_gets_not_modified(rest: Rest, wiki: Wiki) -> None:
+async def test_a_client_that_has_the_page_gets_not_modified(rest: RestClient, wiki: Wiki) -> None:
     created = await rest.post("/pages", PAGE)
     tag = created.headers["etag"]
     known = await rest.get("/pages/austin", headers={"if-none-match": f'"x", W/{tag}'})
@@ -55,32 +55,32 @@ async def test_a_client_that_has_the_page_gets_not_modified(rest: Rest, wiki: Wi
 
 
 @pytest.mark.parametrize("change", ["/edit", "/restore", "/archive", "/unarchive", "DELETE"])
-async def test_a_write_to_an_old_version_is_refused_with_the_current_one(rest: Rest, change: str) -> None:
+async def test_a_write_to_an_old_version_is_refused_with_the_current_one(rest: RestClient, change: str) -> None:
     old = (await rest.post("/pages", PAGE)).headers["etag"]
     new = (await rest.post("/pages/austin/edit", {"old_text": "Text", "new_text": "My Text"})).headers["etag"]
     method, path = ("DELETE", "") if change == "DELETE" else ("POST", change)
     body = {"/edit": WORD, "/restore": {"version": 1}}.get(change)
     for tag in (old, '"1"', '"never"', "*, " + old):
         stale = await rest.ask(method, f"/pages/austin{path}", json=body, headers={"if-match": tag})
-        assert refused(stale) == (412, "PRECONDITION_FAILED")
+        assert status_and_code(stale) == (412, "PRECONDITION_FAILED")
         assert stale.json()["current_version"] == 2
     done = await rest.ask(method, f"/pages/austin{path}", json=body, headers={"if-match": f"{old}, {new}"})
     assert done.status_code == 200
 
 
-async def test_a_stale_expected_version_is_a_conflict(rest: Rest) -> None:
-    await rest.page("Austin")
+async def test_a_stale_expected_version_is_a_conflict(rest: RestClient) -> None:
+    await rest.create_page("Austin")
     await rest.post("/pages/austin/edit", WORD | {"expected_version": 1})
     stale = await rest.post("/pages/austin/edit", {"old_text": "Word", "new_text": "x", "expected_version": 1})
-    assert refused(stale) == (409, "CONFLICT")
+    assert status_and_code(stale) == (409, "CONFLICT")
     assert stale.json()["current_version"] == 2
     both = await rest.post("/pages/austin/restore", {"version": 1, "expected_version": 1}, headers={"if-match": '"2"'})
-    assert refused(both) == (422, "BAD_USER_INPUT")
+    assert status_and_code(both) == (422, "BAD_USER_INPUT")
     taken = await rest.post("/pages", PAGE | {"slug": "austin"})
-    assert refused(taken) == (409, "SLUG_TAKEN")
+    assert status_and_code(taken) == (409, "SLUG_TAKEN")
 
 
-async def test_of_concurrent_edits_to_a_version_only_the_first_succeeds(rest: Rest) -> None:
+async def test_of_concurrent_edits_to_a_version_only_the_first_succeeds(rest: RestClient) -> None:
     tag = (await rest.post("/pages", PAGE)).headers["etag"]
     edits = [WORD | {"new_text": f"Word {n}"} for n in range(6)]
     answers = await asyncio.gather(
@@ -90,7 +90,7 @@ async def test_of_concurrent_edits_to_a_version_only_the_first_succeeds(rest: Re
     assert (await rest.get("/pages/austin")).json()["version"] == 2
 
 
-async def test_a_write_with_an_idempotency_key_is_executed_once(rest: Rest, wiki: Wiki) -> None:
+async def test_a_write_with_an_idempotency_key_is_executed_once(rest: RestClient, wiki: Wiki) -> None:
     key = {"idempotency-key": "01a2"}
     first = await rest.post("/pages", PAGE, headers=key)
     await rest.post("/pages/austin/edit", WORD)
@@ -99,22 +99,28 @@ async def test_a_write_with_an_idempotency_key_is_executed_once(rest: Rest, wiki
     assert again.headers["idempotency-replayed"] == "true"
     for name in ("location", "etag"):
         assert again.headers[name] == first.headers[name]
-    assert refused(await rest.post("/pages", PAGE | {"title": "B"}, headers=key)) == (422, "IDEMPOTENCY_KEY_REUSED")
-    assert refused(await rest.post("/pages", PAGE, headers={"idempotency-key": "a b"})) == (422, "BAD_USER_INPUT")
+    assert status_and_code(await rest.post("/pages", PAGE | {"title": "B"}, headers=key)) == (
+        422,
+        "IDEMPOTENCY_KEY_REUSED",
+    )
+    assert status_and_code(await rest.post("/pages", PAGE, headers={"idempotency-key": "a b"})) == (
+        422,
+        "BAD_USER_INPUT",
+    )
     assert len(await wiki.rows("pages")) == 1
 
 
-async def test_a_failed_request_with_an_idempotency_key_can_be_retried(rest: Rest, wiki: Wiki) -> None:
+async def test_a_failed_request_with_an_idempotency_key_can_be_retried(rest: RestClient, wiki: Wiki) -> None:
     key = {"idempotency-key": "01a3"}
     missing = await rest.post("/pages", PAGE | {"related": ["b"]}, headers=key)
-    assert refused(missing) == (422, "BAD_USER_INPUT")
+    assert status_and_code(missing) == (422, "BAD_USER_INPUT")
     assert await wiki.rows("pages") == []
-    await rest.page("B")
+    await rest.create_page("B")
     created = await rest.post("/pages", PAGE | {"related": ["b"]}, headers=key)
     assert (created.status_code, created.json()["related"]) == (201, ["b"])
 
 
-async def test_equal_sources_are_stored_once_listed_and_read(rest: Rest, wiki: Wiki) -> None:
+async def test_equal_sources_are_stored_once_listed_and_read(rest: RestClient, wiki: Wiki) -> None:
     given = {"kind": "document", "ref": "a", "content": "One.", "captured_at": "2026-01-02T03:04:05+01:00",
              "metadata": {"city": "Austin"}}  # fmt: skip
     first, again = await rest.post("/sources", given), await rest.post("/sources", given)
@@ -129,14 +135,14 @@ async def test_equal_sources_are_stored_once_listed_and_read(rest: Rest, wiki: W
     next_page = (await rest.get(f"/sources?kind=document&limit=1&cursor={listed['next']}")).json()
     assert [source["version"] for source in next_page["items"]] == [1]
     assert (await rest.get("/sources?kind=url")).json() == {"items": [], "next": None}
-    page = (await rest.page("Austin"))["id"]
-    assert refused(await rest.get(f"/sources/{page}")) == (404, "NOT_FOUND")
+    page = (await rest.create_page("Austin"))["id"]
+    assert status_and_code(await rest.get(f"/sources/{page}")) == (404, "NOT_FOUND")
 
 
-async def test_a_search_finds_pages_by_their_text(rest: Rest) -> None:
-    await rest.page("Austin", content="Brisket is smoked here.", tags=["food"])
-    await rest.page("Lisbon", content="No brisket at all.")
-    await rest.page("Smoke", "concept", content="Of brisket.")
+async def test_a_search_finds_pages_by_their_text(rest: RestClient) -> None:
+    await rest.create_page("Austin", content="Brisket is smoked here.", tags=["food"])
+    await rest.create_page("Lisbon", content="No brisket at all.")
+    await rest.create_page("Smoke", "concept", content="Of brisket.")
     found = (await rest.get("/search?q=brisket&type=topic&limit=1")).json()
     more = (await rest.get(f"/search?q=brisket&type=topic&limit=1&cursor={found['next']}")).json()
     assert {hit["slug"] for hit in found["items"] + more["items"]} == {"austin", "lisbon"}
@@ -147,10 +153,10 @@ async def test_a_search_finds_pages_by_their_text(rest: Rest) -> None:
 
 
 async def test_a_search_without_results_offers_mentioned_names_without_a_page(
-    statements: list[str], wiki: Wiki, rest: Rest
+    statements: list[str], wiki: Wiki, rest: RestClient
 ) -> None:
     await record_mention(wiki.database, wiki.scope, name="Chef João", source_id=await wiki.add_source())
-    await rest.page("Lisbon", content="The records of the tavern.")
+    await rest.create_page("Lisbon", content="The records of the tavern.")
     statements.clear()
     found = (await rest.get("/search?q=who+is+chef+joao")).json()
     assert sum("FROM mentions" in sql for sql in statements) == 1
@@ -164,8 +170,8 @@ async def test_a_search_without_results_offers_mentioned_names_without_a_page(
     assert not any("FROM mentions" in sql for sql in statements)
 
 
-async def test_the_wiki_is_exported_as_a_zip(rest: Rest) -> None:
-    await rest.page("Austin")
+async def test_the_wiki_is_exported_as_a_zip(rest: RestClient) -> None:
+    await rest.create_page("Austin")
     answer = await rest.get("/export.zip")
     assert answer.headers["content-type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(answer.content)) as files:
@@ -183,9 +189,9 @@ async def test_the_wiki_is_exported_as_a_zip(rest: Rest) -> None:
     ],
 )
 async def test_a_read_takes_one_statement_and_one_more_to_find_its_page(
-    statements: list[str], rest: Rest, path: str, statement_count: int
+    statements: list[str], rest: RestClient, path: str, statement_count: int
 ) -> None:
-    await rest.page("Austin")
+    await rest.create_page("Austin")
     await rest.get(path)
     statements.clear()
     assert (await rest.get(path)).status_code == 200
@@ -238,11 +244,11 @@ ERRORS: list[tuple[int, str, str, str, dict[str, Any]]] = [
 ]
 
 
-async def test_each_error_has_its_status_and_code(rest: Rest) -> None:
+async def test_each_error_has_its_status_and_code(rest: RestClient) -> None:
     for status, code, method, path, given in ERRORS:
         headers = {"content-type": "application/json"} | given.get("headers", {})
         answer = await rest.ask(method, path, **given | {"headers": headers})
-        assert refused(answer) == (status, code), (path, answer.text)
+        assert status_and_code(answer) == (status, code), (path, answer.text)
 
 
 async def test_the_allow_header_lists_the_methods_of_a_path(service: Service) -> None:
@@ -254,7 +260,7 @@ async def test_the_allow_header_lists_the_methods_of_a_path(service: Service) ->
         assert (await service.http.put(PATH + path)).headers["allow"] == allowed
 
 
-async def test_the_log_does_not_contain_the_slug_of_a_page(rest: Rest, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_the_log_does_not_contain_the_slug_of_a_page(rest: RestClient, capfd: pytest.CaptureFixture[str]) -> None:
     await rest.get("/pages/secret-merger/history")
     logged = capfd.readouterr().err
     assert "/api/wiki/pages/{slug}/history" in logged
@@ -263,18 +269,18 @@ async def test_the_log_does_not_contain_the_slug_of_a_page(rest: Rest, capfd: py
 
 async def test_a_request_without_a_credential_is_refused_before_its_body_is_read(service: Service) -> None:
     answer = await service.http.post(f"{PATH}/pages", content=b"{")
-    assert refused(answer) == (401, "UNAUTHENTICATED")
+    assert status_and_code(answer) == (401, "UNAUTHENTICATED")
     assert answer.headers["www-authenticate"].startswith("Bearer")
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_validation_errors_name_their_field(rest: Rest) -> None:
+async def test_validation_errors_name_their_field(rest: RestClient) -> None:
     body = (await rest.post("/pages", PAGE | {"title": 7, "tags": [""]})).json()
     assert body["field"] == "title"
     assert [fault["field"] for fault in body["errors"]] == ["title", "tags.0"]
     many = await rest.post("/pages", {str(n): n for n in range(100_000)})
     assert (many.status_code, len(many.json()["errors"])) == (422, 1)
-    await rest.page("Austin")
+    await rest.create_page("Austin")
     assert (await rest.post("/pages/austin/edit", WORD | {"section": "none"})).status_code in (404, 422)
     long = await rest.post("/pages/austin/edit", WORD | {"edit_summary": "\0"})
     assert (long.status_code, long.json()["field"]) == (422, "edit_summary")
@@ -282,26 +288,26 @@ async def test_validation_errors_name_their_field(rest: Rest) -> None:
 
 async def test_a_client_over_its_limit_is_told_when_to_retry(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, credential_rate=1, credential_burst=400) as service:
-        rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+        rest = RestClient(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
         answers = [await rest.get("/pages?limit=100") for _ in range(8)]
-        assert refused(answers[-1]) == (429, "THROTTLED")
+        assert status_and_code(answers[-1]) == (429, "THROTTLED")
         assert int(answers[-1].headers["retry-after"]) == answers[-1].json()["retry_after"] >= 1
 
 
 async def test_a_request_that_times_out_writes_nothing(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, request_timeout=0.2) as service:
-        rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+        rest = RestClient(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
         async with wiki.connection.transaction():
             await wiki.connection.execute("SELECT 1 FROM owners FOR UPDATE")
             answer = await rest.post("/pages", PAGE)
-        assert (*refused(answer), answer.json()["writes"]) == (504, "TIMEOUT", 0)
+        assert (*status_and_code(answer), answer.json()["writes"]) == (504, "TIMEOUT", 0)
     assert await wiki.rows("pages") == []
 
 
 async def test_imports_have_their_own_timeout(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     for times, status in (({"request_timeout": 0.2}, 200), ({"import_timeout": 0.2}, 504)):
         async with serving(dsn, tmp_path, **times) as service:
-            rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+            rest = RestClient(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
             kind = {"content-type": "application/jsonl"}
             async with wiki.connection.transaction():
                 await wiki.connection.execute("SELECT 1 FROM owners FOR UPDATE")
@@ -313,7 +319,7 @@ async def test_imports_have_their_own_timeout(dsn: str, tmp_path: Path, wiki: Wi
         await wiki.connection.execute("DELETE FROM pages")
 
 
-async def test_an_import_continues_when_its_client_is_gone(rest: Rest, wiki: Wiki) -> None:
+async def test_an_import_continues_when_its_client_is_gone(rest: RestClient, wiki: Wiki) -> None:
     kind = {"content-type": "application/jsonl"}
     async with wiki.connection.transaction():
         await wiki.connection.execute("SELECT 1 FROM owners FOR UPDATE")
@@ -326,8 +332,8 @@ async def test_an_import_continues_when_its_client_is_gone(rest: Rest, wiki: Wik
     assert (again["created"], again["unchanged"]) == (0, 1)
 
 
-async def test_long_answers_are_compressed_for_clients_that_accept_gzip(rest: Rest) -> None:
-    await rest.page("Austin", content="Text. " * 1000)
+async def test_long_answers_are_compressed_for_clients_that_accept_gzip(rest: RestClient) -> None:
+    await rest.create_page("Austin", content="Text. " * 1000)
     plain = await rest.get("/pages/austin", headers={"accept-encoding": "identity"})
     short = await rest.get("/pages/austin", headers={"accept-encoding": "gzip"})
     assert short.headers["content-encoding"] == "gzip"
@@ -341,8 +347,8 @@ async def test_health_has_no_parameters(service: Service) -> None:
     assert answer.json()["detail"] == 'There is no query parameter "deep" here. This path has none.'
 
 
-async def test_head_is_get_without_a_body(service: Service, token: str, rest: Rest) -> None:
-    await rest.page("Austin")
+async def test_head_is_get_without_a_body(service: Service, token: str, rest: RestClient) -> None:
+    await rest.create_page("Austin")
     bearer = {"authorization": f"Bearer {token}"}
     for path in ("/pages/austin", "/pages", "/openapi.json", "/health"):
         got = await service.http.get(PATH + path, headers=bearer)
@@ -353,16 +359,16 @@ async def test_head_is_get_without_a_body(service: Service, token: str, rest: Re
     assert (await service.http.head(PATH + "/pages/nobody", headers=bearer)).status_code == 404
 
 
-async def test_a_timestamp_must_be_an_iso_date(rest: Rest) -> None:
+async def test_a_timestamp_must_be_an_iso_date(rest: RestClient) -> None:
     source = {"kind": "document", "ref": "r", "content": "c"}
     for moment in ("0000", "1700000000", 1700000000, "yesterday"):
         answer = await rest.post("/sources", source | {"captured_at": moment})
-        assert (*refused(answer), answer.json()["field"]) == (422, "BAD_USER_INPUT", "captured_at")
+        assert (*status_and_code(answer), answer.json()["field"]) == (422, "BAD_USER_INPUT", "captured_at")
     assert (await rest.post("/sources", source | {"captured_at": "2026-11-20T10:00:00+01:00"})).status_code == 201
 
 
-async def test_an_invalid_if_match_header_fails_the_precondition(rest: Rest) -> None:
-    await rest.page("Austin")
+async def test_an_invalid_if_match_header_fails_the_precondition(rest: RestClient) -> None:
+    await rest.create_page("Austin")
     answer = await rest.post("/pages/austin/archive", headers={"if-match": "nonsense"})
-    assert refused(answer) == (412, "PRECONDITION_FAILED")
+    assert status_and_code(answer) == (412, "PRECONDITION_FAILED")
     assert "Read it" in answer.json()["detail"]

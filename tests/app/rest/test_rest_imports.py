@@ -13,7 +13,7 @@ from app.rest.routes import imports
 from content.notes.note_texts import to_markdown
 from content.notes.notes import Note
 from db.scope import Role
-from tests.app.clients.rest_client import Rest, refused
+from tests.app.clients.rest_client import RestClient, status_and_code
 from tests.app.service import Service, serving
 from tests.waiting import within
 from tests.wiki import Wiki, check, close_wiki, open_wiki
@@ -23,8 +23,8 @@ NOTES = {"A.md": "See [[B]].", "folder/B.md": "---\ntags: [x]\n---\nText.", "../
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
 def zipped(notes: Mapping[str, str]) -> bytes:
@@ -35,7 +35,7 @@ def zipped(notes: Mapping[str, str]) -> bytes:
     return file.getvalue()
 
 
-async def test_a_zip_is_imported_as_pages_and_importing_it_again_changes_nothing(rest: Rest, wiki: Wiki) -> None:
+async def test_a_zip_is_imported_as_pages_and_importing_it_again_changes_nothing(rest: RestClient, wiki: Wiki) -> None:
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     report = answer.json()
     assert answer.status_code == 200
@@ -47,8 +47,8 @@ async def test_a_zip_is_imported_as_pages_and_importing_it_again_changes_nothing
     await check(wiki)
 
 
-async def test_importing_an_export_into_its_own_wiki_creates_no_page(rest: Rest) -> None:
-    await rest.page("Austin", content="Hot. [[Bats]]", tags=["us"])
+async def test_importing_an_export_into_its_own_wiki_creates_no_page(rest: RestClient) -> None:
+    await rest.create_page("Austin", content="Hot. [[Bats]]", tags=["us"])
     exported = (await rest.get("/export.zip")).content
     await rest.ask("DELETE", "/pages/austin")
     report = (await rest.ask("POST", "/import", content=exported, headers=ZIP)).json()
@@ -57,7 +57,7 @@ async def test_importing_an_export_into_its_own_wiki_creates_no_page(rest: Rest)
 
 
 async def test_an_export_reports_an_unwritable_page_and_contains_the_rest(
-    rest: Rest, monkeypatch: pytest.MonkeyPatch
+    rest: RestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(note: Note) -> str:
         if note.title == "Austin":
@@ -65,7 +65,7 @@ async def test_an_export_reports_an_unwritable_page_and_contains_the_rest(
         return to_markdown(note)
 
     for title in ("Austin", "Boston"):
-        await rest.page(title)
+        await rest.create_page(title)
     monkeypatch.setattr("resolvers.import_export.disk.targets.to_markdown", failing)
     answer = await rest.get("/export.zip")
     assert (answer.status_code, answer.headers["x-cairn-export-missing"]) == (207, "1")
@@ -76,51 +76,56 @@ async def test_an_export_reports_an_unwritable_page_and_contains_the_rest(
     assert "it is too hot" in error["message"]
 
 
-async def test_json_lines_are_imported(rest: Rest) -> None:
+async def test_json_lines_are_imported(rest: RestClient) -> None:
     lines = b'{"title": "Austin", "body": "Hot."}\n{"title": 7}\n'
     for kind in ("application/jsonl", "application/x-ndjson; charset=utf-8"):
         report = (await rest.ask("POST", "/import", content=lines, headers={"content-type": kind})).json()
         assert (report["created"] + report["unchanged"], report["failed"]) == (1, 1)
 
 
-async def test_a_file_that_is_not_a_zip_is_refused(rest: Rest) -> None:
+async def test_a_file_that_is_not_a_zip_is_refused(rest: RestClient) -> None:
     for content in (b"", b"PK", b"\xff" * 1000, zipped({"A.md": "x"})[:-30]):
         answer = await rest.ask("POST", "/import", content=content, headers=ZIP)
-        assert refused(answer) == (422, "BAD_USER_INPUT")
+        assert status_and_code(answer) == (422, "BAD_USER_INPUT")
     assert not imports.running_imports
 
 
-async def test_imports_of_other_media_types_or_by_readers_are_refused(rest: Rest, service: Service, wiki: Wiki) -> None:
+async def test_imports_of_other_media_types_or_by_readers_are_refused(
+    rest: RestClient, service: Service, wiki: Wiki
+) -> None:
     for kind in ({}, {"content-type": "text/markdown"}):
         answer = await rest.ask("POST", "/import", content=b"# A", headers=kind)
-        assert refused(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
+        assert status_and_code(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
     packed = {"content-type": "application/jsonl", "content-encoding": "gzip"}
     answer = await rest.ask("POST", "/import", content=b"\x1f\x8b", headers=packed)
-    assert refused(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
-    reader = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
-    assert refused(await reader.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)) == (403, "FORBIDDEN")
+    assert status_and_code(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    reader = RestClient(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER))
+    assert status_and_code(await reader.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)) == (
+        403,
+        "FORBIDDEN",
+    )
 
 
 async def test_the_size_of_an_upload_and_of_its_unpacked_files_is_limited(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, max_import=10_000) as service:
-        rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+        rest = RestClient(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
         for content in (b"x" * 10_001, zipped({f"{n}.md": "x" * 90_000 for n in range(9)})):
             answer = await rest.ask("POST", "/import", content=content, headers=ZIP)
-            assert refused(answer) == (413, "LIMIT_EXCEEDED")
+            assert status_and_code(answer) == (413, "LIMIT_EXCEEDED")
     assert await wiki.rows("pages") == []
 
 
-async def test_concurrent_imports_of_a_tenant_are_limited(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_imports_of_a_tenant_are_limited(rest: RestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "IMPORTS_PER_TENANT", 0)
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
-    assert (*refused(answer), answer.headers["retry-after"]) == (503, "UNAVAILABLE", "1")
+    assert (*status_and_code(answer), answer.headers["retry-after"]) == (503, "UNAVAILABLE", "1")
 
 
 async def test_slow_uploads_do_not_block_imports_of_other_tenants(
-    service: Service, wiki: Wiki, dsn: str, rest: Rest
+    service: Service, wiki: Wiki, dsn: str, rest: RestClient
 ) -> None:
     stranger, coming = await open_wiki(dsn), asyncio.Event()
-    other = Rest(service.http, service.token(stranger.scope.tenant_id, stranger.scope.owner_id))
+    other = RestClient(service.http, service.token(stranger.scope.tenant_id, stranger.scope.owner_id))
 
     async def trickle() -> AsyncIterator[bytes]:
         yield b'{"title": "Austin", '
@@ -136,7 +141,7 @@ async def test_slow_uploads_do_not_block_imports_of_other_tenants(
         while imports.running_imports[wiki.scope.tenant_id] < imports.IMPORTS_PER_TENANT:
             await asyncio.sleep(0.01)
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
-    assert refused(answer) == (503, "UNAVAILABLE")
+    assert status_and_code(answer) == (503, "UNAVAILABLE")
     answer = await other.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     assert answer.status_code == 200, answer.text
     coming.set()
@@ -157,7 +162,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_a_malicious_zip_is_reported_and_harms_nothing(rest: Rest, wiki: Wiki, name: str) -> None:
+async def test_a_malicious_zip_is_reported_and_harms_nothing(rest: RestClient, wiki: Wiki, name: str) -> None:
     answer = await rest.ask("POST", "/import", content=HOSTILE[name], headers=ZIP)
     assert answer.status_code in (200, 422)
     if answer.status_code == 200:
@@ -166,8 +171,8 @@ async def test_a_malicious_zip_is_reported_and_harms_nothing(rest: Rest, wiki: W
     await check(wiki)
 
 
-async def test_an_export_contains_page_history_on_request(rest: Rest) -> None:
-    await rest.page("Austin", content="Hot.")
+async def test_an_export_contains_page_history_on_request(rest: RestClient) -> None:
+    await rest.create_page("Austin", content="Hot.")
     without_history, with_history = [
         zipfile.ZipFile(io.BytesIO((await rest.get(f"/export.zip{query}")).content)).namelist()
         for query in ("", "?history=true")
@@ -178,7 +183,7 @@ async def test_an_export_contains_page_history_on_request(rest: Rest) -> None:
     assert len(with_history) == len(without_history) + 1
 
 
-async def test_an_import_reports_its_format_skipped_files_and_warnings(rest: Rest) -> None:
+async def test_an_import_reports_its_format_skipped_files_and_warnings(rest: RestClient) -> None:
     page = "A page 0123456789abcdef0123456789abcdef"
     archive = zipped({f"{page}.md": "# A page\n\nText.", f"{page}/oven.png": "PNG", "Tasks.csv": "Name\n"})
     report = (await rest.ask("POST", "/import", content=archive, headers=ZIP)).json()

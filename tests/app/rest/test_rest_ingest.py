@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.context import Context
 from schema.root import make_engine
-from tests.app.clients.rest_client import Rest, refused
+from tests.app.clients.rest_client import RestClient, status_and_code
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -17,16 +17,16 @@ ADDRESS = "https://kilns.example/manual%20one.html?x=1"
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
-async def upload(rest: Rest, data: bytes, media_type: str = "text/html", **query: str) -> Any:
+async def upload(rest: RestClient, data: bytes, media_type: str = "text/html", **query: str) -> Any:
     headers = {"authorization": f"Bearer {rest.token}", "content-type": media_type}
     return await rest.http.post("/api/wiki/ingest", params=query, content=data, headers=headers)
 
 
-async def test_an_ingested_file_is_returned_unchanged_as_a_download(rest: Rest) -> None:
+async def test_an_ingested_file_is_returned_unchanged_as_a_download(rest: RestClient) -> None:
     created = await upload(rest, PAGE, category="reference", address=ADDRESS)
     assert created.status_code == 201
     body = created.json()
@@ -44,26 +44,31 @@ async def test_an_ingested_file_is_returned_unchanged_as_a_download(rest: Rest) 
     assert headers["content-security-policy"].startswith("sandbox;")
 
 
-async def test_an_invalid_upload_stores_nothing(rest: Rest, wiki: Wiki) -> None:
+async def test_an_invalid_upload_stores_nothing(rest: RestClient, wiki: Wiki) -> None:
     answer = await upload(rest, PAGE)
-    assert (refused(answer), answer.json()["field"]) == ((422, "BAD_USER_INPUT"), "category")
-    assert refused(await upload(rest, b"", category="source")) == (422, "BAD_USER_INPUT")
-    assert refused(await upload(rest, b"x" * 8_000_001, category="source"))[0] == 413
+    assert (status_and_code(answer), answer.json()["field"]) == ((422, "BAD_USER_INPUT"), "category")
+    assert status_and_code(await upload(rest, b"", category="source")) == (422, "BAD_USER_INPUT")
+    assert status_and_code(await upload(rest, b"x" * 8_000_001, category="source"))[0] == 413
     assert await wiki.rows("sources") == await wiki.rows("blobs", "1") == []
 
 
 @pytest.mark.parametrize("address", ["http://[tides", "notes://[tides", "https://a\u2100b/x"])
-async def test_an_address_that_is_not_quite_a_url_is_stored_as_it_is(rest: Rest, wiki: Wiki, address: str) -> None:
+async def test_an_address_that_is_not_quite_a_url_is_stored_as_it_is(
+    rest: RestClient, wiki: Wiki, address: str
+) -> None:
     answer = await upload(rest, b"Low at six.", category="source", address=address)
     assert answer.status_code == 201, answer.text
     assert (await wiki.row("sources"))["ref"] == address
 
 
-async def test_the_original_of_an_unknown_or_text_source_is_not_found(rest: Rest) -> None:
-    assert refused(await rest.get("/sources/01900000-0000-7000-8000-000000000000/original")) == (404, "NOT_FOUND")
+async def test_the_original_of_an_unknown_or_text_source_is_not_found(rest: RestClient) -> None:
+    assert status_and_code(await rest.get("/sources/01900000-0000-7000-8000-000000000000/original")) == (
+        404,
+        "NOT_FOUND",
+    )
     created = await rest.post("/sources", {"kind": "document", "ref": "a", "content": "A."})
     assert created.json()["original"] is None
-    assert refused(await rest.get(f"/sources/{created.json()['id']}/original")) == (404, "NOT_FOUND")
+    assert status_and_code(await rest.get(f"/sources/{created.json()['id']}/original")) == (404, "NOT_FOUND")
 
 
 async def test_graphql_returns_stored_and_flagged_passages(wiki: Wiki) -> None:

@@ -10,14 +10,14 @@ from db.scope import Actor, ActorKind
 from resolvers.proposals.decisions import decline_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from tests.app.clients.agents import agent
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service
 from tests.wiki import Wiki
 
 
 @pytest.fixture
-def rest(service: Service, token: str) -> Rest:
-    return Rest(service.http, token)
+def rest(service: Service, token: str) -> RestClient:
+    return RestClient(service.http, token)
 
 
 async def set_policy(wiki: Wiki, policy: Policy) -> None:
@@ -25,8 +25,8 @@ async def set_policy(wiki: Wiki, policy: Policy) -> None:
     await wiki.connection.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
 
 
-async def test_a_write_under_review_becomes_an_open_proposal(rest: Rest, wiki: Wiki) -> None:
-    await rest.page("Ledger", content="It runs on Postgres.")
+async def test_a_write_under_review_becomes_an_open_proposal(rest: RestClient, wiki: Wiki) -> None:
+    await rest.create_page("Ledger", content="It runs on Postgres.")
     await set_policy(wiki, Policy.REVIEW)
     edit = {"old_text": "Postgres", "new_text": "MySQL"}
     key = {"Idempotency-Key": "once"}
@@ -43,8 +43,8 @@ async def test_a_write_under_review_becomes_an_open_proposal(rest: Rest, wiki: W
     assert (await rest.post("/pages/ledger/supersede", superseding)).json()["proposal_id"]
 
 
-async def test_proposals_are_created_accepted_and_withdrawn(rest: Rest, wiki: Wiki) -> None:
-    await rest.page("Ledger", content="It runs on Postgres.")
+async def test_proposals_are_created_accepted_and_withdrawn(rest: RestClient, wiki: Wiki) -> None:
+    await rest.create_page("Ledger", content="It runs on Postgres.")
     why = {"why": "The team moved.", "evidence": ["document:minutes"], "significance": "high"}
     assert (await rest.post("/proposals", why)).status_code == 422
     edit = {"slug": "ledger", "old_text": "Postgres", "new_text": "MySQL"}
@@ -69,7 +69,7 @@ async def test_an_agent_reads_why_its_proposal_was_declined(service: Service, to
     async with agent(service, token) as mcp_agent:
         await mcp_agent.call("wiki_create", title="Ledger", type="topic", content="It runs on Postgres.")
         await set_policy(wiki, Policy.REVIEW)
-        _, text = await mcp_agent.refused("wiki_edit", page="ledger", old_text="Postgres", new_text="MySQL")
+        _, text = await mcp_agent.expect_error("wiki_edit", page="ledger", old_text="Postgres", new_text="MySQL")
         assert "wiki_proposals" in text
         (row,) = await wiki.rows("proposals")
         reviewer = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))

@@ -101,7 +101,7 @@ async def test_a_browser_shows_the_reference_in_its_own_style(service: Service, 
             browser.open(f"{service.url}{PATH}/docs#createPage")
             browser.wait_for("document.querySelector('#createPage') !== null")
             assert browser.run("getComputedStyle(document.body).maxWidth") == "960px"
-            assert [url for url in browser.requested() if not url.startswith(service.url)] == []
-            assert browser.complaints() == []
+            assert [url for url in browser.requested_urls() if not url.startswith(service.url)] == []
+            assert browser.errors() == []
 
     await asyncio.to_thread(check_page)

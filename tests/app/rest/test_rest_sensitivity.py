@@ -11,7 +11,7 @@ from resolvers.auth.api_keys import create_api_key
 from resolvers.auth.owners import Grant, OwnerKind, WikiSettings, create_owner, grant, update_wiki_settings
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, delete_page
-from tests.app.clients.rest_client import Rest
+from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -41,7 +41,7 @@ async def test_rest_and_exports_show_no_secret_to_a_guest(guest: Any, service: S
     gone = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Zanzibar two", metadata=secret))
     await delete_page(wiki.database, wiki.scope, gone.page_id)
     http, headers = guest
-    own = Rest(service.http, token)
+    own = RestClient(service.http, token)
     guest_texts = ""
     paths_with_secrets = 0
     for path in PATHS:

@@ -20,10 +20,10 @@ async def test_page_changes_are_sent_as_events(service: Service, wiki: Wiki, tok
     followed = PAGE_CHANGED.replace("(pageId", "(initial: true, pageId")
     async with open_events(service, token, followed, page=page) as stream:
         assert stream.response.headers["content-type"] == "text/event-stream; charset=utf-8"
-        assert (await stream.event())["kind"] == "RESYNC"
+        assert (await stream.next_event())["kind"] == "RESYNC"
         await update_page(wiki.database, wiki.scope, page, title="Austin, Texas")
         shown = {"kind": "RENAMED", "pageId": page, "version": 2, "page": {"title": "Austin, Texas"}}
-        assert await stream.event() == shown
+        assert await stream.next_event() == shown
 
 
 async def test_a_query_sends_one_event_and_complete(service: Service, token: str) -> None:
@@ -95,7 +95,7 @@ async def test_a_subscription_without_a_stream_is_refused(service: Service, toke
 async def test_a_stream_ends_when_its_token_expires(service: Service, wiki: Wiki) -> None:
     short = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, ttl=2)
     async with open_events(service, short, INITIAL) as stream:
-        assert (await stream.event())["kind"] == "RESYNC"
+        assert (await stream.next_event())["kind"] == "RESYNC"
         kind, answer = await stream.next()
         assert answer is not None
         assert (kind, answer["errors"][0]["extensions"]["code"]) == ("next", "UNAUTHENTICATED")
@@ -106,7 +106,7 @@ async def test_the_number_of_streams_per_credential_is_limited(dsn: str, wiki: W
     async with serving(dsn, tmp_path, max_streams=1) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         async with open_events(service, token, INITIAL) as stream:
-            await stream.event()
+            await stream.next_event()
             async with open_events(service, token, INITIAL) as second:
                 assert (second.response.status_code, second.response.headers["retry-after"]) == (429, "1")
                 refused = orjson.loads(await second.response.aread())["errors"][0]["extensions"]
@@ -122,7 +122,7 @@ async def test_the_stream_of_a_disconnected_client_no_longer_counts(dsn: str, wi
                 for _ in range(100):
                     async with open_events(own, token, INITIAL) as stream:
                         if stream.response.status_code == 200:
-                            await stream.event()
+                            await stream.next_event()
                             break
                 else:
                     raise AssertionError("the stream of the disconnected client still counts")

@@ -16,7 +16,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic, announce, announce_job
 from resolvers.transactions.transaction import transaction
-from tests.app.clients.streaming import SOON, WIKI_CHANGED, initialised, open_events
+from tests.app.clients.streaming import SOON, WIKI_CHANGED, open_events, open_initialised_socket
 from tests.app.command_line import ServingCommand
 from tests.app.service import SECRET, Service, serving
 from tests.waiting import within
@@ -29,18 +29,22 @@ JOBS = "subscription { wikiCompileJobChanged { kind jobId job { status trigger }
 async def test_a_write_in_one_process_sends_events_in_another(
     service: Service, dsn: str, wiki: Wiki, token: str, tmp_path: Path
 ) -> None:
-    async with serving(dsn, tmp_path) as other, initialised(service, token) as here, initialised(other, token) as there:
+    async with (
+        serving(dsn, tmp_path) as other,
+        open_initialised_socket(service, token) as here,
+        open_initialised_socket(other, token) as there,
+    ):
         await here.subscribe(WIKI_CHANGED)
         await there.subscribe(WIKI_CHANGED)
         write = 'mutation { createWikiPage(input: {type: TOPIC, title: "Austin"}) { page { id } } }'
         page = (await other.ask(write, token))["data"]["createWikiPage"]["page"]["id"]
         shown = {"kind": "CREATED", "pageId": page, "version": 1, "page": {"title": "Austin", "status": "ACTIVE"}}
-        assert await here.event() == await there.event() == shown
+        assert await here.next_event() == await there.next_event() == shown
 
 
 async def test_the_progress_of_a_compile_job_is_streamed(service: Service, wiki: Wiki, token: str) -> None:
     tenant, owner, job = wiki.scope.tenant_id, wiki.scope.owner_id, new_id()
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         await socket.subscribe(JOBS)
         async with transaction(wiki.database) as connection:
             await connection.raw.execute(
@@ -49,13 +53,13 @@ async def test_the_progress_of_a_compile_job_is_streamed(service: Service, wiki:
             )
             announce_job(connection, tenant, owner, job, ChangeKind.CREATED)
         shown = {"kind": "CREATED", "jobId": str(job), "job": {"status": "PENDING", "trigger": "t"}}
-        assert await socket.event() == shown
+        assert await socket.next_event() == shown
         async with transaction(wiki.database) as connection:
             await connection.raw.execute(
                 "UPDATE compile_jobs SET status = 'running' WHERE tenant_id = $1 AND id = $2", tenant, job
             )
             announce_job(connection, tenant, owner, job)
-        assert (await socket.event())["job"]["status"] == "RUNNING"
+        assert (await socket.next_event())["job"]["status"] == "RUNNING"
 
 
 async def test_a_service_listens_before_it_serves(
@@ -75,15 +79,15 @@ async def test_a_service_listens_before_it_serves(
 
 
 async def test_clients_that_may_have_missed_events_are_told_to_resync(service: Service, wiki: Wiki, token: str) -> None:
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED)
         await wiki.connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cairn listening' "
             "AND datname = current_database()"
         )
-        assert await socket.event() == {"kind": "RESYNC", "pageId": None, "version": None, "page": None}
+        assert await socket.next_event() == {"kind": "RESYNC", "pageId": None, "version": None, "page": None}
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
-        assert (await socket.event())["kind"] == "CREATED"
+        assert (await socket.next_event())["kind"] == "CREATED"
 
 
 TERMINATE_BLOCKED = """
@@ -99,7 +103,7 @@ async def test_an_event_that_the_database_did_not_answer_is_read_again(
     change = ChangeEvent(
         wiki.scope.tenant_id, wiki.scope.owner_id, Topic.PAGES, ChangeKind.UPDATED, page, 1, datetime.now(UTC)
     )
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED)
         async with wiki.connection.transaction():
             await wiki.connection.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
@@ -108,7 +112,7 @@ async def test_an_event_that_the_database_did_not_answer_is_read_again(
             async with within("the event was not read"):
                 while not await wiki.connection.fetch(TERMINATE_BLOCKED):
                     await asyncio.sleep(0.01)
-        assert (await socket.event())["page"] == {"title": "Austin", "status": "ACTIVE"}
+        assert (await socket.next_event())["page"] == {"title": "Austin", "status": "ACTIVE"}
 
 
 async def test_a_slow_client_delays_no_other_client_and_gets_the_last_state(
@@ -116,17 +120,17 @@ async def test_a_slow_client_delays_no_other_client_and_gets_the_last_state(
 ) -> None:
     page = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="x" * 500_000))).page_id
     large = WIKI_CHANGED.replace("title", "title bodyMd")
-    async with initialised(service, token) as slow, initialised(service, token) as quick:
+    async with open_initialised_socket(service, token) as slow, open_initialised_socket(service, token) as quick:
         slow.connection.transport.pause_reading()
-        await slow.say(type="subscribe", id="1", payload={"query": large})
+        await slow.send(type="subscribe", id="1", payload={"query": large})
         await quick.subscribe(WIKI_CHANGED)
         for n in range(60):
             await update_page(wiki.database, wiki.scope, page, title=f"Austin {n}")
-            await quick.event()
+            await quick.next_event()
         slow.connection.transport.resume_reading()
         titles = []
         while not titles or titles[-1] != "Austin 59":
-            titles.append((await slow.event())["page"]["title"])
+            titles.append((await slow.next_event())["page"]["title"])
         assert len(titles) < 60
 
 
@@ -141,14 +145,14 @@ async def test_a_service_that_stops_ends_its_streams_and_does_not_wait_for_them(
             service = Service(url, http)
             token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
             async with (
-                initialised(service, token) as idle,
-                initialised(service, token) as socket,
+                open_initialised_socket(service, token) as idle,
+                open_initialised_socket(service, token) as socket,
                 open_events(service, token, INITIAL) as stream,
             ):
                 await socket.subscribe(WIKI_CHANGED)
-                await stream.event()
+                await stream.next_event()
                 process.process.send_signal(signal.SIGTERM)
                 with pytest.raises(AssertionError, match="the stream ended"):  # and is not complete
                     await stream.next()
-                assert [(await connection.closed())[0] for connection in (socket, idle)] == [1001, 1001]
+                assert [(await connection.wait_closed())[0] for connection in (socket, idle)] == [1001, 1001]
         assert await asyncio.to_thread(process.process.wait, SOON) == 0

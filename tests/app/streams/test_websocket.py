@@ -16,7 +16,7 @@ from resolvers.auth.owners import Grant, grant, revoke
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.sources.sources import SourceDraft, add_source
-from tests.app.clients.streaming import PAGE_CHANGED, SOON, WIKI_CHANGED, initialised, open_socket
+from tests.app.clients.streaming import PAGE_CHANGED, SOON, WIKI_CHANGED, open_initialised_socket, open_socket
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -33,30 +33,30 @@ async def test_an_event_contains_the_current_page_and_its_nested_fields(
 ) -> None:
     page, other = await create(wiki), await create(wiki, "Texas", body="Of [[Austin]].")
     nested = PAGE_CHANGED.replace("title", "title excerpt backlinks { totalCount nodes { title } }")
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         await socket.subscribe(PAGE_CHANGED, "flat", page=page)
         await socket.subscribe(nested, "deep", page=page)
         await update_page(wiki.database, wiki.scope, page, body="Hot.")
-        messages = [await socket.hear(), await socket.hear()]
+        messages = [await socket.receive(), await socket.receive()]
         answers = {message["id"]: message["payload"]["data"]["wikiPageChanged"] for message in messages}
         assert answers["flat"] == {"kind": "UPDATED", "pageId": page, "version": 2, "page": {"title": "Austin"}}
         backlinks = {"totalCount": 1, "nodes": [{"title": "Texas"}]}
         assert answers["deep"]["page"] == {"title": "Austin", "excerpt": "Hot.", "backlinks": backlinks}
         await update_page(wiki.database, wiki.scope, other, body="Nothing.")
-        await socket.silence()
+        await socket.check_nothing_sent()
 
 
 async def test_deleting_a_page_completes_its_subscription_and_not_that_of_the_wiki(
     service: Service, wiki: Wiki, token: str
 ) -> None:
     page = await create(wiki)
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         await socket.subscribe(PAGE_CHANGED, "page", page=page)
         await socket.subscribe(WIKI_CHANGED, "wiki")
         await add_source(wiki.database, wiki.scope, SourceDraft("document", "d", "Said."))
-        assert (await socket.event()) == {"kind": "EVIDENCE", "pageId": None, "version": None, "page": None}
+        assert (await socket.next_event()) == {"kind": "EVIDENCE", "pageId": None, "version": None, "page": None}
         await delete_page(wiki.database, wiki.scope, page)
-        messages = [await socket.hear() for _ in range(3)]
+        messages = [await socket.receive() for _ in range(3)]
         types_by_id = {id: [message["type"] for message in messages if message["id"] == id] for id in ("page", "wiki")}
         assert types_by_id == {"page": ["next", "complete"], "wiki": ["next"]}
         event = messages[0]["payload"]["data"].popitem()[1]
@@ -65,25 +65,25 @@ async def test_deleting_a_page_completes_its_subscription_and_not_that_of_the_wi
 
 async def test_a_write_that_is_rolled_back_sends_no_event(service: Service, wiki: Wiki, token: str) -> None:
     page = await create(wiki)
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED)
         await wiki.connection.execute("ALTER TABLE activity ADD CONSTRAINT unkept CHECK (action <> 'page.updated')")
         with pytest.raises(Exception, match="cannot hold"):
             await update_page(wiki.database, wiki.scope, page, title="Dallas")
         await wiki.connection.execute("ALTER TABLE activity DROP CONSTRAINT unkept")
         await create(wiki, "Houston")
-        assert (await socket.event())["kind"] == "CREATED"
+        assert (await socket.next_event())["kind"] == "CREATED"
 
 
 async def test_queries_and_mutations_are_answered_over_the_websocket(service: Service, token: str) -> None:
     create = 'mutation { createWikiPage(input: {type: TOPIC, title: "A"}) { page { version } } }'
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         for query, data in (("{ viewer { role } }", {"viewer": {"role": "ADMIN"}}),
                             (create, {"createWikiPage": {"page": {"version": 1}}})):  # fmt: skip
-            await socket.say(type="subscribe", id="same", payload={"query": query})
-            answer = await socket.hear()
+            await socket.send(type="subscribe", id="same", payload={"query": query})
+            answer = await socket.receive()
             assert (answer["id"], answer["type"], answer["payload"]["data"]) == ("same", "next", data)
-            assert await socket.hear() == {"id": "same", "type": "complete"}
+            assert await socket.receive() == {"id": "same", "type": "complete"}
 
 
 REFUSED = {
@@ -101,13 +101,13 @@ REFUSED = {
 
 
 async def test_an_invalid_operation_is_answered_with_an_error(service: Service, token: str) -> None:
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         for query, code in REFUSED.items():
-            await socket.say(type="subscribe", id="1", payload={"query": query})
-            message = await socket.hear()
+            await socket.send(type="subscribe", id="1", payload={"query": query})
+            message = await socket.receive()
             assert (message["type"], message["id"]) == ("error", "1")
             assert code in {error["extensions"]["code"] for error in message["payload"]}, query
-        await socket.silence()
+        await socket.check_nothing_sent()
 
 
 async def test_an_event_over_the_cost_limit_is_an_error_and_the_stream_continues(
@@ -115,18 +115,20 @@ async def test_an_event_over_the_cost_limit_is_an_error_and_the_stream_continues
 ) -> None:
     below = "children(limit: 100) { children(limit: 100) { children { id } } }"
     dear = f"subscription {{ wikiScopeChanged {{ page {{ {below} }} }} }}"
-    async with initialised(service, token) as socket:
-        await socket.say(type="subscribe", id="1", payload={"query": dear.replace("Changed", "Changed(initial: true)")})
-        assert (await socket.hear())["payload"]["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+    async with open_initialised_socket(service, token) as socket:
+        await socket.send(
+            type="subscribe", id="1", payload={"query": dear.replace("Changed", "Changed(initial: true)")}
+        )
+        assert (await socket.receive())["payload"]["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
         await create(wiki)
-        assert (await socket.hear())["type"] == "next"
+        assert (await socket.receive())["type"] == "next"
 
 
 async def test_only_admins_subscribe_to_compile_jobs(service: Service, wiki: Wiki) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
-    async with initialised(service, token) as socket:
-        await socket.say(type="subscribe", id="1", payload={"query": "subscription { wikiCompileJobChanged { at } }"})
-        assert (await socket.hear())["payload"][0]["extensions"]["code"] == "FORBIDDEN"
+    async with open_initialised_socket(service, token) as socket:
+        await socket.send(type="subscribe", id="1", payload={"query": "subscription { wikiCompileJobChanged { at } }"})
+        assert (await socket.receive())["payload"][0]["extensions"]["code"] == "FORBIDDEN"
 
 
 # -- permissions
@@ -137,42 +139,42 @@ async def test_a_revoked_grant_ends_the_stream_without_revealing_the_page(servic
     tenant, owner, guest = wiki.scope.tenant_id, wiki.scope.owner_id, friend.scope.owner_id
     await grant(wiki.database, tenant, owner_id=owner, grantee_id=guest, role=Grant.READER)
     page, theirs = await create(wiki), f'subscription {{ wikiScopeChanged(ownerId: "{owner}") {{ kind pageId }} }}'
-    async with initialised(service, service.token(tenant, guest, Role.MEMBER)) as socket:
+    async with open_initialised_socket(service, service.token(tenant, guest, Role.MEMBER)) as socket:
         await socket.subscribe(PAGE_CHANGED, "page", page=page)
         await socket.subscribe(theirs, "wiki")
         await update_page(wiki.database, wiki.scope, page, body="One.")
-        assert {(await socket.hear())["type"] for _ in range(2)} == {"next"}
+        assert {(await socket.receive())["type"] for _ in range(2)} == {"next"}
         await revoke(wiki.database, tenant, owner_id=owner, grantee_id=guest)
         await update_page(wiki.database, wiki.scope, page, body="Two.")
-        for message in [await socket.hear(), await socket.hear()]:
+        for message in [await socket.receive(), await socket.receive()]:
             assert (message["type"], message["payload"][0]["extensions"]["code"]) == ("error", "FORBIDDEN")
             assert page not in orjson.dumps(message).decode()
         await update_page(wiki.database, wiki.scope, page, body="Three.")
-        await socket.silence()
+        await socket.check_nothing_sent()
 
 
 async def test_another_tenant_gets_no_event_and_cannot_detect_a_page(service: Service, wiki: Wiki, dsn: str) -> None:
     page, stranger = await create(wiki), await open_wiki(dsn)
     token = service.token(stranger.scope.tenant_id, stranger.scope.owner_id, Role.ADMIN)
     refusals = []
-    async with initialised(service, token) as socket:
+    async with open_initialised_socket(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED, "own")
         for id in (page, str(stranger.scope.owner_id)):
-            await socket.say(type="subscribe", id="1", payload={"query": PAGE_CHANGED, "variables": {"page": id}})
-            refusals.append(await socket.hear())
+            await socket.send(type="subscribe", id="1", payload={"query": PAGE_CHANGED, "variables": {"page": id}})
+            refusals.append(await socket.receive())
         assert refusals[0] == refusals[1]
         await update_page(wiki.database, wiki.scope, page, body="Secret.")
-        await socket.silence()
+        await socket.check_nothing_sent()
         await create(stranger, "Mine")
-        assert (await socket.event())["page"]["title"] == "Mine"
+        assert (await socket.next_event())["page"]["title"] == "Mine"
     await close_wiki(stranger)
 
 
 async def test_a_connection_is_closed_when_its_token_expires(service: Service, wiki: Wiki) -> None:
     short = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, ttl=2)
-    async with initialised(service, short) as socket:
+    async with open_initialised_socket(service, short) as socket:
         await socket.subscribe(WIKI_CHANGED)
-        assert await socket.closed() == (4403, "The token has expired.")
+        assert await socket.wait_closed() == (4403, "The token has expired.")
 
 
 async def test_revoking_an_api_key_closes_its_connection(
@@ -181,10 +183,10 @@ async def test_revoking_an_api_key_closes_its_connection(
     monkeypatch.setattr("resolvers.auth.credentials.TTL", 0.2)
     scope = wiki.scope
     key = await create_api_key(wiki.database, scope.tenant_id, "k", Role.MEMBER, [scope.owner_id])
-    async with initialised(service, key.key) as socket:
+    async with open_initialised_socket(service, key.key) as socket:
         await socket.subscribe(WIKI_CHANGED)
         await revoke_api_key(wiki.database, scope.tenant_id, key.id)
-        assert await socket.closed() == (4403, "The API key has been revoked.")
+        assert await socket.wait_closed() == (4403, "The API key has been revoked.")
 
 
 async def test_a_revoked_grant_ends_queries_over_an_open_connection(service: Service, wiki: Wiki) -> None:
@@ -195,12 +197,12 @@ async def test_a_revoked_grant_ends_queries_over_an_open_connection(service: Ser
     ask = {"query": "{ recentWikiPages { title } }"}
     async with open_socket(service, x_cairn_owner=str(owner)) as socket:
         await socket.initialise(service.token(tenant, guest, Role.MEMBER))
-        await socket.say(type="subscribe", id="1", payload=ask)
-        assert (await socket.hear())["payload"]["data"] == {"recentWikiPages": [{"title": "Austin"}]}
-        assert (await socket.hear())["type"] == "complete"
+        await socket.send(type="subscribe", id="1", payload=ask)
+        assert (await socket.receive())["payload"]["data"] == {"recentWikiPages": [{"title": "Austin"}]}
+        assert (await socket.receive())["type"] == "complete"
         await revoke(wiki.database, tenant, owner_id=owner, grantee_id=guest)
-        await socket.say(type="subscribe", id="1", payload=ask)
-        assert (await socket.hear())["type"] == "error"
+        await socket.send(type="subscribe", id="1", payload=ask)
+        assert (await socket.receive())["type"] == "error"
 
 
 ORIGINS = {
@@ -232,7 +234,7 @@ async def test_the_authorization_header_authenticates_a_connection(service: Serv
 @pytest.mark.parametrize("protocol", ["graphql-ws", None])
 async def test_an_unsupported_subprotocol_is_refused(service: Service, protocol: str | None) -> None:
     async with open_socket(service, protocol) as socket:
-        assert (await socket.closed())[0] == 4406
+        assert (await socket.wait_closed())[0] == 4406
 
 
 MALFORMED_MESSAGES = [
@@ -249,47 +251,47 @@ MALFORMED_MESSAGES = [
 
 async def test_a_malformed_message_ends_the_connection(service: Service, token: str) -> None:
     for text in MALFORMED_MESSAGES:
-        async with initialised(service, token) as socket:
+        async with open_initialised_socket(service, token) as socket:
             await socket.connection.send(text)
-            assert (await socket.closed())[0] == 4400, text
+            assert (await socket.wait_closed())[0] == 4400, text
 
 
 async def test_a_client_without_a_credential_is_refused(service: Service) -> None:
     for credential in (None, "Bearer nonsense", "Basic abc", 7, "Bearer \x00"):
         async with open_socket(service) as socket:
-            await socket.say(type="connection_init", payload={"authorization": credential})
-            assert (await socket.closed())[0] == 4403, credential
+            await socket.send(type="connection_init", payload={"authorization": credential})
+            assert (await socket.wait_closed())[0] == 4403, credential
 
 
 async def test_nothing_is_executed_before_the_connection_is_acknowledged(service: Service) -> None:
     async with open_socket(service) as socket:
-        await socket.silence()
-        await socket.say(type="subscribe", id="1", payload={"query": "{ viewer { role } }"})
-        assert await socket.closed() == (4401, "Unauthorized")
+        await socket.check_nothing_sent()
+        await socket.send(type="subscribe", id="1", payload={"query": "{ viewer { role } }"})
+        assert await socket.wait_closed() == (4401, "Unauthorized")
 
 
 async def test_a_connection_is_initialised_once_and_in_time(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with initialised(service, token) as socket:
-        await socket.say(type="connection_init")
-        assert await socket.closed() == (4429, "Too many initialisation requests")
+    async with open_initialised_socket(service, token) as socket:
+        await socket.send(type="connection_init")
+        assert await socket.wait_closed() == (4429, "Too many initialisation requests")
     monkeypatch.setattr(websocket, "INIT_TIMEOUT", 0.1)
     async with open_socket(service) as socket:
-        assert await socket.closed() == (4408, "Connection initialisation timeout")
+        assert await socket.wait_closed() == (4408, "Connection initialisation timeout")
 
 
 async def test_an_operation_id_can_be_reused_after_its_operation_ends(service: Service, wiki: Wiki, token: str) -> None:
-    async with initialised(service, token) as socket:
-        await socket.say(type="complete", id="never was")
+    async with open_initialised_socket(service, token) as socket:
+        await socket.send(type="complete", id="never was")
         await socket.subscribe(WIKI_CHANGED)
-        await socket.say(type="complete", id="1")
-        await socket.silence()
+        await socket.send(type="complete", id="1")
+        await socket.check_nothing_sent()
         await create(wiki)
-        await socket.silence()
+        await socket.check_nothing_sent()
         await socket.subscribe(WIKI_CHANGED)
-        await socket.say(type="subscribe", id="1", payload={"query": "{ viewer { role } }"})
-        assert await socket.closed() == (4409, "Subscriber for 1 already exists")
+        await socket.send(type="subscribe", id="1", payload={"query": "{ viewer { role } }"})
+        assert await socket.wait_closed() == (4409, "Subscriber for 1 already exists")
 
 
 async def test_a_payload_that_is_too_large_does_not_free_the_id_of_a_running_operation(
@@ -297,20 +299,20 @@ async def test_a_payload_that_is_too_large_does_not_free_the_id_of_a_running_ope
 ) -> None:
     async with serving(dsn, tmp_path, max_operations=1, max_variables=10) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        async with initialised(service, token) as socket:
-            await socket.say(type="subscribe", id="2", payload={"query": "{ a }", "variables": {"list": [0] * 30}})
-            message = await socket.hear()
+        async with open_initialised_socket(service, token) as socket:
+            await socket.send(type="subscribe", id="2", payload={"query": "{ a }", "variables": {"list": [0] * 30}})
+            message = await socket.receive()
             assert (message["id"], message["type"]) == ("2", "error")
             assert message["payload"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
             await socket.subscribe(WIKI_CHANGED)
-            await socket.say(type="subscribe", id="1", payload={"query": "{ a }", "variables": {"list": [0] * 30}})
-            assert await socket.closed() == (4409, "Subscriber for 1 already exists")
+            await socket.send(type="subscribe", id="1", payload={"query": "{ a }", "variables": {"list": [0] * 30}})
+            assert await socket.wait_closed() == (4409, "Subscriber for 1 already exists")
 
 
 async def test_a_ping_is_answered_with_its_payload(service: Service) -> None:
     async with open_socket(service) as socket:
-        await socket.say(type="ping", payload={"n": 1})
-        assert await socket.hear() == {"type": "pong", "payload": {"n": 1}}
+        await socket.send(type="ping", payload={"n": 1})
+        assert await socket.receive() == {"type": "pong", "payload": {"n": 1}}
 
 
 # -- limits
@@ -319,17 +321,17 @@ async def test_a_ping_is_answered_with_its_payload(service: Service) -> None:
 async def test_operations_connections_and_messages_are_bounded(dsn: str, wiki: Wiki, tmp_path: Path) -> None:
     async with serving(dsn, tmp_path, max_operations=1, max_streams=1, max_body=2000) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        async with initialised(service, token) as socket:
+        async with open_initialised_socket(service, token) as socket:
             await socket.subscribe(WIKI_CHANGED)
-            await socket.say(type="subscribe", id="2", payload={"query": WIKI_CHANGED})
-            while (message := await socket.hear())["id"] != "2":  # the first subscription may get a RESYNC event
+            await socket.send(type="subscribe", id="2", payload={"query": WIKI_CHANGED})
+            while (message := await socket.receive())["id"] != "2":  # the first subscription may get a RESYNC event
                 assert message["type"] == "next"
             assert (message["type"], message["payload"][0]["extensions"]["code"]) == ("error", "LIMIT_EXCEEDED")
             async with open_socket(service) as second:
-                await second.say(type="connection_init", payload={"authorization": f"Bearer {token}"})
-                assert (await second.closed())[0] == 4429
-            await socket.say(type="ping", payload={"text": "x" * 3000})
-            assert (await socket.closed())[0] == 1009
+                await second.send(type="connection_init", payload={"authorization": f"Bearer {token}"})
+                assert (await second.wait_closed())[0] == 4429
+            await socket.send(type="ping", payload={"text": "x" * 3000})
+            assert (await socket.wait_closed())[0] == 1009
         async with asyncio.timeout(SOON):
             while not await opens(service, token):
                 await asyncio.sleep(0.01)
@@ -338,8 +340,8 @@ async def test_operations_connections_and_messages_are_bounded(dsn: str, wiki: W
 async def opens(service: Service, token: str) -> bool:
     """Return whether another connection is accepted again."""
     async with open_socket(service) as socket:
-        await socket.say(type="connection_init", payload={"authorization": f"Bearer {token}"})
+        await socket.send(type="connection_init", payload={"authorization": f"Bearer {token}"})
         try:
-            return (await socket.hear())["type"] == "connection_ack"
+            return (await socket.receive())["type"] == "connection_ack"
         except ConnectionClosed:
             return False

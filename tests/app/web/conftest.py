@@ -10,7 +10,7 @@ from db.scope import Review, Role, Terms
 from resolvers.pages.sections import patch_section
 from resolvers.proposals.gate import ReviewRequired
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
-from tests.app.clients.web_client import written
+from tests.app.clients.web_client import add_page
 from tests.app.service import serving
 from tests.wiki import Wiki
 
@@ -53,8 +53,8 @@ class Reader:
 
 @pytest.fixture
 async def reader(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> AsyncIterator[Reader]:
-    await written(wiki, "Barton Springs", "Cold.", summary="A pool in Austin.", tags=["water"])
-    await written(wiki, "Austin", BODY, summary="A city.", tags=["city", "water"])
+    await add_page(wiki, "Barton Springs", "Cold.", summary="A pool in Austin.", tags=["water"])
+    await add_page(wiki, "Austin", BODY, summary="A city.", tags=["city", "water"])
     page = await wiki.row("pages", slug="austin")
     draft = SourceDraft("daily_note", "day-1", "Arrived.\nThe pool is cold.\nAte.", "A day in Austin")
     source = (await add_source(wiki.database, wiki.scope, draft)).source_id

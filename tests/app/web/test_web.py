@@ -14,7 +14,7 @@ from app.web.rendering import templates
 from db.scope import Role
 from resolvers.pages.lifecycle import archive_page
 from resolvers.pages.renaming import rename_page
-from tests.app.clients.web_client import SAME, signed_in, written
+from tests.app.clients.web_client import SAME_ORIGIN, add_page, signed_in
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
@@ -31,13 +31,13 @@ async def test_sign_in_returns_to_the_requested_page(service: Service, token: st
         form = await browser.get(redirect.headers["location"])
         assert 'name="next" value="/pages/mara?tag=x"' in form.text
         fields = {"token": f" Bearer {token} ", "next": "/pages/mara?tag=x"}
-        answer = await browser.post("/sign-in", data=fields, headers=SAME)
+        answer = await browser.post("/sign-in", data=fields, headers=SAME_ORIGIN)
         assert answer.headers["location"] == "/pages/mara?tag=x"
 
 
 async def test_the_session_cookie_is_http_only_and_same_site(service: Service, token: str) -> None:
     async with httpx.AsyncClient(base_url=service.url) as browser:
-        answer = await browser.post("/sign-in", data={"token": token}, headers=SAME)
+        answer = await browser.post("/sign-in", data={"token": token}, headers=SAME_ORIGIN)
     [cookie] = answer.headers.get_list("set-cookie")
     assert cookie.startswith(f"cairn-{urlsplit(service.url).port}=")
     assert {"HttpOnly", "Path=/", "SameSite=lax"} <= set(cookie.split("; "))
@@ -48,7 +48,7 @@ async def test_the_session_cookie_over_https_is_secure_and_bound_to_the_host(
 ) -> None:
     async with serving(dsn, tmp_path, forwarded_allow_ips="127.0.0.1") as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        headers = SAME | {"x-forwarded-proto": "https", "host": "wiki.example.org"}
+        headers = SAME_ORIGIN | {"x-forwarded-proto": "https", "host": "wiki.example.org"}
         answer = await service.http.post("/sign-in", data={"token": token}, headers=headers)
     [cookie] = answer.headers.get_list("set-cookie")
     assert cookie.startswith("__Host-cairn=")
@@ -57,14 +57,14 @@ async def test_the_session_cookie_over_https_is_secure_and_bound_to_the_host(
 
 
 async def test_sign_in_over_plain_http_at_another_host_is_refused(service: Service, token: str) -> None:
-    headers = SAME | {"host": "wiki.example.org"}
+    headers = SAME_ORIGIN | {"host": "wiki.example.org"}
     answer = await service.http.post("/sign-in", data={"token": token}, headers=headers)
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
     assert "Sign in over HTTPS" in answer.text
 
 
 async def test_a_wrong_token_is_refused_with_the_reason(service: Service) -> None:
-    answer = await service.http.post("/sign-in", data={"token": "abc"}, headers=SAME)
+    answer = await service.http.post("/sign-in", data={"token": "abc"}, headers=SAME_ORIGIN)
     assert (answer.status_code, "The token is malformed." in answer.text) == (401, True)
 
 
@@ -118,8 +118,8 @@ async def test_a_local_token_signs_in_browsers_on_this_machine_alone(dsn: str, t
 
 
 async def test_a_page_shows_its_text_links_and_backlinks(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
-    await written(wiki, "Barton Springs", "Cold.", summary="A pool.")
-    slug = await written(
+    await add_page(wiki, "Barton Springs", "Cold.", summary="A pool.")
+    slug = await add_page(
         wiki, "Austin", "Hot & dry.\n\n## Water\n\nSee [[Barton Springs]] and [[Nowhere]].\n\n- [x] swim"
     )
     shown = await person.get(f"/wiki/{owner}/topic/{slug}")
@@ -137,7 +137,7 @@ async def test_a_page_shows_its_text_links_and_backlinks(person: httpx.AsyncClie
 async def test_a_page_is_served_as_markdown_at_its_md_address(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    slug = await written(wiki, "Austin", "## Water\n\nCold.", summary="A city.")
+    slug = await add_page(wiki, "Austin", "## Water\n\nCold.", summary="A city.")
     answer = await person.get(f"/wiki/{owner}/topic/{slug}.md")
     assert answer.headers["content-type"].startswith("text/markdown")
     assert answer.text == "# Austin\n\nA city.\n\n## Water\n\nCold.\n"
@@ -149,7 +149,7 @@ async def test_a_page_is_served_as_markdown_at_its_md_address(
 async def test_former_slugs_and_short_addresses_redirect_to_the_page(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    await written(wiki, "Austin", "Hot.")
+    await add_page(wiki, "Austin", "Hot.")
     page = await wiki.row("pages", slug="austin")
     await rename_page(wiki.database, wiki.scope, page["id"], title="Austin, Texas", slug="austin-texas")
     for path in (f"/wiki/{owner}/topic/austin", "/wiki/topic/austin-texas", f"/wiki/topic/austin-texas?owner={owner}"):
@@ -190,14 +190,14 @@ async def test_a_search_without_results_offers_writers_to_create_the_page(
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reader:
         assert offer not in (await reader.get(path)).text
-    await written(wiki, "Old Mill", "Wheels.")
+    await add_page(wiki, "Old Mill", "Wheels.")
     assert offer not in (await person.get(path)).text
 
 
 async def test_a_page_with_one_version_has_nothing_to_compare(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    slug = await written(wiki, "Austin", "Hot.")
+    slug = await add_page(wiki, "Austin", "Hot.")
     path = f"/history/{owner}/topic/{slug}"
     first = (await person.get(path)).text
     assert ("has not been changed" in first, 'type="radio"' in first) == (True, False)
@@ -216,7 +216,7 @@ async def test_programs_get_json_for_a_missing_page(service: Service) -> None:
 async def test_every_page_has_a_strict_csp_and_no_inline_script_or_style(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    slug = await written(wiki, "Austin", "![cat](https://elsewhere.example/cat.png)")
+    slug = await add_page(wiki, "Austin", "![cat](https://elsewhere.example/cat.png)")
     for path in ("/", f"/wiki/{owner}/topic/{slug}", f"/pages/{owner}", "/nothing", "/sign-in"):
         shown = await person.get(path)
         policy = dict(rule.split(" ", 1) for rule in shown.headers[POLICY].split("; "))
@@ -232,8 +232,8 @@ async def test_links_target_headings_inside_sections_and_ids_are_unique(
 ) -> None:
     inner = "### Pin *tabs* & more\n\nSo.\n\n### Pin tabs & more\n\nAgain.\n\n### Related\n\nNo."
     named = "".join(f"\n\n## {name}\n\nSome." for name in ("Related", "Text", "Q", "Contents", "Backlinks", "Around"))
-    slug = await written(wiki, "Austin", f"Lead.\n\n## Tabs\n\n{inner}{named}")
-    other = await written(wiki, "Other", "See [[Austin#Pin tabs & more]].")
+    slug = await add_page(wiki, "Austin", f"Lead.\n\n## Tabs\n\n{inner}{named}")
+    other = await add_page(wiki, "Other", "See [[Austin#Pin tabs & more]].")
     link = re.search(
         r'class="wiki-link" href="[^"#]*#([^"]*)"', (await person.get(f"/wiki/{owner}/topic/{other}")).text
     )
@@ -247,9 +247,9 @@ async def test_links_target_headings_inside_sections_and_ids_are_unique(
 
 async def write_pages_of_two_types(wiki: Wiki) -> None:
     """Write a topic, an entity and a project, and archive the project."""
-    await written(wiki, "Austin", "Hot.")
-    await written(wiki, "Ada", "A person.", type="entity")
-    gone = await written(wiki, "Old plan", "Done.", type="project")
+    await add_page(wiki, "Austin", "Hot.")
+    await add_page(wiki, "Ada", "A person.", type="entity")
+    gone = await add_page(wiki, "Old plan", "Done.", type="project")
     await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug=gone))["id"])
 
 
@@ -279,7 +279,7 @@ async def test_the_page_list_offers_the_types_of_its_pages_as_a_filter(
 async def test_each_page_is_read_by_one_statement(
     statements: list[str], person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    slug = await written(wiki, "Austin", "Hot. [[Barton]]\n\n## Water\n\nCold.")
+    slug = await add_page(wiki, "Austin", "Hot. [[Barton]]\n\n## Water\n\nCold.")
     source = await wiki.add_source(content="The pool is cold.")
     page = (await wiki.row("pages", slug=slug))["id"]
     tail = f"{owner}/topic/{slug}"
@@ -305,10 +305,10 @@ async def test_each_page_is_read_by_one_statement(
 async def test_change_events_are_sent_only_to_signed_in_pages_of_this_service(
     person: httpx.AsyncClient, service: Service, wiki: Wiki, owner: str
 ) -> None:
-    page = (await wiki.row("pages", slug=await written(wiki, "Austin", "Hot.")))["id"]
+    page = (await wiki.row("pages", slug=await add_page(wiki, "Austin", "Hot.")))["id"]
     assert (await person.get(f"/follow/{page}", headers={"sec-fetch-site": "cross-site"})).status_code == 403
-    assert (await service.http.get(f"/follow/{page}", headers=SAME)).status_code == 401
-    async with person.stream("GET", f"/follow/{page}", headers=SAME) as events:
+    assert (await service.http.get(f"/follow/{page}", headers=SAME_ORIGIN)).status_code == 401
+    async with person.stream("GET", f"/follow/{page}", headers=SAME_ORIGIN) as events:
         assert events.headers["content-type"].startswith("text/event-stream")
         lines = [line async for line in lines_until(events.aiter_lines(), "data:")]
     assert '"version" : 1' in lines[-1]
@@ -322,7 +322,7 @@ async def lines_until(lines: AsyncIterator[str], start: str) -> AsyncIterator[st
 
 
 async def test_readers_see_no_links_to_edit_a_page(service: Service, wiki: Wiki, owner: str) -> None:
-    slug = await written(wiki, "Austin", "Hot. [[Nowhere]]")
+    slug = await add_page(wiki, "Austin", "Hot. [[Nowhere]]")
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reader:
         shown = (await reader.get(f"/wiki/{owner}/topic/{slug}")).text
@@ -330,7 +330,7 @@ async def test_readers_see_no_links_to_edit_a_page(service: Service, wiki: Wiki,
 
 
 async def test_a_page_that_has_not_changed_is_not_sent_again(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
-    path = f"/wiki/{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
+    path = f"/wiki/{owner}/topic/{await add_page(wiki, 'Austin', 'Hot.')}"
     first = await person.get(path)
     again = await person.get(path, headers={"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
@@ -346,8 +346,8 @@ async def test_the_scripts_of_a_page_have_less_than_60_kb_compressed(person: htt
 async def test_names_that_begin_with_the_typed_text_are_suggested_first(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    await written(wiki, "The bats", "They live under a bridge.", aliases=["Aus bats", "Austin bats"])
-    await written(wiki, "Austin, Texas", "A city.")
+    await add_page(wiki, "The bats", "They live under a bridge.", aliases=["Aus bats", "Austin bats"])
+    await add_page(wiki, "Austin, Texas", "A city.")
     shown = (await person.get(f"/suggest/{owner}?q=aus")).text
     assert re.findall(r'data-name="([^"]+)"', shown) == ["Austin, Texas", "The bats"]
 
@@ -356,7 +356,7 @@ async def test_names_that_begin_with_the_typed_text_are_suggested_first(
 
 
 async def test_a_page_links_its_markdown_and_json_alternates(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
-    await written(wiki, "Austin", "Hot.\n\n## Water\n\nCold.", summary="A city.", tags=["city"])
+    await add_page(wiki, "Austin", "Hot.\n\n## Water\n\nCold.", summary="A city.", tags=["city"])
     path = f"/wiki/{owner}/topic/austin"
     shown = (await person.get(path)).text
     assert f'<link rel="alternate" type="text/markdown" href="{path}.md">' in shown
@@ -376,8 +376,8 @@ async def test_a_page_links_its_markdown_and_json_alternates(person: httpx.Async
 
 
 async def test_similar_pages_are_shown_beside_a_page(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
-    await written(wiki, "Barton Springs", "A cold spring-fed pool in Austin, full of swimmers in summer.")
-    await written(wiki, "Deep Eddy", "A cold spring-fed pool in Austin, full of swimmers in winter.")
+    await add_page(wiki, "Barton Springs", "A cold spring-fed pool in Austin, full of swimmers in summer.")
+    await add_page(wiki, "Deep Eddy", "A cold spring-fed pool in Austin, full of swimmers in winter.")
     id = re.search(r'data-related="([^"]+)"', (await person.get(f"/wiki/{owner}/topic/deep-eddy")).text)
     assert id is not None
     assert f'<a href="/wiki/{owner}/topic/barton-springs">Barton Springs</a>' in (await person.get(id[1])).text

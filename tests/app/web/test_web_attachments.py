@@ -12,7 +12,7 @@ import pytest
 
 from db.scope import Role
 from tests.app.chromium import EXECUTABLE, tab
-from tests.app.clients.web_client import SAME, signed_in
+from tests.app.clients.web_client import SAME_ORIGIN, signed_in
 from tests.app.service import Service, serving
 from tests.app.web.test_web_in_browser import opened
 from tests.app.web.test_web_journeys import Journey
@@ -75,7 +75,7 @@ async def test_a_page_shows_its_pictures_and_links_its_files(vault: Service, own
     )
     assert f'<a class="attachment" href="{files}/Files/plan.pdf">the plan</a>' in shown
     assert '<span class="missing" title="This file was not imported">Nothing.png</span>' in shown
-    preview = await vault.http.post(f"/render/{owner}", data={"body": "![[Map.png]]"}, headers=SAME)
+    preview = await vault.http.post(f"/render/{owner}", data={"body": "![[Map.png]]"}, headers=SAME_ORIGIN)
     assert f'src="{files}/Trips/Map.png"' in preview.text
 
 
@@ -133,7 +133,7 @@ async def test_pictures_cause_no_layout_shift_and_files_run_no_script(
             assert browser.run("[ran, shift]") == [[], 0]
             browser.run("scrollTo({top: 0, behavior: 'instant'})")
             Journey(browser, vault.url, owner).screenshot("attachments", (1180, 900))
-            assert browser.complaints() == []
+            assert browser.errors() == []
             browser.open(f"{vault.url}/attachment/{owner}/Drawing.svg")
             browser.wait_for(f"location.href.endsWith({json.dumps('Drawing.svg')})")
             browser.wait_for("document.readyState === 'complete'")

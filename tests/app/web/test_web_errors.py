@@ -5,7 +5,7 @@ import re
 import httpx
 
 from app.web.rendering import texts, with_code
-from tests.app.clients.web_client import SAME, written
+from tests.app.clients.web_client import SAME_ORIGIN, add_page
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -24,7 +24,7 @@ async def test_an_error_page_has_the_navigation_of_the_wiki(person: httpx.AsyncC
         assert answer.status_code in (403, 404)
         assert f'<a class="brand" href="/wiki/{owner}">' in answer.text
         assert f'<a href="/sources/{owner}">Sources</a>' in answer.text
-    slug = await written(wiki, "Austin", "Hot.")
+    slug = await add_page(wiki, "Austin", "Hot.")
     refused = await person.post(f"/archive/{owner}/topic/{slug}", data={}, headers={"sec-fetch-site": "cross-site"})
     assert (refused.status_code, 'class="brand"' in refused.text) == (403, True)
 
@@ -36,7 +36,7 @@ async def test_an_error_page_has_no_navigation_without_a_sign_in(service: Servic
 
 async def test_code_in_error_messages_is_shown_as_code(person: httpx.AsyncClient, owner: str) -> None:
     assert with_code("Set `a<b` or `c`, not ` alone.") == "Set <code>a&lt;b</code> or <code>c</code>, not ` alone."
-    refused = await person.post(f"/add-source/{owner}", data={"kind": "`x`"}, headers=SAME)
+    refused = await person.post(f"/add-source/{owner}", data={"kind": "`x`"}, headers=SAME_ORIGIN)
     assert (refused.status_code, "`" in refused.text) == (422, False)
 
 

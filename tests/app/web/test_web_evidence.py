@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from app.web.pages.evidence import PART_MAX, split_into_parts
 from db.scope import Role
 from resolvers.sources.sources import cite_source
-from tests.app.clients.bytes_client import connected
-from tests.app.clients.web_client import SAME, signed_in, written
+from tests.app.clients.bytes_client import connect
+from tests.app.clients.web_client import SAME_ORIGIN, add_page, signed_in
 from tests.app.service import Service
 from tests.content.test_ingest import pdf
 from tests.wiki import Wiki
@@ -22,7 +22,7 @@ TEXT = "One.\nThe pool is cold.\nThree."
 
 async def cited(wiki: Wiki, **lines: int) -> str:
     """Return the id of a source that a section of the page `austin` cites."""
-    await written(wiki, "Austin", "## Water\n\nCold.")
+    await add_page(wiki, "Austin", "## Water\n\nCold.")
     source = await wiki.add_source(content=TEXT)
     page = await wiki.row("pages", slug="austin")
     given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "summary": "How cold it is"}
@@ -52,7 +52,7 @@ async def test_lines_of_a_source_are_counted_as_citations_count_them(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     """Form feeds of a PDF, and the line separators of Unicode, begin no line."""
-    await written(wiki, "Austin", "## Water\n\nCold.")
+    await add_page(wiki, "Austin", "## Water\n\nCold.")
     source = await wiki.add_source(content="One.\x0c\u2028Still one.\x85\nThe pool is cold.\nThree.")
     page = await wiki.row("pages", slug="austin")
     given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 2, "line_end": 2}
@@ -66,7 +66,7 @@ async def test_lines_of_a_source_are_counted_as_citations_count_them(
 async def test_a_link_to_a_line_of_a_long_source_opens_the_part_with_that_line(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    await written(wiki, "Austin", "## Water\n\nCold.")
+    await add_page(wiki, "Austin", "## Water\n\nCold.")
     source = await wiki.add_source(content="\n".join(f"Line {n} of a long log. {'x' * 100}" for n in range(1, 1_001)))
     page = await wiki.row("pages", slug="austin")
     given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 900, "line_end": 901}
@@ -83,7 +83,7 @@ async def test_an_uploaded_file_is_stored_byte_for_byte_with_its_text(
 ) -> None:
     path, data = f"/add-source/{owner}", pdf("The kiln was fired twice.")
     fields = {"title": "", "kind": "DOCUMENT", "day": "2026-03-04", "content": ""}
-    added = await person.post(path, data=fields, files={"file": ("Kiln lög.pdf", data, "")}, headers=SAME)
+    added = await person.post(path, data=fields, files={"file": ("Kiln lög.pdf", data, "")}, headers=SAME_ORIGIN)
     assert added.status_code == 303
     row = await wiki.row("sources")
     assert (row["title"], row["kind"], row["captured_at"].day) == ("Kiln lög", "document", 4)
@@ -98,7 +98,10 @@ async def test_an_uploaded_file_is_stored_byte_for_byte_with_its_text(
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert {"sandbox", "default-src 'none'"} <= set(answer.headers["content-security-policy"].split("; "))
     corrected = await person.post(
-        path, data=fields | {"content": "Corrected."}, files={"file": ("scan.pdf", b"%PDF-1.7 nothing")}, headers=SAME
+        path,
+        data=fields | {"content": "Corrected."},
+        files={"file": ("scan.pdf", b"%PDF-1.7 nothing")},
+        headers=SAME_ORIGIN,
     )
     corrected_id = corrected.headers["location"].rpartition("/")[2]
     assert (await person.get(f"/original/{owner}/{corrected_id}")).content == b"%PDF-1.7 nothing"
@@ -115,7 +118,7 @@ async def test_a_refused_file_is_reported_and_the_form_keeps_its_values(
         ("c.txt", b"", "is empty"),
     ):
         path = f"/add-source/{owner}"
-        answer = await person.post(path, data=fields, files={"file": (name, data)}, headers=SAME)
+        answer = await person.post(path, data=fields, files={"file": (name, data)}, headers=SAME_ORIGIN)
         assert (answer.status_code, message in answer.text, "Mine &amp; yours" in answer.text) == (422, True, True), (
             name
         )
@@ -127,14 +130,16 @@ async def test_file_uploads_are_refused_at_other_forms_sites_and_for_readers(
 ) -> None:
     file = {"file": ("a.txt", b"Text.")}
     fields = {"title": "A", "kind": "DOCUMENT", "day": "", "content": ""}
-    assert (await person.post(f"/new/{owner}", data=fields, files=file, headers=SAME)).status_code == 415
+    assert (await person.post(f"/new/{owner}", data=fields, files=file, headers=SAME_ORIGIN)).status_code == 415
     other = {"sec-fetch-site": "cross-site"}
     assert (await person.post(f"/add-source/{owner}", data=fields, files=file, headers=other)).status_code == 403
-    headers = SAME | {"content-type": "multipart/form-data"}
+    headers = SAME_ORIGIN | {"content-type": "multipart/form-data"}
     assert (await person.post(f"/add-source/{owner}", content=b"x", headers=headers)).status_code == 400
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reader:
-        assert (await reader.post(f"/add-source/{owner}", data=fields, files=file, headers=SAME)).status_code == 403
+        assert (
+            await reader.post(f"/add-source/{owner}", data=fields, files=file, headers=SAME_ORIGIN)
+        ).status_code == 403
     assert await wiki.rows("sources") == []
 
 
@@ -142,10 +147,10 @@ async def test_file_uploads_are_refused_at_other_forms_sites_and_for_readers(
 async def test_a_form_without_a_credential_is_answered_before_its_body_arrives(service: Service, path: str) -> None:
     """Nobody without a credential makes the service hold bodies of many megabytes."""
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 1000000\r\n"
-    async with connected(service) as client:
-        await client.say(f"{head}Content-Type: multipart/form-data; boundary=x\r\n\r\n".encode())
+    async with connect(service) as client:
+        await client.send(f"{head}Content-Type: multipart/form-data; boundary=x\r\n\r\n".encode())
         async with asyncio.timeout(10):
-            status, headers, _ = await client.answer()
+            status, headers, _ = await client.read_response()
     assert status == b"HTTP/1.1 303 See Other"
     assert headers["location"].startswith("/sign-in")
 
@@ -157,7 +162,9 @@ async def test_an_original_file_is_not_found_without_access_to_the_wiki(
     for id in (source, "x"):
         assert (await person.get(f"/original/{owner}/{id}")).status_code == 404
     fields = {"title": "A", "kind": "DOCUMENT", "day": "", "content": ""}
-    added = await person.post(f"/add-source/{owner}", data=fields, files={"file": ("a.txt", b"Text.")}, headers=SAME)
+    added = await person.post(
+        f"/add-source/{owner}", data=fields, files={"file": ("a.txt", b"Text.")}, headers=SAME_ORIGIN
+    )
     id = added.headers["location"].rpartition("/")[2]
     stranger = await wiki.neighbour()
     token = service.token(stranger.scope.tenant_id, stranger.scope.owner_id, Role.MEMBER)
@@ -181,12 +188,12 @@ async def test_sources_are_listed_searched_and_shown_with_citing_pages(
 
 async def test_a_form_adds_a_text_as_a_source(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     given = {"title": "A note", "kind": "DOCUMENT", "day": "2026-11-20", "content": "It is\r\ncold."}
-    added = await person.post(f"/add-source/{owner}", data=given, headers=SAME)
+    added = await person.post(f"/add-source/{owner}", data=given, headers=SAME_ORIGIN)
     assert added.status_code == 303
     [row] = await wiki.rows("sources")
     assert (row["content"], row["title"], f"{row['captured_at']:%F}") == ("It is\ncold.", "A note", "2026-11-20")
     assert "A note" in (await person.get(added.headers["location"])).text
-    empty = await person.post(f"/add-source/{owner}", data=given | {"content": ""}, headers=SAME)
+    empty = await person.post(f"/add-source/{owner}", data=given | {"content": ""}, headers=SAME_ORIGIN)
     assert (empty.status_code, 'role="alert"' in empty.text) == (422, True)
 
 
@@ -201,18 +208,18 @@ async def test_a_form_adds_a_text_as_a_source(person: httpx.AsyncClient, wiki: W
 async def test_the_text_of_an_uploaded_file_is_extracted(
     person: httpx.AsyncClient, owner: str, name: str, data: bytes, text: str
 ) -> None:
-    read = await person.post(f"/file-text/{owner}", params={"name": name}, content=data, headers=SAME)
+    read = await person.post(f"/file-text/{owner}", params={"name": name}, content=data, headers=SAME_ORIGIN)
     assert (read.status_code, read.headers["content-type"]) == (200, "text/plain; charset=utf-8")
     assert read.text == text
 
 
 async def test_a_file_that_cannot_be_read_is_refused_with_the_reason(person: httpx.AsyncClient, owner: str) -> None:
     address = f"/file-text/{owner}?name=x.pdf"
-    broken = await person.post(address, content=b"%PDF-1.7 nothing", headers=SAME)
+    broken = await person.post(address, content=b"%PDF-1.7 nothing", headers=SAME_ORIGIN)
     assert (broken.status_code, broken.headers["content-type"]) == (422, "text/plain; charset=utf-8")
     assert broken.text.startswith("The file cannot be read: ")
     assert "no PDF" in broken.text
-    assert (await person.post(address, content=b"x" * 10_000_001, headers=SAME)).status_code == 413
+    assert (await person.post(address, content=b"x" * 10_000_001, headers=SAME_ORIGIN)).status_code == 413
     other = {"sec-fetch-site": "cross-site"}
     assert (await person.post(address, content=pdf("x"), headers=other)).status_code == 403
 
@@ -220,7 +227,7 @@ async def test_a_file_that_cannot_be_read_is_refused_with_the_reason(person: htt
 async def test_readers_cannot_extract_the_text_of_files(service: Service, wiki: Wiki, owner: str) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reading:
-        answer = await reading.post(f"/file-text/{owner}?name=x.pdf", content=pdf("x"), headers=SAME)
+        answer = await reading.post(f"/file-text/{owner}?name=x.pdf", content=pdf("x"), headers=SAME_ORIGIN)
         assert answer.status_code == 403
 
 
@@ -232,7 +239,7 @@ async def test_forgetting_a_source_first_shows_the_affected_sections(
     assert "1 section without another source will be deleted" in confirmation
     assert f'href="/wiki/{owner}/topic/austin#water"' in confirmation
     assert (
-        await person.post(f"/forget/{owner}/{source}", data={"reason": "asked to"}, headers=SAME)
+        await person.post(f"/forget/{owner}/{source}", data={"reason": "asked to"}, headers=SAME_ORIGIN)
     ).status_code == 303
     shown = (await person.get(f"/source/{owner}/{source}")).text
     assert "This source was forgotten" in shown
@@ -242,7 +249,7 @@ async def test_forgetting_a_source_first_shows_the_affected_sections(
 async def test_members_see_the_work_page_without_jobs(
     service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    await written(wiki, "Austin", "See [[Nowhere]].")
+    await add_page(wiki, "Austin", "See [[Nowhere]].")
     for_admins = await person.get(f"/work/{owner}")
     assert (for_admins.status_code, 'id="jobs"' in for_admins.text) == (200, True)
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)

@@ -19,7 +19,7 @@ from resolvers.proposals.gate import ReviewRequired
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.app.chromium import EXECUTABLE, Tab, tab
-from tests.app.clients.web_client import written
+from tests.app.clients.web_client import add_page
 from tests.app.service import serving
 from tests.app.web.test_web_in_browser import opened
 from tests.wiki import Wiki
@@ -138,11 +138,11 @@ def script_hits(browser: Tab, url: str) -> list[str]:
 async def test_stored_texts_run_no_script_on_any_page(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> None:
     body = "\n\n".join(f"## {single_line(payload)} {n}\n\n{payload}" for n, payload in enumerate(PAYLOADS))
     slugs = [
-        await written(wiki, "Austin", body[:60_000], summary=single_line(" ".join(PAYLOADS))[:900], tags=["<b>x</b>"])
+        await add_page(wiki, "Austin", body[:60_000], summary=single_line(" ".join(PAYLOADS))[:900], tags=["<b>x</b>"])
     ]
     for n in range(0, len(PAYLOADS), 6):
         title = single_line(" ".join(PAYLOADS[n : n + 6]))[:450] + f" {n} austin"
-        slugs.append(await written(wiki, title, f"See [[Austin]].\n\n{title}", summary=title, slug=f"page-{n}"))
+        slugs.append(await add_page(wiki, title, f"See [[Austin]].\n\n{title}", summary=title, slug=f"page-{n}"))
     page = await wiki.row("pages", slug="austin")
     section = (await wiki.rows("sections", "position", page_id=page["id"]))[1]["section_slug"]
     text = "\n".join(single_line(payload) for payload in PAYLOADS)

@@ -18,7 +18,7 @@ from resolvers.pages.sections import patch_section
 from resolvers.pages.sharing import share_page
 from resolvers.sources.mentions import record_mention
 from tests.app.chromium import EXECUTABLE, Tab, tab
-from tests.app.clients.web_client import SAME, signed_in
+from tests.app.clients.web_client import SAME_ORIGIN, signed_in
 from tests.app.service import serving
 from tests.app.web.conftest import Reader
 from tests.content.test_ingest import pdf
@@ -50,7 +50,7 @@ async def filled(reader: Reader, dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncI
     key = {"name": "sync", "role": "READER", "days": ""}
     async with serving(dsn, tmp_path) as service:
         async with signed_in(service, reader.token) as admin:
-            created = await admin.post(f"/keys/{reader.owner}", data=key, headers=SAME)
+            created = await admin.post(f"/keys/{reader.owner}", data=key, headers=SAME_ORIGIN)
             assert created.status_code == 200
         signed_out = [service.url + path for path in ("/", f"/wiki/{reader.owner}/topic/austin", "/nothing")]
         shared = [f"{service.url}{path}" for path in (f"/shared/{link.token}", "/shared/nothing")]
@@ -101,7 +101,7 @@ async def test_a_person_searches_as_they_type_and_opens_a_page_by_keyboard(reade
             typed(browser, ".find input", "poool")
             pressed(browser, "Enter")
             browser.wait_for("location.pathname.startsWith('/search/')")
-            assert browser.complaints() == []
+            assert browser.errors() == []
 
     await asyncio.to_thread(browse)
 
@@ -120,8 +120,8 @@ async def test_a_person_opens_evidence_and_sees_the_preview_of_a_link(reader: Re
             )
             browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=place[0], y=place[1])
             assert "A pool in Austin." in browser.wait_for("document.querySelector('.card')?.textContent")
-            assert [url for url in browser.requested() if not url.startswith((reader.url, "data:"))] == []
-            assert browser.complaints() == []
+            assert [url for url in browser.requested_urls() if not url.startswith((reader.url, "data:"))] == []
+            assert browser.errors() == []
 
     await asyncio.to_thread(browse)
 
@@ -144,7 +144,7 @@ async def test_unsaved_text_survives_a_reload_and_can_be_saved(reader: Reader, t
             browser.wait_for("location.pathname.startsWith('/wiki/') && document.readyState === 'complete'")
             assert "hot" in browser.run("document.querySelector('article strong').textContent")
             assert browser.run("Object.keys(localStorage).filter(key => key.startsWith('cairn:draft')).length") == 0
-            assert browser.complaints() == []
+            assert browser.errors() == []
 
     await asyncio.to_thread(browse)
 
@@ -178,7 +178,7 @@ async def test_pasted_html_becomes_markdown(reader: Reader, tmp_path: Path) -> N
             code = {"text/html": "<meta><div style='color:red'><span>## x</span></div>", "text/plain": "## x"}
             paste(browser, code)
             assert browser.run("window.kept") is True
-            assert browser.complaints() == []
+            assert browser.errors() == []
 
     await asyncio.to_thread(browse)
 
@@ -215,7 +215,7 @@ async def test_the_text_of_an_uploaded_file_becomes_a_source(reader: Reader, tmp
                 browser.wait_for("location.pathname.startsWith('/source/') && document.readyState === 'complete'")
                 assert browser.run("document.querySelector('h1').textContent") == name
                 assert browser.run(SAVED) == list((tmp_path / file).read_bytes())
-            assert browser.complaints() == []
+            assert browser.errors() == []
             opened(browser, f"{reader.url}/add-source/{reader.owner}")
             choose("Broken.pdf")
             browser.wait_for("document.querySelector('[data-file] [role=alert]').textContent.includes('no PDF')")
@@ -239,7 +239,7 @@ async def test_a_person_signs_in_from_another_host_name_by_pasting_a_token(
                 pressed(browser, "Enter")
                 browser.wait_for("location.pathname.startsWith('/pages/')")
                 assert browser.run("document.cookie") == ""
-                assert browser.complaints() == []
+                assert browser.errors() == []
 
         await asyncio.to_thread(browse)
 
@@ -268,7 +268,7 @@ async def test_an_open_page_announces_a_change_and_links_its_difference(
             browser.run("document.querySelector('#changed-since a').click()")
             browser.wait_for("location.pathname.startsWith('/diff/') && document.readyState === 'complete'")
             assert "No queue." in browser.run("document.querySelector('.diff ins, .diff .added').textContent")
-            assert browser.complaints() == []
+            assert browser.errors() == []
 
     await asyncio.to_thread(browse)
 
@@ -317,7 +317,7 @@ async def test_a_page_is_found_edited_and_restored_by_keyboard_alone(reader: Rea
             follow(browser, "form[action^='/restore/'] button", "/wiki/")
             assert "Soup at noon." not in browser.run("document.querySelector('article').textContent")
             assert browser.run("document.querySelector('.reading').dataset.version") == "3"
-            assert browser.complaints() == []
+            assert browser.errors() == []
 
     await asyncio.to_thread(browse)
 

@@ -17,7 +17,7 @@ import pytest
 from app.cli.commands.demo_wikis import load_sample
 from db.scope import Role
 from tests.app.chromium import EXECUTABLE, Tab, tab
-from tests.app.clients.web_client import SAME, signed_in
+from tests.app.clients.web_client import SAME_ORIGIN, signed_in
 from tests.app.service import Service, serving
 from tests.app.web.test_web_in_browser import opened, pressed, typed
 from tests.app.web.test_web_writing import form_of
@@ -121,7 +121,7 @@ async def test_a_person_finds_reads_and_improves_a_note_of_their_vault(
             assert "Read **twice**" in me.text(".diff")
             me.open(f"work/{owner}")
             assert "Findings" in me.text()
-            assert browser.complaints() == []
+            assert browser.errors() == []
 
     async with serving(dsn, tmp_path, local_token=token) as service:
         await asyncio.to_thread(browse, service.url)
@@ -185,7 +185,7 @@ async def test_a_newcomer_reads_the_demo_with_its_evidence_and_creates_a_page(de
             me.screenshot("write")
             me.click("form[data-draft-key] button:not([type])", "/wiki/mara/")
             assert (me.text("h1"), "who knows water" in me.text("article")) == (name, True)
-            assert browser.complaints() == []
+            assert browser.errors() == []
 
     await asyncio.to_thread(browse)
 
@@ -197,7 +197,9 @@ async def test_a_newcomer_resolves_a_conflict_and_opens_history_and_sources(demo
     async def save_as_another_person(text: str) -> None:
         async with httpx.AsyncClient(base_url=demo.url, headers={"accept": "text/html"}, timeout=30) as other:
             form = form_of(await other.get(f"/edit/{path}"))
-            saved = await other.post(f"/edit/{path}", data=form | {"body": text, "edit_summary": "Seen"}, headers=SAME)
+            saved = await other.post(
+                f"/edit/{path}", data=form | {"body": text, "edit_summary": "Seen"}, headers=SAME_ORIGIN
+            )
             assert saved.status_code == 303
 
     loop = asyncio.get_running_loop()
@@ -232,6 +234,6 @@ async def test_a_newcomer_resolves_a_conflict_and_opens_history_and_sources(demo
             me.screenshot("source-phone", PHONE)
             me.open("sign-in")
             me.screenshot("sign-in", (1180, 560))
-            assert [message for message in browser.complaints() if "409 (Conflict)" not in message] == []
+            assert [message for message in browser.errors() if "409 (Conflict)" not in message] == []
 
     await asyncio.to_thread(browse)

@@ -26,7 +26,7 @@ from starlette.routing import Route
 from app.server.serve import bind
 from app.settings import Settings
 from resolvers.auth.owners import OwnerKind, create_owner, find_owner
-from tests.app.clients.web_client import SAME
+from tests.app.clients.web_client import SAME_ORIGIN
 from tests.app.service import PLAIN, SECRET, serving
 from tests.wiki import Wiki
 
@@ -323,7 +323,7 @@ async def test_sign_out_continues_at_the_end_session_endpoint_of_the_provider(
         assert (await sign_in(browser, issuer)).status_code == 303
         foreign = await browser.post("/sign-out", headers={"sec-fetch-site": "cross-site"})
         assert (foreign.status_code, (await browser.get("/pages/mara")).status_code) == (403, 200)
-        left = await browser.post("/sign-out", headers=SAME)
+        left = await browser.post("/sign-out", headers=SAME_ORIGIN)
         assert (left.status_code, list(browser.cookies.jar)) == (200, [])
         address = urlsplit(left.headers["refresh"].removeprefix("0;url="))
         requested = {name: values[0] for name, values in parse_qs(address.query).items()}
@@ -332,7 +332,7 @@ async def test_sign_out_continues_at_the_end_session_endpoint_of_the_provider(
         assert requested == {"a": "1", "client_id": CLIENT, "post_logout_redirect_uri": back}
         assert (hint["sub"], hint["iss"], address.path) == ("s-1", issuer.url, "/end")
         assert (await browser.get("/pages/mara")).status_code == 303
-        again = await browser.post("/sign-out", headers=SAME)
+        again = await browser.post("/sign-out", headers=SAME_ORIGIN)
         assert (again.status_code, again.headers["location"]) == (303, "/sign-in")
 
 
@@ -343,7 +343,7 @@ async def test_sign_out_stays_local_without_a_valid_end_session_endpoint(
     issuer.about = {"end_session_endpoint": offered}
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
         assert (await sign_in(browser, issuer)).status_code == 303
-        left = await browser.post("/sign-out", headers=SAME)
+        left = await browser.post("/sign-out", headers=SAME_ORIGIN)
         assert (left.status_code, left.headers["location"], list(browser.cookies.jar)) == (303, "/sign-in", [])
 
 
@@ -354,7 +354,7 @@ async def test_an_id_token_too_large_for_a_cookie_is_not_sent_as_a_hint(
     issuer.claims["groups"] = ["g" * 50] * 100
     async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
         assert (await sign_in(browser, issuer)).status_code == 303
-        left = await browser.post("/sign-out", headers=SAME)
+        left = await browser.post("/sign-out", headers=SAME_ORIGIN)
         assert (left.status_code, "id_token_hint" in left.headers["refresh"]) == (200, False)
 
 

@@ -104,6 +104,6 @@ async def test_a_person_signed_in_at_a_real_provider_uses_graphiql_as_themselves
                 answer = json.loads(browser.wait_for(f"{editors}[3].CodeMirror.getValue()"))["data"]
                 assert answer == {"viewer": {"owner": {"slug": "mara", "name": "Mara"}}}
                 assert browser.run("document.cookie") == ""
-                assert f"{service.url}/graphiql/graphql" in browser.requested(), "the path that takes the session"
+                assert f"{service.url}/graphiql/graphql" in browser.requested_urls(), "the path that takes the session"
 
         await asyncio.to_thread(browse)

@@ -16,7 +16,7 @@ from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
 from resolvers.pages.lifecycle import archive_page
 from resolvers.pages.sharing import share_page, withdraw_share_link
-from tests.app.clients.web_client import SAME, signed_in, written
+from tests.app.clients.web_client import SAME_ORIGIN, add_page, signed_in
 from tests.app.service import Service
 from tests.app.web.test_web_hostile import PAYLOADS
 from tests.wiki import Wiki
@@ -27,8 +27,8 @@ NEW_LINK = re.compile(r'id="made" readonly value="https?://[^/]+(/shared/[\w=-]+
 
 @pytest.fixture
 async def page_id(wiki: Wiki) -> UUID:
-    await written(wiki, "Barton Springs", "A secret pool.")
-    await written(wiki, "Austin", BODY, summary="A city.")
+    await add_page(wiki, "Barton Springs", "A secret pool.")
+    await add_page(wiki, "Austin", BODY, summary="A city.")
     return UUID(str((await wiki.row("pages", slug="austin"))["id"]))
 
 
@@ -37,14 +37,14 @@ async def test_a_share_link_is_created_read_and_withdrawn(
 ) -> None:
     path = f"/share/{owner}/topic/austin"
     assert "There are no links yet" in (await person.get(path)).text
-    created = await person.post(path, data={"id": str(page_id), "days": "7"}, headers=SAME)
+    created = await person.post(path, data={"id": str(page_id), "days": "7"}, headers=SAME_ORIGIN)
     [link] = NEW_LINK.findall(created.text)
     assert link not in (await person.get(path)).text
     shown = await service.http.get(link)
     assert shown.status_code == 200
     assert "Cold." in shown.text
     [id] = re.findall(r'name="link" value="([^"]+)"', (await person.get(path)).text)
-    withdrawn = await person.post(f"/withdraw-share/{owner}/topic/austin", data={"link": id}, headers=SAME)
+    withdrawn = await person.post(f"/withdraw-share/{owner}/topic/austin", data={"link": id}, headers=SAME_ORIGIN)
     assert withdrawn.status_code == 303
     assert "Withdrawn" in (await person.get(path)).text
     assert (await service.http.get(link)).status_code == 404
@@ -75,7 +75,7 @@ async def test_the_token_of_a_share_link_is_no_credential(
         answer = await service.http.get(path, headers={"authorization": f"Bearer {token}", "accept": "text/html"})
         assert answer.status_code in (303, 400, 401, 403, 405, 406)
         assert "secret" not in answer.text
-    signing = await service.http.post("/sign-in", data={"token": token}, headers=SAME)
+    signing = await service.http.post("/sign-in", data={"token": token}, headers=SAME_ORIGIN)
     assert signing.status_code == 401
 
 

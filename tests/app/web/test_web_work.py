@@ -17,7 +17,7 @@ from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.pages.sections import patch_section
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
 from resolvers.sources.mentions import record_mention
-from tests.app.clients.web_client import SAME, signed_in, written
+from tests.app.clients.web_client import SAME_ORIGIN, add_page, signed_in
 from tests.app.service import Service
 from tests.app.web.test_web_writing import TEXTAREA, form_of
 from tests.wiki import Wiki
@@ -29,7 +29,7 @@ PROPOSAL_PATH = re.compile(r"/proposal/[^/]+/([0-9a-f-]{36})")
 @pytest.fixture
 async def page_id(wiki: Wiki) -> UUID:
     """A page of a wiki in which writes of members are reviewed."""
-    await written(wiki, "Harbour", BODY)
+    await add_page(wiki, "Harbour", BODY)
     rules = (PolicyRule(WriterRole.MEMBER, Policy.REVIEW),)
     await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=rules))
     return UUID(str((await wiki.row("pages", slug="harbour"))["id"]))
@@ -60,7 +60,7 @@ async def test_an_edit_under_review_redirects_to_its_proposal(
     path = f"{owner}/topic/harbour"
     form = form_of(await member.get(f"/edit/{path}?section=tides"))
     change = form | {"heading": "Tides", "body": "Low at seven.", "edit_summary": "Seen today"}
-    sent = await member.post(f"/edit/{path}", data=change, headers=SAME)
+    sent = await member.post(f"/edit/{path}", data=change, headers=SAME_ORIGIN)
     assert sent.status_code == 303
     shown = (await member.get(sent.headers["location"])).text
     assert "Your change was not made yet" in shown
@@ -79,12 +79,14 @@ async def test_every_form_of_a_writer_under_review_makes_a_proposal(
     given = {"id": str(page_id), "version": "1", "title": "Port", "slug": "", "to": str(page_id), "body": "x",
              "type": "topic", "summary": "", "tags": ""}  # fmt: skip
     if action == "move":
-        await person.post(f"/new/{owner}", data=given | {"title": "Coast"}, headers=SAME)
+        await person.post(f"/new/{owner}", data=given | {"title": "Coast"}, headers=SAME_ORIGIN)
         found = await person.get(f"/move/{path}?name=coast")
         given |= {"to": re.findall(r'name="to" value="([^"]+)"', found.text)[0]}
     if action == "unarchive":
-        await person.post(f"/archive/{path}", data=given, headers=SAME)
-    sent = await member.post(f"/new/{owner}" if action == "new" else f"/{action}/{path}", data=given, headers=SAME)
+        await person.post(f"/archive/{path}", data=given, headers=SAME_ORIGIN)
+    sent = await member.post(
+        f"/new/{owner}" if action == "new" else f"/{action}/{path}", data=given, headers=SAME_ORIGIN
+    )
     assert (sent.status_code, bool(PROPOSAL_PATH.match(sent.headers["location"]))) == (303, True)
     assert (await member.get(sent.headers["location"])).status_code == 200
 
@@ -96,10 +98,10 @@ async def test_a_reviewer_reads_and_accepts_a_proposal(
     assert "Seen today" in (await person.get(f"/proposals/{owner}")).text
     shown = (await person.get(f"/proposal/{owner}/{id}")).text
     assert "Proposed by ada" in shown
-    done = await person.post(f"/accept/{owner}/{id}", data={"reason": "Thanks"}, headers=SAME)
+    done = await person.post(f"/accept/{owner}/{id}", data={"reason": "Thanks"}, headers=SAME_ORIGIN)
     assert done.headers["location"] == f"/wiki/{owner}/topic/harbour"
     assert "Low at seven" in (await person.get(done.headers["location"])).text
-    again = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME)
+    again = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME_ORIGIN)
     assert (again.status_code, "no longer open" in again.text) == (409, True)
     assert f"/proposal/{owner}/{id}" in (await person.get(f"/proposals/{owner}?status=accepted")).text
 
@@ -124,7 +126,7 @@ async def test_a_reviewer_accepts_a_proposal_with_an_amended_text(
     [text] = TEXTAREA.findall(shown.text)
     given = {"version": "1", "title": "Harbour", "title_before": "Harbour", "summary": "", "summary_before": ""}
     changed = text.replace("seven", "half past six")
-    done = await person.post(f"/accept/{owner}/{id}", data=given | {"body": changed}, headers=SAME)
+    done = await person.post(f"/accept/{owner}/{id}", data=given | {"body": changed}, headers=SAME_ORIGIN)
     assert done.status_code == 303
     page = await wiki.page(page_id)
     assert (page["title"], page["body_md"]) == ("Harbour", BODY.replace("six", "half past six"))
@@ -136,12 +138,12 @@ async def test_a_conflicting_proposal_is_accepted_with_a_merged_text(
     id = await propose(wiki, ada, page_id, "Low at seven.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at five.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
-    refused = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME)
+    refused = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME_ORIGIN)
     assert (refused.status_code, "in the same sections: tides" in refused.text) == (409, True)
     [text] = TEXTAREA.findall(refused.text)
     assert text == BODY.replace("six", "seven").replace("Three", "Four")
     [version] = re.findall(r'name="version" value="(\d+)"', refused.text)
-    done = await person.post(f"/accept/{owner}/{id}", data={"version": version, "body": text}, headers=SAME)
+    done = await person.post(f"/accept/{owner}/{id}", data={"version": version, "body": text}, headers=SAME_ORIGIN)
     assert done.status_code == 303
     assert (await wiki.page(page_id))["body_md"] == text
 
@@ -150,16 +152,18 @@ async def test_a_proposal_is_declined_with_a_reason_or_withdrawn(
     person: httpx.AsyncClient, member: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
     id = await propose(wiki, ada, page_id, "Low at seven.")
-    assert (await person.post(f"/decline/{owner}/{id}", data={"reason": " "}, headers=SAME)).status_code == 422
-    assert (await member.post(f"/decline/{owner}/{id}", data={"reason": "No"}, headers=SAME)).status_code == 403
-    assert (await member.post(f"/withdraw/{owner}/{id}", data={"reason": ""}, headers=SAME)).status_code == 422
+    assert (await person.post(f"/decline/{owner}/{id}", data={"reason": " "}, headers=SAME_ORIGIN)).status_code == 422
+    assert (await member.post(f"/decline/{owner}/{id}", data={"reason": "No"}, headers=SAME_ORIGIN)).status_code == 403
+    assert (await member.post(f"/withdraw/{owner}/{id}", data={"reason": ""}, headers=SAME_ORIGIN)).status_code == 422
     assert (
-        await person.post(f"/decline/{owner}/{id}", data={"reason": "It is <six>."}, headers=SAME)
+        await person.post(f"/decline/{owner}/{id}", data={"reason": "It is <six>."}, headers=SAME_ORIGIN)
     ).status_code == 303
     assert "It is &lt;six&gt;." in (await person.get(f"/proposal/{owner}/{id}")).text
     form = form_of(await member.get(f"/edit/{owner}/topic/harbour")) | {"body": "Other.", "summary": "", "tags": ""}
-    own = (await member.post(f"/edit/{owner}/topic/harbour", data=form, headers=SAME)).headers["location"]
-    gone = await member.post(own.split("?")[0].replace("/proposal/", "/withdraw/"), data={"reason": ""}, headers=SAME)
+    own = (await member.post(f"/edit/{owner}/topic/harbour", data=form, headers=SAME_ORIGIN)).headers["location"]
+    gone = await member.post(
+        own.split("?")[0].replace("/proposal/", "/withdraw/"), data={"reason": ""}, headers=SAME_ORIGIN
+    )
     assert gone.status_code == 303
     assert "Withdrawn" in (await member.get(own)).text
 
@@ -178,7 +182,7 @@ async def test_a_mention_is_ignored(person: httpx.AsyncClient, wiki: Wiki, owner
     await record_mention(wiki.database, wiki.scope, name="Zilker", source_id=source)
     shown = await person.get(f"/work/{owner}")
     [id] = re.findall(r'/ignore/[^"]+"><input type="hidden" name="id" value="([^"]+)"', shown.text)
-    assert (await person.post(f"/ignore/{owner}", data={"id": id}, headers=SAME)).status_code == 303
+    assert (await person.post(f"/ignore/{owner}", data={"id": id}, headers=SAME_ORIGIN)).status_code == 303
     assert "Zilker" not in (await person.get(f"/work/{owner}")).text
 
 
@@ -188,30 +192,32 @@ async def test_a_mention_is_ignored(person: httpx.AsyncClient, wiki: Wiki, owner
 async def test_a_page_is_merged_into_another_page_found_by_name(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    await written(wiki, "Barton Springs", "Cold.")
-    path = f"{owner}/topic/{await written(wiki, 'The Springs', 'A pool.')}"
-    await written(wiki, "Austin", "See [[The Springs]].")
+    await add_page(wiki, "Barton Springs", "Cold.")
+    path = f"{owner}/topic/{await add_page(wiki, 'The Springs', 'A pool.')}"
+    await add_page(wiki, "Austin", "See [[The Springs]].")
     assert "1 text link to this page" in (await person.get(f"/merge/{path}")).text
     assert "There is no page called" in (await person.get(f"/merge/{path}?name=nothing")).text
     found = await person.get(f"/merge/{path}?name=barton+springs")
     [into] = re.findall(r'name="to" value="([^"]+)"', found.text)
-    done = await person.post(f"/merge/{path}", data=form_of(found) | {"to": into}, headers=SAME)
+    done = await person.post(f"/merge/{path}", data=form_of(found) | {"to": into}, headers=SAME_ORIGIN)
     assert done.headers["location"] == f"/wiki/{owner}/topic/barton-springs"
     assert (await person.get(f"/wiki/{path}")).headers["location"] == done.headers["location"]
     assert "A pool." in (await person.get(done.headers["location"])).text
 
 
 async def test_a_page_is_moved_below_a_parent_and_out_again(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
-    await written(wiki, "Texas", "Large.", type="entity")
-    path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
+    await add_page(wiki, "Texas", "Large.", type="entity")
+    path = f"{owner}/topic/{await add_page(wiki, 'Austin', 'Hot.')}"
     found = await person.get(f"/move/{path}?name=Texas")
     [above] = re.findall(r'name="to" value="([^"]+)"', found.text)
     given = form_of(found) | {"to": above}
-    assert (await person.post(f"/move/{path}", data=given, headers=SAME)).status_code == 303
+    assert (await person.post(f"/move/{path}", data=given, headers=SAME_ORIGIN)).status_code == 303
     assert f'<li><a href="/wiki/{owner}/entity/texas">Texas</a></li>' in (await person.get(f"/wiki/{path}")).text
-    assert (await person.post(f"/move/{path}", data=given | {"to": given["id"]}, headers=SAME)).status_code == 422
-    assert (await person.post(f"/move/{path}", data=given | {"to": ""}, headers=SAME)).status_code == 422
-    assert (await person.post(f"/move/{path}", data=given | {"to": "none"}, headers=SAME)).status_code == 303
+    assert (
+        await person.post(f"/move/{path}", data=given | {"to": given["id"]}, headers=SAME_ORIGIN)
+    ).status_code == 422
+    assert (await person.post(f"/move/{path}", data=given | {"to": ""}, headers=SAME_ORIGIN)).status_code == 422
+    assert (await person.post(f"/move/{path}", data=given | {"to": "none"}, headers=SAME_ORIGIN)).status_code == 303
     assert "/entity/texas" not in (await person.get(f"/wiki/{path}")).text
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.cli.commands.service import begin_history
 from db.scope import Role
-from tests.app.clients.rest_client import Rest, refused
+from tests.app.clients.rest_client import RestClient, status_and_code
 from tests.app.service import Service, serving
 from tests.conftest import drop_database, new_database_name
 from tests.connections import IDLE
@@ -74,26 +74,26 @@ async def test_a_client_ahead_of_a_restored_backup_must_start_again(dsn: str, ba
     tenant, owner = wiki.scope.tenant_id, wiki.scope.owner_id
     async with serving(dsn, tmp_path) as service:
         token = service.token(tenant, owner, Role.ADMIN)
-        rest = Rest(service.http, token)
-        await rest.page("Kiln")
+        rest = RestClient(service.http, token)
+        await rest.create_page("Kiln")
         positions, seen = await follow(service, token, None)
         assert positions == [1]
         assert await follow(service, token, seen) == ([], None)
     await close_wiki(wiki)
     await backups.make()
     async with serving(dsn, tmp_path) as service:
-        rest = Rest(service.http, token)
-        await rest.page("Glaze")
+        rest = RestClient(service.http, token)
+        await rest.create_page("Glaze")
         _, ahead = await follow(service, token, seen)
     await backups.restore()
     async with serving(dsn, tmp_path) as service:
-        rest = Rest(service.http, token)
+        rest = RestClient(service.http, token)
         assert await follow(service, token, ahead) == "CURSOR_EXPIRED"
         assert await follow(service, token, bare(ahead)) == "CURSOR_EXPIRED"
-        assert refused(await rest.get("/changes", params={"cursor": ahead})) == (410, "CURSOR_EXPIRED")
+        assert status_and_code(await rest.get("/changes", params={"cursor": ahead})) == (410, "CURSOR_EXPIRED")
         assert await follow(service, token, bare(seen)) == ([], None)
         for title in ("Shelf", "Cone"):
-            await rest.page(title)
+            await rest.create_page(title)
         assert await follow(service, token, ahead) == "CURSOR_EXPIRED"
         positions, again = await follow(service, token, None)
         assert positions == [1, 2, 3]
@@ -103,9 +103,9 @@ async def test_a_client_ahead_of_a_restored_backup_must_start_again(dsn: str, ba
 
 
 async def test_a_cursor_of_an_older_release_still_works(service: Service, token: str, wiki: Wiki) -> None:
-    rest = Rest(service.http, token)
+    rest = RestClient(service.http, token)
     for title in ("Kiln", "Glaze"):
-        await rest.page(title)
+        await rest.create_page(title)
     _, cursor = await follow(service, token, None)
     first = base64.b64encode(b'["position", 1]').decode()
     assert (await follow(service, token, first))[0] == [2]
@@ -121,7 +121,7 @@ async def test_an_operator_can_expire_cursors_after_restoring_a_backup(
 ) -> None:
     """A server cannot detect by itself that its volume was restored."""
 
-    await Rest(service.http, token).page("Kiln")
+    await RestClient(service.http, token).create_page("Kiln")
     _, cursor = await follow(service, token, None)
     await begin_history(wiki.database)
     assert await follow(service, token, cursor) == "CURSOR_EXPIRED"

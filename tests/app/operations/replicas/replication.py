@@ -22,12 +22,12 @@ HEADER = "cairn-position"
 
 
 @asynccontextmanager
-async def replicated(pair: Pair, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
+async def replicated_service(pair: Pair, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
     """Start a service whose reads go to the replica, and yield it once the replica serves."""
     primary, standby = map(pair.dsn, pair.sockets())
     given = {"read_database_urls": standby, "metrics": "local"} | settings
     async with serving(primary, data_dir, **given) as service:
-        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 0)
         yield service
 
 
@@ -36,19 +36,19 @@ async def counts(service: Service) -> dict[tuple[str, str], float]:
     return {(name, label): float(value) for name, label, value in COUNTED.findall(text)}
 
 
-async def until(service: Service, series: tuple[str, str], value: float) -> None:
+async def wait_for_metric(service: Service, series: tuple[str, str], value: float) -> None:
     async with asyncio.timeout(60):
         while (await counts(service)).get(series) != value:
             await asyncio.sleep(0.05)
 
 
-class Answered:
+class ReadCounter:
     """Counts how many reads each server answers while the block runs."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
 
-    async def __aenter__(self) -> "Answered":
+    async def __aenter__(self) -> "ReadCounter":
         self.before = await counts(self.service)
         return self
 
@@ -63,7 +63,7 @@ def token_of(service: Service, wiki: Wiki) -> str:
     return service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
 
 
-async def make(service: Service, token: str, title: str, **headers: str) -> str:
+async def write_page(service: Service, token: str, title: str, **headers: str) -> str:
     """Create a page, and return the position of that write."""
     answer = await service.post(MAKE, token, {"title": title}, **headers)
     assert answer.json()["data"]["createWikiPage"]["userErrors"] == []
@@ -71,7 +71,7 @@ async def make(service: Service, token: str, title: str, **headers: str) -> str:
     return answer.headers[HEADER]
 
 
-async def titles(service: Service, token: str, position: str | None = None) -> list[str]:
+async def read_titles(service: Service, token: str, position: str | None = None) -> list[str]:
     brought = {HEADER: position} if position else {}
     answer = await service.post(READ, token, None, **brought)
     assert answer.status_code == 200, answer.text

@@ -17,13 +17,13 @@ from tests.app.operations.replicas.replication import (
     MAKE,
     READ,
     SEARCH,
-    Answered,
+    ReadCounter,
     counts,
-    make,
-    replicated,
-    titles,
+    read_titles,
+    replicated_service,
     token_of,
-    until,
+    wait_for_metric,
+    write_page,
 )
 from tests.app.service import serving
 from tests.postgres_proxy import Proxy
@@ -32,15 +32,15 @@ from tests.wiki import Wiki, close_wiki, open_wiki
 
 
 async def test_reads_go_to_the_replica_and_writes_to_the_primary(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
-    async with replicated(pair, tmp_path) as service:
+    async with replicated_service(pair, tmp_path) as service:
         token = token_of(service, wiki)
-        async with Answered(service) as writing:
-            position = await make(service, token, "Ash")
+        async with ReadCounter(service) as writing:
+            position = await write_page(service, token, "Ash")
         assert (list(writing.by), writing.fallbacks) == (["primary"], {})
-        async with Answered(service) as reading:
-            assert await titles(service, token, position) == ["Ash"]
+        async with ReadCounter(service) as reading:
+            assert await read_titles(service, token, position) == ["Ash"]
         assert (reading.by, reading.fallbacks) == ({"replica-1": 1}, {})
-        async with Answered(service) as searching:
+        async with ReadCounter(service) as searching:
             found = await service.ask(SEARCH, token, t=str(wiki.scope.tenant_id))
         assert found["data"] == {"wikiSearch": [{"page": {"title": "Ash"}}]}
         assert (list(searching.by), searching.fallbacks) == (["replica-1"], {})
@@ -50,20 +50,20 @@ async def test_reads_go_to_the_replica_and_writes_to_the_primary(pair: Pair, wik
 async def test_a_replica_that_lags_too_far_serves_no_reads_until_it_catches_up(
     pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
 ) -> None:
-    async with replicated(pair, tmp_path, read_max_lag=1) as service:
+    async with replicated_service(pair, tmp_path, read_max_lag=1) as service:
         token = token_of(service, wiki)
         await replica.execute("SELECT pg_wal_replay_pause()")
-        await make(service, token, "Ash")
-        await until(service, ("cairn_replicas_aside", "replica-1"), 1)
+        await write_page(service, token, "Ash")
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 1)
         assert (await counts(service))["cairn_replica_lag_seconds", "replica-1"] > 1
-        async with Answered(service) as late:
-            assert await titles(service, token) == ["Ash"]
+        async with ReadCounter(service) as late:
+            assert await read_titles(service, token) == ["Ash"]
         assert (late.by, late.fallbacks) == ({"primary": 1}, {"aside": 1})
         assert (await service.http.get("/readyz")).status_code == 200
         await replica.execute("SELECT pg_wal_replay_resume()")
-        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
-        async with Answered(service) as back:
-            assert await titles(service, token) == ["Ash"]
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 0)
+        async with ReadCounter(service) as back:
+            assert await read_titles(service, token) == ["Ash"]
         assert back.by == {"replica-1": 1}
 
 
@@ -101,9 +101,9 @@ async def test_a_read_that_recovery_cancels_is_answered_by_the_primary(
 
 
 async def test_no_client_notices_that_a_replica_is_killed_and_returns(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
-    async with replicated(pair, tmp_path) as service:
+    async with replicated_service(pair, tmp_path) as service:
         token = token_of(service, wiki)
-        await titles(service, token, await make(service, token, "Ash"))
+        await read_titles(service, token, await write_page(service, token, "Ash"))
         answers: list[int] = []
 
         async def read() -> None:
@@ -123,11 +123,11 @@ async def test_no_client_notices_that_a_replica_is_killed_and_returns(pair: Pair
         await more(50)
         kill(pair.second)
         await more(50)
-        await until(service, ("cairn_replicas_aside", "replica-1"), 1)
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 1)
         assert (await service.http.get("/readyz")).status_code == 200
         await asyncio.to_thread(pair.second.launch)
-        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
-        async with Answered(service) as back:
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 0)
+        async with ReadCounter(service) as back:
             await more(50)
         assert back.by["replica-1"] > 0
         for reader in readers:
@@ -144,9 +144,9 @@ async def test_a_service_starts_with_unreachable_and_invalid_replicas(pair: Pair
         primary, tmp_path, read_database_urls=f"{unreachable_dsn}, {primary}", metrics="local"
     ) as service:
         token = token_of(service, wiki)
-        async with Answered(service) as reading:
-            await make(service, token, "Ash")
-            assert await titles(service, token) == ["Ash"]
+        async with ReadCounter(service) as reading:
+            await write_page(service, token, "Ash")
+            assert await read_titles(service, token) == ["Ash"]
         assert list(reading.by) == ["primary"]
         found = await counts(service)
         assert [found["cairn_replicas_aside", f"replica-{n}"] for n in (1, 2)] == [1, 1]
@@ -161,17 +161,17 @@ async def test_a_promoted_replica_becomes_the_primary_and_stops_being_a_replica(
     await close_wiki(wiki)
     given = {"read_database_urls": pair.dsn(both[1]), "metrics": "local"}
     async with serving(pair.dsn(*both), tmp_path, **given) as service:
-        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 0)
         token = token_of(service, wiki)
-        position = await make(service, token, "Ash")
+        position = await write_page(service, token, "Ash")
         kill(pair.first)
         await asyncio.to_thread(pair.promote)
         async with asyncio.timeout(60):
             while (await service.post(MAKE, token, {"title": "Birch"})).status_code != 200:
                 await asyncio.sleep(0.1)
-        await until(service, ("cairn_replicas_aside", "replica-1"), 1)
-        async with Answered(service) as reading:
-            assert await titles(service, token, position) == ["Ash", "Birch"]
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 1)
+        async with ReadCounter(service) as reading:
+            assert await read_titles(service, token, position) == ["Ash", "Birch"]
         assert list(reading.by) == ["primary"]
 
 
@@ -182,15 +182,15 @@ async def test_a_read_is_answered_by_the_primary_if_the_network_is_cut(pair: Pai
         Proxy(standby).open() as proxy,
         serving(primary, tmp_path, read_database_urls=proxy.dsn, metrics="local") as service,
     ):
-        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 0)
         token = token_of(service, wiki)
-        await titles(service, token, await make(service, token, "Ash"))
+        await read_titles(service, token, await write_page(service, token, "Ash"))
         proxy.flowing.clear()
-        async with Answered(service) as cut:
-            assert await titles(service, token) == ["Ash"]
+        async with ReadCounter(service) as cut:
+            assert await read_titles(service, token) == ["Ash"]
         assert (cut.by, cut.fallbacks) == ({"primary": 1}, {"failed": 1})
         proxy.flowing.set()
-        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 0)
 
 
 async def test_the_doctor_checks_each_replica(
@@ -225,12 +225,12 @@ async def test_a_replica_may_be_behind_pgbouncer(pair: Pair, wiki: Wiki, pooled_
     primary = pair.dsn(pair.sockets()[0])
     given = {"read_database_urls": pooled_replica, "read_wait": 10, "metrics": "local", "statement_cache": 0}
     async with serving(primary, tmp_path, **given) as service:
-        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 0)
         token = token_of(service, wiki)
-        position = await make(service, token, "Ash")
-        async with Answered(service) as reading:
-            assert await titles(service, token, position) == ["Ash"]  # later ones need not wait: only eight may
-            answers = await asyncio.gather(*(titles(service, token, position) for _ in range(24)))
+        position = await write_page(service, token, "Ash")
+        async with ReadCounter(service) as reading:
+            assert await read_titles(service, token, position) == ["Ash"]  # later ones need not wait: only eight may
+            answers = await asyncio.gather(*(read_titles(service, token, position) for _ in range(24)))
             found = await service.ask(SEARCH, token, t=str(wiki.scope.tenant_id))
         assert answers == [["Ash"]] * 24
         assert found["data"] == {"wikiSearch": [{"page": {"title": "Ash"}}]}

@@ -8,7 +8,14 @@ import asyncpg
 import pytest
 
 from db.embedded import EmbeddedServer
-from tests.app.operations.replicas.replication import READ, Answered, make, titles, token_of, until
+from tests.app.operations.replicas.replication import (
+    READ,
+    ReadCounter,
+    read_titles,
+    token_of,
+    wait_for_metric,
+    write_page,
+)
 from tests.app.service import Service, serving
 from tests.standby import Pair, another_standby, kill, running_pair
 from tests.wiki import Wiki, close_wiki, open_wiki
@@ -52,7 +59,7 @@ async def service(
     given = {"read_database_urls": ",".join(map(pair.dsn, sockets)), "metrics": "local", "read_wait": 0.05}
     async with serving(pair.dsn(primary), tmp_path, read_max_lag=max_lag, **given) as running:
         for name in NAMES:
-            await until(running, ("cairn_replicas_aside", name), 0)
+            await wait_for_metric(running, ("cairn_replicas_aside", name), 0)
         yield running
 
 
@@ -64,8 +71,8 @@ def max_lag() -> float:
 async def seen_by_all(service: Service, token: str, position: str) -> None:
     """Wait until both replicas answer reads with a position, and none of these reads goes to the primary."""
     for _ in range(100):
-        async with Answered(service) as spread:
-            await asyncio.gather(*(titles(service, token, position) for _ in range(8)))
+        async with ReadCounter(service) as spread:
+            await asyncio.gather(*(read_titles(service, token, position) for _ in range(8)))
         if set(spread.by) == set(NAMES):
             return
         await asyncio.sleep(0.1)
@@ -74,13 +81,13 @@ async def seen_by_all(service: Service, token: str, position: str) -> None:
 
 async def test_sequential_and_concurrent_reads_are_spread_over_the_replicas(service: Service, wiki: Wiki) -> None:
     token = token_of(service, wiki)
-    await seen_by_all(service, token, await make(service, token, "Ash"))
-    async with Answered(service) as alone:
+    await seen_by_all(service, token, await write_page(service, token, "Ash"))
+    async with ReadCounter(service) as alone:
         for _ in range(10):
-            assert await titles(service, token) == ["Ash"]
+            assert await read_titles(service, token) == ["Ash"]
     assert (alone.by, alone.fallbacks) == (dict.fromkeys(NAMES, 5), {})
-    async with Answered(service) as together:
-        await asyncio.gather(*(titles(service, token) for _ in range(40)))
+    async with ReadCounter(service) as together:
+        await asyncio.gather(*(read_titles(service, token) for _ in range(40)))
     assert sum(together.by.values()) == 40
     assert all(together.by[name] >= 10 for name in NAMES)
 
@@ -89,19 +96,19 @@ async def test_a_read_goes_to_the_replica_that_has_its_position(
     service: Service, wiki: Wiki, late: asyncpg.Connection
 ) -> None:
     token = token_of(service, wiki)
-    await seen_by_all(service, token, await make(service, token, "Ash"))
+    await seen_by_all(service, token, await write_page(service, token, "Ash"))
     await late.execute("SELECT pg_wal_replay_pause()")
-    position = await make(service, token, "Birch")
-    async with Answered(service) as brought:
+    position = await write_page(service, token, "Birch")
+    async with ReadCounter(service) as brought:
         for _ in range(10):
-            assert await titles(service, token, position) == ["Ash", "Birch"]
+            assert await read_titles(service, token, position) == ["Ash", "Birch"]
     assert (brought.by["replica-2"], "replica-1" in brought.by) == (10 - brought.by.get("primary", 0), False)
-    async with Answered(service) as caught_up:
+    async with ReadCounter(service) as caught_up:
         for _ in range(4):
-            assert await titles(service, token, position) == ["Ash", "Birch"]
+            assert await read_titles(service, token, position) == ["Ash", "Birch"]
     assert caught_up.by == {"replica-2": 4}
-    async with Answered(service) as any_state:
-        found = [await titles(service, token) for _ in range(4)]
+    async with ReadCounter(service) as any_state:
+        found = [await read_titles(service, token) for _ in range(4)]
     assert any_state.by == dict.fromkeys(NAMES, 2)
     assert sorted(map(len, found)) == [1, 1, 2, 2]
 
@@ -112,15 +119,15 @@ async def test_reads_of_a_lagging_replica_go_to_the_other_replica(
 ) -> None:
     token = token_of(service, wiki)
     await late.execute("SELECT pg_wal_replay_pause()")
-    position = await make(service, token, "Ash")
-    await until(service, ("cairn_replicas_aside", "replica-1"), 1)
-    assert await titles(service, token, position) == ["Ash"]
-    async with Answered(service) as reading:
+    position = await write_page(service, token, "Ash")
+    await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 1)
+    assert await read_titles(service, token, position) == ["Ash"]
+    async with ReadCounter(service) as reading:
         for _ in range(6):
-            assert await titles(service, token) == ["Ash"]
+            assert await read_titles(service, token) == ["Ash"]
     assert (reading.by, reading.fallbacks) == ({"replica-2": 6}, {})
     await late.execute("SELECT pg_wal_replay_resume()")
-    await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+    await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 0)
     await seen_by_all(service, token, position)
 
 
@@ -128,7 +135,7 @@ async def test_no_client_notices_that_both_replicas_are_killed(
     service: Service, wiki: Wiki, standbys: tuple[EmbeddedServer, EmbeddedServer]
 ) -> None:
     token = token_of(service, wiki)
-    await seen_by_all(service, token, await make(service, token, "Ash"))
+    await seen_by_all(service, token, await write_page(service, token, "Ash"))
     answers: list[bool] = []
 
     async def read() -> None:
@@ -147,14 +154,14 @@ async def test_no_client_notices_that_both_replicas_are_killed(
         await more(50)
         kill(standbys[0])
         await more(50)
-        await until(service, ("cairn_replicas_aside", "replica-1"), 1)
-        async with Answered(service) as one_left:
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 1)
+        async with ReadCounter(service) as one_left:
             await more(50)
         assert set(one_left.by) == {"replica-2"}
         kill(standbys[1])
         await more(50)
-        await until(service, ("cairn_replicas_aside", "replica-2"), 1)
-        async with Answered(service) as none_left:
+        await wait_for_metric(service, ("cairn_replicas_aside", "replica-2"), 1)
+        async with ReadCounter(service) as none_left:
             await more(50)
         assert set(none_left.by) == {"primary"}
         assert (await service.http.get("/readyz")).status_code == 200
@@ -162,8 +169,8 @@ async def test_no_client_notices_that_both_replicas_are_killed(
         for standby in standbys:
             await asyncio.to_thread(standby.launch)
     for name in NAMES:
-        await until(service, ("cairn_replicas_aside", name), 0)
-    async with Answered(service) as back:
+        await wait_for_metric(service, ("cairn_replicas_aside", name), 0)
+    async with ReadCounter(service) as back:
         await more(100)
     assert all(back.by[name] for name in NAMES)
     for reader in readers:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from resolvers.auth.credentials import mint
-from tests.app.clients.unpausing import Clients
+from tests.app.clients.continuous_clients import ContinuousClients
 from tests.app.command_line import ServingCommand
 from tests.app.service import SECRET
 from tests.waiting import within
@@ -88,10 +88,10 @@ async def test_a_stopping_service_is_not_ready_and_loses_no_request(dsn: str, tm
         served(dsn, tmp_path, drain_delay="1") as service,
         client_of(service, token) as http,
         httpx.AsyncClient() as reusing,
-        Clients(service.url, token, QUERY) as clients,
+        ContinuousClients(service.url, token, QUERY) as clients,
     ):
         assert (await reusing.post(service.url, json={"query": QUERY}, headers=http.headers)).status_code == 200
-        await clients.until("whole", 50)
+        await clients.wait_for_outcomes("whole", 50)
         service.process.send_signal(signal.SIGTERM)
         async with within("the service called itself ready"):
             while (readiness := await http.get("/readyz")).status_code == 200:
@@ -128,8 +128,8 @@ async def test_a_killed_worker_loses_no_metrics_and_a_stop_loses_no_request(
             f'cairn_requests_total{{path="/graphql",status="200"}} {float(done)}' in text
         )  # the counts of the killed worker are included
 
-        async with Clients(service.url, token, QUERY) as clients:
-            await clients.until("whole", 20)
+        async with ContinuousClients(service.url, token, QUERY) as clients:
+            await clients.wait_for_outcomes("whole", 20)
             service.process.send_signal(signal.SIGTERM)
             code, records = await stopped(service)
             await asyncio.wait_for(asyncio.gather(*clients.running), 30)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from tests.waiting import within
 
 
-class Clients:
+class ContinuousClients:
     """Several clients. `outcomes` counts complete responses, refused connections, and requests that were cut off."""
 
     def __init__(self, url: str, token: str, query: str, count: int = 8) -> None:
@@ -24,8 +24,10 @@ class Clients:
         self.last: set[str] = set()
         self.running: list[asyncio.Task[None]] = []
 
-    async def __aenter__(self) -> "Clients":
-        self.running = [asyncio.create_task(self.ask_on(reuses=number % 2 == 0)) for number in range(self.count)]
+    async def __aenter__(self) -> "ContinuousClients":
+        self.running = [
+            asyncio.create_task(self.send_until_refused(reuses=number % 2 == 0)) for number in range(self.count)
+        ]
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -33,12 +35,13 @@ class Clients:
             task.cancel()
         await asyncio.gather(*self.running, return_exceptions=True)
 
-    async def until(self, outcome: str, count: int) -> None:
+    async def wait_for_outcomes(self, outcome: str, count: int) -> None:
+        """Wait until `count` requests had this outcome."""
         async with within("too few clients had this outcome"):
             while self.outcomes[outcome] < count:
                 await asyncio.sleep(0.01)
 
-    async def ask_on(self, reuses: bool) -> None:
+    async def send_until_refused(self, reuses: bool) -> None:
         """Send requests until connections are refused: on one connection while it lasts, or on a new one each time."""
         while True:
             try:
@@ -48,12 +51,12 @@ class Clients:
                 return
             lasts = True
             while lasts:
-                lasts = await self.ask(reader, writer) and reuses
+                lasts = await self.send_request(reader, writer) and reuses
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
 
-    async def ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def send_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Send one request, and return whether the connection may be used again."""
         try:
             writer.write(self.request)
