@@ -19,7 +19,7 @@ def test_forked_processes_start_with_the_service_preloaded(tmp_path: Path) -> No
     process.start()
     process.join()
     modules = set((tmp_path / "modules").read_text().split())
-    assert {"app.asgi", "tests.compiler.killed.crashing_worker", "tests.resolvers.sync.killed"} <= modules
+    assert {"app.asgi", "tests.compiler.killed.crashing_worker", "tests.resolvers.sync.killable_sync"} <= modules
 
 
 def test_importing_the_forked_module_starts_no_fork_server() -> None:

@@ -18,7 +18,7 @@ from app.rest.routes.pages import NewPage
 from app.settings import Settings
 from schema.errors import in_json_words
 from schema.root import make_engine
-from tests.schema.asking import Recorder, ask
+from tests.schema.executing import RecordingContext, execute_document
 from tests.wiki import Wiki
 
 PYTHON = re.compile(
@@ -89,7 +89,7 @@ def test_validation_messages_are_translated_or_shortened() -> None:
     ],
 )
 async def test_graphql_errors_show_values_as_json(wiki: Wiki, query: str, values: dict[str, Any]) -> None:
-    answer = await ask(make_engine(), Recorder(wiki.database, wiki.scope, 10**6), query, **values)
+    answer = await execute_document(make_engine(), RecordingContext(wiki.database, wiki.scope, 10**6), query, **values)
     assert answer["errors"]
     for error in answer["errors"]:
         assert not PYTHON.search(error["message"]), error["message"]

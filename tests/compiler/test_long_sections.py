@@ -8,7 +8,7 @@ from compiler.compiler import Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from resolvers.pages.lifecycle import update_page
 from resolvers.sources.retain import SourceDraft
-from tests.compiler.austin import START, note, retain
+from tests.compiler.austin_journals import START, note, retain_notes
 from tests.compiler.scripted_compiler import compile_all, pages_by_title
 from tests.wiki import Wiki
 
@@ -44,7 +44,7 @@ def lines(body: str, heading: str) -> list[str]:
 
 
 async def test_a_section_of_two_hundred_sources_stays_short_and_keeps_edits(wiki: Wiki) -> None:
-    await retain(wiki, loaves(0, BATCH))
+    await retain_notes(wiki, loaves(0, BATCH))
     await compile_all(wiki, RULES)
     page = (await pages_by_title(wiki))["Sourdough"]
     oldest = lines(page["body_md"], "Highlights")[-1]
@@ -53,7 +53,7 @@ async def test_a_section_of_two_hundred_sources_stays_short_and_keeps_edits(wiki
     body = page["body_md"].replace(oldest, f"{edited}\n{MINE}")
     await update_page(wiki.database, wiki.scope, page["id"], body=body)
     for first in range(BATCH, 200, BATCH):
-        await retain(wiki, loaves(first, first + BATCH))
+        await retain_notes(wiki, loaves(first, first + BATCH))
         await compile_all(wiki, RULES)
     body = (await pages_by_title(wiki))["Sourdough"]["body_md"]
     highlights, summary = lines(body, "Highlights"), lines(body, "Summary")

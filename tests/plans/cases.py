@@ -32,7 +32,7 @@ class Case:
         declared = ", ".join(f"${name}: {type_}" for name, type_ in TYPES.items() if f"${name}" in text)
         return f"query ({declared}) {text}" if declared else text
 
-    def most_blocks(self, objects: int, pages: int) -> float:
+    def max_blocks(self, objects: int, pages: int) -> float:
         return START + PER_OBJECT * objects + self.per_page * pages
 
 
@@ -87,7 +87,7 @@ PASSAGES = """{
 WORDS = {"search_pages_words_ix", "page_names_owner_ix"}
 
 
-def of_page(
+def page_case(
     id: str, selection: str, indexes: Set[str] = frozenset(), per_page: float = 0, *, is_steady: bool = False
 ) -> Case:
     """Return a case for what belongs to a page that is known by its id."""
@@ -143,31 +143,31 @@ CASES = {
     "connected both ways": Case(
         "wikiConnectedPages", "pageId: $page, limit: 20, direction: BOTH", ROW, {"links_to_ix"}
     ),
-    "backlinks in place": of_page(
+    "backlinks in place": page_case(
         "$hub", "backlinks(first: 20) { edges { kinds node { id title } } }", {"links_to_ix"}, per_page=1
     ),
-    "connected in place": of_page("$hub", "connectedPages(first: 20) { nodes { id title } }", per_page=1),
-    "children": of_page(
+    "connected in place": page_case("$hub", "connectedPages(first: 20) { nodes { id title } }", per_page=1),
+    "children": page_case(
         "$hub", "children { id title } childrenConnection(first: 20) { nodes { id } }", {"pages_parent_ix"}
     ),
-    "ancestors": of_page("$leaf", "ancestors { id title }", {"pages_pk"}),
-    "descendants": of_page(
+    "ancestors": page_case("$leaf", "ancestors { id title }", {"pages_pk"}),
+    "descendants": page_case(
         "$hub", "descendants(first: 80, depth: 2) { nodes { id } }", {"pages_parent_ix"}, is_steady=True
     ),
-    "links": of_page(
+    "links": page_case(
         "$page", "links { nodes { kind toPage { id } } } brokenLinks { nodes { slug } }", {"link_targets_pk"}
     ),
-    "history": of_page(
+    "history": page_case(
         "$page",
         "revisions(first: 5) { nodes { version bodyMd } } revision(version: 1) { title bodyMd }",
         {"revisions_version_uq"},
     ),
-    "superseded claims": of_page(
+    "superseded claims": page_case(
         "$page",
         "supersededClaims { nodes { fact statedBy { ref } overriddenBy { ref } } }",
         {"superseded_claims_page_ix"},
     ),
-    "contradictions of a page": of_page(
+    "contradictions of a page": page_case(
         "$page",
         "contradictions { nodes { olderClaim newerClaim suggestedResolution olderSource { ref } } }",
         {"contradictions_page_ix"},
@@ -199,19 +199,19 @@ CASES = {
     "reports of lint": Case(
         "wikiLintReports", "first: 20", "{ nodes { found counts { name total } } }", {"lint_reports_owner_ix"}
     ),
-    "trajectory": of_page("$page", "trajectory { fact replacement }", {"superseded_claims_page_ix"}),
+    "trajectory": page_case("$page", "trajectory { fact replacement }", {"superseded_claims_page_ix"}),
     "versions compared": Case(
         "diffWikiRevisions",
         "pageId: $page, from: 1, to: 1",
         "{ unified fromRevision { version } toRevision { bodyMd } }",
         {"revisions_version_uq"},
     ),
-    "evidence of a page": of_page(
+    "evidence of a page": page_case(
         "$page",
         "sourceCount sources { nodes { ref } } citations { nodes { section { heading } source { ref } } }",
         {"section_sources_page_ix"},
     ),
-    "mentions of a page": of_page("$page", "mentions { nodes { name } }", per_page=0.01),
+    "mentions of a page": page_case("$page", "mentions { nodes { name } }", per_page=0.01),
     # Each node counts its neighbours, and the greatest hubs come first.
     "graph": Case(
         "wikiGraph",

@@ -9,11 +9,11 @@ import orjson
 import pytest
 
 from tests.conftest import database_copy, shared_resource
-from tests.plans.measuring import Key, Measured, measure_growing
+from tests.plans.measurements import Key, Measurement, measure_growing
 
 
 @pytest.fixture(scope="session")
-def measured(server_dsn: str, template: str, shared_folder: Path) -> Iterator[dict[Key, Measured]]:
+def measurements(server_dsn: str, template: str, shared_folder: Path) -> Iterator[dict[Key, Measurement]]:
     """The measurements by name of the case, kind of plan and size of the wiki."""
 
     def make() -> str:
@@ -21,5 +21,5 @@ def measured(server_dsn: str, template: str, shared_folder: Path) -> Iterator[di
             return orjson.dumps([asdict(one) for one in asyncio.run(measure_growing(dsn))]).decode()
 
     with shared_resource(shared_folder / "plans", make, lambda text: None) as text:
-        found = [Measured(**one) for one in orjson.loads(text)]
+        found = [Measurement(**one) for one in orjson.loads(text)]
         yield {(one.name, one.planning, one.pages): one for one in found}

@@ -38,26 +38,26 @@ class Execution:
     @property
     def scanned(self) -> set[str]:
         """The tables that were scanned completely, except those that fit into a block or two."""
-        scans = [node for node in below(self.root) if node["Node Type"] == "Seq Scan" and was_run(node)]
+        scans = [node for node in plan_nodes(self.root) if node["Node Type"] == "Seq Scan" and was_run(node)]
         return {node["Relation Name"] for node in scans if rows_read(node) > TINY}
 
     @property
     def indexes(self) -> set[str]:
-        return {node["Index Name"] for node in below(self.root) if "Index Name" in node and was_run(node)}
+        return {node["Index Name"] for node in plan_nodes(self.root) if "Index Name" in node and was_run(node)}
 
     def costliest(self) -> str:
         """Return where most blocks were read, for the message of a failed test."""
         spent: Counter[str] = Counter()
-        for node in below(self.root):
+        for node in plan_nodes(self.root):
             if name := node.get("Index Name") or node.get("Relation Name"):
                 spent[f"{node['Node Type']} {name}"] += node["Shared Hit Blocks"] + node["Shared Read Blocks"]
         return ", ".join(f"{name}: {blocks}" for name, blocks in spent.most_common(6))
 
 
-def below(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def plan_nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield node
     for child in node.get("Plans", ()):
-        yield from below(child)
+        yield from plan_nodes(child)
 
 
 def rows_read(node: dict[str, Any]) -> float:

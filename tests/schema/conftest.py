@@ -9,7 +9,7 @@ from db.database import Database
 from schema.root import make_engine
 from selection import Engine, Limits
 from tests.conftest import database_copy
-from tests.schema.asking import Recorder
+from tests.schema.executing import RecordingContext
 from tests.schema.world import CALLERS, World, make_world, read_back, store
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
@@ -36,9 +36,9 @@ async def database(world_dsn: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-def context(database: Database) -> Recorder:
+def context(database: Database) -> RecordingContext:
     """The context of a member in its own wiki."""
-    return Recorder(database, CALLERS[0])
+    return RecordingContext(database, CALLERS[0])
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from db.sql import statements
 from resolvers.context import Context
 from schema.root import make_engine
 from selection.execute.explain import ExplainedStatement, explain
-from tests.plans.measuring import CONTROL, OTHERS, SMALL
+from tests.plans.measurements import CONTROL, OTHERS, SMALL
 from tests.recording_database import RecordingDatabase, SentStatement
 from tests.sql_text import NOUNS
 

@@ -14,7 +14,7 @@ from app.cli.commands import jobs
 from resolvers.jobs import queue
 from tests.app.command_line import MARA, RunCommand
 from tests.clocks import set_clock
-from tests.resolvers.embeddings.embedding_server import Model, serving
+from tests.resolvers.embeddings.embedding_server import EmbeddingModel, serve_embeddings
 
 
 @pytest.fixture
@@ -254,7 +254,7 @@ def test_embeddings_are_enabled_computed_and_dropped(
     result = run_scripted("embeddings", "status", *MARA)
     assert result.code == 1
     assert "CAIRN_EMBEDDING_URL" in result.err
-    with serving(Model()) as model:
+    with serve_embeddings(EmbeddingModel()) as model:
         monkeypatch.setenv("CAIRN_EMBEDDING_URL", model.url)
         assert run_scripted("embeddings", "enable").code == 1, "the model is not named"
         monkeypatch.setenv("CAIRN_EMBEDDING_MODEL", "tiny")

@@ -15,7 +15,7 @@ from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.sources.mentions import record_mention
 from tests.app.command_line import MARA, RunCommand
 from tests.app.service import Service, serving
-from tests.compiler.austin import retain, visits
+from tests.compiler.austin_journals import retain_notes, visit_notes
 from tests.compiler.scripted_compiler import compile_all
 from tests.resolvers.conftest import wiki
 from tests.wiki import Wiki
@@ -42,7 +42,7 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
 
 
 async def test_graphql_shows_promoted_sections_and_suppresses_promotions(service: Service, wiki: Wiki) -> None:
-    await retain(wiki, visits())
+    await retain_notes(wiki, visit_notes())
     await compile_all(wiki, Compiler(ExtractivePlanner(), ExtractiveWriter()))
     admin = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
 
@@ -99,7 +99,7 @@ def test_commands_suppress_promotions_and_drop_links(run_in_acme: RunCommand, tm
     notes = tmp_path / "notes.jsonl"
     lines = [
         {"kind": visit.kind, "ref": visit.ref, "content": visit.content, "metadata": visit.metadata}
-        for visit in visits()
+        for visit in visit_notes()
     ]
     notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert run_in_acme("retain", str(notes), *MARA).code == 0

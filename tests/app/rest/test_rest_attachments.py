@@ -7,7 +7,7 @@ import pytest
 
 from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service
-from tests.resolvers.import_export.vaults import imported
+from tests.resolvers.import_export.vaults import import_files
 from tests.wiki import Wiki
 
 NEAR, TOP = b"\x89PNG near", b"\x89PNG top"
@@ -24,7 +24,7 @@ def rest(service: Service, token: str) -> RestClient:
 async def test_an_attachment_is_found_by_its_path_as_the_page_writes_it(
     rest: RestClient, wiki: Wiki, tmp_path: Path
 ) -> None:
-    await imported(wiki, tmp_path, VAULT)
+    await import_files(wiki, tmp_path, VAULT)
     for query, data in (
         ("path=map.png", TOP),
         ("path=map.png&beside=Trips/Austin.md", NEAR),
@@ -40,7 +40,7 @@ async def test_an_attachment_is_found_by_its_path_as_the_page_writes_it(
 
 
 async def test_an_unknown_attachment_is_not_found(rest: RestClient, wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, VAULT)
+    await import_files(wiki, tmp_path, VAULT)
     for path in ("plan.pdf", "../map.gif", "Trips"):
         assert (await rest.get(f"/attachment?path={path}")).status_code == 404
     assert (await rest.get("/attachment")).status_code == 422

@@ -16,7 +16,7 @@ from tests.app.clients.web_client import SAME_ORIGIN, signed_in
 from tests.app.service import Service, serving
 from tests.app.web.test_web_in_browser import opened
 from tests.app.web.test_web_journeys import Journey
-from tests.resolvers.import_export.vaults import imported
+from tests.resolvers.import_export.vaults import import_files
 from tests.wiki import Wiki
 
 
@@ -58,7 +58,7 @@ VAULT: dict[str, str | bytes] = {
 
 @pytest.fixture
 async def vault(dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncIterator[Service]:
-    result = await imported(wiki, tmp_path / "vault", VAULT)
+    result = await import_files(wiki, tmp_path / "vault", VAULT)
     assert (result.attachments, result.errors, result.warnings) == (6, (), ())
     async with serving(dsn, tmp_path) as signing:
         token = signing.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)

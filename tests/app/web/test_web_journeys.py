@@ -22,7 +22,7 @@ from tests.app.service import Service, serving
 from tests.app.web.test_web_in_browser import opened, pressed, typed
 from tests.app.web.test_web_writing import form_of
 from tests.content.notes.test_vault import VAULT
-from tests.resolvers.import_export.vaults import run
+from tests.resolvers.import_export.vaults import run_import
 from tests.wiki import Wiki
 
 needs_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
@@ -70,7 +70,7 @@ class Journey:
 
 @pytest.fixture
 async def vault(wiki: Wiki) -> Wiki:
-    await run(wiki, VAULT)
+    await run_import(wiki, VAULT)
     return wiki
 
 

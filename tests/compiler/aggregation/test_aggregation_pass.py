@@ -21,7 +21,7 @@ from resolvers.pages.merging import merge_pages
 from resolvers.pages.sections import patch_section, suppress_promotion
 from resolvers.sources.compile_requests import reset_cursor
 from resolvers.transactions.transaction import writing
-from tests.compiler.austin import START, note, retain, visits
+from tests.compiler.austin_journals import START, note, retain_notes, visit_notes
 from tests.compiler.killed.crashes import rows
 from tests.compiler.scripted_compiler import ScriptedPlanner, citations, compile_all, pages_by_title, scripted_compiler
 from tests.recording_database import RecordingDatabase
@@ -33,7 +33,7 @@ BY_RULES = Compiler(ExtractivePlanner(), ExtractiveWriter())
 async def compile_notes(wiki: Wiki, *notes: tuple[str, dict[str, Any]], day: int = 0) -> dict[str, Any]:
     """Compile these texts, a day apart, with the scripted planner, and return the metrics of the last job."""
     drafts = [note(day + n, text, **metadata) for n, (text, metadata) in enumerate(notes)]
-    await retain(wiki, drafts)
+    await retain_notes(wiki, drafts)
     metrics: dict[str, Any] = (await compile_all(wiki))[-1]["metrics"]
     return metrics
 
@@ -92,7 +92,7 @@ async def test_a_summary_places_a_page_in_a_topic(wiki: Wiki) -> None:
     (source,) = [await wiki.add_source()]
     section = SectionProposal("overview", (source,))
     extra = Plan((NewPage("entity", "Momofuku", (section,), "Korean-inspired restaurant in Toronto."),))
-    await retain(wiki, [note(0, "hold Nobody")])
+    await retain_notes(wiki, [note(0, "hold Nobody")])
     await compile_all(wiki, scripted_compiler(ScriptedPlanner(extra)))
     assert await lists(wiki, "Toronto") == {"restaurants": ["Momofuku"]}
 
@@ -129,7 +129,7 @@ async def test_tags_taken_names_and_ignored_names_get_no_topic(wiki: Wiki, kind:
 
 
 async def test_a_dense_section_is_promoted_to_a_topic(wiki: Wiki) -> None:
-    await retain(wiki, visits())
+    await retain_notes(wiki, visit_notes())
     jobs = await compile_all(wiki, BY_RULES)
     assert [job["status"] for job in jobs] == ["succeeded"] * len(jobs)
     assert sum(job["metrics"]["sections_promoted"] for job in jobs) == 1
@@ -158,7 +158,7 @@ async def test_a_dense_section_is_promoted_to_a_topic(wiki: Wiki) -> None:
 
 
 async def test_compiling_the_same_sources_again_changes_no_list(wiki: Wiki) -> None:
-    await retain(wiki, visits())
+    await retain_notes(wiki, visit_notes())
     await compile_all(wiki, BY_RULES)
     before = await rows(wiki)
     seen = []
@@ -175,9 +175,9 @@ async def test_compiling_the_same_sources_again_changes_no_list(wiki: Wiki) -> N
 async def test_lists_do_not_depend_on_order_and_size_of_batches(wiki: Wiki) -> None:
     other = await wiki.neighbour()
     small_batches = Compiler(ExtractivePlanner(), ExtractiveWriter(), Caps(batch=7, new_pages=200, sections=2_000))
-    await retain(wiki, visits())
+    await retain_notes(wiki, visit_notes())
     await compile_all(wiki, BY_RULES)
-    await retain(other, visits()[::-1])
+    await retain_notes(other, visit_notes()[::-1])
     await compile_all(other, small_batches)
     for title in ("Lisbon", "Kids", "Austin Activities"):
         assert listed(await lists(wiki, title)) == listed(await lists(other, title)), title
@@ -194,19 +194,19 @@ def listed(sections: dict[str, list[str]]) -> set[str]:
 
 
 async def test_later_pages_are_listed_on_the_promoted_page(wiki: Wiki) -> None:
-    await retain(wiki, visits())
+    await retain_notes(wiki, visit_notes())
     await compile_all(wiki, BY_RULES)
     austin = (await pages_by_title(wiki))["Austin"]
     section = await wiki.row("sections", page_id=austin["id"], section_slug="activities")
     text = "Hiked at Turkey Creek RequestTrace. Turkey Creek RequestTrace is green."
-    await retain(wiki, [note(90, text, place="Turkey Creek RequestTrace", city="Austin", tags=["outdoors"])])
+    await retain_notes(wiki, [note(90, text, place="Turkey Creek RequestTrace", city="Austin", tags=["outdoors"])])
     await compile_all(wiki, BY_RULES)
     assert await wiki.row("sections", id=section["id"]) == section, "the promoted section is unchanged"
     assert "Turkey Creek RequestTrace" in (await lists(wiki, "Austin Activities"))["outdoors"]
 
 
 async def test_recompiling_from_scratch_gives_the_same_lists(wiki: Wiki) -> None:
-    await retain(wiki, visits())
+    await retain_notes(wiki, visit_notes())
     await compile_all(wiki, BY_RULES)
     before = {title: await lists(wiki, title) for title in ("Austin", "Austin Activities", "Lisbon", "Kids")}
     await reset_cursor(wiki.database, wiki.scope, force=True)
@@ -225,7 +225,7 @@ async def compile_places(wiki: Wiki, number: int, start: int = 0, **metadata: An
         for again in range(1 + (n - start < 6)):
             text = f"page entity {name}\nTime {again}."
             notes.append(note(2 * n + again, text, place=name, city="Austin", **metadata))
-    await retain(wiki, notes)
+    await retain_notes(wiki, notes)
     jobs = await compile_all(wiki, scripted_compiler(caps=Caps(batch=100, new_pages=500, sections=5_000)))
     metrics: dict[str, Any] = jobs[-1]["metrics"]
     return metrics
@@ -380,7 +380,7 @@ async def test_the_number_of_statements_does_not_depend_on_the_pages(wiki: Wiki,
 async def test_the_first_source_may_be_a_hundred_years_old(wiki: Wiki) -> None:
     await compile_notes(wiki, place("Franklin"), place("Zilker"), place("Thinkery"))
     old = note(-36_500, "to entity Franklin # visits\nLong ago.", city="Austin")
-    await retain(wiki, [old])
+    await retain_notes(wiki, [old])
     await compile_all(wiki)
     found = await stored_aggregation(wiki, "Austin", "places")
     assert found is not None

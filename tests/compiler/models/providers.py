@@ -1,6 +1,6 @@
 """Servers on this machine that speak the protocols of model providers, so that the providers' own libraries are tested.
 
-Each request is answered in the next of the provider's manners: `well`, or one of its ways to fail. The last manner is
+Each request is answered with the next of the provider's behaviours: `well`, or one of its ways to fail. The last one is
 repeated.
 """
 
@@ -24,16 +24,16 @@ Reply = tuple[int, dict[str, str], bytes]
 
 @dataclass
 class Provider:
-    """A provider: the manners of its next answers, and the headers and body of each request that it got."""
+    """A provider: the behaviours of its next answers, and the headers and body of each request that it got."""
 
     name: str
-    manners: list[str] = field(default_factory=lambda: ["well"])
+    behaviours: list[str] = field(default_factory=lambda: ["well"])
     requests: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
 
     def reply(self, headers: dict[str, str], body: dict[str, Any]) -> Reply:
-        manner = self.manners[min(len(self.requests), len(self.manners) - 1)]
+        behaviour = self.behaviours[min(len(self.requests), len(self.behaviours) - 1)]
         self.requests.append((headers, body))
-        return MANNERS[manner](self, body)
+        return BEHAVIOURS[behaviour](self, body)
 
     def message(self, body: dict[str, Any], *, ending: str = "well", arguments: str | None = None) -> dict[str, Any]:
         """Return a message in the provider's format, with a call of the offered tool."""
@@ -68,39 +68,39 @@ def as_anthropic(body: dict[str, Any], ending: str, arguments: str | None) -> di
     }  # fmt: skip
 
 
-def well(provider: Provider, body: dict[str, Any]) -> Reply:
+def reply_normally(provider: Provider, body: dict[str, Any]) -> Reply:
     return json_reply(200, provider.message(body))
 
 
-def slow(provider: Provider, body: dict[str, Any]) -> Reply:
+def reply_slowly(provider: Provider, body: dict[str, Any]) -> Reply:
     time.sleep(0.6)
-    return well(provider, body)
+    return reply_normally(provider, body)
 
 
-def broken(provider: Provider, body: dict[str, Any]) -> Reply:
+def break_off_reply(provider: Provider, body: dict[str, Any]) -> Reply:
     """The connection breaks in the middle of the response."""
-    status, headers, data = well(provider, body)
+    status, headers, data = reply_normally(provider, body)
     return status, headers | {"content-length": str(len(data))}, data[: len(data) // 2]
 
 
-def failing(status: int, kind: str, **headers: str) -> Any:
+def error_reply(status: int, kind: str, **headers: str) -> Any:
     error = {"error": {"message": f"No: {SECRET}, {KEY}", "type": kind, "code": kind}, "type": "error"}
     return lambda provider, body: json_reply(status, error, headers)
 
 
-MANNERS: dict[str, Any] = {
-    "well": well,
-    "slow": slow,
-    "broken": broken,
+BEHAVIOURS: dict[str, Any] = {
+    "well": reply_normally,
+    "slow": reply_slowly,
+    "broken": break_off_reply,
     "cut": lambda provider, body: json_reply(200, provider.message(body, ending="cut", arguments='{"pages": [{"ty')),
     "refused": lambda provider, body: json_reply(200, provider.message(body, ending="refused")),
     "malformed": lambda provider, body: json_reply(200, provider.message(body, arguments='{"pages": "none"}')),
     "noise": lambda provider, body: (200, {"content-type": "application/json"}, b"<html>Gateway</html>"),
-    "busy": failing(429, "rate_limit_error", **{"retry-after": "0", "retry-after-ms": "5"}),
-    "down": failing(500, "api_error", **{"retry-after-ms": "5"}),
-    "overloaded": failing(529, "overloaded_error", **{"retry-after-ms": "5"}),
-    "too long": failing(400, "context_length_exceeded"),
-    "unknown": failing(404, "not_found_error"),
+    "busy": error_reply(429, "rate_limit_error", **{"retry-after": "0", "retry-after-ms": "5"}),
+    "down": error_reply(500, "api_error", **{"retry-after-ms": "5"}),
+    "overloaded": error_reply(529, "overloaded_error", **{"retry-after-ms": "5"}),
+    "too long": error_reply(400, "context_length_exceeded"),
+    "unknown": error_reply(404, "not_found_error"),
 }
 
 
@@ -109,7 +109,7 @@ def json_reply(status: int, body: dict[str, Any], headers: dict[str, str] | None
 
 
 @contextmanager
-def serving(provider: Provider) -> Iterator[str]:
+def serve_provider(provider: Provider) -> Iterator[str]:
     """Serve the provider, and yield its address."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -19,7 +19,7 @@ from compiler.write.corrections import RuleJudge
 from db.database import Database
 from db.scope import Scope
 from resolvers.jobs.queue import Job
-from tests.compiler.models.providers import KEY, Provider, serving
+from tests.compiler.models.providers import KEY, Provider, serve_provider
 from tests.compiler.scripted_compiler import compile_all
 from tests.compiler.test_corrections import BEFORE, MOVED, keep
 from tests.wiki import Wiki
@@ -54,7 +54,7 @@ class ModelJudging:
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgingProvider]:
     monkeypatch.setattr(pydantic_ai.models, "ALLOW_MODEL_REQUESTS", True)
     judging = JudgingProvider("openai")
-    with serving(judging) as address:
+    with serve_provider(judging) as address:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         yield judging

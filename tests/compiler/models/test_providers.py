@@ -10,7 +10,7 @@ import pytest
 from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.models.models import Models, Terms
-from tests.compiler.models.providers import KEY, SECRET, Provider, serving
+from tests.compiler.models.providers import KEY, SECRET, Provider, serve_provider
 from tests.compiler.scripted_compiler import compile_all, pages_by_title, retain_texts
 from tests.wiki import Wiki
 
@@ -21,7 +21,7 @@ NAMES = {"openai": "openai-chat:cairn-test", "anthropic": "anthropic:cairn-test"
 def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     monkeypatch.setattr(pydantic_ai.models, "ALLOW_MODEL_REQUESTS", True)
     fake = Provider(request.param)
-    with serving(fake) as address:
+    with serve_provider(fake) as address:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
         monkeypatch.setenv("OLLAMA_BASE_URL", f"{address}/v1")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
@@ -56,9 +56,9 @@ async def test_ollama_is_reached_by_the_openai_protocol(wiki: Wiki, provider: Pr
     assert provider.requests[0][1]["model"] == "cairn-test"
 
 
-@pytest.mark.parametrize("manner", ["busy", "down", "overloaded"])
-async def test_transient_errors_are_retried_within_the_attempt(wiki: Wiki, provider: Provider, manner: str) -> None:
-    provider.manners = [manner, "well"]
+@pytest.mark.parametrize("behaviour", ["busy", "down", "overloaded"])
+async def test_transient_errors_are_retried_within_the_attempt(wiki: Wiki, provider: Provider, behaviour: str) -> None:
+    provider.behaviours = [behaviour, "well"]
     job = await compile_once(wiki, NAMES[provider.name])
     assert (job["status"], job["attempt"]) == ("succeeded", 1)
     assert len(provider.requests) == 3
@@ -70,7 +70,7 @@ FOR_OPERATORS = {"unknown"}
 
 
 @pytest.mark.parametrize(
-    ("manner", "message"),
+    ("behaviour", "message"),
     [
         ("busy", "is asked too often: lower CAIRN_MODEL_REQUESTS, or wait."),
         ("down", "cannot be used now: the provider answered with status 500."),
@@ -85,12 +85,12 @@ FOR_OPERATORS = {"unknown"}
     ],
 )
 async def test_lasting_errors_end_the_attempt_without_leaking_provider_messages(
-    wiki: Wiki, provider: Provider, caplog: pytest.LogCaptureFixture, manner: str, message: str
+    wiki: Wiki, provider: Provider, caplog: pytest.LogCaptureFixture, behaviour: str, message: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    provider.manners = [manner]
-    job = await compile_once(wiki, NAMES[provider.name], timeout=0.4 if manner == "slow" else 20.0)
-    expected = "failed" if manner in FOR_OPERATORS else "pending"
+    provider.behaviours = [behaviour]
+    job = await compile_once(wiki, NAMES[provider.name], timeout=0.4 if behaviour == "slow" else 20.0)
+    expected = "failed" if behaviour in FOR_OPERATORS else "pending"
     assert (job["status"], job["attempt"]) == (expected, 1), "only transient errors are retried"
     assert message in job["error"]
     assert not await pages_by_title(wiki)
@@ -101,5 +101,5 @@ async def test_lasting_errors_end_the_attempt_without_leaking_provider_messages(
 
 @pytest.mark.parametrize("provider", ["openai"], indirect=True)
 async def test_the_error_says_that_sources_are_too_long_for_the_model(wiki: Wiki, provider: Provider) -> None:
-    provider.manners = ["too long"]
+    provider.behaviours = ["too long"]
     assert "reads less than it was shown" in (await compile_once(wiki, NAMES["openai"]))["error"]

@@ -29,7 +29,7 @@ from tests.conftest import execute
 from tests.examples import examples, is_nightly
 from tests.forked import begin, end
 from tests.recording_database import STATEMENT_TIMEOUT
-from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
+from tests.resolvers.archives.filled_tenant import FILE, fill_tenant, fill_wiki, filled_files
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 SECRET = b"a secret that signs tokens"
@@ -79,8 +79,8 @@ async def test_every_table_that_is_declared_is_in_a_backup(shared_dsn: str) -> N
 async def test_a_restored_database_equals_the_backed_up_one(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
-    await furnish(wiki)
-    key = await furnish_tenant(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
+    await fill_wiki(wiki)
+    key = await fill_tenant(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
     manifest = await back_up(dsn, tmp_path / "backup", SECRET, ignore_progress)
     assert manifest.tables["pages"].rows == 6
     assert [query for query in manifest.sample if not query["hits"]] == []
@@ -93,7 +93,7 @@ async def test_a_restored_database_equals_the_backed_up_one(
     copy = await open_copy(empty_dsn, wiki)
     try:
         await check(copy)
-        assert await files_of(copy) == (FILE, FILE[::-1])
+        assert await filled_files(copy) == (FILE, FILE[::-1])
         assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
         histories = [
             await database.connection.fetchval("SELECT history_id FROM installation") for database in (wiki, copy)
@@ -113,7 +113,7 @@ async def test_a_backup_is_consistent_during_concurrent_writes(wiki: Wiki, dsn: 
             if is_over:
                 return
 
-    await furnish(wiki, 2)
+    await fill_wiki(wiki, 2)
     writing = asyncio.create_task(write())
     counts = []
     for n in range(3):
@@ -132,7 +132,7 @@ async def test_a_backup_is_consistent_during_concurrent_writes(wiki: Wiki, dsn: 
 async def test_a_changed_backup_is_refused_and_leaves_no_rows(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
-    await furnish(wiki)
+    await fill_wiki(wiki)
     await back_up(dsn, tmp_path / "backup", None, ignore_progress)
     archive = Archive(tmp_path / "backup")
     archive.check()
@@ -165,7 +165,7 @@ async def test_a_changed_backup_is_refused_and_leaves_no_rows(
 async def test_a_comparison_finds_the_tables_with_different_rows(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
 ) -> None:
-    await furnish(wiki)
+    await fill_wiki(wiki)
     await back_up(dsn, tmp_path / "backup", None, ignore_progress)
     archive = Archive(tmp_path / "backup")
     await restore(empty_dsn, archive, ignore_progress, replace=False)
@@ -180,7 +180,7 @@ async def test_a_comparison_finds_the_tables_with_different_rows(
 async def test_existing_data_is_replaced_only_on_request(
     wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
-    await furnish(wiki)
+    await fill_wiki(wiki)
     await back_up(dsn, tmp_path / "backup", None, ignore_progress)
     archive = Archive(tmp_path / "backup")
     other = await open_wiki(other_dsn)
@@ -208,7 +208,7 @@ async def databases(server_dsn: str) -> list[asyncpg.Record]:
 async def test_a_database_that_is_not_cairns_is_not_dropped(
     wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
-    await furnish(wiki, 1)
+    await fill_wiki(wiki, 1)
     await back_up(dsn, tmp_path / "backup", None, ignore_progress)
     await close_wiki(await open_wiki(other_dsn))
     name = f"{other_dsn.partition('?')[0].rpartition('/')[2]}_restoring"
@@ -268,7 +268,7 @@ async def test_a_backup_requires_a_new_folder_and_a_migrated_database(dsn: str, 
 async def test_a_killed_backup_or_restore_leaves_no_partial_result(
     wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
-    await furnish(wiki, 40)
+    await fill_wiki(wiki, 40)
     settings = {"PATH": "/usr/bin:/bin", "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(tmp_path / "data")}
     place, log, killed = tmp_path / "backup", tmp_path / "log", 0
     for files in range(0, 50, examples(12, 7)):

@@ -32,7 +32,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
-from tests.resolvers.archives.furnished import furnish, furnish_tenant
+from tests.resolvers.archives.filled_tenant import fill_tenant, fill_wiki
 from tests.resolvers.archives.test_backups import count
 from tests.waiting import within
 from tests.wiki import Wiki, check, close_wiki, open_wiki
@@ -76,9 +76,9 @@ async def test_every_table_has_an_erasing_step(shared_dsn: str) -> None:
 async def test_erasing_a_tenant_leaves_only_the_record_of_the_erasure(wiki: Wiki, dsn: str) -> None:
     gone = await open_wiki(dsn)
     try:
-        await furnish(gone)
-        await furnish(wiki, 2, "Boat")
-        await furnish_tenant(gone.database, gone.scope.tenant_id, gone.scope.owner_id)
+        await fill_wiki(gone)
+        await fill_wiki(wiki, 2, "Boat")
+        await fill_tenant(gone.database, gone.scope.tenant_id, gone.scope.owner_id)
         tenant_id = str(gone.scope.tenant_id)
         before, others = await count_rows_with(dsn, tenant_id), await count_rows_with(dsn, str(wiki.scope.tenant_id))
         assert len(before) > 20
@@ -102,8 +102,8 @@ async def test_erasing_an_owner_removes_its_rows_and_ids_from_every_wiki(wiki: W
     """This includes the ids under which the owner wrote in a space that others still use."""
     tenant_id = wiki.scope.tenant_id
     team = await wiki.neighbour()
-    await furnish(wiki)
-    await furnish_tenant(wiki.database, tenant_id, wiki.scope.owner_id)
+    await fill_wiki(wiki)
+    await fill_tenant(wiki.database, tenant_id, wiki.scope.owner_id)
     await grant(
         wiki.database, tenant_id, owner_id=team.scope.owner_id, grantee_id=wiki.scope.owner_id, role=Grant.MEMBER
     )
@@ -132,7 +132,7 @@ async def test_webhooks_of_an_erased_owner_are_deleted_or_lose_that_owner(wiki: 
     wanted: list[list[UUID]] = [[person], [person, others], [others], []]
     for owner_ids in wanted:
         await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/", owner_ids))
-    await furnish(wiki, 2)
+    await fill_wiki(wiki, 2)
     await create_page(team.database, team.scope, PageDraft("topic", "Boat"))
     assert {"webhooks", "webhook_queues", "webhook_deliveries"} <= {*await count_rows_with(dsn, str(person))}
     counted = await erase_owner(dsn, str(tenant_id), str(person), BY, dry_run=True)
@@ -144,7 +144,7 @@ async def test_webhooks_of_an_erased_owner_are_deleted_or_lose_that_owner(wiki: 
 
 
 async def test_a_killed_erasure_erases_nothing(wiki: Wiki, dsn: str) -> None:
-    await furnish(wiki)
+    await fill_wiki(wiki)
     tenant_id = str(wiki.scope.tenant_id)
     before = await count_rows_with(dsn, tenant_id)
     holder = await asyncpg.connect(dsn)

@@ -11,7 +11,7 @@ from db.migrate import migrate
 from resolvers.archives.backups import back_up, restore
 from resolvers.archives.files import missing_files
 from resolvers.archives.moves import export_tenant, import_tenant
-from tests.resolvers.archives.furnished import FILE, files_of, furnish
+from tests.resolvers.archives.filled_tenant import FILE, fill_wiki, filled_files
 from tests.resolvers.archives.test_backups import ignore_progress, one_server, open_copy
 from tests.wiki import Wiki, close_wiki
 
@@ -21,7 +21,7 @@ __all__ = ["one_server"]
 @pytest.fixture
 async def folder(wiki: Wiki, tmp_path: Path) -> BlobFolder:
     wiki.database.blob_folder = blob_folder = BlobFolder(tmp_path / "files")
-    await furnish(wiki, 1)
+    await fill_wiki(wiki, 1)
     return blob_folder
 
 
@@ -45,7 +45,7 @@ async def test_files_are_restored_with_the_rows_that_refer_to_them(
     copy = await open_copy(empty_dsn, wiki)
     copy.database.blob_folder = there
     try:
-        assert await files_of(copy) == (FILE, FILE[::-1])
+        assert await filled_files(copy) == (FILE, FILE[::-1])
     finally:
         await close_wiki(copy)
 

@@ -19,7 +19,7 @@ from resolvers.pages.lifecycle import create_page
 from tests.app.command_line import run_command
 from tests.conftest import execute
 from tests.forked import Command
-from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
+from tests.resolvers.archives.filled_tenant import FILE, fill_tenant, fill_wiki, filled_files
 from tests.resolvers.archives.test_backups import count, ignore_progress, open_copy
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
@@ -40,16 +40,16 @@ async def test_every_table_but_those_of_the_server_belongs_to_tenants(shared_dsn
 async def test_a_tenant_is_imported_unchanged_and_other_tenants_stay(
     wiki: Wiki, dsn: str, other_dsn: str, tmp_path: Path
 ) -> None:
-    await furnish(wiki)
-    key = await furnish_tenant(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
+    await fill_wiki(wiki)
+    key = await fill_tenant(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
     stranger = await open_wiki(dsn)
-    await furnish(stranger, 2, "Boat")
+    await fill_wiki(stranger, 2, "Boat")
     await close_wiki(stranger)
     manifest = await export_tenant(dsn, str(wiki.scope.tenant_id), tmp_path / "moved", ignore_progress)
     assert manifest.tables["tenants"].rows == 1
     assert manifest.tables["pages"].rows == 6
     resident = await open_wiki(other_dsn)
-    await furnish(resident, 1, "Tree")
+    await fill_wiki(resident, 1, "Tree")
     archive = Archive(tmp_path / "moved")
     done = await import_tenant(other_dsn, archive, ignore_progress, replace=False)
     assert (done.is_new, done.rows) == (True, manifest.rows)
@@ -57,7 +57,7 @@ async def test_a_tenant_is_imported_unchanged_and_other_tenants_stay(
     try:
         await check(copy)
         await check(resident)
-        assert await files_of(copy) == (FILE, FILE[::-1])
+        assert await filled_files(copy) == (FILE, FILE[::-1])
         assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
         assert await count(other_dsn, "pages") == 7
         assert (await import_tenant(other_dsn, archive, ignore_progress, replace=False)).is_new is False
@@ -81,7 +81,7 @@ async def test_an_archive_that_cannot_be_imported_is_refused_and_leaves_no_rows(
     with pytest.raises(NotFound, match="cairn tenants list"):
         await export_tenant(dsn, "nobody", tmp_path / "none", ignore_progress)
     assert not (tmp_path / "none").exists()
-    await furnish(wiki, 1)
+    await fill_wiki(wiki, 1)
     await export_tenant(dsn, str(wiki.scope.tenant_id), tmp_path / "moved", ignore_progress)
     archive = Archive(tmp_path / "moved")
     with pytest.raises(ArchiveRefused, match="Run cairn migrate here"):
@@ -96,7 +96,7 @@ async def test_an_archive_that_cannot_be_imported_is_refused_and_leaves_no_rows(
 
 
 async def test_a_killed_transfer_can_be_run_again(wiki: Wiki, dsn: str, other_dsn: str, tmp_path: Path) -> None:
-    await furnish(wiki, 40)
+    await fill_wiki(wiki, 40)
     settings = {"PATH": "/usr/bin:/bin", "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(tmp_path)}
     name = str(wiki.scope.tenant_id)
     command = ["tenants", "transfer", name, "--to", "-", "--json"]

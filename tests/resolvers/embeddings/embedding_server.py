@@ -1,7 +1,7 @@
 """A server on this machine with `/v1/embeddings`, and a model that knows which words are synonyms.
 
 A text's vector is the sum of a direction for each of its words, and words of one group share theirs: so texts with
-other words can be near each other. Each request is answered in the next of the model's manners; the last manner is
+other words can be near each other. Each request is answered with the next of the model's behaviours; the last one is
 repeated.
 """
 
@@ -23,17 +23,17 @@ GROUPS = (
     ("doctor", "physician", "surgeon"),
     ("sad", "unhappy", "miserable"),
 )
-MEANT = {word: group[0] for group in GROUPS for word in group}
-IDLE = frozenset(["are", "back", "can", "do", "does", "get", "how", "i", "is", "it", "my", "the", "to", "when"])
+SYNONYM_GROUP = {word: group[0] for group in GROUPS for word in group}
+STOP_WORDS = frozenset(["are", "back", "can", "do", "does", "get", "how", "i", "is", "it", "my", "the", "to", "when"])
 Reply = tuple[int, dict[str, str], bytes]
 
 
 def vector(text: str, dimensions: int) -> list[float]:
     found = [1e-3] * dimensions
     for word in re.findall(r"\w+", text.lower()):
-        if word in IDLE:
+        if word in STOP_WORDS:
             continue
-        digest = sha256(MEANT.get(word, word).encode()).digest()
+        digest = sha256(SYNONYM_GROUP.get(word, word).encode()).digest()
         for place in range(8):
             found[digest[place] % dimensions] += 1 if digest[place + 16] % 2 else -1
     length = math.sqrt(sum(number * number for number in found))
@@ -41,35 +41,35 @@ def vector(text: str, dimensions: int) -> list[float]:
 
 
 @dataclass
-class Model:
-    """A model: the manners of its next responses, and the requests that it got."""
+class EmbeddingModel:
+    """A model: the behaviours of its next responses, and the requests that it got."""
 
     dimensions: int = 64
-    says: list[str] = field(default_factory=lambda: ["well"])
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    behaviours: list[str] = field(default_factory=lambda: ["well"])
+    requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
-    ends: Event = field(default_factory=Event)
+    is_stopped: Event = field(default_factory=Event)
 
     def reply(self, headers: dict[str, str], body: dict[str, Any]) -> Reply:
-        manner = self.says[min(len(self.asked), len(self.says) - 1)]
-        self.asked.append(body)
+        behaviour = self.behaviours[min(len(self.requests), len(self.behaviours) - 1)]
+        self.requests.append(body)
         self.headers.append(headers)
-        return MANNERS[manner](self, body)
+        return BEHAVIOURS[behaviour](self, body)
 
-    def now(self, *manners: str) -> None:
-        self.says, self.asked = list(manners), []
+    def set_behaviours(self, *behaviours: str) -> None:
+        self.behaviours, self.requests = list(behaviours), []
 
     @property
     def texts(self) -> list[str]:
-        return [text for body in self.asked for text in body["input"]]
+        return [text for body in self.requests for text in body["input"]]
 
 
 def response(document: object, status: int = 200, **headers: str) -> Reply:
     return status, headers, document if isinstance(document, bytes) else json.dumps(document).encode()
 
 
-def well(model: Model, body: dict[str, Any]) -> Reply:
+def reply_normally(model: EmbeddingModel, body: dict[str, Any]) -> Reply:
     """Return the vectors in reverse order: each has its index."""
     items = [
         {"object": "embedding", "index": place, "embedding": vector(text, model.dimensions)}
@@ -78,19 +78,19 @@ def well(model: Model, body: dict[str, Any]) -> Reply:
     return response({"object": "list", "data": items[::-1], "model": body["model"]})
 
 
-def slowly(model: Model, body: dict[str, Any]) -> Reply:
+def reply_late(model: EmbeddingModel, body: dict[str, Any]) -> Reply:
     """Return a response after the client has stopped waiting."""
-    model.ends.wait()
-    return well(model, body)
+    model.is_stopped.wait()
+    return reply_normally(model, body)
 
 
-def reply_with_vectors(vectors: object) -> Callable[[Model, dict[str, Any]], Reply]:
+def reply_with_vectors(vectors: object) -> Callable[[EmbeddingModel, dict[str, Any]], Reply]:
     return lambda model, body: response({"data": [{"index": 0, "embedding": vectors}]})
 
 
-MANNERS: dict[str, Callable[[Model, dict[str, Any]], Reply]] = {
-    "well": well,
-    "slowly": slowly,
+BEHAVIOURS: dict[str, Callable[[EmbeddingModel, dict[str, Any]], Reply]] = {
+    "well": reply_normally,
+    "slowly": reply_late,
     "busy": lambda model, body: response({"error": "x"}, 429, **{"retry-after": "0.01"}),
     "broken": lambda model, body: response({"error": "x"}, 500),
     "refused": lambda model, body: response({"error": "x"}, 401),
@@ -109,7 +109,7 @@ MANNERS: dict[str, Callable[[Model, dict[str, Any]], Reply]] = {
 
 
 @contextmanager
-def serving(model: Model) -> Iterator[Model]:
+def serve_embeddings(model: EmbeddingModel) -> Iterator[EmbeddingModel]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -131,7 +131,7 @@ def serving(model: Model) -> Iterator[Model]:
     try:
         yield model
     finally:
-        model.ends.set()
+        model.is_stopped.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -6,41 +6,41 @@ import pytest
 
 from resolvers.embeddings.server import TEXT_LONGEST, EmbeddingServer, endpoint
 from resolvers.errors import BadInput, Unavailable
-from tests.resolvers.embeddings.embedding_server import KEY, Model, serving, vector
+from tests.resolvers.embeddings.embedding_server import KEY, EmbeddingModel, serve_embeddings, vector
 
 
 @pytest.fixture
-def model() -> Iterator[Model]:
-    with serving(Model()) as model:
+def model() -> Iterator[EmbeddingModel]:
+    with serve_embeddings(EmbeddingModel()) as model:
         yield model
 
 
-def server(model: Model, **options: float) -> EmbeddingServer:
+def server(model: EmbeddingModel, **options: float) -> EmbeddingServer:
     return EmbeddingServer(model.url, "tiny", model.dimensions, key=KEY, **options)
 
 
-async def test_texts_are_embedded_in_batches_and_returned_in_order(model: Model) -> None:
+async def test_texts_are_embedded_in_batches_and_returned_in_order(model: EmbeddingModel) -> None:
     texts = [f"text {n}" for n in range(7)]
     assert await server(model, batch=3).embed(texts) == [vector(text, 64) for text in texts]
-    assert [len(body["input"]) for body in model.asked] == [3, 3, 1]
-    assert {body["model"] for body in model.asked} == {"tiny"}
+    assert [len(body["input"]) for body in model.requests] == [3, 3, 1]
+    assert {body["model"] for body in model.requests} == {"tiny"}
     assert {headers["authorization"] for headers in model.headers} == {f"Bearer {KEY}"}
 
 
-async def test_a_long_text_is_cut(model: Model) -> None:
+async def test_a_long_text_is_cut(model: EmbeddingModel) -> None:
     await server(model).embed(["x" * 100_000])
     assert model.texts == ["x" * TEXT_LONGEST]
 
 
-@pytest.mark.parametrize(("manner", "timeout"), [("busy", 30), ("broken", 30), ("slowly", 1)])
-async def test_a_temporary_error_is_retried(model: Model, manner: str, timeout: float) -> None:
-    model.now(manner, "well")
+@pytest.mark.parametrize(("behaviour", "timeout"), [("busy", 30), ("broken", 30), ("slowly", 1)])
+async def test_a_temporary_error_is_retried(model: EmbeddingModel, behaviour: str, timeout: float) -> None:
+    model.set_behaviours(behaviour, "well")
     assert len(await server(model, timeout=timeout).embed(["a text"])) == 1
-    assert len(model.asked) == 2
+    assert len(model.requests) == 2
 
 
 @pytest.mark.parametrize(
-    ("manner", "requests", "message"),
+    ("behaviour", "requests", "message"),
     [
         ("busy", 3, "status 429"),
         ("broken", 3, "status 500"),
@@ -58,23 +58,23 @@ async def test_a_temporary_error_is_retried(model: Model, manner: str, timeout: 
     ],
 )
 async def test_each_bad_response_is_an_error_that_names_its_cause(
-    model: Model, manner: str, requests: int, message: str
+    model: EmbeddingModel, behaviour: str, requests: int, message: str
 ) -> None:
-    model.now(manner)
+    model.set_behaviours(behaviour)
     with pytest.raises(Unavailable, match=message):
-        await server(model, timeout=0.2 if manner == "slowly" else 30).embed(["a text"])
-    assert len(model.asked) == requests
+        await server(model, timeout=0.2 if behaviour == "slowly" else 30).embed(["a text"])
+    assert len(model.requests) == requests
     assert await server(model, wait=0.2).of_question("a text") is None, "a search goes on with words"
 
 
-async def test_a_query_embedding_times_out_and_is_cached(model: Model) -> None:
+async def test_a_query_embedding_times_out_and_is_cached(model: EmbeddingModel) -> None:
     embedding_server = server(model, wait=0.5)
-    model.now("slowly")
+    model.set_behaviours("slowly")
     assert await embedding_server.of_question("where is it") is None
-    model.now("well")
+    model.set_behaviours("well")
     first = await embedding_server.of_question("where is it")
     assert first == await embedding_server.of_question("where is it") == vector("where is it", 64)
-    assert len(model.asked) == 1
+    assert len(model.requests) == 1
     counts = embedding_server.counts
     assert (counts.late, counts.embedded, counts.cached, counts.failed) == (1, 1, 1, 0)
 

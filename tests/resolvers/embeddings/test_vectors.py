@@ -28,20 +28,20 @@ from resolvers.search.search_all import SearchAllRequest, search_all
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest, search_sources
 from resolvers.sources.sources import SourceDraft, add_source, forget_source
 from tests.compiler.scripted_compiler import compile_all
-from tests.resolvers.embeddings.embedding_server import Model, serving, vector
+from tests.resolvers.embeddings.embedding_server import EmbeddingModel, serve_embeddings, vector
 from tests.wiki import Wiki
 
 QUESTION = "how do I get my money back"
 
 
 @pytest.fixture
-def model() -> Iterator[Model]:
-    with serving(Model()) as model:
+def model() -> Iterator[EmbeddingModel]:
+    with serve_embeddings(EmbeddingModel()) as model:
         yield model
 
 
 @pytest.fixture
-async def embedder(wiki: Wiki, model: Model) -> AsyncIterator[EmbeddingServer]:
+async def embedder(wiki: Wiki, model: EmbeddingModel) -> AsyncIterator[EmbeddingServer]:
     """The embedding server that searches and jobs of the wiki use."""
     server = EmbeddingServer(model.url, "tiny", model.dimensions, timeout=2, batch=4)
     await vectors.enable(wiki.database, model.dimensions)
@@ -97,9 +97,9 @@ async def test_embedded_texts_are_found_by_synonyms(wiki: Wiki, embedder: Embedd
 
 
 async def test_a_failing_server_fails_the_job_but_no_write_or_search(
-    wiki: Wiki, embedder: EmbeddingServer, model: Model
+    wiki: Wiki, embedder: EmbeddingServer, model: EmbeddingModel
 ) -> None:
-    model.now("broken")
+    model.set_behaviours("broken")
     await source(wiki, "a", "The refund of my money came back.")
     await page(wiki, "Orders", "Money comes back.")
     assert (await found(wiki, "when did the refund money come back")) == ["a"]
@@ -111,7 +111,7 @@ async def test_a_failing_server_fails_the_job_but_no_write_or_search(
     )  # fmt: skip
     assert await wiki.rows("passage_embeddings", "position") == []
     await wiki.connection.execute("UPDATE compile_jobs SET run_after = now() WHERE status = 'pending'")
-    model.now("well")
+    model.set_behaviours("well")
     await compile_all(wiki, compiler(embedder))
     assert len(await wiki.rows("passage_embeddings", "position")) == 1
 
@@ -152,7 +152,9 @@ async def test_a_vector_is_not_stored_if_its_page_changed_meanwhile(
     assert len(await wiki.rows("page_embeddings", "page_id")) == 1
 
 
-async def test_changing_the_model_recreates_all_vectors(wiki: Wiki, embedder: EmbeddingServer, model: Model) -> None:
+async def test_changing_the_model_recreates_all_vectors(
+    wiki: Wiki, embedder: EmbeddingServer, model: EmbeddingModel
+) -> None:
     await source(wiki, "a", "The reimbursement came.")
     await page(wiki, "Orders", "Refunds are paid.")
     await embed(wiki, embedder)
@@ -209,23 +211,23 @@ async def test_new_sources_are_embedded_in_any_order_of_ids(wiki: Wiki, embedder
 
 
 async def test_search_all_and_context_packs_find_by_meaning_with_one_request(
-    wiki: Wiki, embedder: EmbeddingServer, model: Model
+    wiki: Wiki, embedder: EmbeddingServer, model: EmbeddingModel
 ) -> None:
     await source(wiki, "a", "The reimbursement goes to the card.")
     await page(wiki, "Orders", "Refunds are paid within a week.")
     await page(wiki, "Bats", "They live under the bridge.")
     await embed(wiki, embedder)
-    model.now("well")
+    model.set_behaviours("well")
     hits = (await search_all(wiki.database, wiki.scope, SearchAllRequest(QUESTION))).hits
     assert [hit.is_page for hit in hits[:2]] == [False, True]
-    assert len(model.asked) == 1
+    assert len(model.requests) == 1
     pack = await context_pack(wiki.database, wiki.scope, ContextRequest(QUESTION))
     assert "The reimbursement goes to the card." in pack.text
     assert "Refunds are paid within a week." in pack.text
-    assert len(model.asked) == 1
-    model.now("broken")
+    assert len(model.requests) == 1
+    model.set_behaviours("broken")
     other = await search_all(wiki.database, wiki.scope, SearchAllRequest("when do I get the money for my flight"))
-    assert (other.hits, len(model.asked)) == ((), 1)
+    assert (other.hits, len(model.requests)) == ((), 1)
 
 
 async def test_search_by_meaning_stays_in_its_wiki(wiki: Wiki, embedder: EmbeddingServer) -> None:
@@ -241,11 +243,11 @@ async def test_search_by_meaning_stays_in_its_wiki(wiki: Wiki, embedder: Embeddi
 
 
 async def test_names_quotes_codes_and_prefixes_are_not_embedded(
-    wiki: Wiki, embedder: EmbeddingServer, model: Model
+    wiki: Wiki, embedder: EmbeddingServer, model: EmbeddingModel
 ) -> None:
     await page(wiki, "How do refunds of money work", "Refunds.")
     await embed(wiki, embedder)
-    model.now("well")
+    model.set_behaviours("well")
     for text in (
         "refunds", "money back", "get my mon", '"how do I" get my money', "how do I get money -back",
         "in:title how do I get it",
@@ -253,7 +255,7 @@ async def test_names_quotes_codes_and_prefixes_are_not_embedded(
         "how do refunds of money work",
     ):  # fmt: skip
         await titles(wiki, text)
-    assert model.asked == []
+    assert model.requests == []
 
 
 async def test_paging_shows_no_page_twice(wiki: Wiki, embedder: EmbeddingServer) -> None:

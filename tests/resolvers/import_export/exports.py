@@ -1,4 +1,4 @@
-"""Reads what an export wrote, and fills a wiki with everything that can be exported."""
+"""Helpers that export a wiki and read the files, and a wiki with everything that can be exported."""
 
 from pathlib import Path
 
@@ -21,15 +21,15 @@ from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.wiki import Wiki
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
     }
 
 
-async def exported(wiki: Wiki, folder: Path) -> dict[str, bytes]:
+async def export_files(wiki: Wiki, folder: Path) -> dict[str, bytes]:
     await export_folder(wiki.database, wiki.scope, folder)
-    return files(folder)
+    return read_files(folder)
 
 
 async def create_full_wiki(wiki: Wiki) -> None:

@@ -17,8 +17,8 @@ from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.sources.mentions import ignore_mention, record_mention
-from tests.resolvers.import_export.exports import files
-from tests.resolvers.import_export.vaults import counts, run
+from tests.resolvers.import_export.exports import read_files
+from tests.resolvers.import_export.vaults import import_counts, run_import
 from tests.wiki import Wiki
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
@@ -64,13 +64,13 @@ async def test_any_wiki_is_imported_as_it_was_exported(wiki: Wiki, tmp_path: Pat
     first, second = (tmp_path / f"{start.scope.owner_id}-{n}-{form}" for n in (1, 2))
     has_history = data.draw(st.booleans())
     pages = (await export_path(start.database, start.scope, first, history=has_history)).pages
-    assert counts(await run(start, first)) == (0, 0, pages, 0)
+    assert import_counts(await run_import(start, first)) == (0, 0, pages, 0)
     copy = await start.neighbour()
-    assert (await run(copy, first)).errors == ()
-    assert counts(await run(copy, first)) == (0, 0, pages, 0)
+    assert (await run_import(copy, first)).errors == ()
+    assert import_counts(await run_import(copy, first)) == (0, 0, pages, 0)
     await export_path(copy.database, copy.scope, second, history=has_history)
     if form == "folder":
-        assert files(second) == files(first)
+        assert read_files(second) == read_files(first)
     else:
         assert second.read_bytes() == first.read_bytes()
 

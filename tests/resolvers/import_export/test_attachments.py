@@ -15,7 +15,7 @@ from resolvers.errors import NotFound
 from resolvers.import_export.files import export_folder, export_path
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole
 from resolvers.sources.attachments import find_attachments, read_attachment
-from tests.resolvers.import_export.vaults import imported, run, write
+from tests.resolvers.import_export.vaults import import_files, run_import, write_files
 from tests.wiki import Wiki
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480) + bytes(range(256))
@@ -35,14 +35,14 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 async def test_attachments_are_imported_and_exported_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
-    result = await imported(wiki, tmp_path / "vault", VAULT)
+    result = await import_files(wiki, tmp_path / "vault", VAULT)
     assert (result.attachments, result.left_out, result.errors, result.warnings) == (3, {".exe": 1}, (), ())
     await export_folder(wiki.database, wiki.scope, tmp_path / "out")
     out = files(tmp_path / "out")
     assert {path: out[path] for path in ATTACHMENTS} == ATTACHMENTS
     assert out["Trips/Austin.md"].decode() == VAULT["Trips/Austin.md"]
     copy = await wiki.neighbour()
-    assert (await run(copy, tmp_path / "out")).attachments == 3
+    assert (await run_import(copy, tmp_path / "out")).attachments == 3
     await export_folder(copy.database, copy.scope, tmp_path / "again")
     assert files(tmp_path / "again") == out
 
@@ -52,29 +52,29 @@ async def test_attachments_are_imported_from_zips_and_json_lines(wiki: Wiki, tmp
     with ZipFile(tmp_path / "vault.zip", "w") as zip:
         for name, data in VAULT.items():
             zip.writestr(name, data)
-    assert (await run(wiki, tmp_path / "vault.zip")).attachments == 3
+    assert (await run_import(wiki, tmp_path / "vault.zip")).attachments == 3
     await export_path(wiki.database, wiki.scope, tmp_path / f"out.{ending}")
     copy = await wiki.neighbour()
-    result = await run(copy, tmp_path / f"out.{ending}")
+    result = await run_import(copy, tmp_path / f"out.{ending}")
     assert (result.attachments, result.errors) == (3, ())
     for path, data in ATTACHMENTS.items():
         assert (await read_attachment(copy.database, copy.scope, path)).data == data
 
 
 async def test_importing_attachments_again_writes_only_changed_files(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path / "vault", VAULT)
+    await import_files(wiki, tmp_path / "vault", VAULT)
     before = await wiki.rows("attachments", "path")
-    assert (await run(wiki, tmp_path / "vault")).attachments == 0
+    assert (await run_import(wiki, tmp_path / "vault")).attachments == 0
     assert await wiki.rows("attachments", "path") == before
     assert len(await wiki.rows("blobs", "1")) == 3
     (tmp_path / "vault/Map.png").write_bytes(PNG)
-    assert (await run(wiki, tmp_path / "vault")).attachments == 1
+    assert (await run_import(wiki, tmp_path / "vault")).attachments == 1
     assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == PNG
     assert len(await wiki.rows("blobs", "1")) == 2
 
 
 async def test_an_attachment_in_the_folder_of_the_note_is_preferred(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path / "vault", VAULT)
+    await import_files(wiki, tmp_path / "vault", VAULT)
 
     async def resolve(folder: str, name: str) -> str | None:
         found = await find_attachments(wiki.database, wiki.scope, folder, [name])
@@ -92,10 +92,10 @@ async def test_an_attachment_in_the_folder_of_the_note_is_preferred(wiki: Wiki, 
 async def test_files_that_are_too_large_empty_or_links_are_left_out_and_reported(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "secret.png").write_bytes(PNG)
     given: dict[str, str | bytes] = {"A.md": "# A", "big.png": b"a" * (ATTACHMENT.maximum + 1), "empty.png": b""}
-    folder = write(tmp_path / "vault", given)
+    folder = write_files(tmp_path / "vault", given)
     (folder / "link.png").symlink_to(tmp_path / "secret.png")
     os.mkfifo(folder / "pipe.png")
-    result = await run(wiki, folder)
+    result = await run_import(wiki, folder)
     assert (result.attachments, result.left_out, result.created) == (0, {".png": 4}, 1)
     assert {warning.path for warning in result.warnings} == {"big.png", "empty.png", "link.png", "pipe.png"}
     assert await wiki.rows("blobs", "1") == []
@@ -107,16 +107,16 @@ async def test_files_that_are_too_large_empty_or_links_are_left_out_and_reported
 async def test_an_unsafe_attachment_path_is_refused(wiki: Wiki, tmp_path: Path, path: str) -> None:
     lines = tmp_path / "wiki.jsonl"
     lines.write_bytes(orjson.dumps({"attachment": {"path": path, "data": "YQ=="}}) + b'\n{"title": "A", "body": "b"}\n')
-    result = await run(wiki, lines)
+    result = await run_import(wiki, lines)
     assert ([error.path for error in result.errors], result.attachments) == ([path], 0)
 
 
 async def test_attachments_are_refused_where_writes_are_reviewed(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path / "vault", VAULT)
+    await import_files(wiki, tmp_path / "vault", VAULT)
     rules = [PolicyRule(WriterRole.MEMBER, Policy.REVIEW)]
     await update_wiki_settings(wiki.database, wiki.acting(Role.ADMIN).scope, WikiSettings(write_policy=rules))
     (tmp_path / "vault/Map.png").write_bytes(PNG)
-    result = await run(wiki.acting(Role.MEMBER), tmp_path / "vault")
+    result = await run_import(wiki.acting(Role.MEMBER), tmp_path / "vault")
     assert (result.attachments, [(warning.path, warning.code) for warning in result.warnings]) == (
         0,
         [("Map.png", "FORBIDDEN")],
@@ -125,7 +125,7 @@ async def test_attachments_are_refused_where_writes_are_reviewed(wiki: Wiki, tmp
 
 
 async def test_other_wikis_do_not_see_attachments(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path / "vault", VAULT)
+    await import_files(wiki, tmp_path / "vault", VAULT)
     stranger = await wiki.neighbour()
     there = stranger.acting(Role.MEMBER).scope.in_owner(wiki.scope.owner_id)
     with pytest.raises(NotFound):

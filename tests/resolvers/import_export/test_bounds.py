@@ -20,8 +20,8 @@ from resolvers.pages.lifecycle import add_former_slugs, create_page, unarchive_p
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.sections import patch_section
 from tests.full_wiki import LINES, PIECES, fill
-from tests.resolvers.import_export.exports import files
-from tests.resolvers.import_export.vaults import counts, run
+from tests.resolvers.import_export.exports import read_files
+from tests.resolvers.import_export.vaults import import_counts, run_import
 from tests.wiki import Wiki
 
 T = TypeVar("T")
@@ -36,17 +36,17 @@ async def check_round_trip(wiki: Wiki, folder: Path, forms: Sequence[str] = FORM
         first, second = folder / f"first-{form}", folder / f"second-{form}"
         export = await export_path(wiki.database, wiki.scope, first, history=True)
         assert export.errors == ()
-        again = await run(wiki, first)
-        assert (again.errors, counts(again)) == ((), (0, 0, export.pages, 0))
+        again = await run_import(wiki, first)
+        assert (again.errors, import_counts(again)) == ((), (0, 0, export.pages, 0))
         copy = await wiki.neighbour()
-        result = await run(copy, first)
+        result = await run_import(copy, first)
         assert (result.errors, result.created) == ((), export.pages)
         await export_path(copy.database, copy.scope, second, history=True)
         assert content(second) == content(first)
 
 
 def content(path: Path) -> dict[str, bytes]:
-    return files(path) if path.is_dir() else {path.name.partition("-")[2]: path.read_bytes()}
+    return read_files(path) if path.is_dir() else {path.name.partition("-")[2]: path.read_bytes()}
 
 
 async def test_a_page_with_an_alias_of_300_characters_is_imported_unchanged(wiki: Wiki, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ async def test_the_slug_of_a_merged_page_of_another_type_is_imported_unchanged(w
     await merge_pages(wiki.database, wiki.scope, topic, entity)
     await check_round_trip(wiki, tmp_path / "out")
     copy = await wiki.neighbour()
-    await run(copy, tmp_path / "out" / "first-folder")
+    await run_import(copy, tmp_path / "out" / "first-folder")
     (page,) = await copy.rows("pages", title="Austin")
     assert await copy.rows("old_slugs", "slug", type="topic", slug="atx", page_id=page["id"])
     (target,) = await copy.rows("link_targets", "target", target="topic/atx")
@@ -120,8 +120,8 @@ async def test_a_page_with_thousands_of_citations_is_imported_unchanged(wiki: Wi
     await add_former_slugs(wiki.database, wiki.scope, page, [f"once-{n}" for n in range(400)])
     for form in ("folder", "wiki.jsonl"):
         export = await export_path(wiki.database, wiki.scope, tmp_path / form)
-        again = await run(wiki, tmp_path / form)
-        assert (export.errors, again.errors, counts(again)) == ((), (), (0, 0, 1, 0))
+        again = await run_import(wiki, tmp_path / form)
+        assert (export.errors, again.errors, import_counts(again)) == ((), (), (0, 0, 1, 0))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -143,7 +143,7 @@ async def test_a_page_that_cannot_be_exported_does_not_stop_the_export(
         assert content(path)["topic/boston.md"] == before["topic/boston.md"], "the file of the previous export stays"
         (path / "topic/boston.md").unlink()
     copy = await wiki.neighbour()
-    (missing,) = (await run(copy, path)).errors
+    (missing,) = (await run_import(copy, path)).errors
     assert (missing.path, missing.code) == ("topic/boston.md", "MISSING")
     assert [page["title"] for page in await copy.rows("pages", "title")] == ["Austin", "Chicago"]
 

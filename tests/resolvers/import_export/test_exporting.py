@@ -13,20 +13,20 @@ from resolvers.errors import BadInput, NotFound, Unavailable
 from resolvers.import_export.files import export_folder, export_path, export_zip
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
-from tests.resolvers.import_export.exports import create_full_wiki, exported, files
+from tests.resolvers.import_export.exports import create_full_wiki, export_files, read_files
 from tests.wiki import Wiki
 
 
 async def test_a_second_export_writes_only_changed_files(wiki: Wiki, tmp_path: Path) -> None:
     await create_full_wiki(wiki)
     folder = tmp_path / "wiki"
-    await exported(wiki, folder)
+    await export_files(wiki, folder)
     for path in folder.rglob("*"):
         os.utime(path, (0, 0))
     (folder / "mine.txt").write_text("not an export's")
     pages = {page["slug"]: page["id"] for page in await wiki.rows("pages")}
     await update_page(wiki.database, wiki.scope, pages["austin"], slug="austin-city")
-    await exported(wiki, folder)
+    await export_files(wiki, folder)
     assert not (folder / "topic" / "austin.md").exists()
     assert (folder / "mine.txt").exists()
     fresh = {path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_mtime > 1}
@@ -39,12 +39,12 @@ async def test_an_export_tolerates_a_folder_that_was_already_removed(
 ) -> None:
     draft = PageDraft("topic", "Page", body="Text.", metadata={"imported_from": "a/b/page.md"})
     page = await create_page(wiki.database, wiki.scope, draft)
-    await exported(wiki, tmp_path)
+    await export_files(wiki, tmp_path)
     shutil.rmtree(tmp_path / "a" / "b")
     if instead:
         (tmp_path / "a" / "b").write_text(instead)
     await update_page(wiki.database, wiki.scope, page.page_id, metadata={})
-    found = await exported(wiki, tmp_path)
+    found = await export_files(wiki, tmp_path)
     assert "topic/page.md" in found
     assert (tmp_path / "a").exists() == bool(instead)
 
@@ -57,14 +57,14 @@ async def test_an_export_does_not_write_into_a_folder_with_other_files(wiki: Wik
         await export_folder(wiki.database, wiki.scope, tmp_path / "notes.md")
     with pytest.raises(BadInput, match="cannot be written"):
         await export_path(wiki.database, wiki.scope, tmp_path / "gone" / "wiki.zip")
-    assert files(tmp_path) == {"notes.md": b"Mine."}
+    assert read_files(tmp_path) == {"notes.md": b"Mine."}
 
 
 async def test_a_path_in_the_metadata_never_leaves_the_folder(wiki: Wiki, tmp_path: Path) -> None:
     for n, origin in enumerate(["../out.md", "/etc/out.md", "a/../../out.md", ".git/hooks.md", "x.sh", "C:\\a.md", 5]):
         draft = PageDraft("topic", f"Page {n}", body="Text.", metadata={"imported_from": origin})
         await create_page(wiki.database, wiki.scope, draft)
-    found = await exported(wiki, tmp_path / "folder")
+    found = await export_files(wiki, tmp_path / "folder")
     assert {name for name in found if not name.startswith(".cairn")} == {f"topic/page-{n}.md" for n in range(7)}
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 

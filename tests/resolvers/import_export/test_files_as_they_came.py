@@ -15,8 +15,8 @@ from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.pages.renaming import rename_page
 from tests.content.notes.test_vault import VAULT
-from tests.resolvers.import_export.exports import exported, files
-from tests.resolvers.import_export.vaults import by_path, counts, imported, run, write
+from tests.resolvers.import_export.exports import export_files, read_files
+from tests.resolvers.import_export.vaults import import_counts, import_files, pages_by_path, run_import, write_files
 from tests.wiki import Wiki, check
 
 NOTES = {
@@ -32,14 +32,14 @@ NOTES = {
 
 async def changed_files(wiki: Wiki, folder: Path, before: dict[str, bytes]) -> dict[str, str]:
     """Return the files of an export that differ from the imported ones."""
-    after = {path: data for path, data in (await exported(wiki, folder)).items() if not path.startswith(".cairn")}
+    after = {path: data for path, data in (await export_files(wiki, folder)).items() if not path.startswith(".cairn")}
     assert set(after) == set(before)
     return {path: data.decode() for path, data in after.items() if data != before[path]}
 
 
 async def import_vault(wiki: Wiki, folder: Path) -> dict[str, bytes]:
-    assert (await imported(wiki, folder, NOTES)).errors == ()
-    return files(folder)
+    assert (await import_files(wiki, folder, NOTES)).errors == ()
+    return read_files(folder)
 
 
 async def test_files_of_unchanged_pages_are_exported_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
@@ -52,29 +52,29 @@ async def test_files_of_unchanged_pages_are_exported_byte_for_byte(wiki: Wiki, t
 
 async def test_importing_an_export_gives_the_same_wiki(wiki: Wiki, tmp_path: Path) -> None:
     await import_vault(wiki, tmp_path / "notes")
-    pages = await by_path(wiki)
+    pages = await pages_by_path(wiki)
     await update_page(wiki.database, wiki.scope, pages["windows.md"]["id"], body="To [[security]], [[Use]].")
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Security", body="Mine: [[windows]]."))
-    first = await exported(wiki, tmp_path / "first")
+    first = await export_files(wiki, tmp_path / "first")
     for form in ("folder", "wiki.zip"):
         await export_path(wiki.database, wiki.scope, tmp_path / form)
         copy = await wiki.neighbour()
-        assert (await run(copy, tmp_path / form)).errors == ()
-        assert await exported(copy, tmp_path / f"second-{form}") == first
+        assert (await run_import(copy, tmp_path / form)).errors == ()
+        assert await export_files(copy, tmp_path / f"second-{form}") == first
         await check(copy)
-        assert counts(await run(copy, tmp_path / form)) == (0, 0, 7, 0)
+        assert import_counts(await run_import(copy, tmp_path / form)) == (0, 0, 7, 0)
 
 
 async def test_a_changed_page_changes_one_file_and_keeps_its_header(wiki: Wiki, tmp_path: Path) -> None:
     before = await import_vault(wiki, tmp_path / "notes")
-    page = (await by_path(wiki))["Sync/Use.md"]
+    page = (await pages_by_path(wiki))["Sync/Use.md"]
     body = page["body_md"] + "\n\nSee [[Windows]]."
     await update_page(wiki.database, wiki.scope, page["id"], body=body)
     found = await changed_files(wiki, tmp_path / "out", before)
     assert found == {"Sync/Use.md": NOTES["Sync/Use.md"] + "\nSee [[Windows]].\n"}, "links as they were written"
     await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"])
     assert await changed_files(wiki, tmp_path / "out", before) == {}, "a reverted change is no change"
-    page = (await by_path(wiki))["Sync/Security.md"]
+    page = (await pages_by_path(wiki))["Sync/Security.md"]
     await update_page(wiki.database, wiki.scope, page["id"], body="Changed.")
     header = NOTES["Sync/Security.md"].partition("Of")[0]
     assert await changed_files(wiki, tmp_path / "out", before) == {"Sync/Security.md": f"{header}Changed.\n"}
@@ -82,7 +82,7 @@ async def test_a_changed_page_changes_one_file_and_keeps_its_header(wiki: Wiki, 
 
 async def test_a_changed_file_keeps_its_line_endings(wiki: Wiki, tmp_path: Path) -> None:
     before = await import_vault(wiki, tmp_path / "notes")
-    page = (await by_path(wiki))["windows.md"]
+    page = (await pages_by_path(wiki))["windows.md"]
     await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"].replace("End.", "The\n\nend."))
     (file,) = (await changed_files(wiki, tmp_path / "out", before)).values()
     assert file == NOTES["windows.md"].replace("End.", "The\r\n\r\nend.")
@@ -90,9 +90,9 @@ async def test_a_changed_file_keeps_its_line_endings(wiki: Wiki, tmp_path: Path)
 
 async def test_a_rename_changes_only_the_file_of_its_page(wiki: Wiki, tmp_path: Path) -> None:
     before = await import_vault(wiki, tmp_path / "notes")
-    pages = await by_path(wiki)
+    pages = await pages_by_path(wiki)
     await rename_page(wiki.database, wiki.scope, pages["windows.md"]["id"], title="Panes", slug="panes")
-    assert "[[panes|W]] and [it](wiki:panes#End" in (await by_path(wiki))["Café/ö.md"]["body_md"]
+    assert "[[panes|W]] and [it](wiki:panes#End" in (await pages_by_path(wiki))["Café/ö.md"]["body_md"]
     found = await changed_files(wiki, tmp_path / "out", before)
     assert set(found) == {"windows.md"}, "links to the file are right as they are"
     assert found["windows.md"].startswith("---\ntitle: Panes\n")
@@ -104,7 +104,7 @@ async def test_a_rename_changes_only_the_file_of_its_page(wiki: Wiki, tmp_path: 
 async def test_changed_page_fields_are_exported_to_the_file(wiki: Wiki, tmp_path: Path) -> None:
     before = await import_vault(wiki, tmp_path / "notes")
     where = wiki.database, wiki.scope
-    pages = await by_path(wiki)
+    pages = await pages_by_path(wiki)
     await add_alias(*where, pages["empty.md"]["id"], name="Nothing")
     await archive_page(*where, pages["Publish/Security.md"]["id"])
     await link_pages(*where, pages["Sync/Use.md"]["id"], pages["windows.md"]["id"])
@@ -117,23 +117,23 @@ async def test_changed_page_fields_are_exported_to_the_file(wiki: Wiki, tmp_path
 
 async def test_links_of_the_planner_change_no_file(wiki: Wiki, tmp_path: Path) -> None:
     before = await import_vault(wiki, tmp_path / "notes")
-    pages = await by_path(wiki)
+    pages = await pages_by_path(wiki)
     await link_pages(wiki.database, wiki.scope, pages["Sync/Use.md"]["id"], pages["windows.md"]["id"], reason="planner")
     assert await changed_files(wiki, tmp_path / "out", before) == {}
 
 
 async def test_a_file_edited_in_an_export_is_read_in_the_format_of_its_tool(wiki: Wiki, tmp_path: Path) -> None:
     await import_vault(wiki, tmp_path / "notes")
-    await exported(wiki, tmp_path / "out")
+    await export_files(wiki, tmp_path / "out")
     copy = await wiki.neighbour()
-    await run(copy, tmp_path / "out")
-    write(tmp_path / "out", {"Publish/Security.md": "To [[Use]] and [[Sync/Security]]."})
-    assert counts(await run(copy, tmp_path / "out")) == (0, 1, 5, 0)
-    pages = await by_path(copy)
+    await run_import(copy, tmp_path / "out")
+    write_files(tmp_path / "out", {"Publish/Security.md": "To [[Use]] and [[Sync/Security]]."})
+    assert import_counts(await run_import(copy, tmp_path / "out")) == (0, 1, 5, 0)
+    pages = await pages_by_path(copy)
     names = {page["id"]: path for path, page in pages.items()}
     linked = {names[end] for start, end in await copy.references() if names[start] == "Publish/Security.md"}
     assert linked == {"Sync/Use.md", "Sync/Security.md"}
-    assert (await exported(copy, tmp_path / "out"))["Publish/Security.md"] == b"To [[Use]] and [[Sync/Security]]."
+    assert (await export_files(copy, tmp_path / "out"))["Publish/Security.md"] == b"To [[Use]] and [[Sync/Security]]."
 
 
 LINES = [
@@ -164,28 +164,28 @@ async def test_any_text_is_exported_byte_for_byte(wiki: Wiki, texts: list[str]) 
     paths = ["b.md", "x/b.md", "x/y/b.md", *(f"x/{n}.md" for n in range(17))]
     with TemporaryDirectory() as folder:
         notes = Path(folder) / "notes"
-        result = await imported(await wiki.neighbour(), notes, dict(zip(paths, texts, strict=True)))
+        result = await import_files(await wiki.neighbour(), notes, dict(zip(paths, texts, strict=True)))
         assert result.errors == ()
         other = await wiki.neighbour()
-        await run(other, notes)
-        before = files(notes)
+        await run_import(other, notes)
+        before = read_files(notes)
         assert await changed_files(other, Path(folder) / "out", before) == {}
         copy = await wiki.neighbour()
-        assert (await run(copy, Path(folder) / "out")).errors == ()
-        assert await exported(copy, Path(folder) / "again") == files(Path(folder) / "out")
+        assert (await run_import(copy, Path(folder) / "out")).errors == ()
+        assert await export_files(copy, Path(folder) / "again") == read_files(Path(folder) / "out")
 
 
 @pytest.mark.skipif(not VAULT.is_dir(), reason="the vault of Obsidian's documentation is not here")
 async def test_a_real_vault_is_exported_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
-    before = {path: data for path, data in files(VAULT).items() if path.endswith(".md")}
-    await run(wiki, VAULT)
+    before = {path: data for path, data in read_files(VAULT).items() if path.endswith(".md")}
+    await run_import(wiki, VAULT)
     assert await changed_files(wiki, tmp_path / "out", before) == {}
-    page = (await by_path(wiki))["Obsidian Sync/Headless Sync.md"]
+    page = (await pages_by_path(wiki))["Obsidian Sync/Headless Sync.md"]
     assert "[[security-and-privacy-obsidian-sync|" in page["body_md"]
     await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"] + "\n\nOne more.")
     ((path, text),) = (await changed_files(wiki, tmp_path / "out", before)).items()
     assert path == "Obsidian Sync/Headless Sync.md"
     assert "security-and-privacy" not in text
     copy = await wiki.neighbour()
-    assert (await run(copy, tmp_path / "out")).errors == ()
-    assert files(tmp_path / "out") == await exported(copy, tmp_path / "again")
+    assert (await run_import(copy, tmp_path / "out")).errors == ()
+    assert read_files(tmp_path / "out") == await export_files(copy, tmp_path / "again")

@@ -11,8 +11,8 @@ from resolvers.import_export.files import export_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.sources.mentions import record_mention
-from tests.resolvers.import_export.exports import create_full_wiki, exported
-from tests.resolvers.import_export.vaults import run
+from tests.resolvers.import_export.exports import create_full_wiki, export_files
+from tests.resolvers.import_export.vaults import run_import
 from tests.wiki import Wiki
 
 
@@ -38,7 +38,7 @@ async def test_mentions_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form:
     await export_path(wiki.database, wiki.scope, tmp_path / form)
     copy = await wiki.neighbour()
     for _ in range(2):
-        assert (await run(copy, tmp_path / form)).errors == ()
+        assert (await run_import(copy, tmp_path / form)).errors == ()
         assert await stored_mentions(copy) == before
     assert len(await copy.rows("activity", action="mention.recorded")) == 1
     for sightings in await wiki.rows("sightings", "1"), await copy.rows("sightings", "1"):
@@ -53,12 +53,12 @@ async def test_a_mention_with_many_sources_is_exported_in_several_lines(
         source = await wiki.add_source(ref=f"doc-{n}")
         await record_mention(wiki.database, wiki.scope, name="Ada", source_id=source, quote=f"Ada {n}")
     before = await stored_mentions(wiki)
-    first = await exported(wiki, tmp_path / "first")
+    first = await export_files(wiki, tmp_path / "first")
     assert len(first[".cairn/mentions.jsonl"].splitlines()) == 3
     copy = await wiki.neighbour()
-    assert (await run(copy, tmp_path / "first")).errors == ()
+    assert (await run_import(copy, tmp_path / "first")).errors == ()
     assert await stored_mentions(copy) == before
-    assert await exported(copy, tmp_path / "second") == first
+    assert await export_files(copy, tmp_path / "second") == first
 
 
 async def test_a_promoted_mention_is_promoted_again_by_an_import(wiki: Wiki, tmp_path: Path) -> None:
@@ -71,15 +71,15 @@ async def test_a_promoted_mention_is_promoted_again_by_an_import(wiki: Wiki, tmp
             "UPDATE mentions SET status = 'promoted', promoted_page_id = $1 WHERE name = $2", page_id, name
         )
     await delete_page(*here, pages["Cy"])
-    first = await exported(wiki, tmp_path / "first")
+    first = await export_files(wiki, tmp_path / "first")
     assert b"Cy" not in first[".cairn/mentions.jsonl"]
     copy = await wiki.neighbour()
     for _ in range(2):
-        assert (await run(copy, tmp_path / "first")).errors == ()
+        assert (await run_import(copy, tmp_path / "first")).errors == ()
     grown = {row["name"]: (row["status"], row["promoted_page_id"]) for row in await copy.rows("mentions")}
     own = {row["title"]: row["id"] for row in await copy.rows("pages")}
     assert grown == {"Ada": ("promoted", own["Ada"]), "Bo": ("promoted", own["Bo"])}
-    assert await exported(copy, tmp_path / "second") == first
+    assert await export_files(copy, tmp_path / "second") == first
     assert len(await copy.rows("activity", action="mention.promoted")) == 2
 
 
@@ -92,7 +92,7 @@ async def test_a_mention_is_promoted_only_to_a_page_of_its_name(wiki: Wiki, tmp_
         for name, page in (("ADA", "/wiki/entity/ada"), ("Bo", "/wiki/entity/ada"), ("Cy", "/wiki/entity/cy"))
     ]
     (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-    assert (await run(wiki, tmp_path / "x.jsonl")).errors == ()
+    assert (await run_import(wiki, tmp_path / "x.jsonl")).errors == ()
     statuses = {row["name"]: row["status"] for row in await wiki.rows("mentions")}
     assert statuses == {"ADA": "promoted", "Bo": "open", "Cy": "open"}
 
@@ -115,7 +115,7 @@ async def test_imported_mentions_are_merged_with_those_of_the_wiki(wiki: Wiki, t
         {"mention": {"name": "Cy", "first_seen_at": "once"}},
     ]
     (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-    result = await run(wiki, tmp_path / "x.jsonl")
+    result = await run_import(wiki, tmp_path / "x.jsonl")
     assert {error.path for error in result.errors} == {f"x.jsonl:{n}" for n in range(4, 10)}
     (row,) = await wiki.rows("mentions")
     assert (row["name"], row["status"], row["mention_count"]) == ("Ada", "ignored", 2)

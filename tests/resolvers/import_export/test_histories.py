@@ -11,8 +11,8 @@ from resolvers.import_export.files import export_path
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import update_page
 from resolvers.pages.revision_store import find_states
-from tests.resolvers.import_export.exports import create_full_wiki, files
-from tests.resolvers.import_export.vaults import counts, run
+from tests.resolvers.import_export.exports import create_full_wiki, read_files
+from tests.resolvers.import_export.vaults import import_counts, run_import
 from tests.wiki import Wiki
 
 
@@ -55,13 +55,13 @@ async def test_revisions_are_imported_unchanged(wiki: Wiki, tmp_path: Path, form
     await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
     copy = await wiki.neighbour()
     for _ in range(2):
-        assert (await run(copy, tmp_path / form)).errors == ()
+        assert (await run_import(copy, tmp_path / form)).errors == ()
         assert await histories(copy) == before
     (tmp_path / "again").mkdir()
     await export_path(copy.database, copy.scope, tmp_path / "again" / form, history=True)
     first, second = tmp_path / form, tmp_path / "again" / form
-    assert (files(second) == files(first)) if first.is_dir() else (second.read_bytes() == first.read_bytes())
-    assert counts(await run(copy, tmp_path / form)) == (0, 0, 3, 0)
+    assert (read_files(second) == read_files(first)) if first.is_dir() else (second.read_bytes() == first.read_bytes())
+    assert import_counts(await run_import(copy, tmp_path / form)) == (0, 0, 3, 0)
     assert len([row for row in await copy.rows("revisions") if row["base_version"]]) > 60
     assert {row["action"] for row in await copy.rows("activity", page_id=(await copy.rows("pages"))[0]["id"])} >= {
         "history.imported"
@@ -78,7 +78,7 @@ async def test_a_file_edited_outside_adds_one_version(wiki: Wiki, tmp_path: Path
     file = tmp_path / "x" / "topic" / "bats.md"
     file.write_text(file.read_text() + "\nEdited outside.\n")
     copy = await wiki.neighbour()
-    assert (await run(copy, tmp_path / "x")).errors == ()
+    assert (await run_import(copy, tmp_path / "x")).errors == ()
     after = await histories(copy)
     (added,) = after.keys() - before.keys()
     assert {key: after[key] for key in before} == before
@@ -90,9 +90,9 @@ async def test_only_admins_may_import_the_authors_of_revisions(wiki: Wiki, tmp_p
     await create_revised_wiki(wiki)
     await export_path(wiki.database, wiki.scope, tmp_path / "x", history=True)
     copy = await wiki.neighbour(Role.MEMBER)
-    result = await run(copy, tmp_path / "x")
+    result = await run_import(copy, tmp_path / "x")
     assert [error.code for error in result.errors] == ["FORBIDDEN"]
-    assert counts(result) == (3, 0, 0, 0)
+    assert import_counts(result) == (3, 0, 0, 0)
     assert {row["author_id"] for row in await copy.rows("revisions")} == {"marco"}
 
 
@@ -125,7 +125,7 @@ async def test_invalid_lines_of_a_history_are_reported(wiki: Wiki, tmp_path: Pat
         orjson.dumps(line) + b"\n" for line in [*({"title": title, "body": "Now."} for title in "AB"), *lines]
     )
     (tmp_path / "x.jsonl").write_bytes(text)
-    result = await run(wiki, tmp_path / "x.jsonl")
+    result = await run_import(wiki, tmp_path / "x.jsonl")
     assert {error.path for error in result.errors} == {f"x.jsonl:{n}" for n in range(3, 15)} | {
         "/wiki/planet/mars",
         "/wiki/reference/b",

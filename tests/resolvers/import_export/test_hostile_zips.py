@@ -13,7 +13,7 @@ from resolvers.errors import BadInput, LimitExceeded
 from resolvers.import_export.disk import zips
 from resolvers.import_export.disk.zips import unpack_zip
 from resolvers.import_export.results import Problems
-from tests.resolvers.import_export.vaults import counts, run
+from tests.resolvers.import_export.vaults import import_counts, run_import
 from tests.wiki import Wiki
 
 GOOD = ("good.md", b"Good.")
@@ -78,7 +78,7 @@ def test_a_file_where_a_folder_is_needed_is_reported(tmp_path: Path) -> None:
 
 async def test_a_zip_without_notes_is_refused_without_naming_a_server_path(wiki: Wiki, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"^No notes are in this: they end in \.md or \.markdown"):
-        await run(wiki, zipped(tmp_path / "notes.zip", [("picture.png", b"")]))
+        await run_import(wiki, zipped(tmp_path / "notes.zip", [("picture.png", b"")]))
 
 
 def test_a_name_that_is_not_utf_8_is_reported_and_others_are_extracted(tmp_path: Path) -> None:
@@ -105,8 +105,8 @@ def test_a_broken_stream_is_reported_and_other_entries_are_extracted(tmp_path: P
 async def test_a_note_whose_bytes_changed_in_the_zip_becomes_no_page(wiki: Wiki, tmp_path: Path) -> None:
     path = zipped(tmp_path / "x.zip", [("bad.md", b"Twelve apples."), ("bad.png", b"Twelve"), GOOD], ZIP_STORED)
     path.write_bytes(path.read_bytes().replace(b"Twelve", b"Eleven"))
-    result = await run(wiki, path)
-    assert (counts(result), [error.path for error in result.errors]) == ((1, 0, 0, 1), ["bad.md"])
+    result = await run_import(wiki, path)
+    assert (import_counts(result), [error.path for error in result.errors]) == ((1, 0, 0, 1), ["bad.md"])
     assert (result.attachments, [page["title"] for page in await wiki.rows("pages")]) == (0, ["good"])
 
 
@@ -227,10 +227,10 @@ async def test_valid_entries_of_a_malicious_zip_become_pages(wiki: Wiki, tmp_pat
         ("deep/" * 30 + "far.md", b"Far."),
         GOOD,
     ]  # fmt: skip
-    result = await run(wiki, zipped(tmp_path / "x.zip", entries))
+    result = await run_import(wiki, zipped(tmp_path / "x.zip", entries))
     assert {"Marked", "good", "far"} <= {page["title"] for page in await wiki.rows("pages")}
     assert {"latin.md", "nul.md", "anchors.md", "tags.md", "deep.md", "header.md", "huge.md", "open.md"} <= {
         problem.path for problem in result.errors
     }
     assert all(problem.message for problem in result.errors)
-    assert counts(await run(wiki, tmp_path / "x.zip"))[:2] == (0, 0)
+    assert import_counts(await run_import(wiki, tmp_path / "x.zip"))[:2] == (0, 0)

@@ -14,12 +14,19 @@ from resolvers.import_export.importing import import_path
 from resolvers.import_export.notes import NOTE_MAX
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
-from tests.resolvers.import_export.vaults import backlinks, by_path, counts, imported, run, write
+from tests.resolvers.import_export.vaults import (
+    backlinks,
+    import_counts,
+    import_files,
+    pages_by_path,
+    run_import,
+    write_files,
+)
 from tests.wiki import Wiki
 
 
 async def test_the_order_of_notes_does_not_matter(wiki: Wiki, tmp_path: Path) -> None:
-    result = await imported(
+    result = await import_files(
         wiki,
         tmp_path,
         {
@@ -28,9 +35,9 @@ async def test_the_order_of_notes_does_not_matter(wiki: Wiki, tmp_path: Path) ->
             "Zebra.md": "Stripes.",
         },
     )
-    assert counts(result) == (3, 0, 0, 0)
+    assert import_counts(result) == (3, 0, 0, 0)
     assert (result.links, result.broken_links) == (3, 1)
-    pages = await by_path(wiki)
+    pages = await pages_by_path(wiki)
     assert pages["a.md"]["parent_page_id"] == pages["Zebra.md"]["id"]
     assert await backlinks(wiki) == {"a.md": {"zoo/b.md"}, "zoo/b.md": {"a.md"}, "Zebra.md": {"a.md"}}
 
@@ -49,8 +56,8 @@ confidence: high
 ## Overview
 
 Hot."""
-    await imported(wiki, tmp_path, {"trip.md": text})
-    page = (await by_path(wiki))["trip.md"]
+    await import_files(wiki, tmp_path, {"trip.md": text})
+    page = (await pages_by_path(wiki))["trip.md"]
     fields = {name: page[name] for name in ("type", "slug", "title", "summary", "body_md", "tags", "status")}
     assert fields == {
         "type": "entity",
@@ -69,35 +76,35 @@ Hot."""
 async def test_tags_in_the_text_of_a_note_are_imported(wiki: Wiki, tmp_path: Path) -> None:
     many = " ".join(f"#t{n}" for n in range(60))
     files = {"a.md": "---\ntags: [city, Food]\n---\nA #food place by the #river.", "b.md": many}
-    await imported(wiki, tmp_path / "in", files)
-    pages = await by_path(wiki)
+    await import_files(wiki, tmp_path / "in", files)
+    pages = await pages_by_path(wiki)
     assert pages["a.md"]["tags"] == ["city", "Food", "river"]
     assert pages["b.md"]["tags"] == [f"t{n}" for n in range(50)]
-    assert counts(await run(wiki, tmp_path / "in")) == (0, 0, 2, 0)
+    assert import_counts(await run_import(wiki, tmp_path / "in")) == (0, 0, 2, 0)
 
 
 async def test_a_removed_tag_that_the_text_still_has_is_not_imported_again(wiki: Wiki, tmp_path: Path) -> None:
     """A person removed the tag from the page, whose text still has it."""
-    await imported(wiki, tmp_path / "in", {"a.md": "A #food place."})
-    page_id = (await by_path(wiki))["a.md"]["id"]
+    await import_files(wiki, tmp_path / "in", {"a.md": "A #food place."})
+    page_id = (await pages_by_path(wiki))["a.md"]["id"]
     await update_page(wiki.database, wiki.scope, page_id, tags=[])
     await export_folder(wiki.database, wiki.scope, tmp_path / "out")
-    assert counts(await run(wiki, tmp_path / "out")) == (0, 0, 1, 0)
-    assert (await by_path(wiki))["a.md"]["tags"] == []
+    assert import_counts(await run_import(wiki, tmp_path / "out")) == (0, 0, 1, 0)
+    assert (await pages_by_path(wiki))["a.md"]["tags"] == []
 
 
 async def test_a_note_of_an_unknown_type_is_a_reference(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, {"a.md": "---\ntype: recipe\n---\nEggs."})
-    page = (await by_path(wiki))["a.md"]
+    await import_files(wiki, tmp_path, {"a.md": "---\ntype: recipe\n---\nEggs."})
+    page = (await pages_by_path(wiki))["a.md"]
     assert page["type"] == "reference"
     assert page["metadata"]["category"] == "recipe"
 
 
 async def test_changes_of_a_file_change_its_page(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, {"a.md": "One.", "b.md": "Two."})
-    assert counts(await imported(wiki, tmp_path, {"a.md": "Other."})) == (0, 1, 1, 0)
-    assert counts(await imported(wiki, tmp_path, {"b.md": "---\nrelated: a\n---\nTwo."})) == (0, 1, 1, 0)
-    pages = await by_path(wiki)
+    await import_files(wiki, tmp_path, {"a.md": "One.", "b.md": "Two."})
+    assert import_counts(await import_files(wiki, tmp_path, {"a.md": "Other."})) == (0, 1, 1, 0)
+    assert import_counts(await import_files(wiki, tmp_path, {"b.md": "---\nrelated: a\n---\nTwo."})) == (0, 1, 1, 0)
+    pages = await pages_by_path(wiki)
     assert [(pages[name]["body_md"], pages[name]["version"]) for name in ("a.md", "b.md")] == [
         ("Other.", 2),
         ("Two.", 1),
@@ -112,46 +119,46 @@ async def test_notes_of_the_same_title_become_separate_pages(wiki: Wiki, tmp_pat
         "Clipper/here.md": "[[Templates]] of this folder, and [[Plugins/Templates#Use|others]].",
         "top.md": "`[[Clipper/Templates]]`",
     }
-    result = await imported(wiki, tmp_path, files)
-    slugs = {path: page["slug"] for path, page in (await by_path(wiki)).items()}
+    result = await import_files(wiki, tmp_path, files)
+    slugs = {path: page["slug"] for path, page in (await pages_by_path(wiki)).items()}
     assert slugs["Clipper/Templates.md"] == "templates"
     assert slugs["Plugins/Templates.md"] == "templates-plugins"
     assert slugs["Clipper/deep/Templates.md"] == "templates-deep"
     found = await backlinks(wiki)
     assert found["Clipper/Templates.md"] == {"Plugins/Templates.md", "Clipper/here.md"}
     assert found["Plugins/Templates.md"] == {"Clipper/here.md"}
-    assert (await run(wiki, tmp_path)) == replace(result, created=0, unchanged=5)
+    assert (await run_import(wiki, tmp_path)) == replace(result, created=0, unchanged=5)
 
 
 async def test_a_file_keeps_its_page_when_files_of_the_same_title_are_added(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, {"b/Note.md": "B."})
-    before = (await by_path(wiki))["b/Note.md"]
-    await imported(wiki, tmp_path, {"a/Note.md": "A.", "Note.md": "Top."})
-    pages = await by_path(wiki)
+    await import_files(wiki, tmp_path, {"b/Note.md": "B."})
+    before = (await pages_by_path(wiki))["b/Note.md"]
+    await import_files(wiki, tmp_path, {"a/Note.md": "A.", "Note.md": "Top."})
+    pages = await pages_by_path(wiki)
     assert pages["b/Note.md"]["id"] == before["id"]
     assert {pages[path]["slug"] for path in ("b/Note.md", "Note.md", "a/Note.md")} == {"note", "note-2", "note-a"}
 
 
 async def test_a_moved_file_keeps_its_page(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, {"inbox/Note.md": "N."})
+    await import_files(wiki, tmp_path, {"inbox/Note.md": "N."})
     (tmp_path / "done").mkdir()
     (tmp_path / "inbox" / "Note.md").rename(tmp_path / "done" / "Note.md")
-    assert counts(await run(wiki, tmp_path)) == (0, 1, 0, 0)
-    assert list(await by_path(wiki)) == ["done/Note.md"]
+    assert import_counts(await run_import(wiki, tmp_path)) == (0, 1, 0, 0)
+    assert list(await pages_by_path(wiki)) == ["done/Note.md"]
 
 
 async def test_a_page_with_a_changed_slug_is_still_matched_to_its_file(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, {"Note.md": "N."})
-    page = (await by_path(wiki))["Note.md"]
+    await import_files(wiki, tmp_path, {"Note.md": "N."})
+    page = (await pages_by_path(wiki))["Note.md"]
     await update_page(wiki.database, wiki.scope, page["id"], slug="other")
-    assert counts(await run(wiki, tmp_path)) == (0, 0, 1, 0)
+    assert import_counts(await run_import(wiki, tmp_path)) == (0, 0, 1, 0)
 
 
 async def test_bad_files_are_reported_and_other_files_are_imported(wiki: Wiki, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     vault = tmp_path / "vault"
-    write(outside, {"secret.md": "Secret."})
-    write(
+    write_files(outside, {"secret.md": "Secret."})
+    write_files(
         vault,
         {
             "good.md": "Good.",
@@ -171,8 +178,8 @@ async def test_bad_files_are_reported_and_other_files_are_imported(wiki: Wiki, t
     (vault / "folder-out").symlink_to(outside)
     (vault / "dangling.md").symlink_to(vault / "gone.md")
     os.mkfifo(vault / "pipe.md")
-    result = await run(wiki, vault)
-    assert counts(result) == (2, 0, 0, 10)
+    result = await run_import(wiki, vault)
+    assert import_counts(result) == (2, 0, 0, 10)
     assert {problem.path: problem.code for problem in result.errors} == {
         "yaml.md": "BAD_USER_INPUT",
         "latin.md": "BAD_USER_INPUT",
@@ -186,7 +193,7 @@ async def test_bad_files_are_reported_and_other_files_are_imported(wiki: Wiki, t
         "pipe.md": "BAD_USER_INPUT",
     }
     assert all(problem.message for problem in result.errors)
-    assert set(await by_path(wiki)) == {"good.md", "one.md"}
+    assert set(await pages_by_path(wiki)) == {"good.md", "one.md"}
 
 
 async def test_notes_that_meet_a_hidden_page_are_reported_and_others_are_imported(wiki: Wiki, tmp_path: Path) -> None:
@@ -201,8 +208,8 @@ async def test_notes_that_meet_a_hidden_page_are_reported_and_others_are_importe
         "old.md": "---\nredirectTo: Sums\n---\n",
         "good.md": "Good.",
     }
-    result = await imported(await wiki.colleague(), tmp_path, files)
-    assert counts(result) == (2, 0, 0, 2)
+    result = await import_files(await wiki.colleague(), tmp_path, files)
+    assert import_counts(result) == (2, 0, 0, 2)
     assert sorted((error.path, error.code) for error in result.errors) == [
         ("budget.md", "FORBIDDEN"), ("old.md", "FORBIDDEN"), ("part.md", "FORBIDDEN"), ("plans.md", "NOT_FOUND"),
     ]  # fmt: skip
@@ -211,10 +218,10 @@ async def test_notes_that_meet_a_hidden_page_are_reported_and_others_are_importe
 
 
 async def test_a_path_that_is_not_utf_8_is_reported_and_others_are_imported(wiki: Wiki, tmp_path: Path) -> None:
-    write(tmp_path, {"good.md": "Good."})
-    write(tmp_path, {os.fsdecode(name): "Text." for name in (b"caf\xe9/in.md", b"na\xefve.md")})
-    result = await run(wiki, tmp_path)
-    assert counts(result) == (1, 0, 0, 2)
+    write_files(tmp_path, {"good.md": "Good."})
+    write_files(tmp_path, {os.fsdecode(name): "Text." for name in (b"caf\xe9/in.md", b"na\xefve.md")})
+    result = await run_import(wiki, tmp_path)
+    assert import_counts(result) == (1, 0, 0, 2)
     assert [(problem.path, problem.message) for problem in result.errors] == [
         ("caf\ufffd/in.md", "its path is not UTF-8: rename it"),
         ("na\ufffdve.md", "its path is not UTF-8: rename it"),
@@ -222,16 +229,16 @@ async def test_a_path_that_is_not_utf_8_is_reported_and_others_are_imported(wiki
 
 
 async def test_a_date_out_of_range_stays_in_the_metadata_as_written(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path / "in", {"a.md": "---\ncreated: 0001-01-01\nupdated: 9999-12-31\n---\nText."})
-    page = (await by_path(wiki))["a.md"]
+    await import_files(wiki, tmp_path / "in", {"a.md": "---\ncreated: 0001-01-01\nupdated: 9999-12-31\n---\nText."})
+    page = (await pages_by_path(wiki))["a.md"]
     assert (page["metadata"]["created"], page["metadata"]["updated"]) == ("0001-01-01", "9999-12-31")
     assert (await export_folder(wiki.database, wiki.scope, tmp_path / "out")).pages == 1
 
 
 async def test_an_impossible_parent_is_reported_and_the_page_is_imported(wiki: Wiki, tmp_path: Path) -> None:
     files = {"a.md": "---\nparent: b\n---\nA.", "b.md": "---\nparent: a\n---\nB.", "c.md": "---\nparent: c\n---\nC."}
-    result = await imported(wiki, tmp_path, files)
-    assert counts(result) == (3, 0, 0, 0)
+    result = await import_files(wiki, tmp_path, files)
+    assert import_counts(result) == (3, 0, 0, 0)
     assert [problem.path for problem in result.errors] == ["b.md", "c.md"]
 
 
@@ -250,20 +257,20 @@ S.
 ## Related entities
 
 R."""
-    result = await imported(wiki, tmp_path, {"a.md": text})
+    result = await import_files(wiki, tmp_path, {"a.md": text})
     assert result.errors == ()
     sections = {row["id"]: row["section_slug"] for row in await wiki.rows("sections")}
     cited = {sections[row["section_id"]]: row for row in await wiki.rows("section_sources")}
     assert cited.keys() == {"related_entities", "summary"}
     assert {row["source_id"] for row in cited.values()} == {source_id}
     assert (cited["related_entities"]["line_start"], cited["related_entities"]["line_end"]) == (1, 2)
-    assert (await by_path(wiki))["a.md"]["metadata"]["sources"] == [{"ref": "unheard", "lines": "4-4"}]
-    assert counts(await run(wiki, tmp_path)) == (0, 0, 1, 0)
+    assert (await pages_by_path(wiki))["a.md"]["metadata"]["sources"] == [{"ref": "unheard", "lines": "4-4"}]
+    assert import_counts(await run_import(wiki, tmp_path)) == (0, 0, 1, 0)
 
 
 async def test_a_byte_order_mark_is_not_part_of_the_first_json_line(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "pages.jsonl").write_text('\ufeff{"title": "A", "body": "x"}\r\n{"title": "B", "body": "x"}\r\n')
-    assert counts(await run(wiki, tmp_path / "pages.jsonl")) == (2, 0, 0, 0)
+    assert import_counts(await run_import(wiki, tmp_path / "pages.jsonl")) == (2, 0, 0, 0)
 
 
 async def test_each_line_of_a_jsonl_file_is_a_page(wiki: Wiki, tmp_path: Path) -> None:
@@ -275,44 +282,44 @@ async def test_each_line_of_a_jsonl_file_is_a_page(wiki: Wiki, tmp_path: Path) -
     ]
     path = tmp_path / "pages.jsonl"
     path.write_bytes(b"\n\n".join(map(orjson.dumps, lines)) + b"\n{not json}\n[]\n" + b'{"title": "No body"}')
-    result = await run(wiki, path)
-    assert counts(result) == (4, 0, 0, 3)
+    result = await run_import(wiki, path)
+    assert import_counts(result) == (4, 0, 0, 3)
     assert [problem.path for problem in result.errors] == ["pages.jsonl:8", "pages.jsonl:9", "pages.jsonl:10"]
     pages = {page["slug"]: page for page in await wiki.rows("pages")}
     assert pages.keys() == {"one", "zwei", "three", "three-2"}
     links = await wiki.references()
     assert links[pages["one"]["id"], pages["zwei"]["id"]] == {"text"}
     assert links[pages["one"]["id"], pages["three"]["id"]] == {"import"}
-    assert await run(wiki, path) == replace(result, created=0, unchanged=4)
+    assert await run_import(wiki, path) == replace(result, created=0, unchanged=4)
 
 
 async def test_a_json_line_longer_than_the_limit_is_refused(wiki: Wiki, tmp_path: Path) -> None:
     path = tmp_path / "pages.jsonl"
     lines = [{"title": "Long", "body": "x" * (NOTE_MAX + 1)}, {"title": "Short", "body": "x"}]
     path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
-    result = await run(wiki, path)
+    result = await run_import(wiki, path)
     assert [(problem.path, problem.code) for problem in result.errors] == [("pages.jsonl:1", "LIMIT_EXCEEDED")]
     assert result.created == 1
 
 
 async def test_a_path_without_notes_is_an_error(wiki: Wiki, tmp_path: Path) -> None:
-    write(tmp_path, {"notes.txt": "Text.", "empty/.md": "", "empty.jsonl": "\n \n"})
+    write_files(tmp_path, {"notes.txt": "Text.", "empty/.md": "", "empty.jsonl": "\n \n"})
     for path in ("missing", "notes.txt", "empty", "empty.jsonl"):
         with pytest.raises(BadInput) as refused:
-            await run(wiki, tmp_path / path)
+            await run_import(wiki, tmp_path / path)
         assert refused.value.field == "path"
 
 
 async def test_readers_cannot_import_notes(wiki: Wiki, tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": "A."})
+    write_files(tmp_path, {"a.md": "A."})
     with pytest.raises(Forbidden):
-        await run(wiki.acting(Role.READER), tmp_path)
+        await run_import(wiki.acting(Role.READER), tmp_path)
     assert await wiki.rows("pages") == []
 
 
 async def test_progress_is_reported_for_every_note_of_every_step(wiki: Wiki, tmp_path: Path) -> None:
     steps: list[tuple[str, int, int, str]] = []
-    write(tmp_path, {"a.md": "A.", "b.md": "B."})
+    write_files(tmp_path, {"a.md": "A.", "b.md": "B."})
     await import_path(wiki.database, wiki.scope, tmp_path, report=lambda *step: steps.append(step))
     assert steps == [
         (step, done, 2, name)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.content.notes.test_vault import VAULT
-from tests.resolvers.import_export.vaults import backlinks, counts, run
+from tests.resolvers.import_export.vaults import backlinks, import_counts, run_import
 from tests.wiki import Wiki
 
 needs_vault = pytest.mark.skipif(not VAULT.is_dir(), reason="the vault of Obsidian's documentation is not here")
@@ -40,8 +40,8 @@ BACKLINKS = {
 
 @needs_vault
 async def test_a_real_vault_is_imported_and_a_second_import_changes_nothing(wiki: Wiki) -> None:
-    first = await run(wiki, VAULT)
-    assert counts(first) == (173, 0, 0, 0)
+    first = await run_import(wiki, VAULT)
+    assert import_counts(first) == (173, 0, 0, 0)
     assert first.errors == ()
     found = await backlinks(wiki)
     for path, linking in BACKLINKS.items():
@@ -51,7 +51,7 @@ async def test_a_real_vault_is_imported_and_a_second_import_changes_nothing(wiki
     aliases = {row["alias"] for row in await wiki.rows("aliases")}
     assert {"how to internal link", "internal link", "internal links"} <= aliases
 
-    second = await run(wiki, VAULT)
+    second = await run_import(wiki, VAULT)
     assert second == replace(first, created=0, unchanged=173)
     assert {page["version"] for page in await wiki.rows("pages")} == {1}
     assert len(await wiki.rows("revisions")) == 173

@@ -9,7 +9,7 @@ import pytest
 from resolvers.errors import BadInput
 from resolvers.import_export.disk import zips
 from resolvers.import_export.notes import NOTE_MAX
-from tests.resolvers.import_export.vaults import counts, run
+from tests.resolvers.import_export.vaults import import_counts, run_import
 from tests.wiki import Wiki
 
 
@@ -26,8 +26,8 @@ async def test_unsafe_entries_of_a_zip_are_reported_and_valid_ones_imported(wiki
         {"good.md": b"Good.", "../out.md": b"Out.", "/abs.md": b"Abs.", "a\\..\\b.md": b"B.", "c/../../d.md": b"D.",
          "huge.md": b"x" * (NOTE_MAX + 1), ".hidden.md": b"H", "picture.png": b"P"},
     )  # fmt: skip
-    result = await run(wiki, path)
-    assert counts(result)[0] == 1
+    result = await run_import(wiki, path)
+    assert import_counts(result)[0] == 1
     assert {problem.path for problem in result.errors} == {
         "../out.md", "/abs.md", "a\\..\\b.md", "c/../../d.md", "huge.md",
     }  # fmt: skip
@@ -43,11 +43,11 @@ async def test_a_zip_that_unpacks_to_too_many_bytes_is_refused(
         for n in range(10):
             zip.writestr(f"{n}.md", b"x" * 50_000)
     with pytest.raises(Exception, match="unpacks to more than"):
-        await run(wiki, path)
+        await run_import(wiki, path)
     assert await wiki.rows("pages") == []
 
 
 async def test_a_file_that_is_not_a_zip_is_reported(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "no.zip").write_bytes(b"PK no")
     with pytest.raises(BadInput, match="no zip"):
-        await run(wiki, tmp_path / "no.zip")
+        await run_import(wiki, tmp_path / "no.zip")

@@ -11,8 +11,8 @@ from resolvers.import_export.formats import Format
 from resolvers.import_export.importing import import_path
 from resolvers.import_export.results import ImportResult
 from resolvers.pages.lifecycle import update_page
-from tests.resolvers.import_export.exports import files
-from tests.resolvers.import_export.vaults import by_path, imported, run, write
+from tests.resolvers.import_export.exports import read_files
+from tests.resolvers.import_export.vaults import import_files, pages_by_path, run_import, write_files
 from tests.wiki import Wiki, check
 
 A, B, C, D, E, F = (letter * 8 + "0123456789abcdef01234567" for letter in "abcdef")
@@ -64,14 +64,14 @@ async def assert_export_is_unchanged(wiki: Wiki, folder: Path, imported_files: d
     """Check that the export has the notes and pictures unchanged, and that importing the export gives the same wiki."""
     await export_folder(wiki.database, wiki.scope, folder)
     before = {path: data.encode() if isinstance(data, str) else data for path, data in imported_files.items()}
-    after = {path: data for path, data in files(folder).items() if not path.startswith(".cairn")}
+    after = {path: data for path, data in read_files(folder).items() if not path.startswith(".cairn")}
     assert after == {
         path: data for path, data in before.items() if path.endswith((".md", ".png")) and "/bak/" not in path
     }
     copy = await wiki.neighbour()
-    assert (await run(copy, folder)).errors == ()
+    assert (await run_import(copy, folder)).errors == ()
     await export_folder(copy.database, copy.scope, folder.with_name("copy"))
-    assert files(folder.with_name("copy")) == files(folder)
+    assert read_files(folder.with_name("copy")) == read_files(folder)
     await check(copy)
 
 
@@ -83,7 +83,7 @@ def zipped(path: Path, files_to_zip: dict[str, str | bytes], top: str = "") -> P
 
 
 async def test_a_notion_export_becomes_pages_with_titles_links_and_parents(wiki: Wiki, tmp_path: Path) -> None:
-    result = await run(wiki, zipped(tmp_path / "notion.zip", NOTION))
+    result = await run_import(wiki, zipped(tmp_path / "notion.zip", NOTION))
     assert (result.errors, result.warnings, result.created) == ((), (), 7)
     assert (result.format, result.left_out, result.attachments) == (Format.NOTION, {".csv": 2}, 1)
     pages = {row["slug"]: row for row in await wiki.rows("pages")}
@@ -108,14 +108,14 @@ async def test_a_notion_export_becomes_pages_with_titles_links_and_parents(wiki:
 
 
 async def test_a_changed_notion_page_is_exported_with_notion_links(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, NOTION)
+    await import_files(wiki, tmp_path, NOTION)
     path = f"Home {A}/{CUT} {C}.md"
-    page = (await by_path(wiki))[path]
+    page = (await pages_by_path(wiki))[path]
     await update_page(
         wiki.database, wiki.scope, page["id"], body=page["body_md"] + "\n\n[[Home]] and [[Recipes|those]]."
     )
     await export_folder(wiki.database, wiki.scope, tmp_path / "out")
-    assert files(tmp_path / "out")[path].decode() == (
+    assert read_files(tmp_path / "out")[path].decode() == (
         f"# {LONG}\n\n[Zürich](Cafe%CC%81%20Zu%CC%88rich%20{E}.md)\n\n[Home](../Home%20{A}.md) and "
         f"[those](Recipes%20{B}.md).\n"
     )
@@ -128,14 +128,14 @@ async def test_the_parts_of_a_notion_export_are_imported_together(wiki: Wiki, tm
             name = f"Export-1-Part-{number}.zip"
             zip.write(zipped(tmp_path / name, half), name)
         zip.writestr("Export-1-Part-3.zip", b"no zip")
-    result = await run(wiki, tmp_path / "export.zip")
+    result = await run_import(wiki, tmp_path / "export.zip")
     assert (result.created, result.broken_links, result.format) == (7, 0, Format.NOTION)
     assert [(error.path, error.code) for error in result.errors] == [("Export-1-Part-3.zip", "UNREADABLE")]
 
 
 @pytest.mark.parametrize("top", ["", "graph/"])
 async def test_a_logseq_graph_becomes_pages_with_names_links_and_parents(wiki: Wiki, tmp_path: Path, top: str) -> None:
-    result = await run(wiki, zipped(tmp_path / "graph.zip", LOGSEQ, top))
+    result = await run_import(wiki, zipped(tmp_path / "graph.zip", LOGSEQ, top))
     assert (result.errors, result.created) == ((), 5)
     assert (result.format, result.left_out, result.attachments) == (Format.LOGSEQ, {".edn": 1, "logseq/": 1}, 1)
     assert [(warning.path, warning.message.partition(";")[0]) for warning in result.warnings] == [
@@ -159,11 +159,11 @@ async def test_a_logseq_graph_becomes_pages_with_names_links_and_parents(wiki: W
 
 
 async def test_a_changed_logseq_page_is_exported_with_logseq_syntax(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, LOGSEQ)
-    page = (await by_path(wiki))["pages/Food.md"]
+    await import_files(wiki, tmp_path, LOGSEQ)
+    page = (await pages_by_path(wiki))["pages/Food.md"]
     await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"] + "\n- [[Bread|rye]]")
     await export_folder(wiki.database, wiki.scope, tmp_path / "out")
-    text = files(tmp_path / "out")["pages/Food.md"].decode()
+    text = read_files(tmp_path / "out")["pages/Food.md"].decode()
     assert text.startswith(f"icon:: x\n\n- All of it, see (({BLOCK})) and ((0")
     assert "[[Food/Bread|rye]]" in text or "[[Drink/Bread|rye]]" in text
 
@@ -182,13 +182,13 @@ async def test_a_changed_logseq_page_is_exported_with_logseq_syntax(wiki: Wiki, 
 async def test_a_folder_is_recognised_by_its_content(
     wiki: Wiki, tmp_path: Path, given: dict[str, str], format: Format, form: str
 ) -> None:
-    path = write(tmp_path / "x", given) if form == "folder" else zipped(tmp_path / "x.zip", given)
-    result = await run(wiki, path)
+    path = write_files(tmp_path / "x", given) if form == "folder" else zipped(tmp_path / "x.zip", given)
+    result = await run_import(wiki, path)
     assert (result.format, result.left_out, result.errors) == (format, {}, ())
 
 
 async def test_a_caller_may_set_the_format_of_a_folder(wiki: Wiki, tmp_path: Path) -> None:
-    folder = write(tmp_path, {f"a {A}.md": "# A title\n\nText."})
+    folder = write_files(tmp_path, {f"a {A}.md": "# A title\n\nText."})
     result: ImportResult = await import_path(wiki.database, wiki.scope, folder, format=Format.MARKDOWN)
     assert result.format is Format.MARKDOWN
     assert [row["title"] for row in await wiki.rows("pages")] == [f"a {A}"]
@@ -199,7 +199,7 @@ async def test_markdown_links_to_files_become_page_links(wiki: Wiki, tmp_path: P
         "docs/a b.md": "To [c](../c.md#End \"title\"), [c](/c.md), [gone](gone.md), [x](x.png), `[c](../c.md)`.",
         "c.md": "To [it](docs/a%20b.md) and [mail](mailto:a@b.md) and [out](../../c.md).",
     }  # fmt: skip
-    await imported(wiki, tmp_path, given)
+    await import_files(wiki, tmp_path, given)
     assert await links(wiki) == {"a-b": {"c"}, "c": {"a-b"}}
     pages = {row["slug"]: row["body_md"] for row in await wiki.rows("pages")}
     assert pages["c"] == "To [it](wiki:a-b) and [mail](mailto:a@b.md) and [out](../../c.md)."
@@ -213,7 +213,7 @@ async def test_the_folder_determines_the_type_and_unknown_types_are_reported(wik
         "a.md": "---\ntype: recipe\n---\nA.", "b.md": "---\ntype: recipe\n---\nB.",
         "products/c.md": "---\ntype: gadget\n---\nC.",
     }  # fmt: skip
-    result = await imported(wiki, tmp_path, given)
+    result = await import_files(wiki, tmp_path, given)
     assert {row["slug"]: row["type"] for row in await wiki.rows("pages")} == {
         "style": "standard", "why": "decision", "goals": "concept", "a": "reference", "b": "reference", "c": "product",
     }  # fmt: skip
@@ -227,7 +227,7 @@ async def test_the_folder_determines_the_type_and_unknown_types_are_reported(wik
 
 
 async def test_a_file_updates_its_page_that_is_stored_as_a_reference(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, {"standards/style.md": "S."})
+    await import_files(wiki, tmp_path, {"standards/style.md": "S."})
     await wiki.connection.execute("UPDATE pages SET type = 'reference'")
-    result = await imported(wiki, tmp_path, {"standards/style.md": "T."})
+    result = await import_files(wiki, tmp_path, {"standards/style.md": "T."})
     assert (result.created, result.changed) == (0, 1)

@@ -21,7 +21,7 @@ from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.sources.sources import cite_source
 from tests.growth import assert_grows_like_the_text
 from tests.recording_database import recording_database
-from tests.resolvers.import_export.vaults import counts, imported, run
+from tests.resolvers.import_export.vaults import import_counts, import_files, run_import
 from tests.wiki import Wiki, check
 
 NOTES = {
@@ -48,14 +48,14 @@ def warnings(result: ImportResult) -> list[tuple[str, str]]:
 
 
 async def test_a_relation_to_a_missing_page_is_reported_with_its_file(wiki: Wiki, tmp_path: Path) -> None:
-    result = await imported(wiki, tmp_path, NOTES)
+    result = await import_files(wiki, tmp_path, NOTES)
     assert (result.created, result.broken_links, result.errors) == (1, 3, ())
     assert warnings(result) == [
         ("trip.md", 'parent: no page answers to "Austin" yet'),
         ("trip.md", 'related: no page answers to "Barton Springs" yet'),
         ("old-trip.md", 'redirectTo: no page answers to "Newest trip" yet'),
     ]
-    again = await run(wiki, tmp_path)
+    again = await run_import(wiki, tmp_path)
     assert (again.unchanged, again.broken_links, warnings(again)) == (1, 3, warnings(result))
 
 
@@ -71,8 +71,8 @@ async def test_a_note_with_a_longer_name_than_any_page_has_is_reported_with_its_
         "slug.md": f"---\nslug: {long}\nredirectTo: Other\n---\n",
         "good.md": "Good.",
     }
-    result = await imported(wiki, tmp_path, files)
-    assert counts(result) == (1, 0, 0, 4)
+    result = await import_files(wiki, tmp_path, files)
+    assert import_counts(result) == (1, 0, 0, 4)
     assert {error.path for error in result.errors} == files.keys() - {"good.md"}
 
 
@@ -82,7 +82,7 @@ async def test_the_text_of_a_redirecting_file_is_reported_as_left_out(wiki: Wiki
         "old.md": "---\nredirectTo: Newest trip\n---\n\nWhat it said.\n",
         "older.md": "---\nslug: older\nredirectTo: Newest trip\n---\n\n",
     }
-    result = await imported(wiki, tmp_path, files)
+    result = await import_files(wiki, tmp_path, files)
     (warning,) = result.warnings
     assert (warning.path, warning.code) == ("old.md", "TEXT_LEFT_OUT")
     assert warning.message.startswith("its text was left out, because a file with redirectTo is no page")
@@ -96,10 +96,10 @@ async def test_the_text_of_a_redirecting_file_is_reported_as_left_out(wiki: Wiki
 @pytest.mark.parametrize("way", ["creation", "rename", "alias", "import"])
 async def test_relations_resolve_when_the_missing_page_appears(wiki: Wiki, tmp_path: Path, way: str) -> None:
     where = wiki.database, wiki.scope
-    await imported(wiki, tmp_path / "first", NOTES)
+    await import_files(wiki, tmp_path / "first", NOTES)
     for title in ("Barton Springs", "Austin", "Newest trip"):
         if way == "import":
-            await imported(wiki, tmp_path / title, {f"{title}.md": f"About {title}.\n"})
+            await import_files(wiki, tmp_path / title, {f"{title}.md": f"About {title}.\n"})
         elif way == "creation":
             await create_page(*where, PageDraft("entity", title))
         else:
@@ -115,7 +115,7 @@ async def test_relations_resolve_when_the_missing_page_appears(wiki: Wiki, tmp_p
     assert parents["trip"] == f"{named}austin"
     assert (await former_slugs(wiki))["old-trip"] == f"{named}newest-trip"
     assert await wiki.rows("redirects", "slug") == []
-    assert (await run(wiki, tmp_path / "first")).warnings == ()
+    assert (await run_import(wiki, tmp_path / "first")).warnings == ()
     await check(wiki)
 
 
@@ -123,7 +123,7 @@ async def test_chained_redirects_resolve_when_their_target_is_created(wiki: Wiki
     stubs = {
         f"{slug}.md": f"---\nslug: {slug}\nredirectTo: {to}\n---\n" for slug, to in [("a", "b"), ("b", "c"), ("d", "a")]
     }
-    await imported(wiki, tmp_path, stubs | {"z.md": "Z.\n"})
+    await import_files(wiki, tmp_path, stubs | {"z.md": "Z.\n"})
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "C"))
     assert await former_slugs(wiki) == {"a": "c", "b": "c", "d": "c"}
     assert await wiki.rows("redirects", "slug") == []
@@ -132,14 +132,14 @@ async def test_chained_redirects_resolve_when_their_target_is_created(wiki: Wiki
 
 async def test_files_that_name_each_other_as_parents_make_no_cycle(wiki: Wiki, tmp_path: Path) -> None:
     for name, parent in (("a", "b"), ("b", "c"), ("c", "a")):
-        await imported(wiki, tmp_path / name, {f"{name}.md": f"---\nparent: {parent}\n---\n\nText.\n"})
+        await import_files(wiki, tmp_path / name, {f"{name}.md": f"---\nparent: {parent}\n---\n\nText.\n"})
     _, parents = await relations(wiki)
     assert sorted(parents.items()) == [("a", "b"), ("b", "c"), ("c", None)]
     await check(wiki)
 
 
 async def test_a_relation_to_a_deleted_page_resolves_to_a_new_page(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, NOTES)
+    await import_files(wiki, tmp_path, NOTES)
     where = wiki.database, wiki.scope
     for title in ("Barton Springs", "Austin"):
         page = await create_page(*where, PageDraft("entity", title))
@@ -159,7 +159,7 @@ async def test_a_relation_of_a_hidden_page_resolves_to_the_page_of_somebody_who_
     wiki: Wiki, tmp_path: Path
 ) -> None:
     secret = {"trip.md": "---\nrelated: [Barton Springs]\nparent: Austin\nsensitivity: secret\n---\n\nA trip.\n"}
-    await imported(wiki, tmp_path, secret)
+    await import_files(wiki, tmp_path, secret)
     other = await wiki.colleague()
     for title in ("Barton Springs", "Austin"):
         await create_page(other.database, other.scope, PageDraft("topic", title))
@@ -169,7 +169,7 @@ async def test_a_relation_of_a_hidden_page_resolves_to_the_page_of_somebody_who_
 
 async def test_a_relation_removed_by_a_person_is_not_restored_by_a_rename(wiki: Wiki, tmp_path: Path) -> None:
     where = wiki.database, wiki.scope
-    await imported(wiki, tmp_path, NOTES)
+    await import_files(wiki, tmp_path, NOTES)
     (trip,) = await wiki.rows("pages")
     springs, austin = [await create_page(*where, PageDraft("entity", title)) for title in ("Barton Springs", "Austin")]
     await unlink_pages(*where, trip["id"], springs.page_id, reason="import")
@@ -184,7 +184,7 @@ async def test_a_relation_left_out_of_the_related_pages_is_not_restored_by_a_new
     wiki: Wiki, tmp_path: Path
 ) -> None:
     where = wiki.database, wiki.scope
-    await imported(wiki, tmp_path, NOTES)
+    await import_files(wiki, tmp_path, NOTES)
     (trip,) = await wiki.rows("pages")
     springs = await create_page(*where, PageDraft("entity", "Barton Springs"))
     await update_page(*where, trip["id"], related=[])
@@ -194,17 +194,17 @@ async def test_a_relation_left_out_of_the_related_pages_is_not_restored_by_a_new
 
 
 async def test_a_relation_removed_from_a_file_is_no_longer_reported(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path, NOTES)
-    result = await imported(wiki, tmp_path, {"trip.md": "A trip.\n"})
+    await import_files(wiki, tmp_path, NOTES)
+    result = await import_files(wiki, tmp_path, {"trip.md": "A trip.\n"})
     assert warnings(result) == [("old-trip.md", 'redirectTo: no page answers to "Newest trip" yet')]
     assert await wiki.rows("link_targets", "target") == []
 
 
 async def test_an_export_includes_relations_to_missing_pages(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path / "notes", NOTES | {"b.md": "---\nrelated: ['A, b', '[[Nowhere]]']\n---\n\nB.\n"})
+    await import_files(wiki, tmp_path / "notes", NOTES | {"b.md": "---\nrelated: ['A, b', '[[Nowhere]]']\n---\n\nB.\n"})
     await export_folder(wiki.database, wiki.scope, tmp_path / "out")
     neighbour = await wiki.neighbour()
-    result = await run(neighbour, tmp_path / "out")
+    result = await run_import(neighbour, tmp_path / "out")
     assert sorted(name for _, name in warnings(result)) == [
         'parent: no page answers to "Austin" yet',
         'redirectTo: no page answers to "Newest trip" yet',

@@ -15,7 +15,7 @@ from resolvers.import_export.files import export_path
 from resolvers.import_export.notes import FolderStack, pieces
 from resolvers.import_export.results import Problems
 from resolvers.pages.lifecycle import update_page
-from tests.resolvers.import_export.vaults import counts, run, write
+from tests.resolvers.import_export.vaults import import_counts, run_import, write_files
 from tests.wiki import Wiki
 
 MANY = 4_000
@@ -61,16 +61,18 @@ async def test_names_of_notes_are_not_interned_by_the_interpreter(
 ) -> None:
     """Interning would add the names to the interpreter's table of strings, which is rebuilt when it grows and
     shrinks."""
-    write(tmp_path / "notes", {"apart/unheard-of.md": "---\nparent: '[[apart/unmet]]'\n---\n", "apart/unmet.md": ""})
+    write_files(
+        tmp_path / "notes", {"apart/unheard-of.md": "---\nparent: '[[apart/unmet]]'\n---\n", "apart/unmet.md": ""}
+    )
     with ZipFile(tmp_path / "notes.zip", "w") as zip:
         zip.write(tmp_path / "notes/apart/unheard-of.md", "apart/unheard-of.md")
     interned: list[str] = []
     monkeypatch.setattr(sys, "intern", lambda text: interned.append(text) or text)
     for form in ("notes", "notes.zip"):
-        assert (await run(wiki, tmp_path / form)).errors == ()
+        assert (await run_import(wiki, tmp_path / form)).errors == ()
     for form in ("out", "out", "out.zip", "out.jsonl"):
         await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
-        assert (await run(wiki, tmp_path / form)).errors == ()
+        assert (await run_import(wiki, tmp_path / form)).errors == ()
     await update_page(wiki.database, wiki.scope, (await wiki.rows("pages"))[0]["id"], slug="unknown")
     await export_path(wiki.database, wiki.scope, tmp_path / "out", history=True)
     assert interned
@@ -84,7 +86,7 @@ def test_histories_are_read_after_sources_and_mentions_in_name_order(tmp_path: P
         ".cairn/mentions.jsonl",
         *(f".cairn/history/{n}.jsonl" for n in ("a/b", "a/c", "b/a")),
     ]
-    write(tmp_path, dict.fromkeys([*reversed(wanted), "b.md", "a/c.md"], "{}\n{}\n"))
+    write_files(tmp_path, dict.fromkeys([*reversed(wanted), "b.md", "a/c.md"], "{}\n{}\n"))
     with TempDatabase() as temp:
         notes = NoteList(temp)
         notes.fill(pieces(tmp_path, FolderStack(temp)), Problems())
@@ -98,9 +100,9 @@ async def test_all_errors_are_counted_and_the_first_ones_reported(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(results, "LISTED_MAX", 5)
-    write(tmp_path, {"good.md": "Good."} | {f"{n}.md": b"\xff" for n in range(8)})
+    write_files(tmp_path, {"good.md": "Good."} | {f"{n}.md": b"\xff" for n in range(8)})
     for n in range(8):
         (tmp_path / f"link-{n}.md").symlink_to("/etc/passwd")
-    result = await run(wiki, tmp_path)
-    assert counts(result) == (1, 0, 0, 16)
+    result = await run_import(wiki, tmp_path)
+    assert import_counts(result) == (1, 0, 0, 16)
     assert len(result.errors) == 5

@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from tests.forked import end, forked
-from tests.resolvers.ingest.ingesting import file, main, run
+from tests.resolvers.ingest.ingest_process import ingest_files, note_bytes, run_ingest
 from tests.wiki import Wiki, check
 
 KILLS = 15
@@ -29,7 +29,7 @@ async def test_acknowledged_ingests_survive_kills_and_none_is_partial(
     log.touch()
     where = (dsn, str(wiki.scope.tenant_id), str(wiki.scope.owner_id), str(log))
     while killed < KILLS and (done := len(acknowledged(log))) < FILES:
-        process = forked(run, args=(*where, done, FILES))
+        process = forked(run_ingest, args=(*where, done, FILES))
         process.start()
         until = done + chance.randrange(1, 10)
         while process.is_alive() and len(acknowledged(log)) < until:
@@ -65,7 +65,7 @@ async def check_whole(wiki: Wiki, log: Path, policy: Policy) -> None:
         places = {str(row["id"]) for row in proposals}
     assert cited == sources.keys()
     for number, source_id, place in acknowledged(log):
-        assert blobs[bytes(originals[source_id]["hash"])] == file(number % 40, number // 40 + 1)
+        assert blobs[bytes(originals[source_id]["hash"])] == note_bytes(number % 40, number // 40 + 1)
         assert place in places
 
 
@@ -74,7 +74,7 @@ async def test_each_of_many_ingests_adds_a_version(wiki: Wiki, dsn: str, tmp_pat
     where = (dsn, str(wiki.scope.tenant_id), str(wiki.scope.owner_id), str(log))
     quarters = [(n * MANY // 4, (n + 1) * MANY // 4) for n in range(4)]
     for first, last in quarters:
-        await main(*where, first, last)
+        await ingest_files(*where, first, last)
     assert len(acknowledged(log)) == MANY
     await check_whole(wiki, log, Policy.OPEN)
     assert len(await wiki.rows("sources")) == MANY

@@ -10,7 +10,7 @@ from resolvers.errors import NotFound
 from resolvers.import_export.files import export_folder
 from resolvers.pages.transferring import AttachmentTaken, transfer_page
 from resolvers.sources.attachments import find_attachments, read_attachment
-from tests.resolvers.import_export.vaults import by_path, imported
+from tests.resolvers.import_export.vaults import import_files, pages_by_path
 from tests.wiki import Wiki, check
 
 VAULT: dict[str, str | bytes] = {
@@ -47,8 +47,8 @@ async def team(wiki: Wiki) -> Wiki:
 async def test_a_transfer_copies_only_the_attachments_that_the_page_shows(
     wiki: Wiki, team: Wiki, tmp_path: Path
 ) -> None:
-    await imported(wiki, tmp_path / "vault", VAULT)
-    page = (await by_path(wiki))["Trips/Austin.md"]
+    await import_files(wiki, tmp_path / "vault", VAULT)
+    page = (await pages_by_path(wiki))["Trips/Austin.md"]
     await transfer_page(wiki.database, wiki.scope, page["id"], "team")
     assert [row["path"] for row in await team.rows("attachments", "path")] == sorted(SHOWN)
     for path in SHOWN:
@@ -67,13 +67,15 @@ async def test_a_transfer_copies_only_the_attachments_that_the_page_shows(
 async def test_a_transfer_is_refused_when_another_file_has_the_attachment_path(
     wiki: Wiki, team: Wiki, tmp_path: Path
 ) -> None:
-    await imported(wiki, tmp_path / "vault", VAULT)
-    await imported(team, tmp_path / "other", {".obsidian/app.json": "{}", "A.md": "# A", "Trips/Map.png": b"theirs"})
-    page = (await by_path(wiki))["Trips/Austin.md"]
+    await import_files(wiki, tmp_path / "vault", VAULT)
+    await import_files(
+        team, tmp_path / "other", {".obsidian/app.json": "{}", "A.md": "# A", "Trips/Map.png": b"theirs"}
+    )
+    page = (await pages_by_path(wiki))["Trips/Austin.md"]
     with pytest.raises(AttachmentTaken, match=r"Trips/Map\.png"):
         await transfer_page(wiki.database, wiki.scope, page["id"], "team")
     assert (await wiki.page(page["id"]))["title"] == "Austin"
     assert (await read_attachment(team.database, team.scope, "Trips/Map.png")).data == b"theirs"
-    await imported(team, tmp_path / "other", {"Trips/Map.png": VAULT["Trips/Map.png"]})
+    await import_files(team, tmp_path / "other", {"Trips/Map.png": VAULT["Trips/Map.png"]})
     await transfer_page(wiki.database, wiki.scope, page["id"], "team")
     assert len(await team.rows("attachments", "path")) == 2

@@ -13,7 +13,7 @@ import pytest
 
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.rate_limits import Rate, Throttle, Throttled
-from tests.resolvers import takers
+from tests.resolvers.rate_limits import rate_limit_process
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 FREE = Rate(0, 1)
@@ -111,7 +111,7 @@ async def test_processes_together_exceed_the_limit_by_their_portions_at_most(dsn
     place: tuple[UUID, UUID] = (wiki.scope.tenant_id, wiki.scope.owner_id)
     given = json.dumps({"dsn": dsn, "place": [str(id) for id in place], "credential": rate, "seconds": 1})
     started = time.monotonic()
-    command = [sys.executable, "-m", takers.__name__]
+    command = [sys.executable, "-m", rate_limit_process.__name__]
     running = [
         await asyncio.create_subprocess_exec(*command, given, cwd=ROOT, stdout=subprocess.PIPE)
         for _ in range(processes)

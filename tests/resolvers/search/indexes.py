@@ -1,4 +1,4 @@
-"""Helpers of the tests of search indexes: they change a wiki and read its index."""
+"""Helpers that create pages, and delete, rebuild, read and check the search index of a wiki."""
 
 import asyncio
 from typing import Any
@@ -16,11 +16,11 @@ from tests.wiki import Wiki
 TABLES = ("search_pages", "search_counts", "search_vocabulary", "search_changes", "search_scopes")
 
 
-async def fill(wiki: Wiki, count: int = 10) -> list[UUID]:
-    return [await make(wiki, n) for n in range(count)]
+async def create_pages(wiki: Wiki, count: int = 10) -> list[UUID]:
+    return [await create_indexed_page(wiki, n) for n in range(count)]
 
 
-async def make(wiki: Wiki, n: int) -> UUID:
+async def create_indexed_page(wiki: Wiki, n: int) -> UUID:
     """Create a page with a value in each field that search reads."""
     body = f"Seen harbourly, word{n}.\n\n## Part {n}\n\nMore."
     aliases = [f"Name {n}", f"N-{n}"]
@@ -30,31 +30,33 @@ async def make(wiki: Wiki, n: int) -> UUID:
     return page_id
 
 
-async def reindexed(wiki: Wiki, **options: Any) -> int:
+async def reindex_wiki(wiki: Wiki, **options: Any) -> int:
     return await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, **options)
 
 
-async def found(wiki: Wiki, text: str) -> set[UUID]:
+async def find_page_ids(wiki: Wiki, text: str) -> set[UUID]:
     return {hit.page_id for hit in (await search(wiki.database, wiki.scope, SearchRequest(text, first=50))).hits}
 
 
-async def indexes(wiki: Wiki) -> dict[int, str]:
+async def index_states(wiki: Wiki) -> dict[int, str]:
+    """Return the state of each index of the wiki by the version of its analyser."""
     return {row["analyser"]: row["state"] for row in await wiki.rows("search_scopes", "analyser")}
 
 
-async def due(wiki: Wiki) -> tuple[int, bool]:
+async def reindex_progress(wiki: Wiki) -> tuple[int, bool]:
+    """Return how many pages are still to be indexed, and whether the wiki is due."""
     (row,) = await unread(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
     return row["unread"], row["is_due"]
 
 
-async def stopped_after_a_batch(wiki: Wiki, **options: Any) -> None:
+async def cancel_reindexing(wiki: Wiki, **options: Any) -> None:
     """Cancel reindexing in the middle of its second batch, as Ctrl-C does."""
-    reading = asyncio.create_task(reindexed(wiki, progress=lambda _: reading.cancel(), **options))
+    reading = asyncio.create_task(reindex_wiki(wiki, progress=lambda _: reading.cancel(), **options))
     with pytest.raises(asyncio.CancelledError):
         await reading
 
 
-async def forget(wiki: Wiki) -> None:
+async def delete_index(wiki: Wiki) -> None:
     """Delete the index, as after an upgrade from a release that had none."""
     for table in TABLES:
         await wiki.connection.execute(f"DELETE FROM {table} WHERE tenant_id = $1", wiki.scope.tenant_id)
@@ -69,18 +71,20 @@ async def check_counts(wiki: Wiki) -> None:
     assert await wiki.counts() == dict(await wiki.connection.fetch(sql, wiki.scope.tenant_id))
 
 
-async def check_folded(wiki: Wiki) -> None:
+async def check_all_counted(wiki: Wiki) -> None:
+    """Check that no change waits to be counted and that the stored counts are right."""
     assert await wiki.rows("search_changes") == []
     await check_counts(wiki)
 
 
-async def back(wiki: Wiki) -> None:
-    """Delete all pages and their index, because the `wiki` fixture can only check a wiki without a newer index."""
+async def delete_pages_and_index(wiki: Wiki) -> None:
+    """Delete all pages and their index: the `wiki` fixture cannot check a wiki with a newer index."""
     await wiki.connection.execute("DELETE FROM pages WHERE tenant_id = $1", wiki.scope.tenant_id)
-    await forget(wiki)
+    await delete_index(wiki)
 
 
 async def lexemes(wiki: Wiki) -> set[str]:
+    """Return all lexemes of the index, without the letter of the wiki."""
     (row,) = await wiki.connection.fetch(
         "SELECT array_agg(substr(lexeme, 2)) AS found FROM search_pages, unnest(tsv) WHERE tenant_id = $1",
         wiki.scope.tenant_id,

@@ -4,7 +4,7 @@ import pytest
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.resolvers.search.questions import ask, titles
+from tests.resolvers.search.wiki_search import hit_titles, search_wiki
 from tests.wiki import Wiki
 
 
@@ -12,17 +12,17 @@ from tests.wiki import Wiki
 async def test_common_words_of_the_language_are_not_corrected(wiki: Wiki, words: str) -> None:
     for title in ("Mode", "Core", "Go back in a mode"):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title))
-    assert (await ask(wiki, words)).did_you_mean is None
-    assert "Mode" not in await titles(wiki, words)
-    assert (await ask(wiki, "mdoe")).did_you_mean == "mode", "no word of the language"
+    assert (await search_wiki(wiki, words)).did_you_mean is None
+    assert "Mode" not in await hit_titles(wiki, words)
+    assert (await search_wiki(wiki, "mdoe")).did_you_mean == "mode", "no word of the language"
 
 
 async def test_common_words_are_those_of_the_languages_of_the_wiki(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Leiste", metadata={"lang": "de"}))
-    assert (await ask(wiki, "leise")).did_you_mean is None
+    assert (await search_wiki(wiki, "leise")).did_you_mean is None
     other = await wiki.neighbour()
     await create_page(other.database, other.scope, PageDraft("topic", "Leiste", body="A page in English."))
-    assert (await ask(other, "leise")).did_you_mean == "leiste"
+    assert (await search_wiki(other, "leise")).did_you_mean == "leiste"
 
 
 CODE: dict[str, str] = {
@@ -61,20 +61,20 @@ CODE: dict[str, str] = {
 async def test_code_operators_and_parts_of_words_find_pages(wiki: Wiki, query: str, title: str) -> None:
     for name, body in CODE.items():
         await create_page(wiki.database, wiki.scope, PageDraft("topic", name, body=body))
-    assert (await titles(wiki, query))[:1] == [title]
+    assert (await hit_titles(wiki, query))[:1] == [title]
 
 
 async def test_a_corrected_camel_case_name_is_suggested_once(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Nodes", body="Call getElementById."))
-    assert (await ask(wiki, "use getElemntById twice")).did_you_mean == "use getelementbyid twice"
+    assert (await search_wiki(wiki, "use getElemntById twice")).did_you_mean == "use getelementbyid twice"
 
 
 @pytest.mark.parametrize(("query", "title"), [("軟體開發", "软体开发"), ("软体", "軟體"), ("開發", "软体开发")])
 async def test_traditional_and_simplified_chinese_find_each_other(wiki: Wiki, query: str, title: str) -> None:
     for name in ("软体开发", "軟體"):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", name))
-    assert title in await titles(wiki, query)
-    assert (await titles(wiki, title))[0] == title, "a name as it is written comes first"
+    assert title in await hit_titles(wiki, query)
+    assert (await hit_titles(wiki, title))[0] == title, "a name as it is written comes first"
 
 
 COMMANDS = {
@@ -111,24 +111,24 @@ async def commands(wiki: Wiki) -> Wiki:
 async def test_a_minus_excludes_unless_it_is_part_of_a_switch(
     commands: Wiki, query: str, expected: list[str], suggested: str | None
 ) -> None:
-    found = await ask(commands, query)
-    assert sorted(await titles(commands, query)) == sorted(expected)
-    assert (await titles(commands, query))[:1] == expected[:1]
+    found = await search_wiki(commands, query)
+    assert sorted(await hit_titles(commands, query)) == sorted(expected)
+    assert (await hit_titles(commands, query))[:1] == expected[:1]
     assert found.did_you_mean == suggested
 
 
 @pytest.mark.parametrize("query", ["Get-ChildItem -Recurse", "pressure -coffee", "coffee -decaf", "get -coffee"])
 async def test_paged_results_are_those_of_the_whole_search(commands: Wiki, query: str) -> None:
-    whole = [hit.page_id for hit in (await ask(commands, query)).hits]
-    walked, found = [], await ask(commands, query, first=1)
+    whole = [hit.page_id for hit in (await search_wiki(commands, query)).hits]
+    walked, found = [], await search_wiki(commands, query, first=1)
     while True:
         walked += [hit.page_id for hit in found.hits]
         if not found.has_next_page:
             break
-        found = await ask(commands, query, first=1, after=found.hits[-1].cursor)
+        found = await search_wiki(commands, query, first=1, after=found.hits[-1].cursor)
     assert walked == whole
 
 
 @pytest.mark.parametrize("word", ["a[b", "x^y", "a\\b", "c]d", "a.*", "(?=x", "é$", "x{2}"])
 async def test_excluded_words_are_not_read_as_regular_expressions(commands: Wiki, word: str) -> None:
-    assert "Espresso" in await titles(commands, f"coffee -{word}")
+    assert "Espresso" in await hit_titles(commands, f"coffee -{word}")

@@ -15,15 +15,15 @@ from resolvers.search.interpretation import interpret_query
 from resolvers.search.reindexing import begin, finish, read_batch
 from tests.resolvers.search.indexes import (
     TABLES,
-    back,
+    cancel_reindexing,
+    check_all_counted,
     check_counts,
-    check_folded,
-    due,
-    fill,
-    found,
-    indexes,
-    reindexed,
-    stopped_after_a_batch,
+    create_pages,
+    delete_pages_and_index,
+    find_page_ids,
+    index_states,
+    reindex_progress,
+    reindex_wiki,
 )
 from tests.wiki import Wiki
 
@@ -70,22 +70,22 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_batches")
 async def test_the_older_index_answers_until_the_newer_is_complete(wiki: Wiki, newer: Callable[[], None]) -> None:
-    ids = set(await fill(wiki))
+    ids = set(await create_pages(wiki))
     newer()
-    assert await due(wiki) == (10, True)
-    assert len(await found(wiki, "harbourly")) == 10, "the newer release reads what the older one made"
-    await stopped_after_a_batch(wiki)
-    assert await indexes(wiki) == {ANALYSER: "ready", NEWER: "building"}
-    assert await found(wiki, "harbourly") == ids
-    assert await found(wiki, "harbour") == ids, "as the beginning of a word"
+    assert await reindex_progress(wiki) == (10, True)
+    assert len(await find_page_ids(wiki, "harbourly")) == 10, "the newer release reads what the older one made"
+    await cancel_reindexing(wiki)
+    assert await index_states(wiki) == {ANALYSER: "ready", NEWER: "building"}
+    assert await find_page_ids(wiki, "harbourly") == ids
+    assert await find_page_ids(wiki, "harbour") == ids, "as the beginning of a word"
     assert (await read_by(wiki, "harbourly")) == (ANALYSER, ["harbourly"])
-    assert await reindexed(wiki) == 7
-    assert await indexes(wiki) == {NEWER: "ready"}
+    assert await reindex_wiki(wiki) == 7
+    assert await index_states(wiki) == {NEWER: "ready"}
     assert (await read_by(wiki, "harbourly")) == (NEWER, ["harbour"])
-    assert await found(wiki, "harbour") == await found(wiki, "harbourly") == ids
+    assert await find_page_ids(wiki, "harbour") == await find_page_ids(wiki, "harbourly") == ids
     for table in TABLES:
         assert await wiki.rows(table, "1", analyser=ANALYSER) == [], "nothing is left of the older one"
-    await back(wiki)
+    await delete_pages_and_index(wiki)
 
 
 async def read_by(wiki: Wiki, text: str) -> tuple[int, list[str]]:
@@ -98,63 +98,63 @@ async def read_by(wiki: Wiki, text: str) -> tuple[int, list[str]]:
 async def test_the_older_index_can_be_kept_for_servers_of_the_older_release(
     wiki: Wiki, newer: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = set(await fill(wiki, 4))
+    ids = set(await create_pages(wiki, 4))
     newer()
-    assert await reindexed(wiki, keep_older=True) == 4
-    assert await indexes(wiki) == {ANALYSER: "ready", NEWER: "ready"}
+    assert await reindex_wiki(wiki, keep_older=True) == 4
+    assert await index_states(wiki) == {ANALYSER: "ready", NEWER: "ready"}
     ids.add((await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pier", body="Harbourly."))).page_id)
     assert await read_by(wiki, "harbourly") == (NEWER, ["harbour"])
-    assert await found(wiki, "harbour") == ids
+    assert await find_page_ids(wiki, "harbour") == ids
     with older(monkeypatch):
         assert await read_by(wiki, "harbourly") == (ANALYSER, ["harbourly"])
-        assert await found(wiki, "harbourly") == ids
-    assert await reindexed(wiki) == 0
-    assert await indexes(wiki) == {NEWER: "ready"}
-    await back(wiki)
+        assert await find_page_ids(wiki, "harbourly") == ids
+    assert await reindex_wiki(wiki) == 0
+    assert await index_states(wiki) == {NEWER: "ready"}
+    await delete_pages_and_index(wiki)
 
 
 @pytest.mark.usefixtures("small_batches")
 async def test_writes_during_reindexing_are_in_both_indexes(wiki: Wiki, newer: Callable[[], None]) -> None:
-    ids = await fill(wiki)
+    ids = await create_pages(wiki)
     newer()
-    await stopped_after_a_batch(wiki)
+    await cancel_reindexing(wiki)
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Ferry", body="Quietly."))).page_id
     await update_page(wiki.database, wiki.scope, ids[0], body="Loudly.")
     await archive_page(wiki.database, wiki.scope, ids[1])
     await delete_page(wiki.database, wiki.scope, ids[2])
-    assert (await found(wiki, "quietly"), await found(wiki, "loudly")) == ({page_id}, {ids[0]})
-    await reindexed(wiki)
-    assert (await found(wiki, "quiet"), await found(wiki, "loudly")) == ({page_id}, {ids[0]})
-    assert await found(wiki, "harbourly") == set(ids[3:])
+    assert (await find_page_ids(wiki, "quietly"), await find_page_ids(wiki, "loudly")) == ({page_id}, {ids[0]})
+    await reindex_wiki(wiki)
+    assert (await find_page_ids(wiki, "quiet"), await find_page_ids(wiki, "loudly")) == ({page_id}, {ids[0]})
+    assert await find_page_ids(wiki, "harbourly") == set(ids[3:])
     assert [row["status"] for row in await wiki.rows("search_pages", "page_id", page_id=ids[1])] == ["archived"]
     await check_counts(wiki)
-    await back(wiki)
+    await delete_pages_and_index(wiki)
 
 
 @pytest.mark.usefixtures("small_batches")
 async def test_writes_and_reindexing_run_concurrently(wiki: Wiki, newer: Callable[[], None]) -> None:
-    await fill(wiki, 30)
+    await create_pages(wiki, 30)
     newer()
 
     async def write(number: int) -> None:
         for step in range(5):
             body = f"Writer{number} wrote step{step} quickly."
             await create_page(wiki.database, wiki.scope, PageDraft("topic", f"W{number} {step}", body=body))
-            assert await found(wiki, f"writer{number}"), "each question is answered"
+            assert await find_page_ids(wiki, f"writer{number}"), "each question is answered"
 
-    await asyncio.gather(reindexed(wiki), *(write(number) for number in range(4)))
-    assert await indexes(wiki) == {NEWER: "ready"}
-    assert len(await found(wiki, "quick")) == 20
+    await asyncio.gather(reindex_wiki(wiki), *(write(number) for number in range(4)))
+    assert await index_states(wiki) == {NEWER: "ready"}
+    assert len(await find_page_ids(wiki, "quick")) == 20
     assert len(await wiki.rows("search_pages", "page_id")) == 50
-    await reindexed(wiki)
-    await check_folded(wiki)
-    await back(wiki)
+    await reindex_wiki(wiki)
+    await check_all_counted(wiki)
+    await delete_pages_and_index(wiki)
 
 
 async def test_pages_written_by_an_older_release_are_indexed_before_the_switch(
     wiki: Wiki, newer: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = await fill(wiki, 4)
+    ids = await create_pages(wiki, 4)
     scope = wiki.scope
     newer()
     await begin(wiki.database, scope, again=False)
@@ -163,9 +163,9 @@ async def test_pages_written_by_an_older_release_are_indexed_before_the_switch(
     with older(monkeypatch):
         await update_page(wiki.database, scope, ids[0], body="Oldly said.")
         await create_page(wiki.database, scope, PageDraft("topic", "Late", body="Lately made."))
-    assert await due(wiki) == (2, True)
+    assert await reindex_progress(wiki) == (2, True)
     await finish(wiki.database, scope)
-    assert await found(wiki, "old") == {ids[0]}
-    assert len(await found(wiki, "late")) == 1
-    await check_folded(wiki)
-    await back(wiki)
+    assert await find_page_ids(wiki, "old") == {ids[0]}
+    assert len(await find_page_ids(wiki, "late")) == 1
+    await check_all_counted(wiki)
+    await delete_pages_and_index(wiki)

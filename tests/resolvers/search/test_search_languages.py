@@ -7,7 +7,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.search.lexemes import fold
 from resolvers.transactions.transaction import writing
-from tests.resolvers.search.questions import ask, titles
+from tests.resolvers.search.wiki_search import hit_titles, search_wiki
 from tests.wiki import Wiki
 
 
@@ -26,21 +26,21 @@ async def two_languages(wiki: Wiki) -> Wiki:
 
 
 async def test_a_stop_word_of_one_language_is_not_corrected_in_another(two_languages: Wiki) -> None:
-    found = await ask(two_languages, "warranty for oak smoker", explained=True)
+    found = await search_wiki(two_languages, "warranty for oak smoker", explained=True)
     assert found.did_you_mean is None
     assert found.hits[0].explanation is not None
     assert found.hits[0].explanation["parts"]["together"], "no page has to say `for` in Japanese"
-    assert (await titles(two_languages, "warranty for the oak smoker"))[0] == "Oak smoker"
+    assert (await hit_titles(two_languages, "warranty for the oak smoker"))[0] == "Oak smoker"
 
 
 async def test_a_phrase_with_a_stop_word_is_found_in_its_language(two_languages: Wiki) -> None:
-    assert await titles(two_languages, '"warranty for the smoker"') == ["Oak smoker"]
-    assert await titles(two_languages, 'oak -"warranty for the smoker"') == ["Teak"]
+    assert await hit_titles(two_languages, '"warranty for the smoker"') == ["Oak smoker"]
+    assert await hit_titles(two_languages, 'oak -"warranty for the smoker"') == ["Teak"]
 
 
 async def test_a_stop_word_alone_is_found_in_a_language_without_stop_words(two_languages: Wiki) -> None:
-    assert (await titles(two_languages, "thé"))[0] == "Thé"
-    assert "Fr" in await titles(two_languages, "the ")
+    assert (await hit_titles(two_languages, "thé"))[0] == "Thé"
+    assert "Fr" in await hit_titles(two_languages, "the ")
 
 
 INSURANCE = {
@@ -75,22 +75,22 @@ async def test_a_word_finds_the_compounds_that_contain_it(
     for title, body in INSURANCE[language].items():
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata={"lang": language}))
     await fold_counts(wiki)
-    assert set(await titles(wiki, query)) == expected
-    assert (await ask(wiki, query)).did_you_mean is None
+    assert set(await hit_titles(wiki, query)) == expected
+    assert (await search_wiki(wiki, query)).did_you_mean is None
 
 
 async def test_a_word_ranks_before_its_compounds(wiki: Wiki) -> None:
     for title, body in (INSURANCE["de"] | {"Vertrag": "Eine Versicherung schließt man ab."}).items():
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body, metadata={"lang": "de"}))
     await fold_counts(wiki)
-    assert (await titles(wiki, "Versicherung"))[0] == "Vertrag"
+    assert (await hit_titles(wiki, "Versicherung"))[0] == "Vertrag"
 
 
 async def test_english_words_are_not_searched_in_compounds(wiki: Wiki) -> None:
     for title, body in (("Coffee", "The espressomachine leaks."), ("Tea", "A kettle.")):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
     await fold_counts(wiki)
-    assert await titles(wiki, "machine ") == []
+    assert await hit_titles(wiki, "machine ") == []
 
 
 async def fold_counts(wiki: Wiki) -> None:

@@ -2,7 +2,7 @@
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.resolvers.search.questions import ask
+from tests.resolvers.search.wiki_search import search_wiki
 from tests.wiki import Wiki
 
 KETTLES = [
@@ -16,7 +16,7 @@ KETTLES = [
 async def link_scores(wiki: Wiki, text: str) -> dict[str, float]:
     """Return by title, in order of the hits, how much links add to the score of each page."""
     named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
-    hits = (await ask(wiki, text, explained=True)).hits
+    hits = (await search_wiki(wiki, text, explained=True)).hits
     return {named[hit.page_id]: hit.explanation["parts"]["linked"] for hit in hits if hit.explanation}
 
 

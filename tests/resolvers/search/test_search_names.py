@@ -4,15 +4,15 @@ import pytest
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.resolvers.search.questions import ask, titles
+from tests.resolvers.search.wiki_search import hit_titles, search_wiki
 from tests.wiki import Wiki
 
 
 async def test_a_mistyped_name_that_is_a_stop_word_is_corrected(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("concept", "Before"))
     await create_page(wiki.database, wiki.scope, PageDraft("concept", "About Hugo"))
-    assert await titles(wiki, "Befroe") == ["Before"]
-    assert await titles(wiki, "Atout Hugo") == ["About Hugo"]
+    assert await hit_titles(wiki, "Befroe") == ["Before"]
+    assert await hit_titles(wiki, "Atout Hugo") == ["About Hugo"]
 
 
 async def test_an_exact_heading_ranks_before_many_pages_with_its_words(wiki: Wiki) -> None:
@@ -21,7 +21,7 @@ async def test_an_exact_heading_ranks_before_many_pages_with_its_words(wiki: Wik
         await create_page(wiki.database, wiki.scope, draft)
     heading = PageDraft("topic", "History", body="## Runtime breaking change\n\nOnce.")
     await create_page(wiki.database, wiki.scope, heading)
-    assert (await titles(wiki, "runtime breaking change"))[0] == "History"
+    assert (await hit_titles(wiki, "runtime breaking change"))[0] == "History"
 
 
 async def test_common_words_that_no_page_has_together_find_pages_with_either(wiki: Wiki, monkeypatch) -> None:
@@ -29,8 +29,8 @@ async def test_common_words_that_no_page_has_together_find_pages_with_either(wik
     for n in range(30):
         draft = PageDraft("topic", f"Note {n}", body="integers everywhere" if n % 2 else "theory of everything")
         await create_page(wiki.database, wiki.scope, draft)
-    found = await ask(wiki, "integers theory ", first=8)
-    rest = await ask(wiki, "integers theory ", first=8, after=found.hits[-1].cursor)
+    found = await search_wiki(wiki, "integers theory ", first=8)
+    rest = await search_wiki(wiki, "integers theory ", first=8, after=found.hits[-1].cursor)
     pages = [hit.page_id for hit in (*found.hits, *rest.hits)]
     assert len(pages) == len(set(pages)) == 15
 
@@ -44,8 +44,8 @@ async def test_a_page_named_within_a_longer_query_comes_first(wiki: Wiki) -> Non
         ("Smoker parts", {"body": body}),
     ):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, **more))
-    assert (await titles(wiki, "warranty for the oak smoker"))[0] == "Smoker"
-    (first, *_) = (await ask(wiki, "warranty for the oak smoker")).hits
+    assert (await hit_titles(wiki, "warranty for the oak smoker"))[0] == "Smoker"
+    (first, *_) = (await search_wiki(wiki, "warranty for the oak smoker")).hits
     assert first.matched_alias == "oak smoker"
 
 
@@ -63,7 +63,7 @@ async def test_a_name_is_found_with_another_ending_of_its_last_word(
     title = f"What to know of {name}"
     await create_page(wiki.database, wiki.scope, PageDraft("topic", title, aliases=(name,), body="A start."))
     await create_page(wiki.database, wiki.scope, PageDraft("topic", other, body=f"{query} and {name}. " * 9))
-    assert (await titles(wiki, query))[0] == title
+    assert (await hit_titles(wiki, query))[0] == title
 
 
 async def test_a_name_beside_a_word_of_most_pages_leads_to_its_page(wiki: Wiki) -> None:
@@ -76,5 +76,5 @@ async def test_a_name_beside_a_word_of_most_pages_leads_to_its_page(wiki: Wiki) 
     }
     for title, body in pages.items():
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
-    assert (await titles(wiki, "Obsidian settings"))[0] == "Settings"
-    assert (await titles(wiki, "swprintf_s function"))[0] == "swprintf_s"
+    assert (await hit_titles(wiki, "Obsidian settings"))[0] == "Settings"
+    assert (await hit_titles(wiki, "swprintf_s function"))[0] == "swprintf_s"

@@ -15,7 +15,7 @@ from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.search.lexemes import fold
 from resolvers.search.request import Filter
 from resolvers.transactions.transaction import writing
-from tests.resolvers.search.questions import ask, titles
+from tests.resolvers.search.wiki_search import hit_titles, search_wiki
 from tests.wiki import Wiki
 
 PAGES: list[tuple[str, str, dict[str, Any]]] = [
@@ -62,7 +62,7 @@ async def library(wiki: Wiki) -> Wiki:
     ],
 )  # fmt: skip
 async def test_the_intended_page_comes_first(library: Wiki, query: str, title: str) -> None:
-    assert (await titles(library, query))[0] == title
+    assert (await hit_titles(library, query))[0] == title
 
 
 @pytest.mark.parametrize(
@@ -79,26 +79,26 @@ async def test_the_end_of_a_contraction_is_not_searched_as_a_prefix(
 ) -> None:
     for title in ("Something else", "Little things", "Release notes: What's new", "Sean O'Sullivan"):
         await create_page(library.database, library.scope, PageDraft("topic", title))
-    found = set(await titles(library, query))
+    found = set(await hit_titles(library, query))
     assert expected <= found
     assert not found & {"Something else", "Little things"}
-    assert "Sean O'Sullivan" in await titles(library, "o's"), "a name goes on behind its first letter"
+    assert "Sean O'Sullivan" in await hit_titles(library, "o's"), "a name goes on behind its first letter"
 
 
 async def test_a_query_that_ends_in_a_space_matches_no_prefixes(library: Wiki) -> None:
     for title in ("Z", "Z machine", "Zebra crossing", "Z-order", "Zork"):
         await create_page(library.database, library.scope, PageDraft("topic", title))
-    assert set(await titles(library, "z")) == {"Z", "Z machine", "Zebra crossing", "Z-order", "Zork"}
+    assert set(await hit_titles(library, "z")) == {"Z", "Z machine", "Zebra crossing", "Z-order", "Zork"}
     for query in ("z ", "z\t", "Z  "):
-        assert set(await titles(library, query)) == {"Z", "Z machine", "Z-order"}, query
-    assert await titles(library, "zeb ") == []
+        assert set(await hit_titles(library, query)) == {"Z", "Z machine", "Z-order"}, query
+    assert await hit_titles(library, "zeb ") == []
 
 
 @pytest.mark.parametrize("word", ["brisket", "espresso", "templates", "barbecue", "descaled", "ссылки", "喫茶店"])
 async def test_a_page_is_found_by_every_prefix_of_a_word(library: Wiki, word: str) -> None:
-    whole = (await titles(library, word))[0]
+    whole = (await hit_titles(library, word))[0]
     for end in range(2, len(word)):
-        assert whole in await titles(library, word[:end]), word[:end]
+        assert whole in await hit_titles(library, word[:end]), word[:end]
 
 
 @pytest.mark.parametrize(
@@ -116,15 +116,15 @@ async def test_a_page_is_found_by_every_prefix_of_a_word(library: Wiki, word: st
     ],
 )
 async def test_a_mistyped_word_is_corrected_and_suggested(library: Wiki, typed: str, title: str, meant: str) -> None:
-    assert (await titles(library, typed))[0] == title
-    assert (await ask(library, typed)).did_you_mean == meant
+    assert (await hit_titles(library, typed))[0] == title
+    assert (await search_wiki(library, typed)).did_you_mean == meant
 
 
 async def test_a_mistyped_word_of_a_phrase_is_corrected(library: Wiki) -> None:
-    found = await ask(library, '"smked over oak"')
-    assert await titles(library, '"smked over oak"') == ["Franklin Barbecue"]
+    found = await search_wiki(library, '"smked over oak"')
+    assert await hit_titles(library, '"smked over oak"') == ["Franklin Barbecue"]
     assert found.did_you_mean == "smoked over oak"
-    assert await titles(library, '"oak over smked"') == []
+    assert await hit_titles(library, '"oak over smked"') == []
 
 
 async def test_words_of_archived_pages_are_not_suggested(library: Wiki) -> None:
@@ -133,21 +133,21 @@ async def test_words_of_archived_pages_are_not_suggested(library: Wiki) -> None:
     async with writing(library.database, library.scope) as writer:
         await fold(writer, ANALYSER)  # a word is known once it is counted
     for typed, word in (("gazbo", "gazebo"), ("pergla", "pergola")):
-        assert (await ask(library, typed)).did_you_mean == word
+        assert (await search_wiki(library, typed)).did_you_mean == word
     await archive_page(library.database, library.scope, page.page_id)
     for typed, word in (("gazbo", "gazebo"), ("pergla", "pergola")):
-        assert (await ask(library, typed)).did_you_mean is None
-        assert (await ask(library, f"{typed} status:archived")).did_you_mean == word
+        assert (await search_wiki(library, typed)).did_you_mean is None
+        assert (await search_wiki(library, f"{typed} status:archived")).did_you_mean == word
 
 
 @pytest.mark.parametrize("nonsense", ["qzxvwk", "ghjkqw zxcvpl", "wvutsrq"])
 async def test_nonsense_finds_no_pages(library: Wiki, nonsense: str) -> None:
-    assert await titles(library, nonsense) == []
+    assert await hit_titles(library, nonsense) == []
 
 
 async def test_a_question_finds_a_page_without_all_its_words(library: Wiki) -> None:
     question = "where can I eat smoked brisket with fried zucchini in the morning?"
-    assert (await titles(library, question))[0] == "Franklin Barbecue"
+    assert (await hit_titles(library, question))[0] == "Franklin Barbecue"
 
 
 async def test_a_phrase_ranks_above_all_words_and_all_above_some(wiki: Wiki) -> None:
@@ -157,7 +157,7 @@ async def test_a_phrase_ranks_above_all_words_and_all_above_some(wiki: Wiki) -> 
         ("Phrase", "We were roasting coffee in the yard."),
     ):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))
-    assert await titles(wiki, "roasting coffee") == ["Phrase", "All", "Some"]
+    assert await hit_titles(wiki, "roasting coffee") == ["Phrase", "All", "Some"]
 
 
 @pytest.mark.parametrize(
@@ -185,22 +185,22 @@ async def test_a_phrase_ranks_above_all_words_and_all_above_some(wiki: Wiki) -> 
     ],
 )
 async def test_operators_narrow_the_hits(library: Wiki, query: str, expected: set[str]) -> None:
-    assert set(await titles(library, query)) == expected
+    assert set(await hit_titles(library, query)) == expected
 
 
 async def test_filters_work_like_operators(library: Wiki) -> None:
-    assert await titles(library, "barbecue", filter=Filter(types=("topic",))) == ["Austin restaurants"]
-    assert await titles(library, "barbecue type:entity", filter=Filter(types=("topic",))) == []
-    assert await titles(library, "", filter=Filter(tags=("city guide",))) == ["Austin restaurants"]
-    assert await titles(library, "barbecue", filter=Filter(title_only=True)) == ["Franklin Barbecue"]
+    assert await hit_titles(library, "barbecue", filter=Filter(types=("topic",))) == ["Austin restaurants"]
+    assert await hit_titles(library, "barbecue type:entity", filter=Filter(types=("topic",))) == []
+    assert await hit_titles(library, "", filter=Filter(tags=("city guide",))) == ["Austin restaurants"]
+    assert await hit_titles(library, "barbecue", filter=Filter(title_only=True)) == ["Franklin Barbecue"]
 
 
 async def test_archived_pages_are_only_found_by_the_status_operator(library: Wiki) -> None:
     page = next(row for row in await library.rows("pages") if row["title"] == "Franklin Barbecue")
     await archive_page(library.database, library.scope, page["id"])
-    assert await titles(library, "brisket") == []
-    assert await titles(library, "brisket status:archived") == ["Franklin Barbecue"]
-    assert set(await titles(library, "barbecue status:any")) == {"Franklin Barbecue", "Austin restaurants"}
+    assert await hit_titles(library, "brisket") == []
+    assert await hit_titles(library, "brisket status:archived") == ["Franklin Barbecue"]
+    assert set(await hit_titles(library, "barbecue status:any")) == {"Franklin Barbecue", "Austin restaurants"}
 
 
 @pytest.mark.parametrize(
@@ -209,16 +209,16 @@ async def test_archived_pages_are_only_found_by_the_status_operator(library: Wik
 )
 async def test_malformed_operators_are_searched_as_words(library: Wiki, query: str) -> None:
     expected = ["Keep the espresso machine"] if "espresso" in query else []
-    assert await titles(library, query) == expected
+    assert await hit_titles(library, query) == expected
 
 
 async def test_paging_neither_skips_nor_repeats_hits_during_writes(wiki: Wiki) -> None:
     for n in range(45):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Coffee {n}", body="coffee " * (n % 7 + 1)))
-    whole = [hit.page_id for hit in (await ask(wiki, "coffee", first=50)).hits]
+    whole = [hit.page_id for hit in (await search_wiki(wiki, "coffee", first=50)).hits]
     walked, after = [], None
     while True:
-        found = await ask(wiki, "coffee", first=10, after=after)
+        found = await search_wiki(wiki, "coffee", first=10, after=after)
         walked += [hit.page_id for hit in found.hits]
         after = found.hits[-1].cursor
         # What is written meanwhile changes the statistics, not the order of what was there.
@@ -241,10 +241,10 @@ async def test_paging_neither_skips_nor_repeats_hits_when_new_pages_add_links(wi
 
     for name in names:
         await write(name, " ".join(dice.choices(spoken, k=12)))
-    whole = {hit.page_id for hit in (await ask(wiki, query, first=50)).hits}
+    whole = {hit.page_id for hit in (await search_wiki(wiki, query, first=50)).hits}
     walked, after, goes_on = list[UUID](), None, True
     while goes_on:
-        found = await ask(wiki, query, first=6, after=after)
+        found = await search_wiki(wiki, query, first=6, after=after)
         walked += [hit.page_id for hit in found.hits]
         after, goes_on = found.hits[-1].cursor, found.has_next_page
         if len(walked) < 20:
@@ -256,8 +256,8 @@ async def test_paging_neither_skips_nor_repeats_hits_when_new_pages_add_links(wi
 async def test_a_query_of_operators_alone_lists_the_newest_pages_first(wiki: Wiki) -> None:
     for n in range(5):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Note {n}"))
-    found = await ask(wiki, "type:topic", first=3)
-    rest = await ask(wiki, "type:topic", first=3, after=found.hits[-1].cursor)
+    found = await search_wiki(wiki, "type:topic", first=3)
+    rest = await search_wiki(wiki, "type:topic", first=3, after=found.hits[-1].cursor)
     assert (found.has_next_page, rest.has_next_page) == (True, False)
     named = {row["id"]: row["title"] for row in await wiki.rows("pages")}
     assert [named[hit.page_id] for hit in (*found.hits, *rest.hits)] == [f"Note {n}" for n in (4, 3, 2, 1, 0)]
@@ -265,26 +265,26 @@ async def test_a_query_of_operators_alone_lists_the_newest_pages_first(wiki: Wik
 
 
 async def test_counts_group_the_hits_by_type_and_tag(library: Wiki) -> None:
-    found = await ask(library, "barbecue", with_counts=True)
+    found = await search_wiki(library, "barbecue", with_counts=True)
     assert (found.total, found.total_is_exact) == (2, True)
     assert dict(found.types) == {"entity": 1, "topic": 1}
     assert dict(found.tags) == {"bbq": 2, "city guide": 1}
 
 
 async def test_a_space_after_the_last_word_turns_prefix_matching_off(library: Wiki) -> None:
-    assert await titles(library, "brisk") == ["Franklin Barbecue"]
-    assert await titles(library, "brisk ") == []
+    assert await hit_titles(library, "brisk") == ["Franklin Barbecue"]
+    assert await hit_titles(library, "brisk ") == []
 
 
 @pytest.mark.parametrize("query", ["status:active", "in:title", "status:any"])
 async def test_an_operator_alone_lists_and_counts_all_pages(library: Wiki, query: str) -> None:
-    found = await ask(library, query, with_counts=True)
+    found = await search_wiki(library, query, with_counts=True)
     assert (len(found.hits), found.total) == (len(PAGES), len(PAGES))
 
 
 async def test_a_corrected_stop_word_does_not_break_snippets(library: Wiki) -> None:
-    assert (await ask(library, "te espresso machine", with_snippets=True)).hits
-    assert (await ask(library, "teh espresso", with_snippets=True)).hits
+    assert (await search_wiki(library, "te espresso machine", with_snippets=True)).hits
+    assert (await search_wiki(library, "teh espresso", with_snippets=True)).hits
 
 
 @pytest.mark.parametrize(
@@ -306,21 +306,21 @@ async def test_a_corrected_stop_word_does_not_break_snippets(library: Wiki) -> N
     ids=str,
 )
 async def test_a_forged_cursor_is_refused(library: Wiki, change: dict[int, Any]) -> None:
-    cursor = (await ask(library, "barbecue", first=1)).hits[0].cursor
+    cursor = (await search_wiki(library, "barbecue", first=1)).hits[0].cursor
     state = orjson.loads(urlsafe_b64decode(cursor))
     forged = [change.get(place, value) for place, value in enumerate(state)]
     with pytest.raises(BadInput) as refused:
-        await ask(library, "barbecue", first=1, after=urlsafe_b64encode(orjson.dumps(forged)).decode())
+        await search_wiki(library, "barbecue", first=1, after=urlsafe_b64encode(orjson.dumps(forged)).decode())
     assert refused.value.field == "after"
 
 
 async def test_a_date_operator_alone_lists_and_counts_all_pages(library: Wiki) -> None:
-    found = await ask(library, "updated:>2020", with_counts=True)
+    found = await search_wiki(library, "updated:>2020", with_counts=True)
     assert (len(found.hits), found.total) == (len(PAGES), len(PAGES))
 
 
 async def test_a_hit_shows_the_snippet_and_its_section(library: Wiki) -> None:
-    (hit,) = (await ask(library, "smoking oaks", with_snippets=True)).hits
+    (hit,) = (await search_wiki(library, "smoking oaks", with_snippets=True)).hits
     assert hit.snippet is not None
     marked = [hit.snippet.text[start : start + length] for start, length in hit.snippet.highlights]
     assert marked == ["smoked", "oak"]
@@ -330,7 +330,7 @@ async def test_a_hit_shows_the_snippet_and_its_section(library: Wiki) -> None:
 
 async def test_the_parts_of_an_explanation_add_up_to_the_score(library: Wiki) -> None:
     for query in ("franklin barbecue", "where can I eat smoked brisket with fried zucchini in the morning"):
-        for hit in (await ask(library, query, explained=True)).hits:
+        for hit in (await search_wiki(library, query, explained=True)).hits:
             assert hit.explanation is not None
             assert sum(hit.explanation["parts"].values()) == pytest.approx(hit.score)
             assert hit.explanation["terms"]
@@ -338,12 +338,12 @@ async def test_the_parts_of_an_explanation_add_up_to_the_score(library: Wiki) ->
 
 async def test_unknown_words_do_not_hide_hits_of_common_words(library: Wiki, monkeypatch) -> None:
     monkeypatch.setattr("resolvers.search.ranking_query.BUDGET", 1)  # as if "barbecue" were in too many pages
-    assert set(await titles(library, "barbecue qzxvwk jkwqzz")) == {"Franklin Barbecue", "Austin restaurants"}
+    assert set(await hit_titles(library, "barbecue qzxvwk jkwqzz")) == {"Franklin Barbecue", "Austin restaurants"}
 
 
 async def test_a_word_with_signs_does_not_match_the_name_without_them(library: Wiki) -> None:
     """C++ is indexed as `c`, which is the name of another page."""
-    found = await ask(library, "C++ grows kernels", explained=True)
+    found = await search_wiki(library, "C++ grows kernels", explained=True)
     named = [hit.explanation["parts"]["named"] for hit in found.hits if hit.explanation]
     assert len(named) == 2
     assert not any(named)
@@ -352,7 +352,7 @@ async def test_a_word_with_signs_does_not_match_the_name_without_them(library: W
 async def test_comments_are_neither_searched_nor_shown_in_snippets(wiki: Wiki) -> None:
     body = "Served <!-- secretly, for <b>now</b> --> with %%hushed%% beans. `<!-- kept -->`"
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Menu", body=body))
-    assert await titles(wiki, "secretly") == await titles(wiki, "hushed") == []
-    (hit,) = (await ask(wiki, "kept beans", with_snippets=True)).hits
+    assert await hit_titles(wiki, "secretly") == await hit_titles(wiki, "hushed") == []
+    (hit,) = (await search_wiki(wiki, "kept beans", with_snippets=True)).hits
     assert hit.snippet is not None
     assert hit.snippet.text == "Served with beans. <!-- kept -->"

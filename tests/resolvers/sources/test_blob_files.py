@@ -20,7 +20,7 @@ from resolvers.sources.attachments import AttachmentDraft, drop_attachment, keep
 from resolvers.sources.blob_files import FileMissing, sweep_files
 from resolvers.sources.blobs import OriginalDraft, read_original
 from resolvers.sources.sources import SourceDraft, add_source, cite_source, forget_source
-from tests.resolvers.import_export.vaults import by_path, imported, run
+from tests.resolvers.import_export.vaults import import_files, pages_by_path, run_import
 from tests.wiki import Wiki, check
 
 FILE, OTHER = bytes(range(256)), b"\x89PNG other"
@@ -49,7 +49,7 @@ async def original(wiki: Wiki, data: bytes = FILE) -> SourceDraft:
 
 
 async def test_files_in_the_folder_are_read_byte_for_byte(wiki: Wiki, folder: BlobFolder, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path / "vault", VAULT)
+    await import_files(wiki, tmp_path / "vault", VAULT)
     source = (await add_source(wiki.database, wiki.scope, await original(wiki, OTHER))).source_id
     assert [(row["data"], row["is_in_folder"]) for row in await wiki.rows("blobs", "1")] == [(b"", True)] * 2
     assert files(folder, wiki) == {FILE, OTHER}
@@ -63,7 +63,7 @@ async def test_files_in_the_folder_are_read_byte_for_byte(wiki: Wiki, folder: Bl
 
 
 async def test_a_missing_file_does_not_stop_an_export(wiki: Wiki, folder: BlobFolder, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path / "vault", {**VAULT, "Other.png": b"\x89PNG more"})
+    await import_files(wiki, tmp_path / "vault", {**VAULT, "Other.png": b"\x89PNG more"})
     await add_source(wiki.database, wiki.scope, await original(wiki, OTHER))
     for form in ("out", "out.zip", "out.jsonl"):
         assert (await export_path(wiki.database, wiki.scope, tmp_path / form)).failed == 0
@@ -77,12 +77,12 @@ async def test_a_missing_file_does_not_stop_an_export(wiki: Wiki, folder: BlobFo
         }  # fmt: skip
     assert (tmp_path / "out/Map.png").read_bytes() == FILE, "the file of the previous export stays"
     copy = await wiki.neighbour()
-    assert (await run(copy, tmp_path / "out.jsonl")).attachments == 1
+    assert (await run_import(copy, tmp_path / "out.jsonl")).attachments == 1
     assert (await copy.row("sources"))["content"] == "As it was read."
 
 
 async def test_files_stored_before_the_folder_was_set_are_still_read(wiki: Wiki, tmp_path: Path) -> None:
-    await imported(wiki, tmp_path / "vault", VAULT)
+    await import_files(wiki, tmp_path / "vault", VAULT)
     wiki.database.blob_folder = BlobFolder(tmp_path / "files")
     assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
     await keep_attachments(wiki.database, wiki.scope, [attachment("New.png", OTHER)])
@@ -183,8 +183,8 @@ async def test_a_transferred_page_takes_its_files_to_the_other_wiki(
         await wiki.connection.execute(
             "UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", each_wiki.scope.owner_id, slug
         )
-    await imported(wiki, tmp_path / "vault", VAULT)
-    page = (await by_path(wiki))["Austin.md"]
+    await import_files(wiki, tmp_path / "vault", VAULT)
+    page = (await pages_by_path(wiki))["Austin.md"]
     source = (await add_source(wiki.database, wiki.scope, await original(wiki, OTHER))).source_id
     sections = await wiki.rows("sections", "position", page_id=page["id"])
     given = {"page_id": page["id"], "section_slug": sections[0]["section_slug"], "source_id": source}
@@ -204,8 +204,8 @@ async def test_a_transfer_that_is_accepted_with_an_idempotency_key_takes_the_fil
         await wiki.connection.execute(
             "UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", each_wiki.scope.owner_id, slug
         )
-    await imported(wiki, tmp_path / "vault", VAULT)
-    page_id = (await by_path(wiki))["Austin.md"]["id"]
+    await import_files(wiki, tmp_path / "vault", VAULT)
+    page_id = (await pages_by_path(wiki))["Austin.md"]["id"]
     held = await propose_change(
         wiki.database, wiki.scope, Terms("It is theirs."),
         lambda scope: transfer_page(wiki.database, scope, page_id, "team"),

@@ -1,4 +1,4 @@
-"""Helpers of tests that sync a folder with a wiki: they write files and read what a sync did."""
+"""Helpers that sync a folder with a wiki, write notes and read what a sync did."""
 
 from pathlib import Path
 from typing import Any
@@ -21,20 +21,20 @@ async def check_nothing_to_do(wiki: Wiki, root: Path) -> None:
     assert (again.events, again.left) == ([], [])
 
 
-def put(root: Path, path: str, text: str) -> Path:
+def write_note(root: Path, path: str, text: str) -> Path:
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
     return file
 
 
-def files(root: Path) -> dict[str, str]:
+def note_texts(root: Path) -> dict[str, str]:
     """Return the notes of a folder and their texts."""
     found = (path for path in root.rglob("*.md") if ".cairn" not in path.parts)
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found}
 
 
-def actions(result: SyncResult) -> list[tuple[str, str]]:
+def sync_actions(result: SyncResult) -> list[tuple[str, str]]:
     return [(event.action.value, event.path) for event in result.events]
 
 
@@ -42,7 +42,8 @@ async def page_named(wiki: Wiki, title: str) -> dict[str, Any]:
     return await wiki.row("pages", title=title)
 
 
-async def texts_ever(wiki: Wiki, page_id: UUID) -> list[str]:
+async def revision_texts(wiki: Wiki, page_id: UUID) -> list[str]:
+    """Return the body of each revision of a page, the oldest first."""
     from resolvers.pages.revision_store import find_states
 
     version = (await wiki.page(page_id))["version"]

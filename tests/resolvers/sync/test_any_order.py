@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.resolvers.sync.sides import FOLDER, PAGE, TwoSides
+from tests.resolvers.sync.synced_pair import FOLDER, PAGE, SyncedPair
 from tests.wiki import Wiki
 
 OPERATIONS = st.lists(st.sampled_from((*FOLDER, *PAGE, "sync")), min_size=1, max_size=12)
@@ -18,13 +18,13 @@ async def test_no_text_is_lost_in_any_order_of_operations(
     wiki: Wiki, tmp_path: Path, operations: list[str], seed: int
 ) -> None:
     own = await wiki.neighbour()
-    sides = TwoSides(own, tmp_path / str(own.scope.owner_id), Random(seed))
+    pair = SyncedPair(own, tmp_path / str(own.scope.owner_id), Random(seed))
     seen = set[str]()
     for operation in operations:
         if operation == "sync":
-            seen |= sides.in_files()
-            await sides.sync()
+            seen |= pair.marks_in_files()
+            await pair.sync()
         else:
-            await sides.do(operation)
-        seen |= await sides.in_history()
-    await sides.end(seen | sides.in_files())
+            await pair.run_operation(operation)
+        seen |= await pair.marks_in_history()
+    await pair.sync_to_the_end(seen | pair.marks_in_files())

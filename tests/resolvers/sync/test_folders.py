@@ -10,7 +10,7 @@ from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sync.folder import Locked, lock_folder
-from tests.resolvers.sync.folders import actions, check_nothing_to_do, files, page_named, put, sync
+from tests.resolvers.sync.folders import check_nothing_to_do, note_texts, page_named, sync, sync_actions, write_note
 from tests.wiki import Wiki
 
 
@@ -27,7 +27,7 @@ async def test_a_folder_belongs_to_one_wiki(wiki: Wiki, tmp_path: Path) -> None:
 
 
 async def test_an_unreadable_sync_state_is_rebuilt(wiki: Wiki, tmp_path: Path) -> None:
-    put(tmp_path, "A.md", "One.\n")
+    write_note(tmp_path, "A.md", "One.\n")
     await sync(wiki, tmp_path)
     (tmp_path / ".cairn/sync.json").write_text("{")
     await check_nothing_to_do(wiki, tmp_path)
@@ -36,13 +36,13 @@ async def test_an_unreadable_sync_state_is_rebuilt(wiki: Wiki, tmp_path: Path) -
 
 
 async def test_files_that_cannot_be_synced_are_reported_and_left(wiki: Wiki, tmp_path: Path) -> None:
-    put(tmp_path, "Good.md", "Good.\n")
-    put(tmp_path, "Bad.md", "---\ntags: [\n---\n")
+    write_note(tmp_path, "Good.md", "Good.\n")
+    write_note(tmp_path, "Bad.md", "---\ntags: [\n---\n")
     (tmp_path / "Latin.md").write_bytes(b"caf\xe9")
-    put(tmp_path, "Long.md", "x" * 1_000_001)
+    write_note(tmp_path, "Long.md", "x" * 1_000_001)
     with (tmp_path / "Huge.md").open("wb") as file:
         file.truncate(16_000_001)
-    put(tmp_path, "outside.txt", "secret")
+    write_note(tmp_path, "outside.txt", "secret")
     vault = tmp_path / "vault"
     vault.mkdir()
     for name in ("Good.md", "Bad.md", "Latin.md", "Long.md", "Huge.md"):
@@ -50,13 +50,13 @@ async def test_files_that_cannot_be_synced_are_reported_and_left(wiki: Wiki, tmp
     (vault / "Link.md").symlink_to(tmp_path / "outside.txt")
     (vault / "away").symlink_to(tmp_path)
     result = await sync(wiki, vault)
-    assert actions(result) == [("push", "Good.md")]
+    assert sync_actions(result) == [("push", "Good.md")]
     assert sorted(path for path, _, _ in result.left) == ["Bad.md", "Huge.md", "Latin.md", "Link.md", "Long.md"]
     assert [page["title"] for page in await wiki.rows("pages")] == ["Good"]
 
 
 async def test_a_file_that_becomes_unreadable_is_not_taken_for_deleted(wiki: Wiki, tmp_path: Path) -> None:
-    file = put(tmp_path, "A.md", "One.\n")
+    file = write_note(tmp_path, "A.md", "One.\n")
     await sync(wiki, tmp_path)
     with file.open("wb") as huge:
         huge.truncate(16_000_001)
@@ -77,13 +77,13 @@ async def test_nothing_is_written_through_a_symlink(wiki: Wiki, tmp_path: Path) 
 
 async def test_names_that_differ_in_case_or_normalisation_are_one_file(wiki: Wiki, tmp_path: Path) -> None:
     name = "Caf\u00e9.md"
-    put(tmp_path, unicodedata.normalize("NFD", name), "One.\n")
+    write_note(tmp_path, unicodedata.normalize("NFD", name), "One.\n")
     await sync(wiki, tmp_path)
     (page,) = await wiki.rows("pages")
     assert page["metadata"] == {"imported_from": name}
     await update_page(wiki.database, wiki.scope, page["id"], body="Two.")
     await sync(wiki, tmp_path)
-    assert files(tmp_path) == {unicodedata.normalize("NFD", name): "Two.\n"}, "the name on the disk stays"
-    put(tmp_path, "a.md", "One.\n")
-    put(tmp_path, "A.md", "Two.\n")
+    assert note_texts(tmp_path) == {unicodedata.normalize("NFD", name): "Two.\n"}, "the name on the disk stays"
+    write_note(tmp_path, "a.md", "One.\n")
+    write_note(tmp_path, "A.md", "Two.\n")
     assert [path for path, _, _ in (await sync(wiki, tmp_path)).left] == ["a.md"]

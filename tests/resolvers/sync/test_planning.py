@@ -84,21 +84,21 @@ class Sides:
 
 @given(st.lists(st.tuples(st.sampled_from(["file", "page", "sync"]), SIDES)))
 def test_no_text_is_lost_and_both_sides_end_equal(operations: list[tuple[str, str | None]]) -> None:
-    sides, seen = Sides(), set[str]()
+    pair, seen = Sides(), set[str]()
     for operation, text in operations:
         if operation == "sync":
-            sides.sync()
-            seen |= {sides.file} if sides.file else set()
-            assert sides.file == sides.page
+            pair.sync()
+            seen |= {pair.file} if pair.file else set()
+            assert pair.file == pair.page
         elif operation == "file":
-            sides.file = text
+            pair.file = text
         else:
-            sides.edit_page(text)
-    before = {sides.file} if sides.file else set()
-    sides.sync()
-    assert sides.file == sides.page
-    assert seen | before <= sides.history, "what a sync met in a file is in the history of the wiki"
-    again = decide(sides.base, sides.file, sides.page, same=True)
+            pair.edit_page(text)
+    before = {pair.file} if pair.file else set()
+    pair.sync()
+    assert pair.file == pair.page
+    assert seen | before <= pair.history, "what a sync met in a file is in the history of the wiki"
+    again = decide(pair.base, pair.file, pair.page, same=True)
     assert again is Action.NOTHING, "a second sync has nothing to do"
 
 

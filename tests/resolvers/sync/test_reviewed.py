@@ -14,7 +14,7 @@ from resolvers.proposals import gate
 from resolvers.proposals.decisions import Amendment, accept_proposal, decline_proposal, withdraw_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sync.planning import Direction, SyncResult
-from tests.resolvers.sync.folders import actions, check_nothing_to_do, files, put, sync
+from tests.resolvers.sync.folders import check_nothing_to_do, note_texts, sync, sync_actions, write_note
 from tests.wiki import Wiki
 
 
@@ -58,7 +58,7 @@ async def decline(wiki: Wiki, reason: str = "Not so.") -> None:
 
 async def synced_page(wiki: Wiki, root: Path, text: str = "One.\n") -> dict[str, Any]:
     """Sync a new file, and return its page."""
-    put(root, "A.md", text)
+    write_note(root, "A.md", text)
     await sync(wiki, root)
     return await wiki.row("pages", title="A")
 
@@ -66,18 +66,18 @@ async def synced_page(wiki: Wiki, root: Path, text: str = "One.\n") -> dict[str,
 async def test_new_files_are_proposed_once_and_become_pages_when_accepted(
     wiki: Wiki, folder: Wiki, tmp_path: Path
 ) -> None:
-    put(tmp_path, "A.md", "See [[B]].\n")
-    put(tmp_path, "B.md", "Two.\n")
+    write_note(tmp_path, "A.md", "See [[B]].\n")
+    write_note(tmp_path, "B.md", "Two.\n")
     result = await sync(folder, tmp_path)
-    assert sorted(actions(result)) == [("propose", "A.md"), ("propose", "B.md")]
+    assert sorted(sync_actions(result)) == [("propose", "A.md"), ("propose", "B.md")]
     assert (result.left, len(result.proposed)) == ([], 2)
     assert await wiki.rows("pages") == []
     await check_waiting(folder, tmp_path, "A.md", "B.md")
     await accept(wiki)
     await check_nothing_to_do(folder, tmp_path)
-    assert files(tmp_path) == {"A.md": "See [[B]].\n", "B.md": "Two.\n"}
+    assert note_texts(tmp_path) == {"A.md": "See [[B]].\n", "B.md": "Two.\n"}
     assert {(page["title"], page["version"]) for page in await wiki.rows("pages")} == {("A", 1), ("B", 1)}
-    put(tmp_path, "A.md", "More.\n")
+    write_note(tmp_path, "A.md", "More.\n")
     await check_waiting(folder, tmp_path, "A.md")
     await accept(wiki)
     await check_nothing_to_do(folder, tmp_path)
@@ -86,30 +86,30 @@ async def test_new_files_are_proposed_once_and_become_pages_when_accepted(
 
 async def test_an_amended_edit_is_written_back_to_the_file(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     page = await synced_page(wiki, tmp_path, "---\nmood: calm  # mine\n---\nOne.\n")
-    put(tmp_path, "A.md", "---\nmood: calm  # mine\n---\nTwo.\n")
-    put(tmp_path, "New.md", "New.\n")
+    write_note(tmp_path, "A.md", "---\nmood: calm  # mine\n---\nTwo.\n")
+    write_note(tmp_path, "New.md", "New.\n")
     await check_waiting(folder, tmp_path, "A.md", "New.md")
     for row in await open_proposals(wiki):
         text = f"{row['proposed_body']} Amended."
         await accept_proposal(wiki.database, wiki.scope, row["id"], Amendment(body=text))
-    assert sorted(actions(await sync(folder, tmp_path))) == [("pull", "A.md"), ("pull", "New.md")]
-    assert files(tmp_path)["A.md"] == "---\nmood: calm  # mine\n---\nTwo. Amended.\n"
-    assert files(tmp_path)["New.md"].endswith("New. Amended.\n")
+    assert sorted(sync_actions(await sync(folder, tmp_path))) == [("pull", "A.md"), ("pull", "New.md")]
+    assert note_texts(tmp_path)["A.md"] == "---\nmood: calm  # mine\n---\nTwo. Amended.\n"
+    assert note_texts(tmp_path)["New.md"].endswith("New. Amended.\n")
     assert (await wiki.page(page["id"]))["version"] == 2
     await check_nothing_to_do(folder, tmp_path)
 
 
 async def test_editing_a_file_again_replaces_its_proposal(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     page = await synced_page(wiki, tmp_path)
-    put(tmp_path, "A.md", "Two.\n")
-    put(tmp_path, "New.md", "New.\n")
+    write_note(tmp_path, "A.md", "Two.\n")
+    write_note(tmp_path, "New.md", "New.\n")
     await check_waiting(folder, tmp_path, "A.md", "New.md")
-    put(tmp_path, "A.md", "Three.\n")
-    put(tmp_path, "New.md", "Newer.\n")
+    write_note(tmp_path, "A.md", "Three.\n")
+    write_note(tmp_path, "New.md", "Newer.\n")
     await check_waiting(folder, tmp_path, "A.md", "New.md")
     assert {row["proposed_body"] for row in await open_proposals(wiki)} == {"Three.", "Newer."}
     assert len(await wiki.rows("proposals", status="withdrawn")) == 2
-    put(tmp_path, "A.md", "One.\n")
+    write_note(tmp_path, "A.md", "One.\n")
     (tmp_path / "New.md").unlink()
     await check_waiting(folder, tmp_path)
     assert await open_proposals(wiki) == []
@@ -119,30 +119,30 @@ async def test_editing_a_file_again_replaces_its_proposal(wiki: Wiki, folder: Wi
 
 async def test_an_edit_after_acceptance_is_based_on_the_accepted_text(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     page = await synced_page(wiki, tmp_path)
-    put(tmp_path, "A.md", "Two.\n")
-    put(tmp_path, "New.md", "New.\n")
+    write_note(tmp_path, "A.md", "Two.\n")
+    write_note(tmp_path, "New.md", "New.\n")
     await check_waiting(folder, tmp_path, "A.md", "New.md")
     await accept(wiki)
-    put(tmp_path, "A.md", "Three.\n")
-    put(tmp_path, "New.md", "Newer.\n")
+    write_note(tmp_path, "A.md", "Three.\n")
+    write_note(tmp_path, "New.md", "Newer.\n")
     result = await check_waiting(folder, tmp_path, "A.md", "New.md")
     assert result.conflicts == []
     await accept(wiki)
     await check_nothing_to_do(folder, tmp_path)
-    assert files(tmp_path) == {"A.md": "Three.\n", "New.md": "Newer.\n"}
+    assert note_texts(tmp_path) == {"A.md": "Three.\n", "New.md": "Newer.\n"}
     assert (await wiki.page(page["id"]))["body_md"] == "Three."
     assert (await wiki.row("pages", title="New"))["body_md"] == "Newer."
 
 
 async def test_declined_edits_are_not_proposed_again_and_not_lost(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     page = await synced_page(wiki, tmp_path)
-    put(tmp_path, "A.md", "Two.\n")
-    put(tmp_path, "New.md", "New.\n")
+    write_note(tmp_path, "A.md", "Two.\n")
+    write_note(tmp_path, "New.md", "New.\n")
     await check_waiting(folder, tmp_path, "A.md", "New.md")
     await decline(wiki, "Say where you have it from.")
     result = await sync(folder, tmp_path)
     (conflict,) = result.conflicts
-    assert files(tmp_path) == {"A.md": "Two.\n", conflict: "One.\n", "New.md": "New.\n"}
+    assert note_texts(tmp_path) == {"A.md": "Two.\n", conflict: "One.\n", "New.md": "New.\n"}
     for _ in range(3):
         result = await sync(folder, tmp_path)
         assert (result.events, result.proposed) == ([], [])
@@ -156,10 +156,12 @@ async def test_declined_edits_are_not_proposed_again_and_not_lost(wiki: Wiki, fo
     assert await open_proposals(wiki) == [], "the same text is not proposed again"
     await update_page(wiki.database, wiki.scope, page["id"], body="Others.")
     (conflict,) = (await sync(folder, tmp_path)).conflicts
-    assert files(tmp_path)[conflict] == "Others.\n", "a text that was declined is not merged into what others write"
+    assert note_texts(tmp_path)[conflict] == "Others.\n", (
+        "a text that was declined is not merged into what others write"
+    )
     (tmp_path / conflict).unlink()
-    put(tmp_path, "A.md", "Two, as the book says.\n")
-    put(tmp_path, "New.md", "New, as the book says.\n")
+    write_note(tmp_path, "A.md", "Two, as the book says.\n")
+    write_note(tmp_path, "New.md", "New, as the book says.\n")
     await check_waiting(folder, tmp_path, "A.md", "New.md")
     await accept(wiki)
     await check_nothing_to_do(folder, tmp_path)
@@ -170,13 +172,13 @@ async def test_renaming_the_conflict_file_over_a_declined_note_resolves_it(
     wiki: Wiki, folder: Wiki, tmp_path: Path
 ) -> None:
     await synced_page(wiki, tmp_path)
-    put(tmp_path, "A.md", "Two.\n")
+    write_note(tmp_path, "A.md", "Two.\n")
     await sync(folder, tmp_path)
     await decline(wiki)
     (conflict,) = (await sync(folder, tmp_path)).conflicts
     (tmp_path / conflict).rename(tmp_path / "A.md")
     await check_nothing_to_do(folder, tmp_path)
-    assert files(tmp_path) == {"A.md": "One.\n"}
+    assert note_texts(tmp_path) == {"A.md": "One.\n"}
 
 
 async def test_a_deletion_is_proposed_and_a_declined_one_restores_the_file(
@@ -186,14 +188,14 @@ async def test_a_deletion_is_proposed_and_a_declined_one_restores_the_file(
     (tmp_path / "A.md").unlink()
     await check_waiting(folder, tmp_path, "A.md")
     await decline(wiki)
-    assert actions(await sync(folder, tmp_path)) == [("pull", "A.md")]
-    assert files(tmp_path) == {"A.md": "One.\n"}
+    assert sync_actions(await sync(folder, tmp_path)) == [("pull", "A.md")]
+    assert note_texts(tmp_path) == {"A.md": "One.\n"}
     await check_nothing_to_do(folder, tmp_path)
     (tmp_path / "A.md").unlink()
     await check_waiting(folder, tmp_path, "A.md")
     await accept(wiki)
     await check_nothing_to_do(folder, tmp_path)
-    assert files(tmp_path) == {}
+    assert note_texts(tmp_path) == {}
     assert (await wiki.page(page["id"]))["status"] == "archived"
 
 
@@ -201,7 +203,7 @@ async def test_undoing_a_deletion_withdraws_its_proposal(wiki: Wiki, folder: Wik
     await synced_page(wiki, tmp_path)
     (tmp_path / "A.md").unlink()
     await check_waiting(folder, tmp_path, "A.md")
-    put(tmp_path, "A.md", "One.\n")
+    write_note(tmp_path, "A.md", "One.\n")
     await check_waiting(folder, tmp_path)
     assert await open_proposals(wiki) == []
 
@@ -215,17 +217,17 @@ async def test_a_move_is_proposed_once(wiki: Wiki, folder: Wiki, tmp_path: Path)
     await check_nothing_to_do(folder, tmp_path)
     now = await wiki.page(page["id"])
     assert (now["title"], now["metadata"], now["version"]) == ("B", {"imported_from": "x/B.md"}, 2)
-    assert files(tmp_path) == {"x/B.md": "One.\n"}
+    assert note_texts(tmp_path) == {"x/B.md": "One.\n"}
 
 
 async def test_a_merge_is_proposed_once(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     page = await synced_page(wiki, tmp_path, "## One\n\nFirst.\n\n## Two\n\nSecond.\n")
     await update_page(wiki.database, wiki.scope, page["id"], body="## One\n\nFirst.\n\n## Two\n\nTheirs.")
-    put(tmp_path, "A.md", "## One\n\nMine.\n\n## Two\n\nSecond.\n")
+    write_note(tmp_path, "A.md", "## One\n\nMine.\n\n## Two\n\nSecond.\n")
     await check_waiting(folder, tmp_path, "A.md")
     await accept(wiki)
-    assert actions(await sync(folder, tmp_path)) == [("pull", "A.md")]
-    assert files(tmp_path) == {"A.md": "## One\n\nMine.\n\n## Two\n\nTheirs.\n"}
+    assert sync_actions(await sync(folder, tmp_path)) == [("pull", "A.md")]
+    assert note_texts(tmp_path) == {"A.md": "## One\n\nMine.\n\n## Two\n\nTheirs.\n"}
     await check_nothing_to_do(folder, tmp_path)
 
 
@@ -233,25 +235,25 @@ async def test_a_proposed_edit_is_merged_with_later_changes_of_its_page(
     wiki: Wiki, folder: Wiki, tmp_path: Path
 ) -> None:
     page = await synced_page(wiki, tmp_path, "## One\n\nFirst.\n\n## Two\n\nSecond.\n")
-    put(tmp_path, "A.md", "## One\n\nMine.\n\n## Two\n\nSecond.\n")
+    write_note(tmp_path, "A.md", "## One\n\nMine.\n\n## Two\n\nSecond.\n")
     await check_waiting(folder, tmp_path, "A.md")
     await update_page(wiki.database, wiki.scope, page["id"], body="## One\n\nFirst.\n\n## Two\n\nTheirs.")
     await check_waiting(folder, tmp_path, "A.md")
     await accept(wiki)
     await sync(folder, tmp_path)
-    assert files(tmp_path) == {"A.md": "## One\n\nMine.\n\n## Two\n\nTheirs.\n"}
+    assert note_texts(tmp_path) == {"A.md": "## One\n\nMine.\n\n## Two\n\nTheirs.\n"}
     await check_nothing_to_do(folder, tmp_path)
 
 
 async def test_an_edit_of_an_archived_page_is_not_lost(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     page = await synced_page(wiki, tmp_path)
     await archive_page(wiki.database, wiki.scope, page["id"])
-    put(tmp_path, "A.md", "Two.\n")
+    write_note(tmp_path, "A.md", "Two.\n")
     for _ in range(3):
         await check_waiting(folder, tmp_path, "A.md")
         await accept(wiki)
         await sync(folder, tmp_path)
-        assert files(tmp_path) == {"A.md": "Two.\n"}
+        assert note_texts(tmp_path) == {"A.md": "Two.\n"}
         if await open_proposals(wiki) == []:
             break
     await check_nothing_to_do(folder, tmp_path)
@@ -263,7 +265,7 @@ async def test_parents_and_relations_in_headers_are_synced_once_accepted(
     wiki: Wiki, folder: Wiki, tmp_path: Path
 ) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Above", body="Up."))
-    put(tmp_path, "A.md", "---\nparent: topic/above\nrelated: [topic/above]\n---\nOne.\n")
+    write_note(tmp_path, "A.md", "---\nparent: topic/above\nrelated: [topic/above]\n---\nOne.\n")
     await sync(folder, tmp_path)
     for _ in range(3):
         await accept(wiki)
@@ -276,7 +278,7 @@ async def test_parents_and_relations_in_headers_are_synced_once_accepted(
 
 async def test_an_expired_proposal_is_made_again(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     await synced_page(wiki, tmp_path)
-    put(tmp_path, "A.md", "Two.\n")
+    write_note(tmp_path, "A.md", "Two.\n")
     await check_waiting(folder, tmp_path, "A.md")
     await wiki.connection.execute("UPDATE proposals SET status = 'expired'")
     await check_waiting(folder, tmp_path, "A.md")
@@ -284,7 +286,7 @@ async def test_an_expired_proposal_is_made_again(wiki: Wiki, folder: Wiki, tmp_p
 
 
 async def test_a_withdrawn_proposal_is_not_made_again(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
-    put(tmp_path, "New.md", "New.\n")
+    write_note(tmp_path, "New.md", "New.\n")
     await sync(folder, tmp_path)
     (row,) = await open_proposals(wiki)
     await withdraw_proposal(folder.database, folder.scope, row["id"])
@@ -295,13 +297,13 @@ async def test_a_withdrawn_proposal_is_not_made_again(wiki: Wiki, folder: Wiki, 
 
 async def test_pulls_and_dry_runs_leave_proposals_alone(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     await synced_page(wiki, tmp_path)
-    put(tmp_path, "A.md", "Two.\n")
+    write_note(tmp_path, "A.md", "Two.\n")
     await check_waiting(folder, tmp_path, "A.md")
-    put(tmp_path, "A.md", "Three.\n")
+    write_note(tmp_path, "A.md", "Three.\n")
     for given in ({"direction": Direction.PULL}, {"dry_run": True}):
         await sync(folder, tmp_path, **given)
         assert [row["proposed_body"] for row in await open_proposals(wiki)] == ["Two."]
-        assert files(tmp_path) == {"A.md": "Three.\n"}
+        assert note_texts(tmp_path) == {"A.md": "Three.\n"}
 
 
 async def test_unreviewed_types_are_synced_when_too_many_proposals_wait(
@@ -312,13 +314,13 @@ async def test_unreviewed_types_are_synced_when_too_many_proposals_wait(
     monkeypatch.setattr(operations, "OPEN_MAX", 2)
     await set_policy(wiki, Policy.REVIEW, "topic")
     for name in "ABCDE":
-        put(tmp_path, f"topics/{name}.md", "One.\n")
-    put(tmp_path, "Z.md", "Open.\n")
+        write_note(tmp_path, f"topics/{name}.md", "One.\n")
+    write_note(tmp_path, "Z.md", "Open.\n")
     result = await sync(folder, tmp_path)
     assert len(result.proposed) == 2
     assert {code for _, code, _ in result.left} == {"LIMIT_EXCEEDED"}
     assert len(result.left) == 3
-    assert ("push", "Z.md") in actions(result)
+    assert ("push", "Z.md") in sync_actions(result)
     await accept(wiki)
     result = await sync(folder, tmp_path)
     assert (len(result.proposed), len(result.left)) == (2, 1)
@@ -328,9 +330,9 @@ async def test_unreviewed_types_are_synced_when_too_many_proposals_wait(
 async def test_a_closed_wiki_refuses_edits_until_it_is_opened(wiki: Wiki, folder: Wiki, tmp_path: Path) -> None:
     await synced_page(wiki, tmp_path)
     await set_policy(wiki, Policy.CLOSED)
-    put(tmp_path, "A.md", "Two.\n")
+    write_note(tmp_path, "A.md", "Two.\n")
     for _ in range(2):
         result = await sync(folder, tmp_path)
         assert [(path, code) for path, code, _ in result.left] == [("A.md", "FORBIDDEN")]
     await set_policy(wiki, Policy.OPEN)
-    assert actions(await sync(folder, tmp_path)) == [("push", "A.md")]
+    assert sync_actions(await sync(folder, tmp_path)) == [("push", "A.md")]

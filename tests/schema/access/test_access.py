@@ -15,7 +15,7 @@ from db.scope import Role, Scope
 from db.tables import metadata
 from schema.root import GRAPHQL
 from selection import Engine
-from tests.schema.asking import Recorder, ask
+from tests.schema.executing import RecordingContext, execute_document
 from tests.schema.minimal import UNKNOWN, Wiki, call
 from tests.schema.reference.rows import Rows
 from tests.schema.world import CALLERS, Row, World, caller, make_world, read_back, store
@@ -107,7 +107,7 @@ async def answer(
     variables = given | {argument: with_id(argument, field.args[argument].type, id)}
     depth = 0 if "id" in getattr(get_named_type(field.type), "fields", ()) else 1
     document = call("query", name, field, variables, depth)
-    return await ask(walker, Recorder(database, scope, 10**9), document, **variables)
+    return await execute_document(walker, RecordingContext(database, scope, 10**9), document, **variables)
 
 
 @pytest.mark.parametrize("scope", CALLERS, ids=[f"{scope.role.value}-{scope.owner_id.int}" for scope in CALLERS])
@@ -127,7 +127,9 @@ async def test_reads_contain_no_id_of_an_unreadable_wiki(
     own = Wiki(world, 1, "alice")
     for name, field in QUERIES.items():
         given = own.arguments(field) | ({"tenantId": str(scope.tenant_id)} if "tenantId" in field.args else {})
-        found = await ask(walker, Recorder(database, scope, 10**9), call("query", name, field, given), **given)
+        found = await execute_document(
+            walker, RecordingContext(database, scope, 10**9), call("query", name, field, given), **given
+        )
         assert "errors" not in found or codes(found) == {"FORBIDDEN"}, (name, found)
         assert not hidden & set(ID.findall(str(found))), name
 
@@ -149,7 +151,7 @@ def owners_of(row: Row) -> list[UUID]:
 async def test_granted_roles_are_capped_by_the_role_of_the_credential(
     walker: Engine, database: Database, scope: Scope, roles: dict[str, str]
 ) -> None:
-    found = await ask(walker, Recorder(database, scope), "{ wikiOwners { nodes { slug role } } }")
+    found = await execute_document(walker, RecordingContext(database, scope), "{ wikiOwners { nodes { slug role } } }")
     assert {owner["slug"]: owner["role"] for owner in found["data"]["wikiOwners"]["nodes"]} == roles
 
 
@@ -233,7 +235,9 @@ async def test_admins_may_do_every_write_in_their_wiki(dsn: str, walker: Engine)
 
 
 async def write(walker: Engine, database: Database, scope: Scope, name: str, input: dict[str, Any]) -> dict[str, Any]:
-    return await ask(walker, Recorder(database, scope), call("mutation", name, MUTATIONS[name], ["input"]), input=input)
+    return await execute_document(
+        walker, RecordingContext(database, scope), call("mutation", name, MUTATIONS[name], ["input"]), input=input
+    )
 
 
 def codes(answer: dict[str, Any]) -> set[str]:

@@ -8,7 +8,7 @@ from graphql import build_schema, is_object_type, parse
 from db.scope import Scope
 from schema.root import GRAPHQL
 from selection import Engine
-from tests.schema.asking import Recorder, ask, data
+from tests.schema.executing import RecordingContext, execute_document, query_data
 from tests.schema.reference.query import KINDS
 from tests.schema.world import CALLERS, NOBODY, World
 
@@ -28,25 +28,29 @@ def own(world: World, kind: str, number: int = 0) -> dict[str, str]:
     return represent(kind, rows[number]["id"])
 
 
-async def test_entities_are_resolved_in_order_by_one_statement(engine: Engine, context: Recorder, world: World) -> None:
+async def test_entities_are_resolved_in_order_by_one_statement(
+    engine: Engine, context: RecordingContext, world: World
+) -> None:
     representations = [own(world, kind) for kind in (*KINDS.values(), "WikiPage")]
-    assert (await data(engine, context, ENTITIES, r=representations))["_entities"] == representations
+    assert (await query_data(engine, context, ENTITIES, r=representations))["_entities"] == representations
     assert len(context.statements) == 1
 
 
-async def test_entities_resolve_with_their_nested_fields(engine: Engine, context: Recorder, world: World) -> None:
+async def test_entities_resolve_with_their_nested_fields(
+    engine: Engine, context: RecordingContext, world: World
+) -> None:
     text = """query($r: [_Any!]!) { _entities(representations: $r) {
         ... on WikiPage { title backlinks(first: 2) { totalCount nodes { title } } } ... on WikiSource { ref } } }"""
     page, source = own(world, "WikiPage"), own(world, "WikiSource")
-    found = (await data(engine, context, text, r=[source, page]))["_entities"]
+    found = (await query_data(engine, context, text, r=[source, page]))["_entities"]
     assert [set(one) for one in found] == [{"ref"}, {"title", "backlinks"}]
     assert len(context.statements) == 1
 
 
-async def test_python_fields_of_entities_are_computed(engine: Engine, context: Recorder, world: World) -> None:
+async def test_python_fields_of_entities_are_computed(engine: Engine, context: RecordingContext, world: World) -> None:
     text = "query($r: [_Any!]!) { _entities(representations: $r) { ... on WikiPage { id excerpt(length: 9) } } }"
     page, section = own(world, "WikiPage"), own(world, "WikiSection")
-    (found, none, other) = (await data(engine, context, text, r=[page, represent("WikiPage", UNKNOWN), section]))[
+    (found, none, other) = (await query_data(engine, context, text, r=[page, represent("WikiPage", UNKNOWN), section]))[
         "_entities"
     ]
     assert (found["id"], len(found["excerpt"]) <= 10, none, other) == (page["id"], True, None, {})
@@ -54,21 +58,27 @@ async def test_python_fields_of_entities_are_computed(engine: Engine, context: R
 
 @pytest.mark.parametrize("id", [UNKNOWN, "", "nonsense", 5, None])
 async def test_an_unknown_id_is_null_beside_other_entities(
-    engine: Engine, context: Recorder, world: World, id: Any
+    engine: Engine, context: RecordingContext, world: World, id: Any
 ) -> None:
     page = own(world, "WikiPage")
     unknown = {"__typename": "WikiPage", "id": id}
-    assert (await data(engine, context, ENTITIES, r=[unknown, page, unknown]))["_entities"] == [None, page, None]
+    assert (await query_data(engine, context, ENTITIES, r=[unknown, page, unknown]))["_entities"] == [
+        None,
+        page,
+        None,
+    ]
 
 
-async def test_an_id_of_another_type_is_null(engine: Engine, context: Recorder, world: World) -> None:
+async def test_an_id_of_another_type_is_null(engine: Engine, context: RecordingContext, world: World) -> None:
     section = own(world, "WikiSection")
-    assert (await data(engine, context, ENTITIES, r=[represent("WikiPage", section["id"])]))["_entities"] == [None]
+    assert (await query_data(engine, context, ENTITIES, r=[represent("WikiPage", section["id"])]))["_entities"] == [
+        None
+    ]
 
 
 @pytest.mark.parametrize("scope", CALLERS, ids=range(len(CALLERS)))
 async def test_entities_show_a_caller_the_same_rows_as_nodes(
-    engine: Engine, context: Recorder, world: World, scope: Scope
+    engine: Engine, context: RecordingContext, world: World, scope: Scope
 ) -> None:
     """The rows of every tenant are requested, most of which belong to other callers."""
     context.scope = scope
@@ -76,48 +86,48 @@ async def test_entities_show_a_caller_the_same_rows_as_nodes(
     shown = 0
     for start in range(0, len(every), 100):
         representations = every[start : start + 100]
-        found = (await data(engine, context, ENTITIES, r=representations))["_entities"]
-        assert found == (await data(engine, context, NODES, ids=[one["id"] for one in representations]))["nodes"]
+        found = (await query_data(engine, context, ENTITIES, r=representations))["_entities"]
+        assert found == (await query_data(engine, context, NODES, ids=[one["id"] for one in representations]))["nodes"]
         shown += sum(one is not None for one in found)
     assert (0 if scope is NOBODY else 1) <= shown < len(every)
 
 
 async def test_a_representation_may_be_written_into_the_document(
-    engine: Engine, context: Recorder, world: World
+    engine: Engine, context: RecordingContext, world: World
 ) -> None:
     text = """query($id: ID!) { _entities(representations: {__typename: "WikiPage", id: $id}) { __typename
         ... on WikiPage { id } } }"""
     for number in (0, 1):
         page = own(world, "WikiPage", number)
-        assert (await data(engine, context, text, id=page["id"]))["_entities"] == [page]
+        assert (await query_data(engine, context, text, id=page["id"]))["_entities"] == [page]
 
 
 @pytest.mark.parametrize(
     "representation", [{}, {"id": UNKNOWN}, {"__typename": "Query", "id": "1"}, {"__typename": {}}, "x", 1]
 )
 async def test_an_invalid_representation_is_refused_with_advice(
-    engine: Engine, context: Recorder, representation: Any
+    engine: Engine, context: RecordingContext, representation: Any
 ) -> None:
-    answer = await ask(engine, context, ENTITIES, r=[representation])
+    answer = await execute_document(engine, context, ENTITIES, r=[representation])
     assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
     assert "__typename, which is one of WikiPage" in answer["errors"][0]["message"]
     assert context.statements == []
 
 
-async def test_entities_cost_as_much_as_a_list_of_that_size(engine: Engine, context: Recorder) -> None:
+async def test_entities_cost_as_much_as_a_list_of_that_size(engine: Engine, context: RecordingContext) -> None:
     text = """query($r: [_Any!]!) { _entities(representations: $r) {
         ... on WikiPage { backlinks(first: 100) { nodes { id } } } } }"""
-    answer = await ask(engine, context, text, r=[represent("WikiPage", UNKNOWN)] * 999)
+    answer = await execute_document(engine, context, text, r=[represent("WikiPage", UNKNOWN)] * 999)
     assert answer["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
     assert answer["errors"][0]["extensions"]["cost"] == 1 + 999 * (1 + 100)
-    context = Recorder(context.database, context.scope)
-    answer = await ask(engine, context, ENTITIES, r=[represent("WikiPage", UNKNOWN)] * 1001)
+    context = RecordingContext(context.database, context.scope)
+    answer = await execute_document(engine, context, ENTITIES, r=[represent("WikiPage", UNKNOWN)] * 1001)
     assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
     assert context.statements == []
 
 
-async def test_the_service_sdl_has_keys_and_no_federation_types(engine: Engine, context: Recorder) -> None:
-    sdl = (await data(engine, context, "{ _service { sdl } }"))["_service"]["sdl"]
+async def test_the_service_sdl_has_keys_and_no_federation_types(engine: Engine, context: RecordingContext) -> None:
+    sdl = (await query_data(engine, context, "{ _service { sdl } }"))["_service"]["sdl"]
     parse(sdl)
     for kind in KINDS.values():
         assert f'extend type {kind} @key(fields: "id")' in sdl

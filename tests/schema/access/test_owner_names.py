@@ -10,7 +10,7 @@ from resolvers.auth.owners import Grant, grant
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import GRAPHQL, make_engine
-from tests.schema.asking import Recorder, ask, code, data
+from tests.schema.executing import RecordingContext, error_code, execute_document, query_data
 from tests.wiki import Wiki
 
 ENGINE = make_engine()
@@ -62,7 +62,9 @@ async def slug_of(wiki: Wiki) -> str:
 
 
 async def execute(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
-    return await ask(ENGINE, Recorder(wiki.database, wiki.scope), text, t=str(wiki.scope.tenant_id), **variables)
+    return await execute_document(
+        ENGINE, RecordingContext(wiki.database, wiki.scope), text, t=str(wiki.scope.tenant_id), **variables
+    )
 
 
 async def test_a_slug_and_an_id_name_the_same_wiki(wiki: Wiki, other: Wiki) -> None:
@@ -75,9 +77,11 @@ async def test_a_slug_and_an_id_name_the_same_wiki(wiki: Wiki, other: Wiki) -> N
 
 
 async def test_a_read_by_slug_is_one_statement(wiki: Wiki, other: Wiki) -> None:
-    context = Recorder(wiki.database, wiki.scope)
+    context = RecordingContext(wiki.database, wiki.scope)
     text = "query ($owner: String) { wikiPages(owner: $owner) { nodes { title } } }"
-    assert (await data(ENGINE, context, text, owner=await slug_of(other)))["wikiPages"]["nodes"] == [{"title": "Kiln"}]
+    assert (await query_data(ENGINE, context, text, owner=await slug_of(other)))["wikiPages"]["nodes"] == [
+        {"title": "Kiln"}
+    ]
     assert len(context.statements) == 1
 
 
@@ -86,8 +90,8 @@ async def test_an_unknown_owner_reads_as_an_empty_wiki(wiki: Wiki, other: Wiki, 
     answer = await execute(wiki, READ, owner=name)
     assert "errors" not in answer
     assert not any(value["nodes"] if isinstance(value, dict) else value for value in answer["data"].values())
-    assert code(await execute(wiki, WRITE, owner=name)) == "NOT_FOUND"
-    assert code(await execute(wiki, COMPILE, owner=name)) == "NOT_FOUND"
+    assert error_code(await execute(wiki, WRITE, owner=name)) == "NOT_FOUND"
+    assert error_code(await execute(wiki, COMPILE, owner=name)) == "NOT_FOUND"
 
 
 async def test_writes_and_jobs_go_to_the_named_wiki(wiki: Wiki, other: Wiki) -> None:
@@ -102,7 +106,7 @@ async def test_writes_and_jobs_go_to_the_named_wiki(wiki: Wiki, other: Wiki) -> 
 async def test_only_one_owner_argument_may_be_given(wiki: Wiki, other: Wiki) -> None:
     both = {"owner": await slug_of(wiki), "ownerId": str(other.scope.owner_id)}
     assert (
-        code(
+        error_code(
             await execute(
                 wiki,
                 "query ($owner: String, $ownerId: ID) { wikiPages(owner: $owner, ownerId: $ownerId) { nodes { id } } }",
@@ -111,15 +115,15 @@ async def test_only_one_owner_argument_may_be_given(wiki: Wiki, other: Wiki) -> 
         )
         == "BAD_USER_INPUT"
     )
-    assert code(await execute(wiki, WRITE, **both)) == "BAD_USER_INPUT"
+    assert error_code(await execute(wiki, WRITE, **both)) == "BAD_USER_INPUT"
 
 
 async def test_a_slug_gives_no_access_to_an_unreadable_wiki(wiki: Wiki, other: Wiki) -> None:
     member, slug = wiki.acting(Role.MEMBER), await slug_of(other)
     text = "query ($owner: String) { wikiPages(owner: $owner) { nodes { title } } }"
     assert (await execute(member, text, owner=slug))["data"]["wikiPages"]["nodes"] == []
-    assert code(await execute(member, WRITE, owner=slug)) == "NOT_FOUND"
+    assert error_code(await execute(member, WRITE, owner=slug)) == "NOT_FOUND"
     ends = {"owner_id": other.scope.owner_id, "grantee_id": wiki.scope.owner_id}
     await grant(wiki.database, wiki.scope.tenant_id, **ends, role=Grant.READER)
     assert (await execute(member, text, owner=slug))["data"]["wikiPages"]["nodes"] == [{"title": "Kiln"}]
-    assert code(await execute(member, WRITE, owner=slug)) == "FORBIDDEN"
+    assert error_code(await execute(member, WRITE, owner=slug)) == "FORBIDDEN"

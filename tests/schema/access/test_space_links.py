@@ -13,7 +13,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from schema.root import make_engine
-from tests.schema.asking import ask
+from tests.schema.executing import execute_document
 from tests.wiki import Wiki, check
 
 ENGINE = make_engine()
@@ -38,7 +38,7 @@ async def grant_reading(reader: Wiki, other: Wiki) -> None:
 
 
 async def space_links(wiki: Wiki, page_id: Any) -> dict[str, str | None]:
-    answer = await ask(ENGINE, Context(wiki.database, wiki.scope), QUERY, id=str(page_id))
+    answer = await execute_document(ENGINE, Context(wiki.database, wiki.scope), QUERY, id=str(page_id))
     nodes = answer["data"]["node"]["spaceLinks"]["nodes"]
     return {node["target"]: node["page"] and node["page"]["title"] for node in nodes}
 
@@ -111,7 +111,7 @@ BACKLINKS = "query ($id: ID!) { node(id: $id) { ... on WikiPage { spaceBacklinks
 
 
 async def space_backlinks(wiki: Wiki, page_id: Any) -> list[str]:
-    answer = await ask(ENGINE, Context(wiki.database, wiki.scope), BACKLINKS, id=str(page_id))
+    answer = await execute_document(ENGINE, Context(wiki.database, wiki.scope), BACKLINKS, id=str(page_id))
     found = answer["data"]["node"]["spaceBacklinks"]
     assert found["totalCount"] == len(found["nodes"])
     return sorted(node["title"] for node in found["nodes"])
@@ -152,7 +152,7 @@ async def test_a_shared_page_may_not_link_into_a_private_wiki(member: Wiki) -> N
     assert (refused.value.code, refused.value.field) == ("PRIVATE_LINK", "bodyMd")
     given = '{type: TOPIC, title: "A", bodyMd: "[[mara:x]]"}'
     make = f"mutation {{ createWikiPage(input: {given}) {{ userErrors {{ code field }} }} }}"
-    answer = await ask(ENGINE, Context(member.database, member.scope), make)
+    answer = await execute_document(ENGINE, Context(member.database, member.scope), make)
     errors = [{"code": "PRIVATE_LINK", "field": ["bodyMd"]}]
     assert answer["data"]["createWikiPage"]["userErrors"] == errors
     page = await create_page(member.database, member.scope, PageDraft("topic", "Mine", body="Nothing."))

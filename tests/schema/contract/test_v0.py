@@ -10,7 +10,7 @@ from graphql import is_enum_type, is_introspection_type, is_object_type
 from db.database import Database
 from schema import root, v0
 from tests.app.clients.older_clients import CLI, MOBILE, WEB
-from tests.schema.asking import Recorder, data
+from tests.schema.executing import RecordingContext, query_data
 from tests.schema.world import CALLERS, World
 
 COMMITTED = Path(__file__).parents[3] / "schema" / "v0.graphql"
@@ -38,8 +38,8 @@ def test_v0_states_triggers_and_kinds_are_strings() -> None:
 
 
 @pytest.fixture
-def context(database: Database) -> Recorder:
-    return Recorder(database, ADMIN)
+def context(database: Database) -> RecordingContext:
+    return RecordingContext(database, ADMIN)
 
 
 def variables(world: World) -> dict[str, Any]:
@@ -55,15 +55,17 @@ def variables(world: World) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_a_v0_read_is_one_statement(context: Recorder, world: World, name: str) -> None:
-    await data(v0.make_engine(), context, READS[name], **variables(world))
+async def test_a_v0_read_is_one_statement(context: RecordingContext, world: World, name: str) -> None:
+    await query_data(v0.make_engine(), context, READS[name], **variables(world))
     assert len(context.statements) == 1
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_v0_answers_differ_from_newer_ones_only_in_spelling(context: Recorder, world: World, name: str) -> None:
-    older = await data(v0.make_engine(), context, READS[name], **variables(world))
-    newer = await data(root.make_engine(), context, READS[name], **variables(world))
+async def test_v0_answers_differ_from_newer_ones_only_in_spelling(
+    context: RecordingContext, world: World, name: str
+) -> None:
+    older = await query_data(v0.make_engine(), context, READS[name], **variables(world))
+    newer = await query_data(root.make_engine(), context, READS[name], **variables(world))
     assert older == older_spelling(newer)
     assert older != newer or not SPELLED & set(READS[name].split())
 
@@ -82,6 +84,6 @@ def older_spelling(value: Any) -> Any:
     return shown
 
 
-async def test_a_refused_v0_document_suggests_no_newer_field(context: Recorder) -> None:
+async def test_a_refused_v0_document_suggests_no_newer_field(context: RecordingContext) -> None:
     answer = orjson.loads((await v0.make_engine().execute("{ wikiPagez { id } }", {}, None, context)).body)
     assert "wikiPages" not in str(answer)

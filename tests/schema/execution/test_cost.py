@@ -10,7 +10,7 @@ from db.scope import Role
 from resolvers.context import Context
 from schema.root import make_engine
 from selection import Engine, Limits
-from tests.schema.asking import Recorder, ask, code, data
+from tests.schema.executing import RecordingContext, error_code, execute_document, query_data
 from tests.schema.world import CALLERS, caller
 
 PYTHON = "excerpt"  # a field that only graphql-core can run
@@ -43,7 +43,9 @@ async def cost_of(engine: Engine, context: Context, text: str, **variables: Any)
         ('{ mobileWikiSearch(query: "latte", limit: 3) { page { id %s } } }', 1 + 3 + 20),
     ],
 )
-async def test_answers_report_their_cost(engine: Engine, context: Recorder, more: str, text: str, cost: int) -> None:
+async def test_answers_report_their_cost(
+    engine: Engine, context: RecordingContext, more: str, text: str, cost: int
+) -> None:
     assert await cost_of(engine, context, text % more) == {"requested": cost, "limit": 20_000}
 
 
@@ -66,7 +68,7 @@ SCREENS = {
 
 @pytest.mark.parametrize("screen", SCREENS)
 async def test_a_usual_screen_costs_less_than_a_twentieth_of_the_limit(
-    engine: Engine, context: Recorder, screen: str
+    engine: Engine, context: RecordingContext, screen: str
 ) -> None:
     text, cost = SCREENS[screen]
     variables = {"id": str(context.scope.owner_id)} if "$id" in text else {}
@@ -85,23 +87,23 @@ async def test_a_usual_screen_costs_less_than_a_twentieth_of_the_limit(
     ],
 )
 async def test_small_lists_of_many_rows_are_refused_before_any_sql(
-    engine: Engine, context: Recorder, text: str
+    engine: Engine, context: RecordingContext, text: str
 ) -> None:
-    assert code(await ask(engine, context, text)) == "LIMIT_EXCEEDED"
+    assert error_code(await execute_document(engine, context, text)) == "LIMIT_EXCEEDED"
     assert not context.statements
 
 
 async def test_a_refused_operation_reports_its_cost(engine: Engine, database: Database) -> None:
-    context = Recorder(database, CALLERS[0], budget=100)
+    context = RecordingContext(database, CALLERS[0], budget=100)
     text = "{ wikiPages(first: 50) { nodes { backlinks(first: 50) { nodes { id } } } } }"
     assert await cost_of(engine, context, text) == {"requested": 1 + 50 + 2500, "limit": 100}
 
 
-async def test_an_invalid_document_reports_no_cost(engine: Engine, context: Recorder) -> None:
+async def test_an_invalid_document_reports_no_cost(engine: Engine, context: RecordingContext) -> None:
     assert set(orjson.loads((await engine.execute("{ nothing }", {}, None, context)).body)) == {"errors"}
 
 
-async def test_introspection_costs_what_it_lists(engine: Engine, context: Recorder) -> None:
+async def test_introspection_costs_what_it_lists(engine: Engine, context: RecordingContext) -> None:
     assert (await cost_of(engine, context, "{ __typename }"))["requested"] == 1
     assert (await cost_of(engine, context, "{ __schema { queryType { name } } }"))["requested"] == 2
     assert (await cost_of(engine, context, "{ __schema { types { name } } }"))["requested"] > 100
@@ -109,7 +111,7 @@ async def test_introspection_costs_what_it_lists(engine: Engine, context: Record
     assert 1000 < (await cost_of(engine, context, whole))["requested"] < 10_000
 
 
-async def test_every_write_adds_ten_to_the_cost(engine: Engine, context: Recorder) -> None:
+async def test_every_write_adds_ten_to_the_cost(engine: Engine, context: RecordingContext) -> None:
     writes = "{ ...W b: archiveWikiPage(input: {pageId: 7}) { changed } }"
     text = f"mutation {writes} fragment W on Mutation {{ a: archiveWikiPage(input: {{pageId: 7}}) {{ changed }} }}"
     assert (await cost_of(engine, context, text))["requested"] == 1 + 2 * 10
@@ -118,13 +120,15 @@ async def test_every_write_adds_ten_to_the_cost(engine: Engine, context: Recorde
 # -- rateLimit
 
 
-async def test_rate_limit_is_a_field_like_any_other(engine: Engine, context: Recorder) -> None:
+async def test_rate_limit_is_a_field_like_any_other(engine: Engine, context: RecordingContext) -> None:
     selection = "rateLimit { limit cost remaining used resetAt kind: __typename }"
     free = {"limit": None, "remaining": None, "used": None, "resetAt": None, "kind": "WikiRateLimit"}
-    answer = await data(engine, context, f"{{ recentWikiPages(limit: 2) {{ id }} again: {selection} {selection} }}")
+    answer = await query_data(
+        engine, context, f"{{ recentWikiPages(limit: 2) {{ id }} again: {selection} {selection} }}"
+    )
     assert answer["rateLimit"] == answer["again"] == free | {"cost": 3}
     assert len(context.statements) == 1
-    answer = await data(engine, context, f"{{ recentWikiPages(limit: 2) {{ {PYTHON} }} {selection} }}")
+    answer = await query_data(engine, context, f"{{ recentWikiPages(limit: 2) {{ {PYTHON} }} {selection} }}")
     assert set(answer["rateLimit"]) == {*free, "cost"}
     assert len(context.statements) == 2
 
@@ -134,13 +138,13 @@ async def test_rate_limit_is_a_field_like_any_other(engine: Engine, context: Rec
 
 async def test_errors_above_the_limit_are_only_counted(database: Database) -> None:
     engine = make_engine(Limits(answer_errors=3))
-    context = Recorder(database, CALLERS[0])
+    context = RecordingContext(database, CALLERS[0])
     text = "{" + " ".join(f'a{n}: viewer {{ scopes(after: "zz") {{ nodes {{ id }} }} }}' for n in range(10)) + "}"
-    answer = await ask(engine, context, text)
+    answer = await execute_document(engine, context, text)
     assert [error["extensions"].get("left") for error in answer["errors"]] == [None, None, None, 7]
     assert answer["errors"][-1]["extensions"]["code"] == "LIMIT_EXCEEDED"
     text = "{" + " ".join(f'a{n}: viewer {{ scopes(after: "zz") {{ nodes {{ id }} }} }}' for n in range(3)) + "}"
-    assert len((await ask(engine, context, text))["errors"]) == 3
+    assert len((await execute_document(engine, context, text))["errors"]) == 3
 
 
 # -- variables
@@ -162,8 +166,8 @@ async def test_variables_above_the_size_or_depth_limit_are_refused(
     database: Database, variables: dict[str, Any], is_refused: bool
 ) -> None:
     engine = make_engine(Limits(variable_values=100, variable_depth=4))
-    context = Recorder(database, CALLERS[0])
-    answer = await ask(engine, context, "query($v: [ID!]!) { nodes(ids: $v) { id } }", **variables)
+    context = RecordingContext(database, CALLERS[0])
+    answer = await execute_document(engine, context, "query($v: [ID!]!) { nodes(ids: $v) { id } }", **variables)
     assert ("LIMIT_EXCEEDED" in str(answer)) == is_refused
     assert not (is_refused and context.statements)
 
@@ -173,7 +177,7 @@ async def test_variables_above_the_size_or_depth_limit_are_refused(
 
 async def test_typenames_are_allowed_without_introspection(engine: Engine, database: Database) -> None:
     context = Context(database, caller(1, "alice", Role.MEMBER), may_introspect=False)
-    assert await data(engine, context, "{ __typename viewer { __typename } }") == {
+    assert await query_data(engine, context, "{ __typename viewer { __typename } }") == {
         "__typename": "Query", "viewer": {"__typename": "WikiViewer"}
     }  # fmt: skip
     for text in (
@@ -182,8 +186,8 @@ async def test_typenames_are_allowed_without_introspection(engine: Engine, datab
         "{ ...A } fragment A on Query { ... { __schema { queryType { name } } } }",
         "{ viewer { role } __schema @skip(if: true) { queryType { name } } }",
     ):
-        answer = await ask(engine, context, text)
-        assert code(answer) == "FORBIDDEN"
+        answer = await execute_document(engine, context, text)
+        assert error_code(answer) == "FORBIDDEN"
         assert "data" not in answer
 
 
@@ -201,10 +205,10 @@ async def test_typenames_are_allowed_without_introspection(engine: Engine, datab
     ],
 )
 async def test_suggestions_can_be_switched_off(
-    engine: Engine, context: Recorder, text: str, variables: dict[str, Any]
+    engine: Engine, context: RecordingContext, text: str, variables: dict[str, Any]
 ) -> None:
-    assert "Did you mean" in str(await ask(engine, context, text, **variables))
+    assert "Did you mean" in str(await execute_document(engine, context, text, **variables))
     closed = make_engine(Limits(suggestions=False))
-    answer = await ask(closed, context, text, **variables)
+    answer = await execute_document(closed, context, text, **variables)
     assert answer["errors"]
     assert "Did you mean" not in str(answer)

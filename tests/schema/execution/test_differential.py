@@ -27,8 +27,8 @@ from selection.compile.constant import is_constant
 from selection.errors import NotCompilable
 from selection.execute.operation import Document, Invalid
 from tests.examples import examples
-from tests.schema.asking import Recorder
 from tests.schema.documents import Documents
+from tests.schema.executing import RecordingContext
 from tests.schema.reference.executor import Reference, contract
 from tests.schema.world import CALLERS, World
 from tests.sql_verdicts import Verdicts
@@ -85,12 +85,12 @@ class Run:
     async def check(self, database: Database, scope: Scope, expected: Answer, tally: Counter[str]) -> None:
         tally["runs"] += 1
         tally["errors"] += "errors" in expected
-        values = await self.as_values(Recorder(database, scope, RICH))
+        values = await self.as_values(RecordingContext(database, scope, RICH))
         if self.is_eager(values, expected):
             tally["eager"] += 1
             return
         self.compare("values", values, expected)
-        context = Recorder(database, scope, RICH)
+        context = RecordingContext(database, scope, RICH)
         found = await self.as_bytes(context)
         tally[found if isinstance(found, str) else "bytes"] += 1
         if found == FAILED:
@@ -101,7 +101,7 @@ class Run:
             assert context.statements or context.searches or asks_the_schema_alone(self.document), self.what
         self.statements = list(context.statements)
 
-    async def as_values(self, context: Recorder) -> Answer:
+    async def as_values(self, context: RecordingContext) -> Answer:
         try:
             answer = await self.engine.as_values(self.document, self.given, self.name, context)
         except Invalid as invalid:
@@ -109,7 +109,7 @@ class Run:
         found: Answer = orjson.loads(answer.body)
         return found
 
-    async def as_bytes(self, context: Recorder) -> Answer | str:
+    async def as_bytes(self, context: RecordingContext) -> Answer | str:
         try:
             answer: Answer = orjson.loads(await self.engine.as_bytes(self.document.operation, self.given, context))
         except NotCompilable:

@@ -7,7 +7,7 @@ import pytest
 from db.relations import pages
 from schema.root import GRAPHQL
 from selection import Engine
-from tests.schema.asking import Recorder, data
+from tests.schema.executing import RecordingContext, query_data
 
 
 def test_connections_except_searches_are_paged_in_both_directions() -> None:
@@ -24,7 +24,9 @@ LISTS += ["wikiSources(%s)", "wikiMentions(%s)", "wikiTags(%s)", "wikiOwners(%s)
 
 
 @pytest.mark.parametrize("field", LISTS)
-async def test_paging_in_either_direction_returns_each_node_once(engine: Engine, context: Recorder, field: str) -> None:
+async def test_paging_in_either_direction_returns_each_node_once(
+    engine: Engine, context: RecordingContext, field: str
+) -> None:
     everything = await walk(engine, context, field, "first", "after", 100)
     assert await walk(engine, context, field, "first", "after", 3) == everything
     assert await walk(engine, context, field, "last", "before", 3) == everything
@@ -33,7 +35,7 @@ async def test_paging_in_either_direction_returns_each_node_once(engine: Engine,
 
 
 async def test_a_mixed_sort_order_is_paged_in_both_directions(
-    engine: Engine, context: Recorder, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, context: RecordingContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No order of the product is mixed, as comparing whole rows is faster, but the compiler supports it."""
     mixed = pages.ORDERS | {"hubness": lambda page: (page.c.hubness_score.desc(), page.c.title, page.c.id.desc())}
@@ -41,7 +43,7 @@ async def test_a_mixed_sort_order_is_paged_in_both_directions(
     await test_paging_in_either_direction_returns_each_node_once(engine, context, LISTS[3])
 
 
-async def walk(engine: Engine, context: Recorder, field: str, size: str, beyond: str, count: int) -> list[Any]:
+async def walk(engine: Engine, context: RecordingContext, field: str, size: str, beyond: str, count: int) -> list[Any]:
     shown = "tag" if "Tags" in field else "id"
     info = "pageInfo { startCursor endCursor hasNextPage hasPreviousPage }"
     text = (
@@ -50,15 +52,15 @@ async def walk(engine: Engine, context: Recorder, field: str, size: str, beyond:
     seen: list[Any] = []
     cursor, more = None, True
     while more:
-        page = (await data(engine, context, text, n=count, c=cursor))["list"]
+        page = (await query_data(engine, context, text, n=count, c=cursor))["list"]
         seen = [*seen, *page["nodes"]] if size == "first" else [*page["nodes"], *seen]
         cursor = page["pageInfo"]["endCursor" if size == "first" else "startCursor"]
         more = page["pageInfo"]["hasNextPage" if size == "first" else "hasPreviousPage"]
     return seen
 
 
-async def test_a_limit_above_the_maximum_returns_the_maximum(engine: Engine, context: Recorder) -> None:
+async def test_a_limit_above_the_maximum_returns_the_maximum(engine: Engine, context: RecordingContext) -> None:
     """Some mentions have more quotes than the maximum of five."""
     text = "{ wikiMentions(first: 5000) { nodes { contexts(limit: 5000) { quote } } } }"
-    found = (await data(engine, context, text))["wikiMentions"]["nodes"]
+    found = (await query_data(engine, context, text))["wikiMentions"]["nodes"]
     assert max(len(mention["contexts"]) for mention in found) == 5

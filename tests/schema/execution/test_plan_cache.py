@@ -10,8 +10,8 @@ from schema.root import GRAPHQL
 from selection import Engine, Limits
 from selection.errors import NotCompilable
 from selection.execute.operation import Document, Operation
-from tests.schema.asking import Recorder
 from tests.schema.documents import Documents
+from tests.schema.executing import RecordingContext
 from tests.schema.world import CALLERS, World, caller
 
 UNLIMITED = Limits(*[10**6] * 6)
@@ -24,7 +24,7 @@ async def outcome(
     engine: Engine, database: Database, scope: Scope, operation: Operation, given: Any
 ) -> tuple[Any, list[str], int]:
     """Return the answer or the error, the statements, and the cost."""
-    context = Recorder(database, scope, RICH)
+    context = RecordingContext(database, scope, RICH)
     try:
         shown: Any = await engine.as_bytes(operation, given, context)
     except NotCompilable:

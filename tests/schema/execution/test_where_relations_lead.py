@@ -9,7 +9,7 @@ from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import create_page
 from resolvers.pages.renaming import rename_page
 from schema.root import make_engine
-from tests.schema.asking import Recorder, data
+from tests.schema.executing import RecordingContext, query_data
 from tests.wiki import Wiki
 
 ENGINE = make_engine()
@@ -41,7 +41,7 @@ async def chain(wiki: Wiki, *titles: str) -> list[str]:
 
 
 async def execute(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
-    return await data(ENGINE, Recorder(wiki.database, wiki.scope), text, **variables)
+    return await query_data(ENGINE, RecordingContext(wiki.database, wiki.scope), text, **variables)
 
 
 async def test_only_an_old_slug_reports_a_redirect(wiki: Wiki) -> None:

@@ -25,7 +25,7 @@ from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from schema.root import make_engine
 from tests.compiler.scripted_compiler import compile_all, retain_texts
-from tests.schema.asking import ask, code
+from tests.schema.executing import error_code, execute_document
 from tests.wiki import Wiki
 
 ENGINE = make_engine()
@@ -33,7 +33,7 @@ LINT = """query { wikiLint { name severity total findings { title type slug deta
 
 
 async def linted(wiki: Wiki) -> dict[str, Any]:
-    answer = await ask(ENGINE, Context(wiki.database, wiki.scope), LINT)
+    answer = await execute_document(ENGINE, Context(wiki.database, wiki.scope), LINT)
     return {one["name"]: one for one in answer["data"]["wikiLint"]}
 
 
@@ -104,11 +104,11 @@ async def test_a_topic_of_generated_lists_needs_no_sources(wiki: Wiki) -> None:
 
 async def test_lint_is_forbidden_to_readers_and_not_found_in_other_wikis(wiki: Wiki) -> None:
     reader = wiki.acting(Role.READER)
-    assert code(await ask(ENGINE, Context(reader.database, reader.scope), LINT)) == "FORBIDDEN"
+    assert error_code(await execute_document(ENGINE, Context(reader.database, reader.scope), LINT)) == "FORBIDDEN"
     other = await wiki.neighbour(Role.MEMBER)
     text = "query ($o: ID!) { wikiLint(ownerId: $o) { name } }"
-    answer = await ask(ENGINE, Context(other.database, other.scope), text, o=str(wiki.scope.owner_id))
-    assert code(answer) == "NOT_FOUND"
+    answer = await execute_document(ENGINE, Context(other.database, other.scope), text, o=str(wiki.scope.owner_id))
+    assert error_code(answer) == "NOT_FOUND"
 
 
 async def retained_and_cited(wiki: Wiki, texts: list[str], *page_ids: Any) -> None:

@@ -13,7 +13,7 @@ from resolvers.knowledge.lint_reports import code as code_span
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
-from tests.schema.asking import ask, code
+from tests.schema.executing import error_code, execute_document
 from tests.wiki import Wiki
 
 ENGINE = make_engine()
@@ -26,7 +26,7 @@ REPORTS = """{ wikiLintReports { totalCount nodes { id trigger found muted count
 
 
 async def execute(wiki: Wiki, text: str, **variables: Any) -> Any:
-    return await ask(ENGINE, Context(wiki.database, wiki.scope), text, **variables)
+    return await execute_document(ENGINE, Context(wiki.database, wiki.scope), text, **variables)
 
 
 async def mutate(wiki: Wiki, text: str, **input: Any) -> Any:
@@ -93,20 +93,20 @@ async def test_an_invalid_mute_is_an_error_of_its_field(wiki: Wiki, given: dict[
 
 async def test_muting_and_unmuting_an_unknown_page_is_not_found(wiki: Wiki) -> None:
     given = {"check": "orphans", "pageId": "00000000-0000-0000-0000-000000000001"}
-    assert code(await execute(wiki, MUTE, input=given | {"reason": "So."})) == "NOT_FOUND"
-    assert code(await execute(wiki, UNMUTE, input=given)) == "NOT_FOUND"
+    assert error_code(await execute(wiki, MUTE, input=given | {"reason": "So."})) == "NOT_FOUND"
+    assert error_code(await execute(wiki, UNMUTE, input=given)) == "NOT_FOUND"
 
 
 async def test_readers_cannot_mute_findings_or_create_reports(wiki: Wiki) -> None:
     reader = wiki.acting(Role.READER)
     given = {"check": "orphans", "name": "x", "reason": "So."}
-    assert code(await execute(reader, MUTE, input=given)) == "FORBIDDEN"
+    assert error_code(await execute(reader, MUTE, input=given)) == "FORBIDDEN"
     text = "mutation { reportWikiLint(input: {}) { report { id } } }"
-    assert code(await execute(reader, text)) == "FORBIDDEN"
+    assert error_code(await execute(reader, text)) == "FORBIDDEN"
 
 
 async def test_only_named_checks_run_and_unknown_names_are_refused(wiki: Wiki) -> None:
-    assert code(await execute(wiki, LINT, names=["nonsense"])) == "BAD_USER_INPUT"
+    assert error_code(await execute(wiki, LINT, names=["nonsense"])) == "BAD_USER_INPUT"
     answer = await execute(wiki, LINT, names=["stale", "orphans"])
     assert [one["name"] for one in answer["data"]["wikiLint"]] == ["orphans", "stale"]
     assert (await execute(wiki, LINT, names=[]))["data"]["wikiLint"] == []

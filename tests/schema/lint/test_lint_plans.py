@@ -7,7 +7,7 @@ from resolvers.context import Context
 from resolvers.knowledge.lint import CHECKS, statement_of
 from schema.root import make_engine
 from tests.recording_database import recording_database
-from tests.schema.asking import ask
+from tests.schema.executing import execute_document
 from tests.wiki import Wiki
 
 BY_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off"  # as in a large database
@@ -45,6 +45,6 @@ async def test_the_search_for_names_in_plain_text_is_bounded(wiki: Wiki) -> None
 
 async def test_all_checks_are_one_statement(wiki: Wiki, dsn: str) -> None:
     async with recording_database(dsn) as database:
-        await ask(make_engine(), Context(database, wiki.scope), "{ wikiLint { name } }")
+        await execute_document(make_engine(), Context(database, wiki.scope), "{ wikiLint { name } }")
         reading = [one.sql for one in await database.sent_statements() if "judged" in one.sql]
     assert reading == [statement_of(ALL).sql]

@@ -11,7 +11,7 @@ from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import SourceDraft, add_source
 from schema.root import make_engine
 from tests.compiler.scripted_compiler import compile_all, retain_texts
-from tests.schema.asking import ask, code
+from tests.schema.executing import error_code, execute_document
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 ENGINE = make_engine()
@@ -19,7 +19,7 @@ ENGINE = make_engine()
 
 async def execute(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
     context = Context(wiki.database, wiki.scope)
-    return await ask(ENGINE, context, text, t=str(wiki.scope.tenant_id), **variables)
+    return await execute_document(ENGINE, context, text, t=str(wiki.scope.tenant_id), **variables)
 
 
 NOW = """mutation ($t: ID!, $o: ID) { compileWikiNow(tenantId: $t, ownerId: $o, modelId: "any") {
@@ -199,7 +199,7 @@ async def test_admins_see_the_jobs_of_the_whole_tenant_and_of_one_wiki(wiki: Wik
     for place in (wiki, other):
         (job,) = (await execute(wiki, JOBS, o=str(place.scope.owner_id)))["data"]["wikiCompileJobs"]
         assert job["ownerId"] == job["userId"] == str(place.scope.owner_id)
-    assert code(await execute(wiki.acting(Role.SERVICE), JOBS)) == "FORBIDDEN"
+    assert error_code(await execute(wiki.acting(Role.SERVICE), JOBS)) == "FORBIDDEN"
 
 
 async def test_claimed_jobs_show_their_claim_time(wiki: Wiki) -> None:
@@ -213,7 +213,7 @@ async def test_claimed_jobs_show_their_claim_time(wiki: Wiki) -> None:
 
 @pytest.mark.parametrize("text", [NOW, RESET, JOURNAL])
 async def test_only_admins_of_the_tenant_control_the_compiler(wiki: Wiki, text: str) -> None:
-    assert code(await execute(wiki.acting(Role.SERVICE), text)) == "FORBIDDEN"
-    elsewhere = await ask(ENGINE, Context(wiki.database, wiki.scope), text, t=str(wiki.scope.owner_id))
-    assert code(elsewhere) == "FORBIDDEN"
+    assert error_code(await execute(wiki.acting(Role.SERVICE), text)) == "FORBIDDEN"
+    elsewhere = await execute_document(ENGINE, Context(wiki.database, wiki.scope), text, t=str(wiki.scope.owner_id))
+    assert error_code(elsewhere) == "FORBIDDEN"
     assert await wiki.rows("compile_jobs") == []

@@ -8,7 +8,7 @@ from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
 from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.scripted_compiler import compile_all, retain_texts
-from tests.schema.asking import Recorder, ask, code
+from tests.schema.executing import RecordingContext, error_code, execute_document
 from tests.wiki import Wiki
 
 ENGINE = make_engine()
@@ -23,7 +23,7 @@ REBUILD = "mutation ($id: ID!) { rebuildWikiPage(input: {pageId: $id}) { compile
 
 
 async def execute(wiki: Wiki, text: str, **variables: Any) -> dict[str, Any]:
-    return await ask(ENGINE, Recorder(wiki.database, wiki.scope), text, **variables)
+    return await execute_document(ENGINE, RecordingContext(wiki.database, wiki.scope), text, **variables)
 
 
 async def test_the_blast_radius_of_a_source_is_read_by_one_statement(wiki: Wiki) -> None:
@@ -35,8 +35,8 @@ async def test_the_blast_radius_of_a_source_is_read_by_one_statement(wiki: Wiki)
     await compile_all(wiki)
     listing = PageDraft("topic", "Toronto", body="See [[Momofuku]].")
     await create_page(wiki.database, wiki.scope, listing)
-    context = Recorder(wiki.database, wiki.scope)
-    found = (await ask(ENGINE, context, RADIUS, id=str(source_id)))["data"]["wikiSourceBlastRadius"]
+    context = RecordingContext(wiki.database, wiki.scope)
+    found = (await execute_document(ENGINE, context, RADIUS, id=str(source_id)))["data"]["wikiSourceBlastRadius"]
     assert len(context.statements) == 1
     found["sections"]["nodes"].sort(key=lambda section: section["sectionSlug"])
     assert found == {
@@ -71,8 +71,8 @@ async def test_a_forgotten_source_keeps_its_ref_and_reason_but_no_content(wiki: 
 
 async def test_forgetting_is_refused_without_permission_or_with_a_long_reason(wiki: Wiki) -> None:
     (source_id,) = await retain_texts(wiki, "page entity Momofuku\nFood.")
-    assert code(await execute(wiki.acting(Role.MEMBER), FORGET, id=str(source_id))) == "FORBIDDEN"
-    assert code(await execute(await wiki.neighbour(Role.MEMBER), FORGET, id=str(source_id))) == "NOT_FOUND"
+    assert error_code(await execute(wiki.acting(Role.MEMBER), FORGET, id=str(source_id))) == "FORBIDDEN"
+    assert error_code(await execute(await wiki.neighbour(Role.MEMBER), FORGET, id=str(source_id))) == "NOT_FOUND"
     refused = (await execute(wiki, FORGET, id=str(source_id), reason="x" * 5_000))["data"]["forgetWikiSource"]
     assert refused["userErrors"] == [{"field": ["reason"], "code": "BAD_USER_INPUT"}]
     await compile_all(wiki)
@@ -86,6 +86,6 @@ async def test_repeated_rebuilds_of_a_page_share_one_job(wiki: Wiki) -> None:
     assert jobs[0] == jobs[1]
     assert jobs[0]["compileJobId"]
     all_of_it = "mutation { rebuildWiki(input: {}) { compileJobId } }"
-    assert code(await execute(wiki.acting(Role.MEMBER), all_of_it)) == "FORBIDDEN"
+    assert error_code(await execute(wiki.acting(Role.MEMBER), all_of_it)) == "FORBIDDEN"
     assert (await execute(wiki, all_of_it))["data"]["rebuildWiki"]["compileJobId"] != jobs[0]["compileJobId"]
     await compile_all(wiki)

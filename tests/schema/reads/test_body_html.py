@@ -18,7 +18,7 @@ from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page
 from schema.pages.pages import HTML, as_html
 from selection import Engine
-from tests.schema.asking import Recorder, data
+from tests.schema.executing import RecordingContext, query_data
 from tests.wiki import Wiki
 
 ANY_COST = 10**9
@@ -43,19 +43,19 @@ def links(html: str) -> list[tuple[str | None, str | None, str | None]]:
 
 
 @pytest.fixture
-def context(wiki: Wiki) -> Recorder:
-    return Recorder(wiki.database, wiki.scope, ANY_COST)
+def context(wiki: Wiki) -> RecordingContext:
+    return RecordingContext(wiki.database, wiki.scope, ANY_COST)
 
 
 PAGE = "query ($id: ID!) { node(id: $id) { ... on WikiPage { bodyHtml sections { bodyHtml } } } }"
 
 
-async def html_of(engine: Engine, context: Recorder, page_id: UUID) -> str:
-    found: str = (await data(engine, context, PAGE, id=str(page_id)))["node"]["bodyHtml"]
+async def html_of(engine: Engine, context: RecordingContext, page_id: UUID) -> str:
+    found: str = (await query_data(engine, context, PAGE, id=str(page_id)))["node"]["bodyHtml"]
     return found
 
 
-async def test_every_form_of_link_resolves_to_its_page(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_every_form_of_link_resolves_to_its_page(engine: Engine, context: RecordingContext, wiki: Wiki) -> None:
     kiln = await make(wiki, "Old Kiln", type="entity", aliases=("the oven",))
     body = "[[Old Kiln]] [[the oven|it]] [a](wiki:old-kiln) [b](/wiki/entity/old-kiln#heat) [[Nobody]] [[oak:Roast]]"
     page = await make(wiki, "About", f"{body} [^n0]")
@@ -72,7 +72,9 @@ async def test_every_form_of_link_resolves_to_its_page(engine: Engine, context: 
     assert len(context.statements) == 1, "and the sections with it"
 
 
-async def test_a_broken_link_resolves_once_its_page_is_created(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_a_broken_link_resolves_once_its_page_is_created(
+    engine: Engine, context: RecordingContext, wiki: Wiki
+) -> None:
     page = await make(wiki, "About", "See [[Kiln]].")
     assert links(await html_of(engine, context, page)) == [("wiki-link wiki-link-broken", None, None)]
     kiln = await make(wiki, "Kiln")
@@ -81,13 +83,15 @@ async def test_a_broken_link_resolves_once_its_page_is_created(engine: Engine, c
     assert links(await html_of(engine, context, page)) == [("wiki-link", "/wiki/topic/kiln", str(kiln))]
 
 
-async def test_a_link_into_a_space_resolves_only_for_its_readers(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_a_link_into_a_space_resolves_only_for_its_readers(
+    engine: Engine, context: RecordingContext, wiki: Wiki
+) -> None:
     other = await wiki.neighbour()
     slug = await wiki.connection.fetchval("SELECT slug FROM owners WHERE id = $1", other.scope.owner_id)
     roast = await make(other, "Roast")
     page = await make(wiki, "About", f"See [[{slug}:Roast]] and [[{slug}:Nothing]].")
     broken = ("wiki-link wiki-link-broken", None, None)
-    reader = Recorder(wiki.database, wiki.acting(Role.MEMBER).scope, ANY_COST)
+    reader = RecordingContext(wiki.database, wiki.acting(Role.MEMBER).scope, ANY_COST)
     assert links(await html_of(engine, reader, page)) == [broken, broken], "no member sees that it exists"
     place = {"owner_id": other.scope.owner_id, "grantee_id": wiki.scope.owner_id}
     await grant(wiki.database, wiki.scope.tenant_id, **place, role=Grant.READER)
@@ -96,11 +100,13 @@ async def test_a_link_into_a_space_resolves_only_for_its_readers(engine: Engine,
 
 
 async def test_html_of_pages_and_sections_is_read_by_one_statement(
-    engine: Engine, context: Recorder, wiki: Wiki
+    engine: Engine, context: RecordingContext, wiki: Wiki
 ) -> None:
     for n in range(3):
         await make(wiki, f"Page {n}", f"Lead [[Page {n + 1}]].\n\n## More\n\n**Bold** [[Nobody]].")
-    found = await data(engine, context, "{ wikiPages(first: 3) { nodes { title bodyHtml sections { bodyHtml } } } }")
+    found = await query_data(
+        engine, context, "{ wikiPages(first: 3) { nodes { title bodyHtml sections { bodyHtml } } } }"
+    )
     for n, page in enumerate(found["wikiPages"]["nodes"]):
         lead, more = (section["bodyHtml"] for section in page["sections"])
         assert ("broken" in lead) == (n == 2)
@@ -109,9 +115,9 @@ async def test_html_of_pages_and_sections_is_read_by_one_statement(
     assert len(context.statements) == 1
 
 
-async def test_a_payload_shows_the_body_html(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+async def test_a_payload_shows_the_body_html(engine: Engine, context: RecordingContext, wiki: Wiki) -> None:
     text = 'mutation { createWikiPage(input: {type: TOPIC, title: "A", bodyMd: "<b>[[A]]"}) { page { bodyHtml } } }'
-    page = (await data(engine, context, text))["createWikiPage"]["page"]
+    page = (await query_data(engine, context, text))["createWikiPage"]["page"]
     assert re.sub(r' data-page-id="[^"]*"', "", page["bodyHtml"]) == (
         '<p>&lt;b&gt;<a class="wiki-link" href="/wiki/topic/a">A</a></p>\n'
     )
@@ -119,7 +125,7 @@ async def test_a_payload_shows_the_body_html(engine: Engine, context: Recorder, 
 
 async def test_body_html_costs_twenty_per_page(engine: Engine, wiki: Wiki) -> None:
     async def cost(fields: str) -> int:
-        context = Recorder(wiki.database, wiki.scope, ANY_COST)
+        context = RecordingContext(wiki.database, wiki.scope, ANY_COST)
         answer = await engine.execute(f"{{ wikiPages(first: 10) {{ nodes {{ {fields} }} }} }}", {}, None, context)
         requested: int = orjson.loads(answer.body)["extensions"]["cost"]["requested"]
         return requested
@@ -129,7 +135,7 @@ async def test_body_html_costs_twenty_per_page(engine: Engine, wiki: Wiki) -> No
 
 
 async def test_links_report_the_text_that_the_page_shows_for_them(
-    engine: Engine, context: Recorder, wiki: Wiki
+    engine: Engine, context: RecordingContext, wiki: Wiki
 ) -> None:
     await make(wiki, "Kiln")
     child = await make(wiki, "Roast")
@@ -139,7 +145,7 @@ async def test_links_report_the_text_that_the_page_shows_for_them(
         links { nodes { kind text toPage { title } } } brokenLinks { nodes { text } } } } }"""
 
     async def shown() -> tuple[set[tuple[str, str | None, str]], list[str]]:
-        found = (await data(engine, context, text, id=str(page)))["node"]
+        found = (await query_data(engine, context, text, id=str(page)))["node"]
         links = {(link["kind"], link["text"], link["toPage"]["title"]) for link in found["links"]["nodes"]}
         return links, [target["text"] for target in found["brokenLinks"]["nodes"]]
 

@@ -20,7 +20,7 @@ from resolvers.knowledge import diary
 from resolvers.pages.lifecycle import archive_page, delete_page
 from resolvers.pages.merging import merge_pages
 from schema.root import make_engine
-from tests.schema.asking import ask, code
+from tests.schema.executing import error_code, execute_document
 from tests.schema.reads.test_overview import page
 from tests.wiki import Wiki
 
@@ -34,7 +34,7 @@ DIARY = """query ($since: String, $until: String, $zone: String, $lines: Int, $o
 
 
 async def read_diary(wiki: Wiki, **variables: Any) -> Any:
-    answer = await ask(ENGINE, Context(wiki.database, wiki.scope), DIARY, **variables)
+    answer = await execute_document(ENGINE, Context(wiki.database, wiki.scope), DIARY, **variables)
     assert "errors" not in answer, answer
     return answer["data"]["found"]
 
@@ -162,13 +162,16 @@ async def test_a_diary_agrees_with_the_log(wiki: Wiki) -> None:
     ],
 )  # fmt: skip
 async def test_invalid_days_zones_and_line_counts_are_refused(wiki: Wiki, wrong: dict[str, Any]) -> None:
-    assert code(await ask(ENGINE, Context(wiki.database, wiki.scope), DIARY, **wrong)) == "BAD_USER_INPUT"
+    assert (
+        error_code(await execute_document(ENGINE, Context(wiki.database, wiki.scope), DIARY, **wrong))
+        == "BAD_USER_INPUT"
+    )
 
 
 async def test_the_diary_of_another_wiki_is_unknown(wiki: Wiki) -> None:
     other = await wiki.neighbour(Role.MEMBER)
     stranger = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
-    assert code(await ask(ENGINE, stranger, DIARY, owner=str(other.scope.owner_id))) == "NOT_FOUND"
+    assert error_code(await execute_document(ENGINE, stranger, DIARY, owner=str(other.scope.owner_id))) == "NOT_FOUND"
 
 
 DAYS = st.dates(date(3, 1, 1), date(9_000, 1, 1))

@@ -12,7 +12,7 @@ from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page
 from resolvers.sources.sources import cite_source
 from schema.root import make_engine
-from tests.schema.asking import ask, code
+from tests.schema.executing import error_code, execute_document
 from tests.wiki import Wiki
 
 ENGINE = make_engine()
@@ -35,7 +35,7 @@ async def page(wiki: Wiki, title: str, *refs: str, type: str = "entity", **more:
 
 
 async def execute(wiki: Wiki, text: str, **variables: Any) -> Any:
-    answer = await ask(ENGINE, Context(wiki.database, wiki.scope), text, **variables)
+    answer = await execute_document(ENGINE, Context(wiki.database, wiki.scope), text, **variables)
     assert "errors" not in answer, answer
     return answer["data"]
 
@@ -72,7 +72,9 @@ async def test_only_admins_set_the_minimum_number_of_sources(wiki: Wiki) -> None
         (error,) = (await execute(wiki, SET, least=wrong))["updateWikiSettings"]["userErrors"]
         assert error == {"field": ["minSourcesForSynthesis"], "code": "BAD_USER_INPUT"}
     member = wiki.acting(Role.MEMBER)
-    assert code(await ask(ENGINE, Context(member.database, member.scope), SET, least=4)) == "FORBIDDEN"
+    assert (
+        error_code(await execute_document(ENGINE, Context(member.database, member.scope), SET, least=4)) == "FORBIDDEN"
+    )
     assert (await wiki.actions()).count("wiki.settings_updated") == 1
 
 
@@ -127,10 +129,10 @@ async def test_the_log_lists_actions_newest_first_without_deleted_titles(wiki: W
 async def test_invalid_cursors_sizes_and_foreign_wikis_are_refused(wiki: Wiki, text: str) -> None:
     context = Context(wiki.database, wiki.scope)
     for after in ("x", "é", "W10=", "WyJhIiwiYiJd", "WzEsMl0=", "WyJlbnRpdHkiLCJcdTAwMDAiXQ=="):
-        assert code(await ask(ENGINE, context, text, after=after)) == "BAD_USER_INPUT"
+        assert error_code(await execute_document(ENGINE, context, text, after=after)) == "BAD_USER_INPUT"
     for first in (0, -1):
-        assert code(await ask(ENGINE, context, text, first=first)) == "BAD_USER_INPUT"
+        assert error_code(await execute_document(ENGINE, context, text, first=first)) == "BAD_USER_INPUT"
     other = await wiki.neighbour(Role.MEMBER)
     stranger = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
-    assert code(await ask(ENGINE, stranger, text, owner=str(other.scope.owner_id))) == "NOT_FOUND"
+    assert error_code(await execute_document(ENGINE, stranger, text, owner=str(other.scope.owner_id))) == "NOT_FOUND"
     assert (await execute(wiki, text, first=10**6))["found"]["nextCursor"] is None

@@ -8,7 +8,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.pages.merging import merge_pages
 from selection import Engine
-from tests.schema.asking import Recorder, data
+from tests.schema.executing import RecordingContext, query_data
 from tests.wiki import Wiki
 
 SHOWN = """query ($id: ID!) {
@@ -38,13 +38,13 @@ async def test_a_merge_target_is_never_related_to_itself(engine: Engine, wiki: W
         await link_pages(*where, start, end)
     await merge_pages(*where, oven, kiln)
 
-    context = Recorder(wiki.database, wiki.scope, 10**9)
-    found = await data(engine, context, SHOWN, id=str(kiln))
+    context = RecordingContext(wiki.database, wiki.scope, 10**9)
+    found = await query_data(engine, context, SHOWN, id=str(kiln))
     titles = {name: [other["title"] for other in found["node"][name]] for name in ("related", "contradicts")}
     assert titles == {"related": ["Stove"], "contradicts": []}
     assert [page["title"] for page in found["node"]["supersedes"]] == ["Oven"]
     assert [link["toPage"]["title"] for link in found["node"]["links"]["nodes"]] == ["Stove"]
     assert [page["title"] for page in found["node"]["backlinks"]["nodes"]] == ["Stove"]
     assert [hit["page"]["title"] for hit in found["relatedWikiPages"]] == ["Stove"]
-    of_merged = await data(engine, context, SHOWN, id=str(oven))
+    of_merged = await query_data(engine, context, SHOWN, id=str(oven))
     assert [hit["page"]["title"] for hit in of_merged["relatedWikiPages"]] == ["Stove"]

@@ -12,7 +12,7 @@ from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic
 from schema.root import GRAPHQL
 from selection import Engine
 from tests.recording_database import RecordingDatabase, recording_database
-from tests.schema.asking import ask, code, data
+from tests.schema.executing import error_code, execute_document, query_data
 from tests.schema.world import World, caller, owner_id, tenant_id
 
 SHOWN = {
@@ -51,14 +51,14 @@ async def test_an_event_shows_the_page_like_a_query_in_one_statement(
     engine: Engine, listener: RecordingDatabase, world: World, name: str
 ) -> None:
     scope, page = caller(1, "alice", Role.MEMBER), pages_of(world, "alice")[0]
-    queried = await data(
+    queried = await query_data(
         engine,
         Context(listener, scope),
         f"query ($page: ID!) {{ node(id: $page) {{ ... on WikiPage {{ {SHOWN[name]} }} }} }}",
         page=str(page),
     )
     listener.sent.clear()
-    event = await data(engine, showing(listener, scope, page), EVENT % SHOWN[name], page=str(page))
+    event = await query_data(engine, showing(listener, scope, page), EVENT % SHOWN[name], page=str(page))
     at = "2026-11-20T10:00:00.000000Z"
     own = {"kind": "UPDATED", "pageId": str(page), "version": 7, "at": at}
     assert event["wikiPageChanged"] == own | {"page": queried["node"]}
@@ -68,7 +68,7 @@ async def test_an_event_shows_the_page_like_a_query_in_one_statement(
 async def test_an_event_of_a_wiki_as_a_whole_shows_no_page(engine: Engine, listener: RecordingDatabase) -> None:
     scope = caller(1, "alice", Role.MEMBER)
     document = "subscription { wikiScopeChanged { kind pageId page { title excerpt } } }"
-    event = await data(engine, showing(listener, scope, None, kind="resync"), document)
+    event = await query_data(engine, showing(listener, scope, None, kind="resync"), document)
     assert event == {"wikiScopeChanged": {"kind": "RESYNC", "pageId": None, "page": None}}
 
 
@@ -88,7 +88,7 @@ async def test_events_are_shown_only_to_readers_of_the_wiki(
 ) -> None:
     page = pages_of(world, owner)[0]
     for shown in ("title", "excerpt"):
-        event = await data(engine, showing(listener, scope, page, owner), EVENT % shown, page=str(page))
+        event = await query_data(engine, showing(listener, scope, page, owner), EVENT % shown, page=str(page))
         assert bool(event["wikiPageChanged"]) is is_seen
 
 
@@ -97,7 +97,7 @@ async def test_an_admin_of_another_tenant_sees_no_event(
 ) -> None:
     page = pages_of(world, "alice")[0]
     other = caller(2, "alice", Role.ADMIN)
-    event = await data(engine, showing(listener, other, page), EVENT % "title", page=str(page))
+    event = await query_data(engine, showing(listener, other, page), EVENT % "title", page=str(page))
     assert event["wikiPageChanged"] is None
 
 
@@ -106,8 +106,8 @@ async def test_subscriptions_without_an_event_require_a_stream(engine: Engine, l
     for name, field in GRAPHQL.subscription_type.fields.items():
         given = '(pageId: "1")' if "pageId" in field.args else ""
         context = Context(listener, caller(1, "alice", Role.ADMIN))
-        answer = await ask(engine, context, f"subscription {{ {name}{given} {{ at }} }}")
-        assert code(answer) == "STREAM_REQUIRED"
+        answer = await execute_document(engine, context, f"subscription {{ {name}{given} {{ at }} }}")
+        assert error_code(answer) == "STREAM_REQUIRED"
         assert "data" not in answer
     assert listener.sent == []
 
@@ -128,7 +128,7 @@ async def test_proposal_events_are_shown_only_to_writers(
     assert context.event is not None
     context.event = context.event._replace(topic=Topic.PROPOSALS)
     document = "subscription { wikiProposalChanged { kind proposalId proposal { id status } } }"
-    event = await data(engine, context, document)
+    event = await query_data(engine, context, document)
     shown = {"id": str(proposal["id"]), "status": proposal["status"].upper()}
     seen = {"kind": "UPDATED", "proposalId": str(proposal["id"]), "proposal": shown}
     assert event["wikiProposalChanged"] == (seen if is_seen else None)

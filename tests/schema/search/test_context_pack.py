@@ -18,7 +18,7 @@ from resolvers.search.context_pack import BUDGET_MAX, QUERY_MAX
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from schema.root import make_engine
-from tests.schema.asking import Recorder, ask, data
+from tests.schema.executing import RecordingContext, execute_document, query_data
 from tests.schema.world import CALLERS, World
 from tests.wiki import Wiki
 
@@ -31,7 +31,7 @@ QUERY = """query ($q: String!, $task: String, $role: String, $budget: Int = 4000
 
 
 async def packed(context: Context, query: str, **variables: Any) -> dict[str, Any]:
-    shown: dict[str, Any] = (await data(ENGINE, context, QUERY, q=query, **variables))["wikiContext"]
+    shown: dict[str, Any] = (await query_data(ENGINE, context, QUERY, q=query, **variables))["wikiContext"]
     assert shown["tokens"] == tokens(shown["text"]) <= shown["budgetTokens"]
     return shown
 
@@ -134,7 +134,7 @@ async def test_invalid_arguments_have_a_code_and_a_field(
     wiki: Wiki, wrong: dict[str, Any], code: str, field: str
 ) -> None:
     context = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
-    (error,) = (await ask(ENGINE, context, QUERY, **{"q": "kiln"} | wrong))["errors"]
+    (error,) = (await execute_document(ENGINE, context, QUERY, **{"q": "kiln"} | wrong))["errors"]
     assert (error["extensions"]["code"], error["extensions"].get("field")) == (code, field)
 
 
@@ -157,12 +157,12 @@ async def test_archived_pages_and_unreadable_spaces_are_not_loaded(wiki: Wiki, c
 
 @pytest.mark.parametrize("scope", CALLERS)
 async def test_packs_contain_no_row_of_an_unreadable_wiki(world: World, database: Database, scope: Scope) -> None:
-    owners = await data(ENGINE, Recorder(database, scope), "{ wikiOwners(first: 100) { nodes { id } } }")
+    owners = await query_data(ENGINE, RecordingContext(database, scope), "{ wikiOwners(first: 100) { nodes { id } } }")
     readable = {owner["id"] for owner in owners["wikiOwners"]["nodes"]}
     of_source = {str(row["id"]): str(row["owner_id"]) for row in world.tables["sources"]}
     names = " ".join(row["title"] for row in world.tables["pages"] if row["type"] in ("product", "entity", "concept"))
     for query in ("latte", "ref"):
-        pack = await packed(Recorder(database, scope), query, task=names[:5_000], budget=50_000)
+        pack = await packed(RecordingContext(database, scope), query, task=names[:5_000], budget=50_000)
         for item in pack["items"]:
             inside = item["page"]["ownerId"] if item["page"] else of_source[item["passage"]["source"]["id"]]
             assert inside == item["owner"]["id"]

@@ -13,8 +13,8 @@ from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from schema.root import make_engine
 from tests.compiler.scripted_compiler import compile_all
-from tests.resolvers.search.indexes import found
-from tests.schema.asking import Recorder, ask, code
+from tests.resolvers.search.indexes import find_page_ids
+from tests.schema.executing import RecordingContext, error_code, execute_document
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 ENGINE = make_engine()
@@ -25,7 +25,9 @@ JOBS = "query ($t: ID!) { wikiCompileJobs(tenantId: $t) { id status trigger metr
 
 
 async def set_language(wiki: Wiki, language: str, **variables: Any) -> dict[str, Any]:
-    answer = await ask(ENGINE, Recorder(wiki.database, wiki.scope), SET, language=language, **variables)
+    answer = await execute_document(
+        ENGINE, RecordingContext(wiki.database, wiki.scope), SET, language=language, **variables
+    )
     done: dict[str, Any] = answer["data"]["setWikiLanguage"]
     return done
 
@@ -42,13 +44,13 @@ async def test_changing_the_language_of_a_wiki_reindexes_it_by_a_job(
     admin = wiki.acting(Role.ADMIN)
     done = await set_language(admin, "de-AT")
     assert (done["changed"], done["owner"]["language"], done["userErrors"]) == (True, "german", [])
-    assert await found(wiki, "häuser") == ids, "until the job has read them they are found as before"
+    assert await find_page_ids(wiki, "häuser") == ids, "until the job has read them they are found as before"
     await compile_all(wiki)
-    context = Recorder(admin.database, admin.scope)
-    (job,) = (await ask(ENGINE, context, JOBS, t=str(wiki.scope.tenant_id)))["data"]["wikiCompileJobs"]
+    context = RecordingContext(admin.database, admin.scope)
+    (job,) = (await execute_document(ENGINE, context, JOBS, t=str(wiki.scope.tenant_id)))["data"]["wikiCompileJobs"]
     assert (job["id"], job["trigger"], job["status"]) == (done["compileJobId"], "reindex", "SUCCEEDED")
     assert job["metrics"]["pages_reindexed"] == 4
-    assert await found(wiki, "haus") == ids
+    assert await find_page_ids(wiki, "haus") == ids
     assert [hit.matched_alias for hit in (await search(wiki.database, wiki.scope, SearchRequest("running"))).hits] == [
         None
     ]
@@ -72,13 +74,19 @@ async def test_an_unknown_language_is_an_error_that_lists_the_known_ones(wiki: W
 
 async def test_only_admins_of_the_tenant_set_the_language(wiki: Wiki, other_wiki: Wiki) -> None:
     for role in (Role.READER, Role.MEMBER, Role.SERVICE):
-        answer = await ask(ENGINE, Recorder(wiki.database, wiki.acting(role).scope), SET, language="german")
-        assert code(answer) == "FORBIDDEN"
+        answer = await execute_document(
+            ENGINE, RecordingContext(wiki.database, wiki.acting(role).scope), SET, language="german"
+        )
+        assert error_code(answer) == "FORBIDDEN"
     admin = wiki.acting(Role.ADMIN)
-    answer = await ask(
-        ENGINE, Recorder(admin.database, admin.scope), SET, language="german", owner=str(other_wiki.scope.owner_id)
+    answer = await execute_document(
+        ENGINE,
+        RecordingContext(admin.database, admin.scope),
+        SET,
+        language="german",
+        owner=str(other_wiki.scope.owner_id),
     )
-    assert code(answer) == "NOT_FOUND"
+    assert error_code(answer) == "NOT_FOUND"
     assert (await other_wiki.row("search_scopes") if await other_wiki.rows("search_scopes", "1") else {}) == {}
 
 

@@ -14,7 +14,7 @@ from resolvers.pages.upsert import upsert_page
 from resolvers.search.query_cache import query_cache_of
 from resolvers.search.reindexing import reindex
 from selection import Engine
-from tests.schema.asking import Recorder
+from tests.schema.executing import RecordingContext
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 FERRY = 'query($n: Int) { mobileWikiSearch(query: "ferry", limit: $n) { page { title } } }'
@@ -33,7 +33,7 @@ async def search_titles(
     engine: Engine, wiki: Wiki, scope: Scope | None = None, size: int = 10, text: str = FERRY
 ) -> tuple[set[str], int]:
     """Return the titles that were found, and the number of compiled statements."""
-    context = Recorder(wiki.database, scope or wiki.scope, ANY_COST)
+    context = RecordingContext(wiki.database, scope or wiki.scope, ANY_COST)
     answer: Any = orjson.loads((await engine.execute(text, {"n": size}, None, context)).body)
     assert "errors" not in answer
     return {hit["page"]["title"] for hit in answer["data"]["mobileWikiSearch"]}, len(context.statements)
@@ -96,7 +96,7 @@ async def test_equal_scores_are_ordered_by_the_last_compilation(engine: Engine, 
         await create_page(wiki.database, wiki.scope, draft)
     for name in ("east", "west"):
         await upsert_page(wiki.database, wiki.scope, drafts[name], mark_compiled=True)
-    context = Recorder(wiki.database, wiki.scope, ANY_COST)
+    context = RecordingContext(wiki.database, wiki.scope, ANY_COST)
     text = '{ mobileWikiSearch(query: "kiln", limit: 2) { score page { title } } }'
     hits = orjson.loads((await engine.execute(text, {}, None, context)).body)["data"]["mobileWikiSearch"]
     assert [hit["page"]["title"] for hit in hits] == ["Kiln west", "Kiln east"]

@@ -8,7 +8,7 @@ from db.scope import Role
 from resolvers.auth.owners import find_owner
 from resolvers.context import Context
 from schema.root import make_engine
-from tests.schema.asking import ask
+from tests.schema.executing import execute_document
 from tests.wiki import Wiki
 
 ENGINE = make_engine()
@@ -17,7 +17,7 @@ SET = """mutation ($boost: Float!, $owner: String) { updateWikiSettings(input: {
 
 
 async def boosted(wiki: Wiki, boost: float, **variables: Any) -> dict[str, Any]:
-    answer = await ask(ENGINE, Context(wiki.database, wiki.scope), SET, boost=boost, **variables)
+    answer = await execute_document(ENGINE, Context(wiki.database, wiki.scope), SET, boost=boost, **variables)
     assert "errors" not in answer, answer
     done: dict[str, Any] = answer["data"]["updateWikiSettings"]
     return done
@@ -43,8 +43,10 @@ async def test_a_boost_out_of_bounds_is_an_error_of_its_field(wiki: Wiki, boost:
 
 async def test_only_admins_set_the_score_boost(wiki: Wiki) -> None:
     for role in (Role.READER, Role.MEMBER, Role.SERVICE):
-        answer = await ask(ENGINE, Context(wiki.database, wiki.acting(role).scope), SET, boost=1.0)
+        answer = await execute_document(ENGINE, Context(wiki.database, wiki.acting(role).scope), SET, boost=1.0)
         assert answer["errors"][0]["extensions"]["code"] == "FORBIDDEN"
     admin = wiki.acting(Role.ADMIN)
-    answer = await ask(ENGINE, Context(admin.database, admin.scope), SET, boost=1.0, owner="of-another-tenant")
+    answer = await execute_document(
+        ENGINE, Context(admin.database, admin.scope), SET, boost=1.0, owner="of-another-tenant"
+    )
     assert answer["errors"][0]["extensions"]["code"] == "NOT_FOUND"

@@ -11,7 +11,7 @@ from resolvers.context import Context
 from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
-from tests.schema.asking import Recorder, ask, data
+from tests.schema.executing import RecordingContext, execute_document, query_data
 from tests.schema.world import CALLERS, World
 from tests.wiki import Wiki
 
@@ -24,7 +24,7 @@ QUERY = """query ($q: String!, $in: [WikiSearchKind!], $spaces: [String!], $afte
 
 
 async def search_all(context: Context, query: str, **variables: Any) -> dict[str, Any]:
-    shown: dict[str, Any] = (await data(ENGINE, context, QUERY, q=query, **variables))["wikiSearchAll"]
+    shown: dict[str, Any] = (await query_data(ENGINE, context, QUERY, q=query, **variables))["wikiSearchAll"]
     return shown
 
 
@@ -52,12 +52,12 @@ async def test_pages_and_passages_are_one_list(wiki: Wiki) -> None:
 
 @pytest.mark.parametrize("scope", CALLERS)
 async def test_results_contain_no_row_of_an_unreadable_wiki(world: World, database: Database, scope: Scope) -> None:
-    owners = await data(ENGINE, Recorder(database, scope), "{ wikiOwners(first: 100) { nodes { id } } }")
+    owners = await query_data(ENGINE, RecordingContext(database, scope), "{ wikiOwners(first: 100) { nodes { id } } }")
     readable = {owner["id"] for owner in owners["wikiOwners"]["nodes"]}
     slugs = {row["slug"]: str(row["id"]) for row in world.of_tenant(scope.tenant_id)["owners"]}
     of_source = {str(row["id"]): str(row["owner_id"]) for row in world.tables["sources"]}
     for query in ("latte", "mocha river", "ref"):
-        shown = await search_all(Recorder(database, scope), query, first=50)
+        shown = await search_all(RecordingContext(database, scope), query, first=50)
         assert {slugs[space["slug"]] for space in shown["spaces"]} <= readable
         for edge in shown["edges"]:
             inside = edge["page"]["ownerId"] if edge["page"] else of_source[edge["passage"]["source"]["id"]]
@@ -65,7 +65,7 @@ async def test_results_contain_no_row_of_an_unreadable_wiki(world: World, databa
             assert inside in readable
     for slug, owner_id in slugs.items():
         for space in (slug, owner_id):
-            answer = await ask(ENGINE, Recorder(database, scope), QUERY, q="latte", spaces=[space])
+            answer = await execute_document(ENGINE, RecordingContext(database, scope), QUERY, q="latte", spaces=[space])
             if owner_id in readable:
                 assert "errors" not in answer
             else:
@@ -86,7 +86,7 @@ async def test_invalid_arguments_have_a_code_and_a_field(wiki: Wiki) -> None:
         ('sourceFilter: {capturedAfter: "soon"}', "GRAPHQL_VALIDATION_FAILED", None),
         ('tenantId: "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f"', "FORBIDDEN", None),
     ):
-        (error,) = (await ask(ENGINE, context, text % wrong))["errors"]
+        (error,) = (await execute_document(ENGINE, context, text % wrong))["errors"]
         assert (error["extensions"]["code"], error["extensions"].get("field")) == (code, field), wrong
 
 

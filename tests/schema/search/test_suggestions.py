@@ -9,26 +9,26 @@ from db.database import Database
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from selection import Engine
-from tests.schema.asking import Recorder, data
+from tests.schema.executing import RecordingContext, query_data
 from tests.schema.world import World
 from tests.wiki import Wiki
 
 TEXT = "query ($p: String!) { wikiSuggest(prefix: $p, limit: 20) { name kind page { id title slug status } } }"
 
 
-async def suggested(engine: Engine, context: Recorder, prefix: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = (await data(engine, context, TEXT, p=prefix))["wikiSuggest"]
+async def suggested(engine: Engine, context: RecordingContext, prefix: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await query_data(engine, context, TEXT, p=prefix))["wikiSuggest"]
     return found
 
 
-async def test_suggestions_ignore_case_accents_and_spaces(engine: Engine, context: Recorder) -> None:
+async def test_suggestions_ignore_case_accents_and_spaces(engine: Engine, context: RecordingContext) -> None:
     names = await suggested(engine, context, "latte m")
     assert {one["name"] for one in names} >= {"Latte mocha"}
     for prefix in ("LATTE  M", " Latté m"):
         assert await suggested(engine, context, prefix) == names
 
 
-async def test_a_page_is_suggested_once_by_its_best_name(engine: Engine, context: Recorder) -> None:
+async def test_a_page_is_suggested_once_by_its_best_name(engine: Engine, context: RecordingContext) -> None:
     found = await suggested(engine, context, "l")
     ids = [one["page"]["id"] for one in found]
     assert len(ids) == len(set(ids)) > 5
@@ -40,7 +40,7 @@ async def test_a_page_is_suggested_once_by_its_best_name(engine: Engine, context
         assert one["page"]["status"] == "ACTIVE"
 
 
-async def test_exact_names_come_first_and_then_shorter_names(engine: Engine, context: Recorder) -> None:
+async def test_exact_names_come_first_and_then_shorter_names(engine: Engine, context: RecordingContext) -> None:
     names = [one["name"] for one in await suggested(engine, context, "latte")]
     starting = [name for name in names if name.lower().startswith("latte")]
     assert names[: len(starting)] == starting, "before those in which a later word begins so"
@@ -51,7 +51,7 @@ async def test_exact_names_come_first_and_then_shorter_names(engine: Engine, con
 
 
 async def test_an_exact_old_slug_outranks_the_prefix_of_a_title(
-    engine: Engine, context: Recorder, world: World, world_dsn: str
+    engine: Engine, context: RecordingContext, world: World, world_dsn: str
 ) -> None:
     page = next(
         row
@@ -79,7 +79,7 @@ async def test_names_starting_with_the_prefix_precede_names_containing_it(engine
     ]  # fmt: skip
     for draft in drafts:
         await create_page(wiki.database, wiki.scope, draft)
-    context = Recorder(wiki.database, wiki.scope, 10**6)
+    context = RecordingContext(wiki.database, wiki.scope, 10**6)
 
     async def names(prefix: str) -> list[str]:
         return [one["name"] for one in await suggested(engine, context, prefix)]
@@ -95,20 +95,22 @@ async def test_names_starting_with_the_prefix_precede_names_containing_it(engine
 async def test_no_word_is_completed_after_a_trailing_space(engine: Engine, wiki: Wiki) -> None:
     for title in ("Z", "Z machine", "Zebra"):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", title))
-    context = Recorder(wiki.database, wiki.scope, 10**6)
+    context = RecordingContext(wiki.database, wiki.scope, 10**6)
     assert [one["name"] for one in await suggested(engine, context, "z ")] == ["Z", "Z machine"]
     assert len(await suggested(engine, context, "z")) == 3
 
 
 @pytest.mark.parametrize("prefix", ["", "   ", "?!", "no such name"])
-async def test_a_prefix_without_matching_names_suggests_nothing(engine: Engine, context: Recorder, prefix: str) -> None:
+async def test_a_prefix_without_matching_names_suggests_nothing(
+    engine: Engine, context: RecordingContext, prefix: str
+) -> None:
     assert await suggested(engine, context, prefix) == []
     assert len(context.statements) == 1
     assert not context.searches
 
 
 async def test_archived_pages_are_not_suggested(
-    engine: Engine, context: Recorder, world: World, database: Database
+    engine: Engine, context: RecordingContext, world: World, database: Database
 ) -> None:
     page = next(row for row in world.rows("pages", 1, "alice") if row["status"] == "archived")
     found = await suggested(engine, context, page["slug"])

@@ -23,7 +23,7 @@ GROWTH = [wiki(tenant, tenant, 1000) for tenant in range(100, 110)]
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """The cost of one case. A response of `objects` objects read `before` blocks when the other wikis were small."""
 
     name: str
@@ -37,13 +37,13 @@ class Measured:
     costliest: str
 
 
-async def measure_growing(dsn: str) -> list[Measured]:
+async def measure_growing(dsn: str) -> list[Measurement]:
     """Measure in an empty database, which is filled afterwards."""
     await write_wikis(dsn, [LARGE, SMALL, *OTHERS])
     before = {key: sum(run.blocks for run in runs) for key, (_, runs) in (await measure(dsn)).items()}
     await write_wikis(dsn, GROWTH)
     return [
-        Measured(
+        Measurement(
             *key,
             objects=objects,
             before=before[key],
@@ -88,12 +88,12 @@ async def run_case(engine: Engine, database: RecordingDatabase, case: Case, plac
     """Return the response, from the second page of a list with cursors. The database has recorded only the last run."""
     variables, document = values(place), case.document
     if "$after" in document:
-        first = await run(engine, database, document, place, variables)
+        first = await run_document(engine, database, document, place, variables)
         variables["after"] = first[case.root]["pageInfo"]["endCursor"]
-    return await run(engine, database, document, place, variables)
+    return await run_document(engine, database, document, place, variables)
 
 
-async def run(
+async def run_document(
     engine: Engine, database: RecordingDatabase, document: str, place: Wiki, variables: dict[str, Any]
 ) -> dict[str, Any]:
     (await database.sent_statements()).clear()

@@ -1,4 +1,4 @@
-"""A process that ingests files one after the other and logs each acknowledged one. Tests kill it."""
+"""The target of a process, which tests kill, that ingests files and logs each acknowledged file."""
 
 import asyncio
 from pathlib import Path
@@ -9,8 +9,8 @@ from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.ingest.ingest import IngestDraft, ingest_source
 
 
-def file(number: int, version: int) -> bytes:
-    """Generate a note. Every seventh is a web page, which another process parses."""
+def note_bytes(number: int, version: int) -> bytes:
+    """Return the bytes of a note. Every seventh is a web page, which another process parses."""
     text = f"Kiln {number} was fired {version} times. It holds {number * 7} bowls."
     if number % 7 == 0:
         return f"<html><body><h1>Kiln {number}</h1><p>{text}</p></body></html>".encode()
@@ -18,10 +18,10 @@ def file(number: int, version: int) -> bytes:
 
 
 def draft(number: int, version: int) -> IngestDraft:
-    return IngestDraft(file(number, version), "reference", f"kilns/{number}.{'md' if number % 7 else 'html'}")
+    return IngestDraft(note_bytes(number, version), "reference", f"kilns/{number}.{'md' if number % 7 else 'html'}")
 
 
-async def main(dsn: str, tenant_id: str, owner_id: str, log: str, first: int, last: int) -> None:
+async def ingest_files(dsn: str, tenant_id: str, owner_id: str, log: str, first: int, last: int) -> None:
     owner = UUID(owner_id)
     scope = Scope(UUID(tenant_id), owner, Role.MEMBER, Actor(ActorKind.SERVICE, "test"), (owner,))
     database = Database(dsn, size=2)
@@ -34,5 +34,5 @@ async def main(dsn: str, tenant_id: str, owner_id: str, log: str, first: int, la
     await database.close()
 
 
-def run(dsn: str, tenant_id: str, owner_id: str, log: str, first: int, last: int) -> None:
-    asyncio.run(main(dsn, tenant_id, owner_id, log, first, last))
+def run_ingest(dsn: str, tenant_id: str, owner_id: str, log: str, first: int, last: int) -> None:
+    asyncio.run(ingest_files(dsn, tenant_id, owner_id, log, first, last))

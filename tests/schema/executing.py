@@ -1,4 +1,4 @@
-"""Sends documents to an engine, and records the statements and searches that result."""
+"""Helpers that execute documents, and a context that records the resulting statements and searches."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from resolvers.search.source_search import SourceSearchRequest, SourceSearchResu
 from selection import Engine
 
 
-class Recorder(Context):
+class RecordingContext(Context):
     """A context that records the SQL of its compiled reads, and the searches of its steps."""
 
     statements: list[str]
@@ -43,22 +43,22 @@ class Recorder(Context):
         return await super().hot_index(owner_id, limit)
 
 
-async def ask(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
-    """Return the response body without its extensions."""
+async def execute_document(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
+    """Execute a document and return the response body without its extensions."""
     answer: dict[str, Any] = orjson.loads((await engine.execute(text, variables, None, context)).body)
     answer.pop("extensions", None)
     return answer
 
 
-async def data(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
-    """Return the data of a response without errors."""
-    answer = await ask(engine, context, text, **variables)
+async def query_data(engine: Engine, context: Context, text: str, **variables: Any) -> dict[str, Any]:
+    """Execute a document and return its data. An error fails the test."""
+    answer = await execute_document(engine, context, text, **variables)
     assert "errors" not in answer, answer
     found: dict[str, Any] = answer["data"]
     return found
 
 
-def code(answer: dict[str, Any]) -> str:
+def error_code(answer: dict[str, Any]) -> str:
     """Return the code of a response's only error."""
     (error,) = answer["errors"]
     found: str = error["extensions"]["code"]

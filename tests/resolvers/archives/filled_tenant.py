@@ -1,4 +1,4 @@
-"""Fills a tenant with rows in most tables."""
+"""Helpers that fill a tenant with rows in most tables."""
 
 from hashlib import sha256
 from uuid import UUID
@@ -19,7 +19,7 @@ from tests.wiki import Wiki
 FILE = bytes(range(256)) + b"\\N\t\n"
 
 
-async def furnish(wiki: Wiki, pages: int = 6, name: str = "Kiln") -> UUID:
+async def fill_wiki(wiki: Wiki, pages: int = 6, name: str = "Kiln") -> UUID:
     """Create pages with sources, names, links, revisions and a mention. Return the last page."""
     here, last = (wiki.database, wiki.scope), UUID(int=0)
     for n in range(pages):
@@ -36,14 +36,14 @@ async def furnish(wiki: Wiki, pages: int = 6, name: str = "Kiln") -> UUID:
     return last
 
 
-async def files_of(wiki: Wiki, name: str = "Kiln") -> tuple[bytes, bytes]:
-    """Return the bytes of the attachment and of the original file in a furnished wiki."""
+async def filled_files(wiki: Wiki, name: str = "Kiln") -> tuple[bytes, bytes]:
+    """Return the bytes of the attachment and of the original file in a filled wiki."""
     (source,) = await wiki.rows("sources", ref="read")
     attached = await read_attachment(wiki.database, wiki.scope, f"{name}/Plan.png")
     return attached.data, (await read_original(wiki.database, wiki.scope, source["id"])).data
 
 
-async def furnish_tenant(database: Database, tenant_id: UUID, owner_id: UUID) -> str:
+async def fill_tenant(database: Database, tenant_id: UUID, owner_id: UUID) -> str:
     """Create another owner, and a key for both owners. Return the key."""
     other = await create_owner(database, tenant_id, OwnerKind.SHARED, "team", "Team")
     await grant(database, tenant_id, owner_id=other.id, grantee_id=owner_id, role=Grant.MEMBER)

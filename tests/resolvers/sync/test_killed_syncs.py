@@ -19,8 +19,8 @@ from resolvers.sync.folder import KEPT
 from resolvers.sync.syncing import sync_folder
 from tests.connections import IDLE
 from tests.forked import forked
-from tests.resolvers.sync.killed import sync_until
-from tests.resolvers.sync.sides import QUIET, ReviewedSides, TwoSides
+from tests.resolvers.sync.killable_sync import sync_until
+from tests.resolvers.sync.synced_pair import QUIET, ReviewedPair, SyncedPair
 from tests.resolvers.sync.test_reviewed import set_policy
 from tests.wiki import Wiki
 
@@ -37,24 +37,24 @@ def connection_reuse() -> Iterator[None]:
 
 async def test_a_sync_killed_at_any_step_loses_no_text(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     random = Random(7)
-    sides = TwoSides(wiki, tmp_path / "vault", random)
-    await sides.any(2 * OPERATIONS)
+    pair = SyncedPair(wiki, tmp_path / "vault", random)
+    await pair.run_random_operations(2 * OPERATIONS)
     killed = 0
     for _ in range(KILLS):
-        await sides.any(OPERATIONS)
-        seen = await sides.everywhere()
-        given = dsn, wiki.scope, str(sides.root), random.randrange(1, 150), QUIET
+        await pair.run_random_operations(OPERATIONS)
+        seen = await pair.all_marks()
+        given = dsn, wiki.scope, str(pair.root), random.randrange(1, 150), QUIET
         process = forked(sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)
         killed += process.exitcode == -9
-        assert seen <= await sides.everywhere(), "a kill loses nothing"
+        assert seen <= await pair.all_marks(), "a kill loses nothing"
         if random.random() < 0.5:  # else the person goes on before the next sync
-            await sides.end(seen)
-            assert not (sides.root / KEPT).exists()
+            await pair.sync_to_the_end(seen)
+            assert not (pair.root / KEPT).exists()
     assert killed >= KILLS // 2
-    await sides.end(await sides.everywhere())
+    await pair.sync_to_the_end(await pair.all_marks())
 
 
 async def test_a_reviewed_sync_killed_at_any_step_loses_no_edit(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
@@ -62,26 +62,26 @@ async def test_a_reviewed_sync_killed_at_any_step_loses_no_edit(wiki: Wiki, dsn:
     random = Random(11)
     await set_policy(wiki, Policy.REVIEW)
     folder = wiki.acting(Role.MEMBER)
-    sides = ReviewedSides(wiki, tmp_path / "vault", random, folder.scope)
+    pair = ReviewedPair(wiki, tmp_path / "vault", random, folder.scope)
     killed = 0
     for _ in range(KILLS // 2):
-        await sides.any(OPERATIONS)
-        seen = await sides.everywhere()
+        await pair.run_random_operations(OPERATIONS)
+        seen = await pair.all_marks()
         known = {row["id"] for row in await wiki.rows("proposals")}
-        given = dsn, folder.scope, str(sides.root), random.randrange(1, 120), QUIET
+        given = dsn, folder.scope, str(pair.root), random.randrange(1, 120), QUIET
         process = forked(sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)
         killed += process.exitcode == -9
-        assert seen <= await sides.everywhere(), "a kill loses nothing"
-        await sides.sync()
+        assert seen <= await pair.all_marks(), "a kill loses nothing"
+        await pair.sync()
         new = [row for row in await wiki.rows("proposals", status="open") if row["id"] not in known]
         assert max(Counter(map(subject, new)).values(), default=0) <= 1, "nothing is proposed twice"
         if random.random() < 0.5:
-            await sides.decide()
+            await pair.decide_proposals()
     assert killed >= KILLS // 4
-    await sides.end(await sides.everywhere())
+    await pair.sync_to_the_end(await pair.all_marks())
 
 
 def subject(proposal: dict[str, Any]) -> str:
@@ -91,16 +91,16 @@ def subject(proposal: dict[str, Any]) -> str:
 
 async def test_a_sync_that_loses_its_database_loses_no_text(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     random = Random(3)
-    sides = TwoSides(wiki, tmp_path / "vault", random)
+    pair = SyncedPair(wiki, tmp_path / "vault", random)
     lost = 0
     for number in count(1):
-        await sides.any(OPERATIONS)
-        seen = await sides.everywhere()
+        await pair.run_random_operations(OPERATIONS)
+        seen = await pair.all_marks()
         others = [row["pid"] for row in await wiki.connection.fetch("SELECT pid FROM pg_stat_activity")]
         database = Database(dsn, size=2)
         await database.open()
         try:
-            syncing = asyncio.create_task(sync_folder(database, wiki.scope, sides.root, quiet=QUIET))
+            syncing = asyncio.create_task(sync_folder(database, wiki.scope, pair.root, quiet=QUIET))
             await asyncio.sleep(random.random() / 5)
             await wiki.connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -112,8 +112,8 @@ async def test_a_sync_that_loses_its_database_loses_no_text(wiki: Wiki, dsn: str
             lost += 1
         finally:
             await database.close()
-        assert seen <= await sides.everywhere()
-        await sides.end(seen)
+        assert seen <= await pair.all_marks()
+        await pair.sync_to_the_end(seen)
         if number >= 10 and lost:  # on a busy machine many a sync is over, or has not begun, when it is to lose it
             break
         assert number < 50, "no sync lost its database"
@@ -121,16 +121,16 @@ async def test_a_sync_that_loses_its_database_loses_no_text(wiki: Wiki, dsn: str
 
 async def test_files_moved_aside_by_a_killed_sync_are_put_back(wiki: Wiki, tmp_path: Path) -> None:
     root = tmp_path / "vault"
-    sides = TwoSides(wiki, root, Random(1))
+    pair = SyncedPair(wiki, root, Random(1))
     (root / "x").mkdir()
     (root / "x/A.md").write_text("One.\n")
     (root / "B.md").write_text("Two.\n")
-    await sides.sync()
+    await pair.sync()
     aside = root / KEPT
     (aside / "x").mkdir(parents=True)
     (root / "x/A.md").rename(aside / "x/A.md")  # killed before another file was in its place
     (aside / "B.md").write_text("Saved in between.\n")  # killed after that, and an editor had still written into it
-    await sides.sync()
+    await pair.sync()
     texts = {path.read_text() for path in root.rglob("*.md")}
     assert texts == {"One.\n", "Two.\n", "Saved in between.\n"}
     assert (root / "x/A.md").read_text() == "One.\n"

@@ -1,4 +1,4 @@
-"""The journals of the first story: a spring in Austin that fills a page with things to do, and a week in Lisbon."""
+"""Daily notes of a spring in Austin, which fill a page with things to do, and of a week in Lisbon."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,7 +24,7 @@ def note(day: int, text: str, **metadata: Any) -> SourceDraft:
     return SourceDraft("daily_note", f"{at.date()}-{text[:60]}", text, captured_at=at, metadata=metadata)
 
 
-def visits() -> list[SourceDraft]:
+def visit_notes() -> list[SourceDraft]:
     """Return a note for each place, with its tags; most places were visited twice."""
     notes = []
     for n, (place, tags) in enumerate(ACTIVITIES.items()):
@@ -42,7 +42,7 @@ def visits() -> list[SourceDraft]:
     return sorted(notes, key=lambda draft: (draft.captured_at, draft.ref))
 
 
-async def retain(wiki: Wiki, notes: list[SourceDraft]) -> None:
+async def retain_notes(wiki: Wiki, notes: list[SourceDraft]) -> None:
     for at in range(0, len(notes), 100):
         outcome = await retain_sources(wiki.database, wiki.scope, notes[at : at + 100])
         assert all(item.saved for item in outcome.items)

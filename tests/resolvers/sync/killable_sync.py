@@ -1,4 +1,4 @@
-"""A sync in its own process that is killed at one of its steps."""
+"""The target of a sync process that kills itself at one of its steps."""
 
 import asyncio
 import os

@@ -1,4 +1,7 @@
-"""Takes rows from a rate limit for some seconds and prints their number: python -m tests.resolvers.takers JSON"""
+"""A program that takes rows from a rate limit for some seconds and prints their number.
+
+Run it as `python -m tests.resolvers.rate_limits.rate_limit_process JSON`.
+"""
 
 import asyncio
 import json
@@ -12,19 +15,19 @@ from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.rate_limits import Rate, Throttle, Throttled
 
 
-async def take(dsn: str, place: list[str], seconds: float, **rates: list[float]) -> int:
+async def take_rows(dsn: str, place: list[str], seconds: float, **rates: list[float]) -> int:
     tenant, owner = map(UUID, place)
     scope = Scope(tenant, owner, Role.MEMBER, Actor(ActorKind.USER, "marco"), (owner,))
     database = Database(dsn, size=2)
     await database.open()
     limits: dict[str, Any] = {name: Rate(*rates.get(name, (0, 1))) for name in ("credential", "tenant")}
     throttle = Throttle(database, max_concurrent=0, **limits)
-    taken = await until(time.monotonic() + seconds, throttle, scope)
+    taken = await take_until(time.monotonic() + seconds, throttle, scope)
     await database.close()
     return taken
 
 
-async def until(end: float, throttle: Throttle, scope: Scope) -> int:
+async def take_until(end: float, throttle: Throttle, scope: Scope) -> int:
     taken = 0
     while time.monotonic() < end:
         try:
@@ -37,4 +40,4 @@ async def until(end: float, throttle: Throttle, scope: Scope) -> int:
 
 
 if __name__ == "__main__":
-    print(asyncio.run(take(**json.loads(sys.argv[1]))))
+    print(asyncio.run(take_rows(**json.loads(sys.argv[1]))))
