@@ -27,7 +27,7 @@ GATES = (
         "tests/schema/execution/test_plans.py",
         "tests/schema/search/test_search.py",
         "tests/schema/search/test_suggestions.py",
-        "tests/schema/execution/test_where_relations_lead.py",
+        "tests/schema/execution/test_relations.py",
     ],
     ["tests/schema/access/test_access.py"],
 )

@@ -21,7 +21,7 @@ from tests.connections import IDLE
 from tests.forked import forked
 from tests.resolvers.sync.killable_sync import sync_until
 from tests.resolvers.sync.synced_pair import QUIET, ReviewedPair, SyncedPair
-from tests.resolvers.sync.test_reviewed import set_policy
+from tests.resolvers.sync.test_reviewed_syncs import set_policy
 from tests.wiki import Wiki
 
 KILLS = 32
@@ -37,24 +37,24 @@ def connection_reuse() -> Iterator[None]:
 
 async def test_a_sync_killed_at_any_step_loses_no_text(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     random = Random(7)
-    pair = SyncedPair(wiki, tmp_path / "vault", random)
-    await pair.run_random_operations(2 * OPERATIONS)
+    synced = SyncedPair(wiki, tmp_path / "vault", random)
+    await synced.run_random_operations(2 * OPERATIONS)
     killed = 0
     for _ in range(KILLS):
-        await pair.run_random_operations(OPERATIONS)
-        seen = await pair.all_marks()
-        given = dsn, wiki.scope, str(pair.root), random.randrange(1, 150), QUIET
+        await synced.run_random_operations(OPERATIONS)
+        seen = await synced.all_marks()
+        given = dsn, wiki.scope, str(synced.root), random.randrange(1, 150), QUIET
         process = forked(sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)
         killed += process.exitcode == -9
-        assert seen <= await pair.all_marks(), "a kill loses nothing"
+        assert seen <= await synced.all_marks(), "a kill loses nothing"
         if random.random() < 0.5:  # else the person goes on before the next sync
-            await pair.sync_to_the_end(seen)
-            assert not (pair.root / KEPT).exists()
+            await synced.sync_to_the_end(seen)
+            assert not (synced.root / KEPT).exists()
     assert killed >= KILLS // 2
-    await pair.sync_to_the_end(await pair.all_marks())
+    await synced.sync_to_the_end(await synced.all_marks())
 
 
 async def test_a_reviewed_sync_killed_at_any_step_loses_no_edit(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
@@ -62,26 +62,26 @@ async def test_a_reviewed_sync_killed_at_any_step_loses_no_edit(wiki: Wiki, dsn:
     random = Random(11)
     await set_policy(wiki, Policy.REVIEW)
     folder = wiki.acting(Role.MEMBER)
-    pair = ReviewedPair(wiki, tmp_path / "vault", random, folder.scope)
+    synced = ReviewedPair(wiki, tmp_path / "vault", random, folder.scope)
     killed = 0
     for _ in range(KILLS // 2):
-        await pair.run_random_operations(OPERATIONS)
-        seen = await pair.all_marks()
+        await synced.run_random_operations(OPERATIONS)
+        seen = await synced.all_marks()
         known = {row["id"] for row in await wiki.rows("proposals")}
-        given = dsn, folder.scope, str(pair.root), random.randrange(1, 120), QUIET
+        given = dsn, folder.scope, str(synced.root), random.randrange(1, 120), QUIET
         process = forked(sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)
         killed += process.exitcode == -9
-        assert seen <= await pair.all_marks(), "a kill loses nothing"
-        await pair.sync()
+        assert seen <= await synced.all_marks(), "a kill loses nothing"
+        await synced.sync()
         new = [row for row in await wiki.rows("proposals", status="open") if row["id"] not in known]
         assert max(Counter(map(subject, new)).values(), default=0) <= 1, "nothing is proposed twice"
         if random.random() < 0.5:
-            await pair.decide_proposals()
+            await synced.decide_proposals()
     assert killed >= KILLS // 4
-    await pair.sync_to_the_end(await pair.all_marks())
+    await synced.sync_to_the_end(await synced.all_marks())
 
 
 def subject(proposal: dict[str, Any]) -> str:
@@ -91,16 +91,16 @@ def subject(proposal: dict[str, Any]) -> str:
 
 async def test_a_sync_that_loses_its_database_loses_no_text(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     random = Random(3)
-    pair = SyncedPair(wiki, tmp_path / "vault", random)
+    synced = SyncedPair(wiki, tmp_path / "vault", random)
     lost = 0
     for number in count(1):
-        await pair.run_random_operations(OPERATIONS)
-        seen = await pair.all_marks()
+        await synced.run_random_operations(OPERATIONS)
+        seen = await synced.all_marks()
         others = [row["pid"] for row in await wiki.connection.fetch("SELECT pid FROM pg_stat_activity")]
         database = Database(dsn, size=2)
         await database.open()
         try:
-            syncing = asyncio.create_task(sync_folder(database, wiki.scope, pair.root, quiet=QUIET))
+            syncing = asyncio.create_task(sync_folder(database, wiki.scope, synced.root, quiet=QUIET))
             await asyncio.sleep(random.random() / 5)
             await wiki.connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -112,8 +112,8 @@ async def test_a_sync_that_loses_its_database_loses_no_text(wiki: Wiki, dsn: str
             lost += 1
         finally:
             await database.close()
-        assert seen <= await pair.all_marks()
-        await pair.sync_to_the_end(seen)
+        assert seen <= await synced.all_marks()
+        await synced.sync_to_the_end(seen)
         if number >= 10 and lost:  # on a busy machine many a sync is over, or has not begun, when it is to lose it
             break
         assert number < 50, "no sync lost its database"
@@ -121,16 +121,16 @@ async def test_a_sync_that_loses_its_database_loses_no_text(wiki: Wiki, dsn: str
 
 async def test_files_moved_aside_by_a_killed_sync_are_put_back(wiki: Wiki, tmp_path: Path) -> None:
     root = tmp_path / "vault"
-    pair = SyncedPair(wiki, root, Random(1))
+    synced = SyncedPair(wiki, root, Random(1))
     (root / "x").mkdir()
     (root / "x/A.md").write_text("One.\n")
     (root / "B.md").write_text("Two.\n")
-    await pair.sync()
+    await synced.sync()
     aside = root / KEPT
     (aside / "x").mkdir(parents=True)
     (root / "x/A.md").rename(aside / "x/A.md")  # killed before another file was in its place
     (aside / "B.md").write_text("Saved in between.\n")  # killed after that, and an editor had still written into it
-    await pair.sync()
+    await synced.sync()
     texts = {path.read_text() for path in root.rglob("*.md")}
     assert texts == {"One.\n", "Two.\n", "Saved in between.\n"}
     assert (root / "x/A.md").read_text() == "One.\n"

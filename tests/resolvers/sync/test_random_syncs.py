@@ -18,13 +18,13 @@ async def test_no_text_is_lost_in_any_order_of_operations(
     wiki: Wiki, tmp_path: Path, operations: list[str], seed: int
 ) -> None:
     own = await wiki.neighbour()
-    pair = SyncedPair(own, tmp_path / str(own.scope.owner_id), Random(seed))
+    synced = SyncedPair(own, tmp_path / str(own.scope.owner_id), Random(seed))
     seen = set[str]()
     for operation in operations:
         if operation == "sync":
-            seen |= pair.marks_in_files()
-            await pair.sync()
+            seen |= synced.marks_in_files()
+            await synced.sync()
         else:
-            await pair.run_operation(operation)
-        seen |= await pair.marks_in_history()
-    await pair.sync_to_the_end(seen | pair.marks_in_files())
+            await synced.run_operation(operation)
+        seen |= await synced.marks_in_history()
+    await synced.sync_to_the_end(seen | synced.marks_in_files())
