@@ -107,13 +107,13 @@ SELECT ARRAY[
 ]
 """
 
-ALONE = """
+END_OTHER_SESSIONS = """
 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL ($1::int[])
     AND backend_type = 'client backend'
 """
 
-USES = 100
+USES_MAX = 100
 """The number of tests that leave dead rows in a database before it is created again."""
 
 
@@ -209,7 +209,7 @@ class WorkerDatabase:
         If the test changed the tables, and after USES tests, create the database again instead.
         """
         self.uses += 1
-        if self.uses >= USES or not await self.is_emptied():
+        if self.uses >= USES_MAX or not await self.is_emptied():
             await self.drop()
             await self.make()
 
@@ -224,7 +224,7 @@ class WorkerDatabase:
     async def empty(self) -> bool:
         connection = await IDLE.connect(self.dsn, {})
         try:
-            await connection.fetch(ALONE, IDLE.pids)
+            await connection.fetch(END_OTHER_SESSIONS, IDLE.pids)
             if not await self.is_unchanged(connection):
                 return False
             await connection.execute("DELETE FROM audit_events; DELETE FROM tenants")  # events outlive their tenants

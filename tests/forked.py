@@ -22,8 +22,8 @@ Settings = Mapping[str, str]
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-c", "import sys; from app.cli import main; sys.exit(main())"]
 PROCESSES = get_context("forkserver")
-WRITING = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-ASKING = Lock()
+APPEND_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+PROCESS_LOCK = Lock()
 """A lock held while a process is started or polled: multiprocessing polls all processes whenever it starts one."""
 
 
@@ -38,7 +38,7 @@ def start_server() -> None:
         forkserver.ensure_running()
 
 
-def forked(target: Callable[..., object], args: tuple[Any, ...] = (), **named: Any) -> ForkServerProcess:
+def forked_process(target: Callable[..., object], args: tuple[Any, ...] = (), **named: Any) -> ForkServerProcess:
     """Return a process that will be forked from one that has imported what tests need."""
     start_server()
     return PROCESSES.Process(target=target, args=args, **named)
@@ -59,9 +59,9 @@ class Command:
 
     def __init__(self, arguments: Sequence[str], settings: Settings, cwd: Path = ROOT, given: str = "") -> None:
         self.streams = Streams(given)
-        with ASKING:
-            self.process = forked(
-                target=run, args=([*arguments], dict(settings), self.streams.files), kwargs={"cwd": cwd}
+        with PROCESS_LOCK:
+            self.process = forked_process(
+                target=run_in_fork, args=([*arguments], dict(settings), self.streams.files), kwargs={"cwd": cwd}
             )
             self.process.start()
         assert self.process.pid is not None
@@ -108,7 +108,7 @@ class Command:
 
     def poll(self) -> int | None:
         """Return the exit code, or None while the process runs."""
-        with ASKING:
+        with PROCESS_LOCK:
             return self.process.exitcode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -149,23 +149,23 @@ class FreshCommand(Command):
         return self.started.wait(timeout)
 
 
-def begin(arguments: list[str], settings: Settings, log: Path) -> ForkServerProcess:
+def start_command(arguments: list[str], settings: Settings, log: Path) -> ForkServerProcess:
     """Start a command that a test will kill, with only these variables. Its output goes to a file."""
     files = [Path(os.devnull), log, log]
-    with ASKING:
-        process = forked(run, args=(arguments, dict(settings), files))
+    with PROCESS_LOCK:
+        process = forked_process(run_in_fork, args=(arguments, dict(settings), files))
         process.start()
     return process
 
 
-def run(arguments: list[str], settings: dict[str, str], files: Sequence[Path], cwd: Path = ROOT) -> None:
+def run_in_fork(arguments: list[str], settings: dict[str, str], files: Sequence[Path], cwd: Path = ROOT) -> None:
     """Run the command in the new process."""
     os.setpgid(0, 0)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(settings)
     tempfile.tempdir = None
-    for number, (file, flags) in enumerate(zip(files, (os.O_RDONLY, WRITING, WRITING), strict=True)):
+    for number, (file, flags) in enumerate(zip(files, (os.O_RDONLY, APPEND_FLAGS, APPEND_FLAGS), strict=True)):
         opened = os.open(file, flags, 0o600)
         os.dup2(opened, number)
         os.close(opened)
@@ -173,7 +173,7 @@ def run(arguments: list[str], settings: dict[str, str], files: Sequence[Path], c
     sys.exit(main(arguments))
 
 
-def end(process: ForkServerProcess) -> int:
+def stop_process(process: ForkServerProcess) -> int:
     """Kill the process if it still runs, and return its exit code."""
     process.kill()
     process.join()

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 STEP = 8
-TOO_MUCH = 24.0  # times the CPU time for STEP times the input
-BLINK = 0.005  # seconds
+GROWTH_MAX = 24.0  # times the CPU time for STEP times the input
+NEGLIGIBLE = 0.005  # seconds
 ROUNDS = 4
 
 
@@ -27,17 +27,17 @@ def growth(make: Callable[[int], T], read: Callable[[T], object], largest: int) 
     """Return how much longer the large input takes than the small one, or 0 if neither takes long."""
     small, large = make(largest // STEP), make(largest)
     took = processor_time(lambda: read(large))
-    if took <= BLINK:
+    if took <= NEGLIGIBLE:
         return 0.0
-    return took / max(processor_time(lambda: read(small)), BLINK / STEP)
+    return took / max(processor_time(lambda: read(small)), NEGLIGIBLE / STEP)
 
 
-def assert_grows_like_the_text(make: Callable[[int], T], read: Callable[[T], object], largest: int) -> None:
+def assert_linear_time(make: Callable[[int], T], read: Callable[[T], object], largest: int) -> None:
     """Fail if reading takes more than linear time. `make` returns input of about that many characters or items."""
     found = []
     for _ in range(ROUNDS):
         found.append(growth(make, read, largest))
-        if found[-1] < TOO_MUCH:
+        if found[-1] < GROWTH_MAX:
             return
     times = min(found)
     raise AssertionError(f"{STEP} times as much text takes {times:.0f} times as long: {str(make(40))[:300]}")

@@ -26,11 +26,11 @@ class Proxy(Network):
         self.delay = 0.0
         self.trips = 0
         self.lost = 0
-        self.doomed: dict[int, Loss] = {}
+        self.lost_trips: dict[int, Loss] = {}
 
     def lose(self, trip: int, when: Loss = "before") -> None:
         """Terminate the backend of a future round trip, 1 for the next: before it executes, or before it answers."""
-        self.doomed = {self.trips + trip: when}
+        self.lost_trips = {self.trips + trip: when}
 
     @property
     def dsn(self) -> str:
@@ -74,27 +74,27 @@ class Link:
             return
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self.pump(self.reader, requests, self.asked))
-                tasks.create_task(self.pump(answers, self.writer, self.answered))
+                tasks.create_task(self.pump(self.reader, requests, self.on_request))
+                tasks.create_task(self.pump(answers, self.writer, self.on_response))
         except* OSError:
             pass
         finally:
             for end in (requests, self.writer):
                 end.close()
 
-    async def asked(self, data: bytes) -> bytes:
+    async def on_request(self, data: bytes) -> bytes:
         if not self.is_asking:
             self.is_asking = True
             self.proxy.trips += 1
             self.trip = self.proxy.trips
-            if self.proxy.doomed.get(self.trip) == "before" and self.pid:
+            if self.proxy.lost_trips.get(self.trip) == "before" and self.pid:
                 await self.proxy.terminate(self.pid)
         return data
 
-    async def answered(self, data: bytes) -> bytes:
+    async def on_response(self, data: bytes) -> bytes:
         if not self.pid and (start := data.find(KEY_DATA)) >= 0:
             self.pid = int.from_bytes(data[start + 5 : start + 9])
-        if self.is_asking and self.proxy.doomed.get(self.trip) == "after" and self.pid:
+        if self.is_asking and self.proxy.lost_trips.get(self.trip) == "after" and self.pid:
             await self.proxy.terminate(self.pid)
             raise ConnectionResetError
         self.is_asking = False

@@ -11,7 +11,7 @@ from pathlib import Path
 MEMORY = Path("/dev/shm")  # Linux alone has it
 PREFIX = "cairn-tests-"
 OWNER = "owner"
-ENOUGH = 2 << 30  # bytes that must be free there; a run of all tests with three workers needs a quarter of them
+FREE_MIN = 2 << 30  # bytes that must be free there; a run of all tests with three workers needs a quarter of them
 
 
 def use_memory(memory: Path = MEMORY) -> None:
@@ -19,17 +19,17 @@ def use_memory(memory: Path = MEMORY) -> None:
 
     pytest's own folders stay on the disk, where they can be inspected after a failure.
     """
-    if "TMPDIR" not in os.environ and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= ENOUGH:
+    if "TMPDIR" not in os.environ and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= FREE_MIN:
         remove_abandoned(memory)
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
-        os.environ["TMPDIR"] = str(make_place(memory))
+        os.environ["TMPDIR"] = str(make_folder(memory))
         tempfile.tempdir = None
         atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
     elif (owner := Path(tempfile.gettempdir()) / OWNER).exists():
         flock(os.open(owner, os.O_RDONLY), LOCK_SH)  # this is a worker, which has inherited TMPDIR
 
 
-def make_place(memory: Path) -> Path:
+def make_folder(memory: Path) -> Path:
     """Return a new folder that later runs keep until this process and its workers have ended, however they end."""
     place = Path(tempfile.mkdtemp(prefix=PREFIX, dir=memory))
     place.chmod(0o755)  # Postgres must get into it, with an account of its own

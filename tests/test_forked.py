@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.forked import ROOT, forked
+from tests.forked import ROOT, forked_process
 
 SETS = re.compile(r"\.set_forkserver_preload\(\[")
 
@@ -15,7 +15,7 @@ def write_modules(place: Path) -> None:
 
 
 def test_forked_processes_start_with_the_service_preloaded(tmp_path: Path) -> None:
-    process = forked(write_modules, (tmp_path / "modules",))
+    process = forked_process(write_modules, (tmp_path / "modules",))
     process.start()
     process.join()
     modules = set((tmp_path / "modules").read_text().split())

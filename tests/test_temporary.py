@@ -10,9 +10,9 @@ from tests.temporary import remove_abandoned
 MAKES = """
 import sys, time
 from pathlib import Path
-from tests.temporary import make_place
+from tests.temporary import make_folder
 
-print(make_place(Path(sys.argv[1])), flush=True)
+print(make_folder(Path(sys.argv[1])), flush=True)
 time.sleep(60)
 """
 

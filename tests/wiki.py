@@ -91,7 +91,9 @@ class Wiki:
     async def neighbour(self, role: Role | None = None) -> "Wiki":
         """Create another owner's wiki in the same tenant."""
         owner_id = await make_owner(self.connection, self.scope.tenant_id)
-        return Wiki(self.database, member(self.scope.tenant_id, owner_id, role or self.scope.role), self.connection)
+        return Wiki(
+            self.database, member_scope(self.scope.tenant_id, owner_id, role or self.scope.role), self.connection
+        )
 
     async def colleague(self) -> "Wiki":
         """Return the same wiki as a member by grant reads and writes it, who sees nothing above `internal`."""
@@ -99,12 +101,12 @@ class Wiki:
         owner_id = await make_owner(self.connection, self.scope.tenant_id)
         both = {"owner_id": self.scope.owner_id, "grantee_id": owner_id}
         await grant(self.database, self.scope.tenant_id, **both, role=Grant.MEMBER)
-        scope = member(self.scope.tenant_id, owner_id, Role.MEMBER).in_owner(self.scope.owner_id)
+        scope = member_scope(self.scope.tenant_id, owner_id, Role.MEMBER).in_owner(self.scope.owner_id)
         return Wiki(restricted(self.database, scope), scope, self.connection)
 
-    def acting(self, role: Role) -> "Wiki":
+    def with_role(self, role: Role) -> "Wiki":
         """Return the same wiki with another role."""
-        return Wiki(self.database, member(self.scope.tenant_id, self.scope.owner_id, role), self.connection)
+        return Wiki(self.database, member_scope(self.scope.tenant_id, self.scope.owner_id, role), self.connection)
 
 
 async def open_wiki(dsn: str) -> Wiki:
@@ -118,7 +120,7 @@ async def open_wiki(dsn: str) -> Wiki:
         "INSERT INTO tenants (tenant_id, slug, name) VALUES ($1, $2, 'T')", tenant_id, f"t-{tenant_id}"
     )
     owner_id = await make_owner(connection, tenant_id)
-    return Wiki(database, member(tenant_id, owner_id, Role.ADMIN), connection)
+    return Wiki(database, member_scope(tenant_id, owner_id, Role.ADMIN), connection)
 
 
 async def close_wiki(wiki: Wiki) -> None:
@@ -133,11 +135,11 @@ async def make_owner(connection: asyncpg.Connection, tenant_id: UUID) -> UUID:
     return owner_id
 
 
-def member(tenant_id: UUID, owner_id: UUID, role: Role) -> Scope:
+def member_scope(tenant_id: UUID, owner_id: UUID, role: Role) -> Scope:
     return Scope(tenant_id, owner_id, role, Actor(ActorKind.USER, "marco"), (owner_id,))
 
 
-async def check(wiki: Wiki) -> None:
+async def check_derived_rows(wiki: Wiki) -> None:
     """Check that all rows that are derived from pages are consistent with them."""
     pages = {page["id"]: page for page in await wiki.rows("pages")}
     await check_sections(wiki, pages)
@@ -205,7 +207,7 @@ async def check_names(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         assert stored[page_id] == {(kind, name) for name, kind in best.items() if name}
 
 
-def whole(name: str) -> list[str]:
+def name_words(name: str) -> list[str]:
     """Return the words of a name without the parts of camel-case words."""
     return [word[0] for word in whole_words(name)]
 
@@ -224,10 +226,10 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     headings, said_headings = defaultdict(list), defaultdict(set)
     for section in await wiki.rows("sections", "page_id, position"):
         headings[section["page_id"]].append(section["heading"])
-        if heading := " ".join(whole(section["heading"])):
+        if heading := " ".join(name_words(section["heading"])):
             said_headings[section["page_id"]].add(f"{letter}:heading:{heading[:200]}")
     for page in pages.values():
-        found = await asyncio.to_thread(said_of, page, letter, names[page["id"]], headings[page["id"]])
+        found = await asyncio.to_thread(indexed_words, page, letter, names[page["id"]], headings[page["id"]])
         texts, marks, count = found
         marks += said_headings[page["id"]]
         language = language_of(page["metadata"], "english")
@@ -236,14 +238,14 @@ async def check_words(wiki: Wiki, pages: dict[UUID, Any]) -> None:
     await check_statistics(wiki)
 
 
-def said_of(
+def indexed_words(
     page: Any, letter: str, names: set[tuple[str, str]], headings: list[str]
 ) -> tuple[list[str], list[str], int]:
     """Return the words of a page by weight, its marks, and its number of words."""
     summary, body = map(words, (page["summary"] or "", strip_comments(page["body_md"])))
-    title, called = whole(page["title"]), sorted({name for _, name in names})
-    others = dict.fromkeys(tuple(whole(name)) for name in called)
-    headed = [word for heading in headings for word in whole(heading)]
+    title, called = name_words(page["title"]), sorted({name for _, name in names})
+    others = dict.fromkeys(tuple(name_words(name)) for name in called)
+    headed = [word for heading in headings for word in name_words(heading)]
     every = [page["title"], *called, *headings]
     parts = dict.fromkeys(part for name in every for word in whole_words(name) for part in word[1:])
     other = [word for name in others for word in name if list(name) != title]

@@ -18,7 +18,7 @@ from app.server.serve import bind, config_of
 from app.settings import Settings
 from db.scope import Role
 from resolvers.auth.credentials import mint
-from tests.loop_thread import assert_loop_not_held
+from tests.loop_holds import assert_loop_not_held
 from tests.waiting import within
 
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # no request uses TLS, and reading certificates takes 20 ms

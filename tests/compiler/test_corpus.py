@@ -20,7 +20,7 @@ from tests.compiler.scripted_compiler import ScriptedPlanner, compile_all, scrip
 from tests.compiler.scripted_compiler import retain_texts as retain_texts
 from tests.compiler.test_leaf_pass import word
 from tests.recording_database import RecordingDatabase
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 EVIDENCE = ("planner", "co_mention", "deterministic")
@@ -34,7 +34,7 @@ async def test_compiled_sections_cite_sources_and_no_page_is_duplicated(wiki: Wi
     assert found.figures["sections"] == found.figures["cited"] > 60
     assert found.verbatim == found.quotes > 100
     assert found.hubs[0][2] >= 5
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_killed_workers_leave_the_same_wiki_as_undisturbed_ones(dsn: str) -> None:

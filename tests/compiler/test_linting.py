@@ -16,7 +16,7 @@ from tests.wiki import Wiki
 
 
 async def set_cadence(wiki: Wiki, **settings: Any) -> None:
-    await update_wiki_settings(wiki.database, wiki.acting(Role.ADMIN).scope, WikiSettings(**settings))
+    await update_wiki_settings(wiki.database, wiki.with_role(Role.ADMIN).scope, WikiSettings(**settings))
 
 
 async def lint_jobs(wiki: Wiki) -> list[dict[str, Any]]:

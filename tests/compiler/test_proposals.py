@@ -80,7 +80,7 @@ async def test_a_compile_with_the_propose_option_writes_no_page(wiki: Wiki, is_q
     if not is_queued_before:
         await wiki.connection.execute("""UPDATE tenants SET settings = '{"compiling": false}'""")
     await keep(wiki, *BEFORE)
-    await ask_for_compile(wiki.database, wiki.acting(Role.ADMIN).scope, options={"propose": True})
+    await ask_for_compile(wiki.database, wiki.with_role(Role.ADMIN).scope, options={"propose": True})
     await compile_all(wiki, rules())
     assert await wiki.rows("pages") == []
     assert {row["title"] for row in await wiki.rows("proposals")} == {"Ana Ruiz"}

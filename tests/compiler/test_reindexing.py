@@ -28,7 +28,7 @@ async def test_a_language_that_is_set_while_another_one_is_indexed_applies_to_al
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
     monkeypatch.setattr(passages, "BATCH", 1)
-    admin = wiki.acting(Role.ADMIN).scope
+    admin = wiki.with_role(Role.ADMIN).scope
     for n in range(3):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Häuser {n}", body="Die Häuser."))
         draft = SourceDraft("daily_note", f"day-{n}", "Die Häuser der Städte.")

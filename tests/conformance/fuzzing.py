@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from .generating import generated
-from .running import Check
+from .programs import Check
+from .schemathesis_runs import check_generated_requests
 
 EXAMPLES = 200
 # Most requests use the existing wiki, because in any other wiki there is nothing to be found.
@@ -24,7 +24,7 @@ values = ["{CAIRN_OWNER}"]
 
 async def fuzz(environment: Mapping[str, str]) -> list[Check]:
     """Send 200 requests for each operation, which takes about ten minutes."""
-    return await generated(
+    return await check_generated_requests(
         *("fuzz", environment, environment["CAIRN_URL"]),
         *("--phases", "fuzzing", "--checks", "answered,negative_data_rejection"),
         configuration=CONFIGURATION,

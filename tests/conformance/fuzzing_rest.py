@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from .generating import generated
-from .running import Check
+from .programs import Check
+from .schemathesis_runs import check_generated_requests
 
 EXAMPLES = 100
 # Most requests use existing pages, and no condition that cannot hold. What a schema cannot express is refused with 409
@@ -38,7 +38,7 @@ phases.examples.enabled = false
 
 async def fuzz_rest(environment: Mapping[str, str]) -> list[Check]:
     """Send examples, boundary values, a hundred generated requests for each operation, and chains of requests."""
-    return await generated(
+    return await check_generated_requests(
         *("rest", environment, environment["CAIRN_URL"].replace("/graphql", "/api/wiki/openapi.json")),
         *("--checks", "all"),
         configuration=CONFIGURATION,

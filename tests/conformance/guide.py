@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from .running import HERE, ROOT, Check, run
+from .programs import HERE, ROOT, Check, run
 
 GUIDE = ROOT / "docs" / "tutorial" / "web-app.md"
 FOLDER = HERE / "build" / "guide"

@@ -5,22 +5,22 @@ import json
 import shutil
 from collections.abc import Callable
 
-from .running import HERE, run
+from .programs import HERE, run
 
 LOCK, INSTALLED = HERE / "package-lock.json", HERE / "node_modules"
 OLDEST = 20
 
 
-class Lacking(Exception):
+class MissingProgram(Exception):
     """This machine lacks a program that the suites need. The message says what to do."""
 
 
 async def check_node() -> None:
     if not (shutil.which("node") and shutil.which("npm")):
-        raise Lacking(f"node and npm are not here: the suites need Node {OLDEST} or newer.")
+        raise MissingProgram(f"node and npm are not here: the suites need Node {OLDEST} or newer.")
     version = (await run("node", "--version")).text.strip()
     if int(version.removeprefix("v").partition(".")[0]) < OLDEST:
-        raise Lacking(f"Node {version} is too old: the suites need Node {OLDEST} or newer.")
+        raise MissingProgram(f"Node {version} is too old: the suites need Node {OLDEST} or newer.")
 
 
 async def install(report: Callable[[str], None]) -> None:
@@ -31,7 +31,7 @@ async def install(report: Callable[[str], None]) -> None:
     report("Installing the suites from npm (about half a minute, once)")
     result = await run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", patience=900)
     if result.code != 0:
-        raise Lacking(f"npm could not install the suites:\n{result.text[-2000:]}")
+        raise MissingProgram(f"npm could not install the suites:\n{result.text[-2000:]}")
     mark.write_text(wanted)
 
 

@@ -12,7 +12,7 @@ from .fuzzing import fuzz
 from .fuzzing_rest import fuzz_rest
 from .guide import follow_guide
 from .packages import version
-from .running import HERE, ROOT, Check, lines, run, succeeds
+from .programs import HERE, ROOT, Check, check_exit_code, lines, run
 
 Environment = Mapping[str, str]
 BUILD = HERE / "build"
@@ -54,9 +54,9 @@ async def documents(environment: Environment) -> list[Check]:
     (BUILD / "relay-documents.json").write_text("{}")  # relay-compiler adds to it
     (BUILD / "package.json").write_text('{"type": "commonjs"}')
     checks = [
-        await succeeds("relay-compiler compiles", tool("relay-compiler")),
-        await succeeds("graphql-codegen generates", tool("graphql-codegen"), "--config", "codegen.yml"),
-        await succeeds("tsc --strict is content", tool("tsc"), "--project", "."),
+        await check_exit_code("relay-compiler compiles", tool("relay-compiler")),
+        await check_exit_code("graphql-codegen generates", tool("graphql-codegen"), "--config", "codegen.yml"),
+        await check_exit_code("tsc --strict is content", tool("tsc"), "--project", "."),
     ]
     if all(check.passed for check in checks):
         checks += await lines("node", "documents.mjs", environment=environment)
@@ -66,7 +66,7 @@ async def documents(environment: Environment) -> list[Check]:
 async def lint(environment: Environment) -> list[Check]:
     config = ("--config", "tests/conformance/eslint.config.mjs", "--max-warnings", "0")
     return [
-        await succeeds(f"no error in {path}", tool("eslint"), *config, path, cwd=ROOT)
+        await check_exit_code(f"no error in {path}", tool("eslint"), *config, path, cwd=ROOT)
         for path in ("schema/schema.graphql", "tests/conformance/codegen")
     ]
 

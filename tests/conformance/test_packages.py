@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.conformance.packages import HERE, LOCK
-from tests.conformance.running import ROOT, lines
+from tests.conformance.programs import ROOT, lines
 from tests.conformance.suites import READER_FILES
 
 LOCKED = json.loads(LOCK.read_text())["packages"]

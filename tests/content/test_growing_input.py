@@ -14,7 +14,7 @@ from content.markdown import links
 from content.notes import notes
 from content.notes.frontmatter import NotPlain
 from content.search import snippets
-from tests.growth import assert_grows_like_the_text
+from tests.growth import assert_linear_time
 
 LARGEST = 32_000  # characters
 TEXTS: dict[str, Callable[[int], str]] = {
@@ -94,7 +94,7 @@ def ignore_refusals(read: Callable[[str], Any]) -> Callable[[str], Any]:
 @pytest.mark.parametrize("reader", READERS)
 def test_the_time_of_a_reader_grows_no_faster_than_the_text(reader: str) -> None:
     for make in TEXTS.values():
-        assert_grows_like_the_text(make, ignore_refusals(READERS[reader]), LARGEST)
+        assert_linear_time(make, ignore_refusals(READERS[reader]), LARGEST)
 
 
 def test_the_known_readers_are_found() -> None:

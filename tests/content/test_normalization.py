@@ -17,7 +17,7 @@ from content.search.search_query import understand
 from content.search.words import words
 from resolvers.import_export import names
 from resolvers.search.lexemes import tag_mark
-from tests.growth import assert_grows_like_the_text
+from tests.growth import assert_linear_time
 
 ROOT = Path(__file__).parents[2]
 OUT_OF_ORDER = "\u0301\u0316"  # above, below: sorting puts the second one first
@@ -41,7 +41,7 @@ READERS: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("marks", [OUT_OF_ORDER, "\u0e38\u0e48", "\u0344\u0f73"])
 def test_the_time_for_a_run_of_marks_grows_no_faster_than_the_text(reader: Callable[[str], object], marks: str) -> None:
-    assert_grows_like_the_text(lambda size: "a" + marks * (size // len(marks)), reader, largest=24_000)
+    assert_linear_time(lambda size: "a" + marks * (size // len(marks)), reader, largest=24_000)
 
 
 def run_lengths(text: str) -> list[int]:

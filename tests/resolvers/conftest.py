@@ -9,7 +9,7 @@ from db.database import Database
 from resolvers.auth.owners import OwnerKind, create_owner
 from resolvers.tenants.tenants import create_tenant
 from tests.recording_database import STATEMENT_TIMEOUT
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki, check_derived_rows, close_wiki, open_wiki
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
     wiki = await open_wiki(dsn)
     try:
         yield wiki
-        await check(wiki)
+        await check_derived_rows(wiki)
     finally:
         await close_wiki(wiki)
 

@@ -38,13 +38,13 @@ class Changes(NamedTuple):
 def compare(released: str, current: str) -> Changes:
     """Compare two contracts in SDL."""
     before, now = parse(released), parse(current)
-    found = find_schema_changes(build_ast_schema(without_what_went(before, now)), build_ast_schema(now))
+    found = find_schema_changes(build_ast_schema(without_announced_removals(before, now)), build_ast_schema(now))
     breaking = [change.description for change in found if isinstance(change, BreakingChange)]
     dangerous = [change.description for change in found if isinstance(change, DangerousChange)]
     return Changes(breaking, dangerous, len(found) - len(breaking) - len(dangerous))
 
 
-def without_what_went(before: DocumentNode, now: DocumentNode) -> DocumentNode:
+def without_announced_removals(before: DocumentNode, now: DocumentNode) -> DocumentNode:
     """Return the released contract without removed fields that it deprecates: their removal was announced."""
     places = Places()
     visit(now, places)

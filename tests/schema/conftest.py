@@ -11,7 +11,7 @@ from selection import Engine, Limits
 from tests.conftest import database_copy
 from tests.schema.executing import RecordingContext
 from tests.schema.world import CALLERS, World, make_world, read_back, store
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki, check_derived_rows, close_wiki, open_wiki
 
 
 @pytest.fixture(scope="session")
@@ -57,5 +57,5 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
     """An empty wiki with an admin's credential. After the test its derived rows must be consistent."""
     wiki = await open_wiki(dsn)
     yield wiki
-    await check(wiki)
+    await check_derived_rows(wiki)
     await close_wiki(wiki)

@@ -164,13 +164,13 @@ class Documents:
             value = subject.value(key, field.args[key].type)
             subject.order = value if key == "orderBy" and value else subject.order
             fixed = key == "orderBy" and is_paged
-            texts.append(f"{key}: {self.written(subject, key, field.args[key], value, fixed)}")
+            texts.append(f"{key}: {self.argument_text(subject, key, field.args[key], value, fixed)}")
         return f"({', '.join(texts)})" if texts else ""
 
     def share(self, argument: str) -> float:
         return {"tenantId": 0.1, "explain": 0.1, **dict.fromkeys(SPELLINGS, 0.08)}.get(argument, 0.35)
 
-    def written(self, subject: Subject, name: str, argument: Any, value: Any, fixed: bool) -> str:
+    def argument_text(self, subject: Subject, name: str, argument: Any, value: Any, fixed: bool) -> str:
         type_ = argument.type
         if self.chance(0.45):
             return self.variable(subject, name, argument, value, fixed)

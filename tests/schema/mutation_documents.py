@@ -57,10 +57,10 @@ class MutationDocuments(Documents):
         if self.schema.mutation_type.fields.get(name) is not field:
             return super().arguments(name, field)
         chosen = {key: one for key, one in field.args.items() if is_required_argument(one) or self.chance(0.4)}
-        texts = [f"{key}: {self.handed(key, one.type)}" for key, one in chosen.items()]
+        texts = [f"{key}: {self.pass_value(key, one.type)}" for key, one in chosen.items()]
         return f"({', '.join(texts)})" if texts else ""
 
-    def handed(self, name: str, type_: Any) -> str:
+    def pass_value(self, name: str, type_: Any) -> str:
         """Pass the value as a variable, or write it with variables in it."""
         value = self.input(name, type_)
         if self.chance(0.6):

@@ -171,7 +171,7 @@ def texts_of(row: Row) -> list[str]:
     return [value for value in row.values() if isinstance(value, str)] + list(row.get("tags") or ())
 
 
-def caller(tenant: int, name: str, role: Role, *more: str) -> Scope:
+def caller_scope(tenant: int, name: str, role: Role, *more: str) -> Scope:
     """Return the scope of a credential for an owner, and optionally for more owners."""
     owners = tuple(owner_id(tenant, owner) for owner in (name, *more))
     return Scope(tenant_id(tenant), owners[0], role, Actor(ActorKind.USER, f'{name} "é"'), owners)
@@ -180,14 +180,14 @@ def caller(tenant: int, name: str, role: Role, *more: str) -> Scope:
 NOBODY = Scope(tenant_id(1), UUID(int=99), Role.MEMBER, Actor(ActorKind.AGENT, ""), (UUID(int=99),))
 
 CALLERS = [
-    caller(1, "alice", Role.MEMBER),
-    caller(1, "bot", Role.MEMBER),
-    caller(1, "eve", Role.READER),
-    caller(1, "alice", Role.ADMIN),
-    caller(2, "space", Role.SERVICE),
-    caller(2, "bot", Role.READER),
-    caller(1, "eve", Role.MEMBER, "new"),
-    caller(1, "new", Role.MEMBER),
-    caller(2, "eve", Role.ADMIN),
+    caller_scope(1, "alice", Role.MEMBER),
+    caller_scope(1, "bot", Role.MEMBER),
+    caller_scope(1, "eve", Role.READER),
+    caller_scope(1, "alice", Role.ADMIN),
+    caller_scope(2, "space", Role.SERVICE),
+    caller_scope(2, "bot", Role.READER),
+    caller_scope(1, "eve", Role.MEMBER, "new"),
+    caller_scope(1, "new", Role.MEMBER),
+    caller_scope(2, "eve", Role.ADMIN),
     NOBODY,
 ]

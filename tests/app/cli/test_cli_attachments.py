@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from tests.app.command_line import RunCommand
-from tests.forked import begin, end
+from tests.forked import start_command, stop_process
 
 MARA = ("--tenant", "acme", "--owner", "mara")
 FILES = {f"file-{n}.png": b"\x89PNG" + bytes([n]) * 5_000 for n in range(40)}
@@ -102,11 +102,11 @@ def test_a_move_killed_at_any_moment_loses_no_file_and_continues(
         assert run_cairn("attachments", "move", "--to", "folder").code == 0
     moved = (to == "folder", 0 if to == "folder" else 5_004)
     for moved_before in (1, 15):
-        running = begin(["attachments", "move", "--to", to], os.environ, tmp_path / "log")
+        running = start_command(["attachments", "move", "--to", to], os.environ, tmp_path / "log")
         until = time.monotonic() + 60
         while rows(dsn).count(moved) < moved_before and running.is_alive() and time.monotonic() < until:
             pass
-        end(running)
+        stop_process(running)
         assert exported(run_cairn, tmp_path / f"after-{moved_before}") == FILES
     assert run_cairn("attachments", "move", "--to", to).code == 0
     assert rows(dsn) == [moved] * 40

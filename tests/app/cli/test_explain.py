@@ -14,7 +14,7 @@ import pytest
 from db.database import Database
 from tests.app.command_line import MARA, RunCommand, run_command
 from tests.forked import ROOT
-from tests.wiki import check, close_wiki, open_wiki
+from tests.wiki import check_derived_rows, close_wiki, open_wiki
 
 PAGE = """query Page($tenantId: ID!, $slug: String!, $first: Int = 3) {
   wikiPage(tenantId: $tenantId, type: ENTITY, slug: $slug) { title backlinks(first: $first) { nodes { title } } }
@@ -306,5 +306,5 @@ async def test_analyze_runs_read_only_and_is_rolled_back(dsn: str) -> None:
             assert await free.raw.fetchval("SELECT count(*) FROM pg_prepared_statements WHERE name ~ 'explained'") == 0
     finally:
         await database.close()
-        await check(wiki)
+        await check_derived_rows(wiki)
         await close_wiki(wiki)

@@ -17,7 +17,7 @@ from tests.app.command_line import run_in_this_process
 from tests.app.service import Service
 from tests.compiler.scripted_compiler import ScriptedPlanner, compile_all, retain_texts, scripted_compiler
 from tests.full_wiki import body, line, longest, metadata, several
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 ZIP = {"content-type": "application/zip"}
 LENGTH = 5_000  # of texts: their own bound would take minutes
@@ -141,7 +141,7 @@ async def test_every_api_returns_the_values_that_any_api_accepts(
     await by_tools(mcp_agent, piece)
     await by_import(rest, piece)
     await by_model(wiki, piece)
-    await check(wiki)
+    await check_derived_rows(wiki)
     exported = await rest.get("/export.zip?history=true")
     assert exported.status_code == 200
     copy = await wiki.neighbour()

@@ -51,7 +51,7 @@ from tests.app.rest.test_admin_http import TOKEN as OPERATOR
 from tests.app.rest.test_admin_http import contract as operators_contract
 from tests.app.service import Service, serving
 from tests.examples import is_nightly
-from tests.growth import ROUNDS, STEP, TOO_MUCH
+from tests.growth import GROWTH_MAX, ROUNDS, STEP
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 LARGEST = 64_000  # characters
@@ -110,7 +110,7 @@ async def growth_factor(ask: Callable[[str], Awaitable[object]], make: Callable[
         if (took := await cpu_time(ask, make(LARGEST))) <= 5 * NEGLIGIBLE:
             return 0.0
         found.append(took / max(await cpu_time(ask, make(LARGEST // STEP)), NEGLIGIBLE))
-        if found[-1] < TOO_MUCH:
+        if found[-1] < GROWTH_MAX:
             break
     return min(found)
 
@@ -232,7 +232,7 @@ async def test_graphql_arguments_take_no_more_than_linear_time(
             assert not any("INTERNAL" in code for code in codes), (document, answer.text)
             assert codes or not accept, "a subscription to what there is none of ends with an error"
 
-        if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:
+        if (times := await growth_factor(ask, TEXTS[kind])) > GROWTH_MAX:
             slow[place] = times
     assert not slow
 
@@ -284,7 +284,7 @@ async def test_rest_arguments_take_no_more_than_linear_time(
             assert answer.status_code != 401, answer.text
             assert answer.status_code != 500, answer.text
 
-        if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:
+        if (times := await growth_factor(ask, TEXTS[kind])) > GROWTH_MAX:
             slow[place] = times
     assert not slow
 
@@ -315,7 +315,7 @@ async def test_tool_arguments_take_no_more_than_linear_time(
                 with suppress(AssertionError):
                     await mcp_agent.call(tool, **make(text))
 
-            if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:
+            if (times := await growth_factor(ask, TEXTS[kind])) > GROWTH_MAX:
                 slow[f"{tool} {name}"] = times
     assert not slow
 
@@ -356,7 +356,7 @@ async def test_form_fields_of_the_reader_take_no_more_than_linear_time(
             answer = await person.request(method, address, headers=SAME_ORIGIN, **where)  # type: ignore[arg-type]
             assert answer.status_code != 500, answer.text
 
-        if (times := await growth_factor(ask, TEXTS[kind])) > TOO_MUCH:
+        if (times := await growth_factor(ask, TEXTS[kind])) > GROWTH_MAX:
             slow[f"{method} {path} {name}"] = times
     assert not slow
 
@@ -375,4 +375,4 @@ async def test_imported_fields_take_no_more_than_linear_time(
             note = {"title": "Austin", "body": "Hot."} | {field: text}
             await service.http.post(f"{PATH}/import", content=orjson.dumps(note) + b"\n", headers=headers)
 
-    assert await growth_factor(ask, TEXTS[kind]) < TOO_MUCH
+    assert await growth_factor(ask, TEXTS[kind]) < GROWTH_MAX

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from app.subscriptions.messages import BoundedWebSocket, ParseQueue
 from tests.app.clients.streaming import SOON, open_initialised_socket, open_socket
 from tests.app.service import Service
-from tests.loop_thread import heartbeat
+from tests.loop_holds import heartbeat
 
 LONGEST = 0.05  # seconds of the loop's processor time
 EMPTY_LISTS = '{"type":"ping","payload":{"a":[' + "[]," * 450_000 + "[]]}}"

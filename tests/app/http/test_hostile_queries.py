@@ -17,7 +17,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from selection.execute import plan
 from tests.app.service import Service, serving
-from tests.loop_thread import heartbeat
+from tests.loop_holds import heartbeat
 from tests.wiki import Wiki
 
 LONGEST = 0.25  # seconds of processor time: finds growth; `make bench-attack` measures the goal

@@ -10,7 +10,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.app.service import Service, serving
 from tests.postgres_proxy import Proxy
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 LATENCY = 0.3  # seconds
 CREATE = """mutation($input: CreateWikiPageInput!) {
@@ -59,4 +59,4 @@ async def test_a_new_process_writes_pages_over_a_slow_network_without_a_timeout(
     edited = await service.ask(EDIT, token, input=edit)
     assert edited["data"]["editWikiPage"] == {"page": {"version": 2}, "userErrors": []}
     proxy.delay = 0
-    await check(wiki)
+    await check_derived_rows(wiki)

@@ -15,7 +15,7 @@ from resolvers.pages.upsert import prepare_draft, upsert_pages
 from resolvers.sources.mentions import record_mention
 from tests.app.clients.agents import Agent, agent
 from tests.app.service import Service
-from tests.wiki import Wiki, check, open_wiki
+from tests.wiki import Wiki, check_derived_rows, open_wiki
 
 BODY = "A city on a river.\n\n## Notes\n\nBarton Springs is cold. See [[barton-springs]].\n"
 
@@ -42,7 +42,7 @@ async def test_a_page_is_written_found_read_and_changed(mcp_agent: Agent, wiki: 
         (1, None),
     ]
     assert set(await wiki.targets((await wiki.row("pages"))["id"])) >= {"barton-springs", "texas"}
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_backlinks_and_the_link_graph_are_read(mcp_agent: Agent) -> None:

@@ -11,7 +11,7 @@ from app.settings import Settings
 from tests.app.clients.agents import Agent, agent
 from tests.app.command_line import environment, run_command
 from tests.app.service import Service, serving
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 
 async def test_an_entry_is_written_found_listed_and_deleted(mcp_agent: Agent, wiki: Wiki) -> None:
@@ -106,7 +106,7 @@ async def test_tags_are_searched_by_their_words(mcp_agent: Agent, wiki: Wiki) ->
     ]
     await mcp_agent.call("knowledge_write", topic="prices", content="Ten.", tags=["costs"])
     assert (await mcp_agent.call("knowledge_search", query="money"))["entries"] == []
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_the_hot_index_follows_tool_calls_and_reads(

@@ -18,7 +18,7 @@ from resolvers.pages.claims.contradictions import (
 from resolvers.pages.lifecycle import archive_page
 from tests.app.clients.agents import Agent, agent
 from tests.app.service import Service, serving
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 
 async def test_a_page_is_read_with_its_links_and_citations_in_one_statement(
@@ -92,7 +92,7 @@ async def test_a_page_with_an_existing_title_is_refused(mcp_agent: Agent, wiki: 
     await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug="kiln-village"))["id"])
     _, text = await mcp_agent.expect_error("wiki_create", title="Kiln", type="entity", content="Hot.")
     assert "It is archived." in text
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_the_fields_of_a_page_are_changed(mcp_agent: Agent, wiki: Wiki) -> None:
@@ -117,7 +117,7 @@ async def test_the_fields_of_a_page_are_changed(mcp_agent: Agent, wiki: Wiki) ->
     assert error["field"].startswith("related")
     error, _ = await mcp_agent.expect_error("wiki_update", page="austin", tags=["x"], expected_version=1)
     assert (error["code"], error["currentVersion"]) == ("CONFLICT", 3)
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_versions_are_appended_to_read_compared_and_restored(mcp_agent: Agent, wiki: Wiki) -> None:
@@ -142,7 +142,7 @@ async def test_versions_are_appended_to_read_compared_and_restored(mcp_agent: Ag
         ("wiki_diff", {"from_version": 1, "to_version": 9}),
     ):  # fmt: skip
         assert (await mcp_agent.expect_error(tool, page="austin", **arguments))[0]["code"] == "NOT_FOUND"
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_a_long_difference_is_truncated_and_marked_as_cut(mcp_agent: Agent) -> None:

@@ -17,8 +17,8 @@ from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.app.command_line import run_in_this_process
 from tests.examples import is_nightly
-from tests.forked import begin, end
-from tests.wiki import Wiki, check
+from tests.forked import start_command, stop_process
+from tests.wiki import Wiki, check_derived_rows
 
 PAGES = 100
 FORMS = ("folder", "wiki.zip", "wiki.jsonl", *(("folder", "wiki.zip") if is_nightly() else ()))
@@ -50,12 +50,12 @@ async def test_a_killed_import_continues_where_it_stopped(wiki: Wiki, dsn: str, 
     command = ["import", "--tenant", str(copy.scope.tenant_id), "--owner", str(copy.scope.owner_id), "--json"]
     settings, log, killed = {"PATH": os.environ["PATH"], "CAIRN_DATABASE_URL": dsn}, tmp_path / "log", 0
     for form in FORMS:
-        process = begin([*command, str(tmp_path / form)], settings, log)
+        process = start_command([*command, str(tmp_path / form)], settings, log)
         threshold = await rows(copy) + seeded.randrange(1, 120)
         until = monotonic() + 60
         while process.is_alive() and await rows(copy) < threshold and monotonic() < until:
             sleep(0.002)
-        killed += end(process) < 0
+        killed += stop_process(process) < 0
     assert killed >= 2
     result = await asyncio.to_thread(
         run_in_this_process, tmp_path, *command, str(tmp_path / "wiki.zip"), database_url=dsn
@@ -63,7 +63,7 @@ async def test_a_killed_import_continues_where_it_stopped(wiki: Wiki, dsn: str, 
     report = orjson.loads(result.out)
     assert (result.code, report["errors"]) == (0, [])
     assert report["created"] + report["changed"] + report["unchanged"] == PAGES
-    await check(copy)
+    await check_derived_rows(copy)
     await export_path(copy.database, copy.scope, tmp_path / "again.zip", history=True)
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "wiki.zip").read_bytes()
 

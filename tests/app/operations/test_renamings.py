@@ -13,7 +13,7 @@ from resolvers.pages.lifecycle import create_page
 from tests.app.clients.rest_client import RestClient, status_and_code
 from tests.app.service import Service
 from tests.waiting import within
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 LEFT = "query($id: ID!) { node(id: $id) { ... on WikiPage { pagesToRewrite } } }"
 RENAME = "mutation($input: RenameWikiPageInput!) { renameWikiPage(input: $input) { pagesRewritten pagesLeft } }"
@@ -51,7 +51,7 @@ async def test_a_page_is_renamed_with_the_links_to_it(rest: RestClient, wiki: Wi
     assert status_and_code(await rest.post("/pages/austin/rename", {"slug": "linking-1"})) == (409, "SLUG_TAKEN")
     assert status_and_code(await rest.post("/pages/austin/rename", {})) == (422, "BAD_USER_INPUT")
     assert status_and_code(await rest.post("/pages/nobody/rename", {"slug": "x"})) == (404, "NOT_FOUND")
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -71,7 +71,7 @@ async def test_a_client_that_renames_a_hub_sees_the_progress(
     assert shown.json()["data"]["node"] == {"pagesToRewrite": 0}
     for n in range(5):
         assert (await rest.get(f"/pages/linking-{n}")).json()["content"] == "[[Austin, Texas]]"
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 @pytest.mark.usefixtures("impatient")

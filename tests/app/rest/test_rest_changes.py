@@ -27,7 +27,7 @@ async def test_a_client_that_resumes_gets_the_changes_since_its_cursor(rest: Res
         "resume": resume["cursor"],
     }
     await rest.ask("DELETE", "/pages/a")
-    await delete_page(wiki.database, wiki.acting(Role.ADMIN).scope, pages[1]["id"])
+    await delete_page(wiki.database, wiki.with_role(Role.ADMIN).scope, pages[1]["id"])
     since = (await rest.get("/changes", params=resume)).json()["items"]
     changes = [(item["page_id"], item["state"], item["page"] and item["page"]["status"]) for item in since]
     assert changes == [(pages[0]["id"], "archived", "archived"), (pages[1]["id"], "deleted", None)]

@@ -16,7 +16,7 @@ from db.scope import Role
 from tests.app.clients.rest_client import RestClient, status_and_code
 from tests.app.service import Service, serving
 from tests.waiting import within
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki, check_derived_rows, close_wiki, open_wiki
 
 ZIP = {"content-type": "application/zip"}
 NOTES = {"A.md": "See [[B]].", "folder/B.md": "---\ntags: [x]\n---\nText.", "../out.md": "Out."}
@@ -44,7 +44,7 @@ async def test_a_zip_is_imported_as_pages_and_importing_it_again_changes_nothing
     assert (await rest.get("/pages/b")).json()["tags"] == ["x"]
     again = (await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)).json()
     assert (again["created"], again["changed"], again["unchanged"]) == (0, 0, 2)
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_importing_an_export_into_its_own_wiki_creates_no_page(rest: RestClient) -> None:
@@ -168,7 +168,7 @@ async def test_a_malicious_zip_is_reported_and_harms_nothing(rest: RestClient, w
     if answer.status_code == 200:
         assert answer.json()["errors"]
     assert {page["title"] for page in await wiki.rows("pages")} <= {"good"}
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_an_export_contains_page_history_on_request(rest: RestClient) -> None:

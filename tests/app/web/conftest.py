@@ -60,7 +60,9 @@ async def reader(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> AsyncItera
     source = (await add_source(wiki.database, wiki.scope, draft)).source_id
     given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 2, "line_end": 2}
     await cite_source(wiki.database, wiki.scope, **given)
-    writing = replace(wiki.acting(Role.MEMBER).scope, review=Review(terms=Terms("Seen today", ("daily_note:day-1",))))
+    writing = replace(
+        wiki.with_role(Role.MEMBER).scope, review=Review(terms=Terms("Seen today", ("daily_note:day-1",)))
+    )
     with pytest.raises(ReviewRequired) as review:
         await patch_section(wiki.database, writing, page["id"], section_slug="food", body="> Brisket, and *pie*.")
     async with serving(dsn, tmp_path) as signing:

@@ -35,7 +35,7 @@ LOADED = "document.readyState === 'complete' && !!window.cairn"
 @pytest.fixture
 async def service_url(reader: Reader, dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncIterator[str]:
     """The address of a service whose wiki has an authorised program, a failed job and a promoted name."""
-    admin = wiki.acting(Role.ADMIN).scope
+    admin = wiki.with_role(Role.ADMIN).scope
     request = AuthorizationRequest(
         Client("a program", "Kettle watcher"), ("wiki:read",), "http://127.0.0.1/mcp", CALLBACK, True, "challenge"
     )

@@ -45,8 +45,8 @@ async def filled(reader: Reader, dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncI
     await record_mention(wiki.database, wiki.scope, name="Old Mill", source_id=source, quote="The pool is cold.")
     claims = Claimed("The pool is cold.", "water"), Claimed("The pool is warm.", "water")
     await record_contradiction(wiki.database, wiki.scope, PageAddress(page), *claims)
-    await ask_for_compile(wiki.database, wiki.acting(Role.ADMIN).scope)
-    link = await share_page(wiki.database, wiki.acting(Role.ADMIN).scope, page)
+    await ask_for_compile(wiki.database, wiki.with_role(Role.ADMIN).scope)
+    link = await share_page(wiki.database, wiki.with_role(Role.ADMIN).scope, page)
     key = {"name": "sync", "role": "READER", "days": ""}
     async with serving(dsn, tmp_path) as service:
         async with signed_in(service, reader.token) as admin:

@@ -115,7 +115,7 @@ async def test_only_admins_create_and_withdraw_share_links(
 ) -> None:
     link = (await share_page(wiki.database, wiki.scope, page_id)).id
     for role in (Role.READER, Role.MEMBER):
-        scope = wiki.acting(role).scope
+        scope = wiki.with_role(role).scope
         with pytest.raises(Forbidden):
             await share_page(wiki.database, scope, page_id)
         with pytest.raises(Forbidden):

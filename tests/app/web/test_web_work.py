@@ -37,7 +37,7 @@ async def page_id(wiki: Wiki) -> UUID:
 
 @pytest.fixture
 def ada(wiki: Wiki) -> Scope:
-    return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
+    return replace(wiki.with_role(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
 
 
 @pytest.fixture

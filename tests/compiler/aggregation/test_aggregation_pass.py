@@ -245,7 +245,7 @@ async def test_sections_of_a_promoted_page_are_promoted_too(wiki: Wiki) -> None:
 async def test_admins_suppress_and_allow_the_promotion_of_a_section(wiki: Wiki) -> None:
     await compile_places(wiki, 10, tags=["park"])
     austin = (await pages_by_title(wiki))["Austin"]
-    member = wiki.acting(Role.MEMBER)
+    member = wiki.with_role(Role.MEMBER)
     with pytest.raises(CairnError, match="admin"):
         await suppress_promotion(wiki.database, member.scope, austin["id"], "activities")
     assert (await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities")).changed

@@ -32,7 +32,7 @@ from tests.compiler.scripted_compiler import (
     retain_texts,
     scripted_compiler,
 )
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 WORD = "Zyxglorb"
 
@@ -238,7 +238,7 @@ async def test_readers_members_and_services_cannot_forget_sources(wiki: Wiki) ->
     (source_id,) = await retain_texts(wiki, "page entity Momofuku\nFood.")
     for role in (Role.READER, Role.MEMBER, Role.SERVICE):
         with pytest.raises(Forbidden):
-            await forget_source(wiki.database, wiki.acting(role).scope, source_id)
+            await forget_source(wiki.database, wiki.with_role(role).scope, source_id)
     stranger = await wiki.neighbour(Role.MEMBER)
     with pytest.raises(NotFound):
         await forget_source(stranger.database, stranger.scope, source_id)
@@ -290,7 +290,7 @@ async def test_a_title_of_the_forgotten_source_is_replaced_by_another_name(wiki:
     assert [row["alias"] for row in await wiki.rows("aliases", "alias", page_id=house["id"])] == ["momo"], (
         "no other source names *Mo*"
     )
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_a_page_without_another_name_becomes_untitled(wiki: Wiki) -> None:

@@ -20,7 +20,7 @@ from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.killed.crashing_worker import run_worker
 from tests.compiler.scripted_compiler import ScriptedWriter, compile_all, scripted_compiler
 from tests.compiler.test_leaf_pass import word
-from tests.forked import forked
+from tests.forked import forked_process
 from tests.waiting import within
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -170,7 +170,7 @@ async def run_with_kills(
     chance, struck = random.Random(seed), 0
     await RUNS[trigger](wiki, seed)
     for _ in range(kills):
-        process = forked(run_worker, args=(wiki.database.dsn, 0.002))
+        process = forked_process(run_worker, args=(wiki.database.dsn, 0.002))
         process.start()
         async with within("no job was claimed"):
             while await wiki.connection.fetchval(OPEN) and not await wiki.connection.fetchval(RUNNING):

@@ -27,10 +27,10 @@ from resolvers.pages.lifecycle import create_page
 from tests.citus import with_database
 from tests.conftest import execute
 from tests.examples import examples, is_nightly
-from tests.forked import begin, end
+from tests.forked import start_command, stop_process
 from tests.recording_database import STATEMENT_TIMEOUT
 from tests.resolvers.archives.filled_tenant import FILE, fill_tenant, fill_wiki, filled_files
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki, check_derived_rows, close_wiki, open_wiki
 
 SECRET = b"a secret that signs tokens"
 FORGET_RESTORE = "DELETE FROM audit_events WHERE action = 'backup.restored'"
@@ -92,7 +92,7 @@ async def test_a_restored_database_equals_the_backed_up_one(
     assert await compare(empty_dsn, archive, ignore_progress) == []
     copy = await open_copy(empty_dsn, wiki)
     try:
-        await check(copy)
+        await check_derived_rows(copy)
         assert await filled_files(copy) == (FILE, FILE[::-1])
         assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
         histories = [
@@ -336,11 +336,11 @@ async def run(
     command: list[str], settings: dict[str, str], log: Path, is_over: Callable[[], Awaitable[bool]] = never
 ) -> int:
     """Run a command and kill it once `is_over` holds. Return 1 if it was killed, and 0 if it ended successfully."""
-    begun = begin(command, settings, log)
+    begun = start_command(command, settings, log)
     try:
         while begun.is_alive() and not await is_over():
             await asyncio.sleep(0.005)
     finally:
-        code = end(begun)
+        code = stop_process(begun)
     assert code in (0, -9), log.read_text()
     return int(code < 0)

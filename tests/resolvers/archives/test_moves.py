@@ -21,7 +21,7 @@ from tests.conftest import execute
 from tests.forked import Command
 from tests.resolvers.archives.filled_tenant import FILE, fill_tenant, fill_wiki, filled_files
 from tests.resolvers.archives.test_backups import count, ignore_progress, open_copy
-from tests.wiki import Wiki, check, close_wiki, open_wiki
+from tests.wiki import Wiki, check_derived_rows, close_wiki, open_wiki
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +55,8 @@ async def test_a_tenant_is_imported_unchanged_and_other_tenants_stay(
     assert (done.is_new, done.rows) == (True, manifest.rows)
     copy = await open_copy(other_dsn, wiki)
     try:
-        await check(copy)
-        await check(resident)
+        await check_derived_rows(copy)
+        await check_derived_rows(resident)
         assert await filled_files(copy) == (FILE, FILE[::-1])
         assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
         assert await count(other_dsn, "pages") == 7

@@ -82,7 +82,7 @@ async def test_insights_become_themes(wiki: Wiki, tmp_path: Path) -> None:
 async def test_memories_are_proposed_where_writes_are_reviewed(wiki: Wiki, memory: Path) -> None:
     rule = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
     await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=[rule]))
-    done = await migrate_typed_memories(wiki.database, wiki.acting(Role.MEMBER).scope, memory)
+    done = await migrate_typed_memories(wiki.database, wiki.with_role(Role.MEMBER).scope, memory)
     assert (done.pages, len(done.proposed)) == ([], 4)
     assert await wiki.rows("pages") == []
     assert len(await wiki.rows("proposals", status="open")) == 4

@@ -114,9 +114,9 @@ async def test_an_unsafe_attachment_path_is_refused(wiki: Wiki, tmp_path: Path, 
 async def test_attachments_are_refused_where_writes_are_reviewed(wiki: Wiki, tmp_path: Path) -> None:
     await import_files(wiki, tmp_path / "vault", VAULT)
     rules = [PolicyRule(WriterRole.MEMBER, Policy.REVIEW)]
-    await update_wiki_settings(wiki.database, wiki.acting(Role.ADMIN).scope, WikiSettings(write_policy=rules))
+    await update_wiki_settings(wiki.database, wiki.with_role(Role.ADMIN).scope, WikiSettings(write_policy=rules))
     (tmp_path / "vault/Map.png").write_bytes(PNG)
-    result = await run_import(wiki.acting(Role.MEMBER), tmp_path / "vault")
+    result = await run_import(wiki.with_role(Role.MEMBER), tmp_path / "vault")
     assert (result.attachments, [(warning.path, warning.code) for warning in result.warnings]) == (
         0,
         [("Map.png", "FORBIDDEN")],
@@ -127,7 +127,7 @@ async def test_attachments_are_refused_where_writes_are_reviewed(wiki: Wiki, tmp
 async def test_other_wikis_do_not_see_attachments(wiki: Wiki, tmp_path: Path) -> None:
     await import_files(wiki, tmp_path / "vault", VAULT)
     stranger = await wiki.neighbour()
-    there = stranger.acting(Role.MEMBER).scope.in_owner(wiki.scope.owner_id)
+    there = stranger.with_role(Role.MEMBER).scope.in_owner(wiki.scope.owner_id)
     with pytest.raises(NotFound):
         await read_attachment(wiki.database, there, "Map.png")
     with pytest.raises(NotFound):

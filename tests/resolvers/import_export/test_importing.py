@@ -313,7 +313,7 @@ async def test_a_path_without_notes_is_an_error(wiki: Wiki, tmp_path: Path) -> N
 async def test_readers_cannot_import_notes(wiki: Wiki, tmp_path: Path) -> None:
     write_files(tmp_path, {"a.md": "A."})
     with pytest.raises(Forbidden):
-        await run_import(wiki.acting(Role.READER), tmp_path)
+        await run_import(wiki.with_role(Role.READER), tmp_path)
     assert await wiki.rows("pages") == []
 
 

@@ -107,4 +107,6 @@ async def test_a_source_that_cannot_be_stored_is_reported_even_if_its_text_exist
 async def test_a_caller_who_may_not_write_does_not_learn_which_sources_exist(wiki: Wiki) -> None:
     await wiki.add_source(ref="a.md", content="One.")
     with pytest.raises(Forbidden):
-        await find_stored(wiki.database, wiki.acting(Role.READER).scope, {0: SourceDraft("document", "a.md", "One.")})
+        await find_stored(
+            wiki.database, wiki.with_role(Role.READER).scope, {0: SourceDraft("document", "a.md", "One.")}
+        )

@@ -19,10 +19,10 @@ from resolvers.pages.aliases import add_alias
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.sources.sources import cite_source
-from tests.growth import assert_grows_like_the_text
+from tests.growth import assert_linear_time
 from tests.recording_database import recording_database
 from tests.resolvers.import_export.vaults import import_counts, import_files, run_import
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 NOTES = {
     "trip.md": "---\nrelated: [Barton Springs]\nparent: Austin\n---\n\nA trip.\n",
@@ -116,7 +116,7 @@ async def test_relations_resolve_when_the_missing_page_appears(wiki: Wiki, tmp_p
     assert (await former_slugs(wiki))["old-trip"] == f"{named}newest-trip"
     assert await wiki.rows("redirects", "slug") == []
     assert (await run_import(wiki, tmp_path / "first")).warnings == ()
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_chained_redirects_resolve_when_their_target_is_created(wiki: Wiki, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ async def test_chained_redirects_resolve_when_their_target_is_created(wiki: Wiki
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "C"))
     assert await former_slugs(wiki) == {"a": "c", "b": "c", "d": "c"}
     assert await wiki.rows("redirects", "slug") == []
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_files_that_name_each_other_as_parents_make_no_cycle(wiki: Wiki, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ async def test_files_that_name_each_other_as_parents_make_no_cycle(wiki: Wiki, t
         await import_files(wiki, tmp_path / name, {f"{name}.md": f"---\nparent: {parent}\n---\n\nText.\n"})
     _, parents = await relations(wiki)
     assert sorted(parents.items()) == [("a", "b"), ("b", "c"), ("c", None)]
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_a_relation_to_a_deleted_page_resolves_to_a_new_page(wiki: Wiki, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ async def test_a_relation_to_a_deleted_page_resolves_to_a_new_page(wiki: Wiki, t
     found, parents = await relations(wiki)
     assert found == {("trip", "barton-springs"): {"import"}}
     assert parents["trip"] == "austin"
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_a_relation_of_a_hidden_page_resolves_to_the_page_of_somebody_who_does_not_see_it(
@@ -225,7 +225,7 @@ def test_missing_citations_are_found_in_linear_time(section: str | None) -> None
         marks = tuple(CitationMark(f"doc-{n}", "document", section) for n in range(size))
         return replace(from_markdown("a", "Text. " * size), sources=marks)
 
-    assert_grows_like_the_text(note, ids.uncited, 4_000)
+    assert_linear_time(note, ids.uncited, 4_000)
 
 
 async def test_an_import_does_not_write_existing_citations_again(wiki: Wiki, dsn: str, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from resolvers.sources.blobs import read_original
 from resolvers.sources.sources import SourceDraft, SourceForgotten, add_source, forget_source
 from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.scripted_compiler import compile_all
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 NOTE = b"""# Event sourcing\r
 \r
@@ -61,7 +61,7 @@ async def test_an_ingested_file_is_stored_unchanged_and_cited_by_a_page(wiki: Wi
     assert "We keep every change as an event." in page["body_md"]
     cited = await wiki.rows("section_sources", page_id=done.page_id)
     assert {(row["source_id"], row["line_start"]) for row in cited} >= {(done.source_id, 3)}
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_ingesting_the_same_bytes_again_changes_nothing(wiki: Wiki) -> None:
@@ -192,7 +192,7 @@ async def test_a_forgotten_file_is_removed_from_pages_history_and_proposals(wiki
     await forget_source(wiki.database, wiki.scope, first.source_id)
     await compile_all(wiki)
     assert await found_in(wiki, "zyxglorb") == set()
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_forgetting_a_source_keeps_bytes_that_another_source_shares(wiki: Wiki) -> None:

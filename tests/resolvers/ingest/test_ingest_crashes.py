@@ -10,9 +10,9 @@ import pytest
 from hypothesis import settings
 
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
-from tests.forked import end, forked
+from tests.forked import forked_process, stop_process
 from tests.resolvers.ingest.ingest_process import ingest_files, note_bytes, run_ingest
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 KILLS = 15
 FILES = 400
@@ -29,16 +29,16 @@ async def test_acknowledged_ingests_survive_kills_and_none_is_partial(
     log.touch()
     where = (dsn, str(wiki.scope.tenant_id), str(wiki.scope.owner_id), str(log))
     while killed < KILLS and (done := len(acknowledged(log))) < FILES:
-        process = forked(run_ingest, args=(*where, done, FILES))
+        process = forked_process(run_ingest, args=(*where, done, FILES))
         process.start()
         until = done + chance.randrange(1, 10)
         while process.is_alive() and len(acknowledged(log)) < until:
             await asyncio.sleep(0.002)
         await asyncio.sleep(chance.random() * 0.05)
-        killed += end(process) < 0
+        killed += stop_process(process) < 0
         await check_whole(wiki, log, policy)
     assert killed >= KILLS // 2
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 def acknowledged(log: Path) -> list[tuple[int, str, str]]:
@@ -79,4 +79,4 @@ async def test_each_of_many_ingests_adds_a_version(wiki: Wiki, dsn: str, tmp_pat
     await check_whole(wiki, log, Policy.OPEN)
     assert len(await wiki.rows("sources")) == MANY
     assert len(await wiki.rows("pages")) == 40
-    await check(wiki)
+    await check_derived_rows(wiki)

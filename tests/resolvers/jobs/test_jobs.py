@@ -188,7 +188,7 @@ async def test_a_cancelled_job_is_lost_for_its_worker(wiki: Wiki) -> None:
 
 async def test_only_admins_request_and_cancel_compiles(wiki: Wiki) -> None:
     job_id = await ask_for_compile(wiki.database, wiki.scope)
-    service = wiki.acting(Role.SERVICE)
+    service = wiki.with_role(Role.SERVICE)
     with pytest.raises(Forbidden):
         await ask_for_compile(wiki.database, service.scope)
     with pytest.raises(Forbidden):
@@ -227,7 +227,7 @@ async def test_concurrent_workers_run_each_job_once_and_one_per_wiki(dsn: str, w
 
 
 async def test_a_manually_retried_job_has_all_its_attempts_again(wiki: Wiki) -> None:
-    admin = wiki.acting(Role.ADMIN).scope
+    admin = wiki.with_role(Role.ADMIN).scope
     first = await enqueue_job(wiki, 7)
     job = await claim(wiki.database, "w")
     assert job
@@ -252,7 +252,7 @@ async def test_old_jobs_are_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.Mo
     for number in range(5):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {number}"))
     cancelled, waiting = await enqueue_job(wiki, 7), await enqueue_job(wiki, 8)
-    await cancel(wiki.database, wiki.acting(Role.ADMIN).scope, cancelled)
+    await cancel(wiki.database, wiki.with_role(Role.ADMIN).scope, cancelled)
     await RetentionCheck(1, 60).run_if_due(wiki.database)
     assert (len(await wiki.rows("activity")), len(await wiki.rows("compile_jobs"))) == (5, 2)
     now = retention.find_moment

@@ -89,4 +89,4 @@ async def test_reasons_that_are_not_kinds_cannot_be_dropped(wiki: Wiki, kind: st
 
 async def test_only_admins_may_drop_a_link_kind(wiki: Wiki) -> None:
     with pytest.raises(Forbidden):
-        await drop_link_kind(wiki.database, wiki.acting(Role.SERVICE).scope, "co_mention:*", dry_run=True)
+        await drop_link_kind(wiki.database, wiki.with_role(Role.SERVICE).scope, "co_mention:*", dry_run=True)

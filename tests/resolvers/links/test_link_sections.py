@@ -6,7 +6,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.link_places import place_links
 from resolvers.pages.sections import patch_section, remove_section
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 BODY = (
     "See [[Pool]].\n\n## Water\n\nThe [[pool]] and [[Lake]].\n\n## Food\n\n"
@@ -27,7 +27,7 @@ async def create(wiki: Wiki) -> UUID:
 async def test_a_link_stores_the_sections_that_contain_the_link_in_order(wiki: Wiki) -> None:
     page_id = await create(wiki)
     assert await places(wiki, page_id) == {"pool": ["overview", "water"], "lake": ["water", "the_lake"]}
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_the_sections_of_a_link_follow_changes_of_the_text(wiki: Wiki) -> None:
@@ -38,7 +38,7 @@ async def test_the_sections_of_a_link_follow_changes_of_the_text(wiki: Wiki) -> 
     assert await places(wiki, page_id) == {"pool": ["overview"], "lake": ["food", "the_lake"]}
     await update_page(wiki.database, wiki.scope, page_id, body="## Last\n\n[[Lake]]")
     assert await places(wiki, page_id) == {"lake": ["last"]}
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_a_worker_stores_the_sections_of_older_links(wiki: Wiki) -> None:
@@ -54,7 +54,7 @@ async def test_a_worker_stores_the_sections_of_older_links(wiki: Wiki) -> None:
     assert await wiki.rows("link_targets", "from_page_id, target") == before
     assert await place_links(wiki.database, wiki.scope.tenant_id) == 0
     assert (await wiki.page(page_id))["version"] == 1
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_a_link_missing_from_the_text_is_processed_once(wiki: Wiki) -> None:

@@ -147,6 +147,6 @@ async def test_a_link_requires_two_pages_of_one_wiki(wiki: Wiki) -> None:
     for page_id, refusal in ((own, BadInput), (foreign, BadInput), (new_id(), NotFound)):
         with pytest.raises(refusal):
             await link_pages(wiki.database, wiki.scope, own, page_id)
-    member = wiki.acting(Role.MEMBER)
+    member = wiki.with_role(Role.MEMBER)
     with pytest.raises(NotFound):
         await link_pages(member.database, member.scope, own, foreign)

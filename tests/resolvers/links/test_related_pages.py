@@ -11,7 +11,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import SharedSlug, locate_slug
 from resolvers.pages.lifecycle import archive_page, create_page, unarchive_page, update_page
 from resolvers.pages.upsert import upsert_page
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 
 async def create(wiki: Wiki, title: str, type: str = "topic", **more: Any) -> UUID:
@@ -24,7 +24,7 @@ async def test_related_pages_are_linked_with_the_reason_related(wiki: Wiki) -> N
     zilker = await create(wiki, "Zilker", body="In [[Austin]].", related=["austin", "topic/austin"])
     assert await wiki.references() == {(zilker, austin): {"text", "related"}}
     assert (await wiki.page(austin))["hubness_score"] == 1
-    await check(wiki)
+    await check_derived_rows(wiki)
 
 
 async def test_repeating_a_relation_changes_nothing(wiki: Wiki) -> None:

@@ -104,7 +104,7 @@ async def test_a_page_is_addressed_by_id_or_by_type_and_slug(wiki: Wiki, page: P
 
 async def test_edits_from_another_wiki_or_by_readers_are_refused(wiki: Wiki, page: PageAddress) -> None:
     other = await wiki.neighbour(Role.MEMBER)
-    here, reader = PageAddress(type="entity", slug="harbour-coffee"), wiki.acting(Role.READER)
+    here, reader = PageAddress(type="entity", slug="harbour-coffee"), wiki.with_role(Role.READER)
     for scope, address in ((other.scope, page), (other.scope, here), (other.scope.in_owner(wiki.scope.owner_id), here)):
         with pytest.raises(NotFound):
             await edit_page(wiki.database, scope, address, old_text="2019", new_text="x")

@@ -21,7 +21,7 @@ from resolvers.search.search import search
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.transactions.transaction import writing
-from tests.loop_thread import heartbeat
+from tests.loop_holds import heartbeat
 from tests.wiki import Wiki
 
 MEGABYTE = 1_000_000

@@ -43,7 +43,7 @@ async def test_the_owner_of_a_page_is_looked_up_once(wiki: Wiki, listener: Recor
 async def test_a_page_that_was_deleted_after_the_lookup_is_not_found(wiki: Wiki) -> None:
     page_id, other = await create(wiki, "Austin"), await create(wiki, "Texas")
     await archive_page(wiki.database, wiki.scope, page_id)
-    await delete_page(wiki.database, wiki.acting(Role.ADMIN).scope, page_id)
+    await delete_page(wiki.database, wiki.with_role(Role.ADMIN).scope, page_id)
     for write in (
         archive_page(wiki.database, wiki.scope, page_id),
         link_pages(wiki.database, wiki.scope, page_id, other),

@@ -306,7 +306,7 @@ async def test_a_link_to_a_deleted_page_resolves_to_another_of_its_slug(wiki: Wi
 
 
 async def test_pages_of_other_wikis_are_refused_like_unknown_pages(wiki: Wiki) -> None:
-    stranger = (await wiki.neighbour()).acting(Role.MEMBER)
+    stranger = (await wiki.neighbour()).with_role(Role.MEMBER)
     page_id = await create(wiki, "Austin")
     messages = set()
     for target in (page_id, new_id()):
@@ -320,7 +320,7 @@ async def test_pages_of_other_wikis_are_refused_like_unknown_pages(wiki: Wiki) -
 
 async def test_members_may_not_delete(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin")
-    member = wiki.acting(Role.MEMBER)
+    member = wiki.with_role(Role.MEMBER)
     await update_page(member.database, member.scope, page_id, title="Bat City")
     for write in (delete_page(member.database, member.scope, page_id), archive_scope(member.database, member.scope)):
         with pytest.raises(Forbidden):
@@ -328,7 +328,7 @@ async def test_members_may_not_delete(wiki: Wiki) -> None:
 
 
 async def test_readers_may_not_write(wiki: Wiki) -> None:
-    reader = wiki.acting(Role.READER)
+    reader = wiki.with_role(Role.READER)
     with pytest.raises(Forbidden):
         await create(reader, "Austin")
 

@@ -18,7 +18,7 @@ from resolvers.pages.renaming import rename_page
 from resolvers.pages.sections import patch_section
 from resolvers.pages.upsert import upsert_page
 from tests.postgres_proxy import Proxy
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 STATEMENTS_MAX = 12
 MOST_WITH_OTHERS = 36
@@ -113,7 +113,7 @@ async def counted(trips: Trips, wiki: Wiki, work: Callable[[Trips], Awaitable[ob
     before = trips.proxy.trips
     await work(trips)
     cold = trips.proxy.trips - before
-    await check(wiki)
+    await check_derived_rows(wiki)
     other = await wiki.neighbour()
     page_id, linked_id = await fill(other)
     before = trips.proxy.trips

@@ -11,7 +11,7 @@ from resolvers.import_export.files import export_folder
 from resolvers.pages.transferring import AttachmentTaken, transfer_page
 from resolvers.sources.attachments import find_attachments, read_attachment
 from tests.resolvers.import_export.vaults import import_files, pages_by_path
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 VAULT: dict[str, str | bytes] = {
     ".obsidian/app.json": "{}",
@@ -59,9 +59,9 @@ async def test_a_transfer_copies_only_the_attachments_that_the_page_shows(
     assert {path: (tmp_path / "out" / path).read_bytes() for path in SHOWN} == {path: VAULT[path] for path in SHOWN}
     assert len(await wiki.rows("attachments", "path")) == 4
     with pytest.raises(NotFound):
-        await read_attachment(team.database, team.acting(Role.MEMBER).scope, "Map.png")
+        await read_attachment(team.database, team.with_role(Role.MEMBER).scope, "Map.png")
     for space in (wiki, team):
-        await check(space)
+        await check_derived_rows(space)
 
 
 async def test_a_transfer_is_refused_when_another_file_has_the_attachment_path(

@@ -93,7 +93,7 @@ async def test_a_write_times_out_on_a_lock_held_by_another_process(wiki: Wiki, d
 
 async def test_unauthorised_writes_fail_without_waiting_for_the_lock(wiki: Wiki) -> None:
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))).page_id
-    stranger = (await wiki.neighbour()).acting(Role.MEMBER).scope
+    stranger = (await wiki.neighbour()).with_role(Role.MEMBER).scope
     async with writing(wiki.database, wiki.scope), asyncio.timeout(30):
         with pytest.raises(NotFound, match="no such wiki"):
             await create_page(wiki.database, stranger.in_owner(wiki.scope.owner_id), PageDraft("topic", "A"))

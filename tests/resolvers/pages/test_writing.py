@@ -208,7 +208,7 @@ def test_constraint_names_of_citus_shards_are_recognised() -> None:
 async def test_no_caller_writes_across_tenants_or_without_a_grant(wiki: Wiki) -> None:
     page_id = await create(wiki, "Austin", "Text.")
     source = await add_source(wiki.database, wiki.scope, SourceDraft("url", "r", "c"))
-    stranger = (await wiki.neighbour()).acting(Role.MEMBER)
+    stranger = (await wiki.neighbour()).with_role(Role.MEMBER)
     here = (stranger.database, stranger.scope)
     writes = [
         update_page(*here, page_id, title="x"),

@@ -53,7 +53,7 @@ async def page_id(wiki: Wiki) -> UUID:
 @pytest.fixture
 def ada(wiki: Wiki) -> Scope:
     """A member of the wiki whose writes are reviewed."""
-    return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
+    return replace(wiki.with_role(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
 
 
 async def proposal_id_of(write: object) -> UUID:
@@ -205,7 +205,7 @@ async def test_only_admins_of_the_wiki_accept_and_only_authors_withdraw(wiki: Wi
     with pytest.raises(BadInput, match="Only its author"):
         await withdraw_proposal(wiki.database, wiki.scope, proposal_id)
     with pytest.raises(Forbidden):
-        await accept_proposal(wiki.database, wiki.acting(Role.READER).scope, proposal_id)
+        await accept_proposal(wiki.database, wiki.with_role(Role.READER).scope, proposal_id)
     with pytest.raises(NotFound):
         await accept_proposal(wiki.database, (await wiki.neighbour(Role.MEMBER)).scope, proposal_id)
     await decline_proposal(wiki.database, wiki.scope, proposal_id, "No.")

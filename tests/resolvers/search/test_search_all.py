@@ -46,7 +46,7 @@ async def found(wiki: Wiki, text: str, **given: Any) -> SearchAllResult:
 
 @pytest.fixture
 async def member(wiki: Wiki) -> Wiki:
-    return wiki.acting(Role.MEMBER)
+    return wiki.with_role(Role.MEMBER)
 
 
 async def space(wiki: Wiki, slug: str, *, readable: bool, kind: str = "shared") -> Wiki:

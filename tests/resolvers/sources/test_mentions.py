@@ -128,7 +128,7 @@ async def test_bad_input_names_the_argument(wiki: Wiki, argument: str, value: st
 
 
 async def test_a_source_or_mention_of_another_wiki_is_unknown(wiki: Wiki) -> None:
-    stranger = (await wiki.neighbour()).acting(Role.MEMBER)
+    stranger = (await wiki.neighbour()).with_role(Role.MEMBER)
     (source_id,) = await sources(wiki, 1)
     seen = await record_mention(wiki.database, wiki.scope, name="João", source_id=source_id)
     with pytest.raises(NotFound):

@@ -18,7 +18,7 @@ from resolvers.proposals.gate import Policy
 from resolvers.sync.folder import KEPT
 from resolvers.sync.syncing import sync_folder
 from tests.connections import IDLE
-from tests.forked import forked
+from tests.forked import forked_process
 from tests.resolvers.sync.killable_sync import sync_until
 from tests.resolvers.sync.synced_pair import QUIET, ReviewedPair, SyncedPair
 from tests.resolvers.sync.test_reviewed_syncs import set_policy
@@ -44,7 +44,7 @@ async def test_a_sync_killed_at_any_step_loses_no_text(wiki: Wiki, dsn: str, tmp
         await synced.run_random_operations(OPERATIONS)
         seen = await synced.all_marks()
         given = dsn, wiki.scope, str(synced.root), random.randrange(1, 150), QUIET
-        process = forked(sync_until, args=given)
+        process = forked_process(sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)
@@ -61,7 +61,7 @@ async def test_a_reviewed_sync_killed_at_any_step_loses_no_edit(wiki: Wiki, dsn:
     """No edit is proposed twice, and once all proposals are decided both sides are equal."""
     random = Random(11)
     await set_policy(wiki, Policy.REVIEW)
-    folder = wiki.acting(Role.MEMBER)
+    folder = wiki.with_role(Role.MEMBER)
     synced = ReviewedPair(wiki, tmp_path / "vault", random, folder.scope)
     killed = 0
     for _ in range(KILLS // 2):
@@ -69,7 +69,7 @@ async def test_a_reviewed_sync_killed_at_any_step_loses_no_edit(wiki: Wiki, dsn:
         seen = await synced.all_marks()
         known = {row["id"] for row in await wiki.rows("proposals")}
         given = dsn, folder.scope, str(synced.root), random.randrange(1, 120), QUIET
-        process = forked(sync_until, args=given)
+        process = forked_process(sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)

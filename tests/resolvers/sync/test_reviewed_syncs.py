@@ -22,7 +22,7 @@ from tests.wiki import Wiki
 async def folder(wiki: Wiki) -> Wiki:
     """The wiki as seen by the credential of the folder: a member whose writes are reviewed by the admin."""
     await set_policy(wiki, Policy.REVIEW)
-    return replace(wiki, scope=replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.SERVICE, "laptop")))
+    return replace(wiki, scope=replace(wiki.with_role(Role.MEMBER).scope, actor=Actor(ActorKind.SERVICE, "laptop")))
 
 
 async def set_policy(wiki: Wiki, policy: Policy, page_type: str | None = None) -> None:

@@ -147,7 +147,7 @@ async def test_a_one_way_sync_leaves_the_other_side_alone(wiki: Wiki, tmp_path: 
     pushed = await sync(wiki, tmp_path, direction=Direction.PUSH)
     assert (sync_actions(pushed), pushed.waiting) == ([("push", "B.md")], 1)
     write_note(tmp_path, "B.md", "Here again.\n")
-    reader = wiki.acting(Role.READER)
+    reader = wiki.with_role(Role.READER)
     with pytest.raises(Forbidden):
         await sync(reader, tmp_path)
     pulled = await sync(reader, tmp_path, direction=Direction.PULL)

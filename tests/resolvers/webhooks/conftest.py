@@ -31,4 +31,4 @@ async def page_id(wiki: Wiki) -> UUID:
 @pytest.fixture
 def ada(wiki: Wiki) -> Scope:
     """A member of the wiki whose writes are reviewed."""
-    return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
+    return replace(wiki.with_role(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))

@@ -12,7 +12,7 @@ from db.ids import new_id
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
-from tests.forked import forked
+from tests.forked import forked_process
 from tests.resolvers.webhooks.processes import run_receiver, run_sender
 from tests.wiki import Wiki
 
@@ -29,7 +29,7 @@ class Killed:
         self.process = self.started()
 
     def started(self) -> Any:
-        process = forked(self.run, args=self.arguments, daemon=True)
+        process = forked_process(self.run, args=self.arguments, daemon=True)
         process.start()
         return process
 

@@ -307,7 +307,7 @@ async def test_erasing_an_author_removes_their_id_from_queued_events(
     """The author has proposed a change in another owner's wiki."""
     await add_webhook(wiki, receiver, kinds=EVENTS)
     person = (await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "ada", "Ada")).id
-    author = replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.USER, str(person)))
+    author = replace(wiki.with_role(Role.MEMBER).scope, actor=Actor(ActorKind.USER, str(person)))
     await propose_edit(wiki, author, page_id)
     assert (await wiki.row("webhook_deliveries"))["author_id"] == str(person)
     await erase_owner(dsn, str(wiki.scope.tenant_id), str(person), "operator:test", dry_run=False)

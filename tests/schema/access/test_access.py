@@ -16,9 +16,9 @@ from db.tables import metadata
 from schema.root import GRAPHQL
 from selection import Engine
 from tests.schema.executing import RecordingContext, execute_document
-from tests.schema.minimal import UNKNOWN, Wiki, call
+from tests.schema.minimal_calls import UNKNOWN, Wiki, minimal_call
 from tests.schema.reference.rows import Rows
-from tests.schema.world import CALLERS, Row, World, caller, make_world, read_back, store
+from tests.schema.world import CALLERS, Row, World, caller_scope, make_world, read_back, store
 
 QUERIES: dict[str, Any] = GRAPHQL.query_type.fields if GRAPHQL.query_type else {}
 COMPILER_MUTATIONS = {"compileWikiNow", "resetWikiCursor", "bootstrapJournalImport"}
@@ -36,10 +36,10 @@ REFUSED = {"NOT_FOUND", "FORBIDDEN"}
 TENANTS, STRANGERS = [(2, "alice"), (2, "space")], [(2, "alice"), (1, "eve")]
 # Who asks, and whose ids it uses: services and admins have their whole tenant, and no other.
 ATTACKS = [
-    (caller(1, "alice", Role.READER), STRANGERS),
-    (caller(1, "alice", Role.MEMBER), STRANGERS),
-    (caller(1, "alice", Role.SERVICE), TENANTS),
-    (caller(1, "alice", Role.ADMIN), TENANTS),
+    (caller_scope(1, "alice", Role.READER), STRANGERS),
+    (caller_scope(1, "alice", Role.MEMBER), STRANGERS),
+    (caller_scope(1, "alice", Role.SERVICE), TENANTS),
+    (caller_scope(1, "alice", Role.ADMIN), TENANTS),
 ]
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -91,7 +91,7 @@ async def test_reads_with_an_own_id_answer_other_than_with_an_unknown_id(
     walker: Engine, database: Database, world: World, name: str
 ) -> None:
     """Otherwise equal answers for foreign and unknown ids would prove nothing."""
-    wiki, scope = Wiki(world, 2, "alice"), caller(2, "alice", Role.ADMIN)
+    wiki, scope = Wiki(world, 2, "alice"), caller_scope(2, "alice", Role.ADMIN)
     given = wiki.arguments(QUERIES[name])
     for argument in id_fields(QUERIES[name].args):
         unknown = await answer(walker, database, scope, name, given, argument, UNKNOWN)
@@ -106,7 +106,7 @@ async def answer(
     field = QUERIES[name]
     variables = given | {argument: with_id(argument, field.args[argument].type, id)}
     depth = 0 if "id" in getattr(get_named_type(field.type), "fields", ()) else 1
-    document = call("query", name, field, variables, depth)
+    document = minimal_call("query", name, field, variables, depth)
     return await execute_document(walker, RecordingContext(database, scope, 10**9), document, **variables)
 
 
@@ -128,7 +128,7 @@ async def test_reads_contain_no_id_of_an_unreadable_wiki(
     for name, field in QUERIES.items():
         given = own.arguments(field) | ({"tenantId": str(scope.tenant_id)} if "tenantId" in field.args else {})
         found = await execute_document(
-            walker, RecordingContext(database, scope, 10**9), call("query", name, field, given), **given
+            walker, RecordingContext(database, scope, 10**9), minimal_call("query", name, field, given), **given
         )
         assert "errors" not in found or codes(found) == {"FORBIDDEN"}, (name, found)
         assert not hidden & set(ID.findall(str(found))), name
@@ -142,10 +142,10 @@ def owners_of(row: Row) -> list[UUID]:
 @pytest.mark.parametrize(
     ("scope", "roles"),
     [
-        (caller(1, "alice", Role.MEMBER), {"alice": "MEMBER", "space": "READER"}),
-        (caller(1, "bot", Role.MEMBER), {"alice": "ADMIN", "bot": "MEMBER", "space": "MEMBER"}),
-        (caller(1, "bot", Role.READER), dict.fromkeys(("alice", "bot", "space"), "READER")),
-        (caller(1, "new", Role.ADMIN), dict.fromkeys(("alice", "bot", "eve", "new", "space"), "ADMIN")),
+        (caller_scope(1, "alice", Role.MEMBER), {"alice": "MEMBER", "space": "READER"}),
+        (caller_scope(1, "bot", Role.MEMBER), {"alice": "ADMIN", "bot": "MEMBER", "space": "MEMBER"}),
+        (caller_scope(1, "bot", Role.READER), dict.fromkeys(("alice", "bot", "space"), "READER")),
+        (caller_scope(1, "new", Role.ADMIN), dict.fromkeys(("alice", "bot", "eve", "new", "space"), "ADMIN")),
     ],
 )
 async def test_granted_roles_are_capped_by_the_role_of_the_credential(
@@ -211,7 +211,7 @@ async def test_readers_cannot_write(
         wiki = Wiki(world, 1, owner)
         type_ = get_named_type(MUTATIONS[name].args["input"].type)
         place = {"ownerId": wiki.ids("ownerId")[0]} if "ownerId" in type_.fields else {}
-        found = await write(walker, database, caller(1, "alice", role), name, wiki.input(type_) | place)
+        found = await write(walker, database, caller_scope(1, "alice", role), name, wiki.input(type_) | place)
         assert codes(found) == {"FORBIDDEN"}, (role, found)
     assert await state_of_tables(connection) == untouched
 
@@ -228,7 +228,7 @@ async def test_admins_may_do_every_write_in_their_wiki(dsn: str, walker: Engine)
             if name in OF_NO_WIKI:
                 continue
             input = wiki.input(get_named_type(MUTATIONS[name].args["input"].type), number % (len(wiki.pages) - 1))
-            found = await write(walker, database, caller(1, "alice", Role.ADMIN), name, input)
+            found = await write(walker, database, caller_scope(1, "alice", Role.ADMIN), name, input)
             assert not codes(found) & REFUSED, (name, found)
     finally:
         await database.close()
@@ -236,7 +236,10 @@ async def test_admins_may_do_every_write_in_their_wiki(dsn: str, walker: Engine)
 
 async def write(walker: Engine, database: Database, scope: Scope, name: str, input: dict[str, Any]) -> dict[str, Any]:
     return await execute_document(
-        walker, RecordingContext(database, scope), call("mutation", name, MUTATIONS[name], ["input"]), input=input
+        walker,
+        RecordingContext(database, scope),
+        minimal_call("mutation", name, MUTATIONS[name], ["input"]),
+        input=input,
     )
 
 

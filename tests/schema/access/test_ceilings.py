@@ -69,7 +69,7 @@ async def test_a_member_without_grants_skips_the_rules_from_its_second_read(
     wiki: Wiki, listener: RecordingDatabase, document: str
 ) -> None:
     await with_levels(wiki)
-    member = wiki.acting(Role.MEMBER).scope
+    member = wiki.with_role(Role.MEMBER).scope
     own = {"Public", "Internal", "Confidential", "Secret"}
     first, *later = [await read(listener, member, wiki, document) for _ in range(3)]
     assert first.titles == own
@@ -80,7 +80,7 @@ async def test_the_first_search_of_a_member_after_a_read_skips_the_rules(
     wiki: Wiki, listener: RecordingDatabase
 ) -> None:
     await with_levels(wiki)
-    member = wiki.acting(Role.MEMBER).scope
+    member = wiki.with_role(Role.MEMBER).scope
     await read(listener, member, wiki)
     everything = {"Public", "Internal", "Confidential", "Secret"}
     assert await read(listener, member, wiki, SEARCH) == Reads(everything, 2, is_restricted=False)
@@ -88,7 +88,7 @@ async def test_the_first_search_of_a_member_after_a_read_skips_the_rules(
 
 async def test_a_search_does_not_find_a_page_that_has_become_secret(wiki: Wiki, listener: RecordingDatabase) -> None:
     """The statement that interprets the query and the one that answers it each find that a page is hidden now."""
-    reader = wiki.acting(Role.READER).scope
+    reader = wiki.with_role(Role.READER).scope
     for title in ("Harbour", "Pier"):
         page = await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body="By the harbour."))
     for _ in range(2):
@@ -130,7 +130,7 @@ async def test_a_changed_grant_applies_its_ceiling_from_the_next_read(wiki: Wiki
 
 async def test_readers_are_held_to_the_ceiling_of_their_own_wiki(wiki: Wiki, listener: RecordingDatabase) -> None:
     await with_levels(wiki)
-    reader = wiki.acting(Role.READER).scope
+    reader = wiki.with_role(Role.READER).scope
     assert [await read(listener, reader, wiki) for _ in range(2)] == [Reads({"Public", "Internal"}, 1, True)] * 2
     own = (reader.tenant_id, reader.owner_id)
     await set_owner_settings(listener, *own, WikiSettings(reader_ceiling="secret"))
@@ -146,7 +146,7 @@ async def test_a_page_that_becomes_secret_is_hidden_from_the_next_read(wiki: Wik
     guest, tenant = await guest_of(listener, wiki), wiki.scope.tenant_id
     await grant(listener, tenant, owner_id=wiki.scope.owner_id, grantee_id=guest.owners[0], role=Grant.MEMBER)
     page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbour", body="## Tides\n\nHigh."))
-    callers = (guest, wiki.acting(Role.READER).scope)
+    callers = (guest, wiki.with_role(Role.READER).scope)
     for scope in callers:
         assert [await read(listener, scope, wiki) for _ in range(2)] == [
             Reads({"Harbour"}, 1, is_restricted=restricted) for restricted in (True, False)
@@ -160,7 +160,7 @@ async def test_a_page_that_becomes_secret_is_hidden_from_the_next_read(wiki: Wik
 async def test_a_secret_source_or_heading_enables_the_rules(
     wiki: Wiki, listener: RecordingDatabase, hides: str
 ) -> None:
-    reader = wiki.acting(Role.READER).scope
+    reader = wiki.with_role(Role.READER).scope
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbour"))
     await read(listener, reader, wiki)
     assert await read(listener, reader, wiki) == Reads({"Harbour"}, 1, is_restricted=False)
@@ -178,16 +178,16 @@ async def test_proposal_lists_are_restricted_even_when_no_page_is_hidden(
 ) -> None:
     """A proposal may contain text above the ceiling even if no page does."""
     document = "query ($owner: ID!) { wikiProposals(ownerId: $owner, first: 5) { nodes { title } } }"
-    reader = wiki.acting(Role.READER).scope
+    reader = wiki.with_role(Role.READER).scope
     for _ in range(2):
         assert (await read(listener, reader, wiki, document)).is_restricted
     for _ in range(2):
-        result = await read(listener, wiki.acting(Role.MEMBER).scope, wiki, document)
+        result = await read(listener, wiki.with_role(Role.MEMBER).scope, wiki, document)
     assert not result.is_restricted
 
 
 async def test_admins_and_services_read_without_the_rules(wiki: Wiki, listener: RecordingDatabase) -> None:
     await with_levels(wiki)
     for role in (Role.ADMIN, Role.SERVICE):
-        result = await read(listener, wiki.acting(role).scope, wiki)
+        result = await read(listener, wiki.with_role(role).scope, wiki)
         assert (len(result.titles), result.statements, result.is_restricted) == (4, 1, False)

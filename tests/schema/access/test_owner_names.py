@@ -119,7 +119,7 @@ async def test_only_one_owner_argument_may_be_given(wiki: Wiki, other: Wiki) -> 
 
 
 async def test_a_slug_gives_no_access_to_an_unreadable_wiki(wiki: Wiki, other: Wiki) -> None:
-    member, slug = wiki.acting(Role.MEMBER), await slug_of(other)
+    member, slug = wiki.with_role(Role.MEMBER), await slug_of(other)
     text = "query ($owner: String) { wikiPages(owner: $owner) { nodes { title } } }"
     assert (await execute(member, text, owner=slug))["data"]["wikiPages"]["nodes"] == []
     assert error_code(await execute(member, WRITE, owner=slug)) == "NOT_FOUND"

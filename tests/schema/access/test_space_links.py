@@ -14,7 +14,7 @@ from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from schema.root import make_engine
 from tests.schema.executing import execute_document
-from tests.wiki import Wiki, check
+from tests.wiki import Wiki, check_derived_rows
 
 ENGINE = make_engine()
 TEXT = "[[team:kiln]], [[team:Clay|clay]], [[team:gone]], [[moon:x]], [t](wiki:team:old-kiln), [[kiln]]"
@@ -51,7 +51,7 @@ async def findings(wiki: Wiki) -> dict[str, list[str | None]]:
 
 @pytest.fixture
 async def member(wiki: Wiki) -> Wiki:
-    return wiki.acting(Role.MEMBER)
+    return wiki.with_role(Role.MEMBER)
 
 
 async def test_links_into_a_space_resolve_only_for_its_readers(member: Wiki) -> None:
@@ -83,7 +83,7 @@ async def test_links_into_a_space_resolve_only_for_its_readers(member: Wiki) -> 
     await archive_page(other.database, other.scope, kiln.page_id)
     assert (await space_links(member, page.page_id))["team:kiln"] is None
     assert "team:kiln" in (await findings(member))["broken_space_links"]
-    await check(member)
+    await check_derived_rows(member)
 
 
 async def test_links_from_a_shared_page_into_a_private_wiki_do_not_resolve(member: Wiki) -> None:
@@ -95,7 +95,7 @@ async def test_links_from_a_shared_page_into_a_private_wiki_do_not_resolve(membe
     await member.connection.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
     assert await space_links(member, page.page_id) == {"mara:secret": None}
     assert (await findings(member))["private_links"] == ["mara:secret"]
-    admin = member.acting(Role.ADMIN)
+    admin = member.with_role(Role.ADMIN)
     assert await space_links(admin, page.page_id) == {"mara:secret": None}, "who sees both does not, either"
 
 
@@ -128,7 +128,7 @@ async def test_space_backlinks_are_shown_only_to_readers_of_both_wikis(member: W
         ("Elsewhere", "[[team:clay]] [[kiln]]"), ("Of another space", "[[moon:kiln]]"),
     ):  # fmt: skip
         await create_page(member.database, member.scope, PageDraft("topic", title, body=text))
-    assert await space_backlinks(other.acting(Role.MEMBER), kiln.page_id) == [], "the team may not read my wiki"
+    assert await space_backlinks(other.with_role(Role.MEMBER), kiln.page_id) == [], "the team may not read my wiki"
     await grant_reading(member, other)
     assert await space_backlinks(member, kiln.page_id) == ["By alias", "By former slug", "By slug"]
     page = next(row for row in await member.rows("pages") if row["title"] == "By slug")

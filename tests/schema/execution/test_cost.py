@@ -11,7 +11,7 @@ from resolvers.context import Context
 from schema.root import make_engine
 from selection import Engine, Limits
 from tests.schema.executing import RecordingContext, error_code, execute_document, query_data
-from tests.schema.world import CALLERS, caller
+from tests.schema.world import CALLERS, caller_scope
 
 PYTHON = "excerpt"  # a field that only graphql-core can run
 
@@ -176,7 +176,7 @@ async def test_variables_above_the_size_or_depth_limit_are_refused(
 
 
 async def test_typenames_are_allowed_without_introspection(engine: Engine, database: Database) -> None:
-    context = Context(database, caller(1, "alice", Role.MEMBER), may_introspect=False)
+    context = Context(database, caller_scope(1, "alice", Role.MEMBER), may_introspect=False)
     assert await query_data(engine, context, "{ __typename viewer { __typename } }") == {
         "__typename": "Query", "viewer": {"__typename": "WikiViewer"}
     }  # fmt: skip

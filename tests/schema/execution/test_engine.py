@@ -14,7 +14,7 @@ from resolvers.search.request import SearchRequest
 from schema.root import GRAPHQL, make_engine
 from selection import Engine
 from tests.schema.executing import RecordingContext, error_code, execute_document, query_data
-from tests.schema.world import CALLERS, Row, World, caller
+from tests.schema.world import CALLERS, Row, World, caller_scope
 
 
 def active(world: World, owner: str = "alice") -> Row:
@@ -264,7 +264,7 @@ async def test_text_that_postgres_cannot_store_is_bad_input(
 async def test_only_admins_see_compile_jobs(engine: Engine, database: Database) -> None:
     text = "query($t: ID!) { wikiCompileJobs(tenantId: $t) { id } }"
     for role in Role:
-        context = RecordingContext(database, caller(1, "alice", role))
+        context = RecordingContext(database, caller_scope(1, "alice", role))
         answer = await execute_document(engine, context, text, t=str(context.scope.tenant_id))
         if role is Role.ADMIN:
             assert len(answer["data"]["wikiCompileJobs"]) == 10

@@ -12,12 +12,12 @@ from selection.errors import NotCompilable
 from selection.execute.operation import Document, Operation
 from tests.schema.documents import Documents
 from tests.schema.executing import RecordingContext
-from tests.schema.world import CALLERS, World, caller
+from tests.schema.world import CALLERS, World, caller_scope
 
 UNLIMITED = Limits(*[10**6] * 6)
 RICH = 10**15
 TITLES = "query($n: Int) { recentWikiPages(limit: $n) { id title } }"
-STRANGER = caller(2, "alice", CALLERS[0].role)
+STRANGER = caller_scope(2, "alice", CALLERS[0].role)
 
 
 async def outcome(

@@ -103,7 +103,7 @@ async def test_a_topic_of_generated_lists_needs_no_sources(wiki: Wiki) -> None:
 
 
 async def test_lint_is_forbidden_to_readers_and_not_found_in_other_wikis(wiki: Wiki) -> None:
-    reader = wiki.acting(Role.READER)
+    reader = wiki.with_role(Role.READER)
     assert error_code(await execute_document(ENGINE, Context(reader.database, reader.scope), LINT)) == "FORBIDDEN"
     other = await wiki.neighbour(Role.MEMBER)
     text = "query ($o: ID!) { wikiLint(ownerId: $o) { name } }"

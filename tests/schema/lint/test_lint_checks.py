@@ -55,9 +55,11 @@ async def test_a_field_is_missing_where_most_pages_of_the_type_have_it(wiki: Wik
 async def test_missing_sensitivity_is_reported_once_used_or_required(wiki: Wiki) -> None:
     await page(wiki, "Silent")
     assert (await linted(wiki))["unsaid_sensitivity"]["total"] == 0
-    await update_wiki_settings(wiki.database, wiki.acting(Role.ADMIN).scope, WikiSettings(requires_sensitivity=True))
+    await update_wiki_settings(wiki.database, wiki.with_role(Role.ADMIN).scope, WikiSettings(requires_sensitivity=True))
     assert details((await linted(wiki))["unsaid_sensitivity"]) == [("Silent", None)]
-    await update_wiki_settings(wiki.database, wiki.acting(Role.ADMIN).scope, WikiSettings(requires_sensitivity=False))
+    await update_wiki_settings(
+        wiki.database, wiki.with_role(Role.ADMIN).scope, WikiSettings(requires_sensitivity=False)
+    )
     await page(wiki, "Open", {"sensitivity": "public"})
     assert details((await linted(wiki))["unsaid_sensitivity"]) == [("Silent", None)]
 
@@ -176,6 +178,6 @@ async def test_thresholds_are_settings_of_the_wiki(wiki: Wiki) -> None:
     found = await linted(wiki)
     assert [found[name]["total"] for name in ("stale", "oversize", "missing_pages")] == [0, 0, 0]
     settings = WikiSettings(stale_after_days=5, oversize_characters=1_000, lint_min_pages=1)
-    await update_wiki_settings(wiki.database, wiki.acting(Role.ADMIN).scope, settings)
+    await update_wiki_settings(wiki.database, wiki.with_role(Role.ADMIN).scope, settings)
     found = await linted(wiki)
     assert [found[name]["total"] for name in ("stale", "oversize", "missing_pages")] == [1, 1, 1]

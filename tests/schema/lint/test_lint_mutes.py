@@ -98,7 +98,7 @@ async def test_muting_and_unmuting_an_unknown_page_is_not_found(wiki: Wiki) -> N
 
 
 async def test_readers_cannot_mute_findings_or_create_reports(wiki: Wiki) -> None:
-    reader = wiki.acting(Role.READER)
+    reader = wiki.with_role(Role.READER)
     given = {"check": "orphans", "name": "x", "reason": "So."}
     assert error_code(await execute(reader, MUTE, input=given)) == "FORBIDDEN"
     text = "mutation { reportWikiLint(input: {}) { report { id } } }"

@@ -104,6 +104,6 @@ async def test_claims_of_another_wiki_are_not_found(wiki: Wiki, ask: Ask, page_i
         answer = await ask(text, stranger, input=input)
         assert [error["extensions"]["code"] for error in answer["errors"]] == ["NOT_FOUND"]
     assert (await ask(CLAIMS, stranger, id=page_id))["data"]["node"] is None
-    reader = wiki.acting(Role.READER)
+    reader = wiki.with_role(Role.READER)
     answer = await ask(WITHDRAW, reader, input={"claimId": claim})
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN"]

@@ -199,7 +199,7 @@ async def test_admins_see_the_jobs_of_the_whole_tenant_and_of_one_wiki(wiki: Wik
     for place in (wiki, other):
         (job,) = (await execute(wiki, JOBS, o=str(place.scope.owner_id)))["data"]["wikiCompileJobs"]
         assert job["ownerId"] == job["userId"] == str(place.scope.owner_id)
-    assert error_code(await execute(wiki.acting(Role.SERVICE), JOBS)) == "FORBIDDEN"
+    assert error_code(await execute(wiki.with_role(Role.SERVICE), JOBS)) == "FORBIDDEN"
 
 
 async def test_claimed_jobs_show_their_claim_time(wiki: Wiki) -> None:
@@ -213,7 +213,7 @@ async def test_claimed_jobs_show_their_claim_time(wiki: Wiki) -> None:
 
 @pytest.mark.parametrize("text", [NOW, RESET, JOURNAL])
 async def test_only_admins_of_the_tenant_control_the_compiler(wiki: Wiki, text: str) -> None:
-    assert error_code(await execute(wiki.acting(Role.SERVICE), text)) == "FORBIDDEN"
+    assert error_code(await execute(wiki.with_role(Role.SERVICE), text)) == "FORBIDDEN"
     elsewhere = await execute_document(ENGINE, Context(wiki.database, wiki.scope), text, t=str(wiki.scope.owner_id))
     assert error_code(elsewhere) == "FORBIDDEN"
     assert await wiki.rows("compile_jobs") == []

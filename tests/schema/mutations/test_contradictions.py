@@ -160,5 +160,5 @@ async def test_contradictions_of_another_wiki_are_not_found(wiki: Wiki, ask: Ask
         answer = await ask(text, stranger, input=input)
         assert [error["extensions"]["code"] for error in answer["errors"]] == ["NOT_FOUND"]
     assert (await ask(LISTED, stranger, page=page_id))["data"]["wikiContradictions"]["totalCount"] == 0
-    answer = await ask(RESOLVE, wiki.acting(Role.READER), input=given)
+    answer = await ask(RESOLVE, wiki.with_role(Role.READER), input=given)
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN"]

@@ -45,7 +45,7 @@ async def page_id(wiki: Wiki, ask: Ask) -> str:
 
 @pytest.fixture
 def ada(wiki: Wiki) -> Wiki:
-    member = wiki.acting(Role.MEMBER)
+    member = wiki.with_role(Role.MEMBER)
     return replace(member, scope=replace(member.scope, actor=Actor(ActorKind.AGENT, "ada")))
 
 
@@ -72,7 +72,7 @@ async def test_a_reviewed_write_becomes_a_proposal_that_only_writers_see(
         assert "-Low at [-six-].\n+Low at {+seven+}." in found["wordDiff"]
         assert "-Low at six.\n+Low at seven." in found["diff"]
         assert (found["conflicts"], found["isStale"], found["baseVersion"]) == ([], False, 1)
-    for blind in (wiki.acting(Role.READER), await wiki.neighbour(Role.MEMBER)):
+    for blind in (wiki.with_role(Role.READER), await wiki.neighbour(Role.MEMBER)):
         listed = (await ask(LISTED, blind))["data"]["wikiProposals"]
         assert listed == {"totalCount": 0, "nodes": []}
         answer = await ask("query ($id: ID!) { wikiProposal(proposalId: $id) { id } }", blind, id=error["proposalId"])

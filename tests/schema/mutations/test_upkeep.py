@@ -71,7 +71,7 @@ async def test_a_forgotten_source_keeps_its_ref_and_reason_but_no_content(wiki: 
 
 async def test_forgetting_is_refused_without_permission_or_with_a_long_reason(wiki: Wiki) -> None:
     (source_id,) = await retain_texts(wiki, "page entity Momofuku\nFood.")
-    assert error_code(await execute(wiki.acting(Role.MEMBER), FORGET, id=str(source_id))) == "FORBIDDEN"
+    assert error_code(await execute(wiki.with_role(Role.MEMBER), FORGET, id=str(source_id))) == "FORBIDDEN"
     assert error_code(await execute(await wiki.neighbour(Role.MEMBER), FORGET, id=str(source_id))) == "NOT_FOUND"
     refused = (await execute(wiki, FORGET, id=str(source_id), reason="x" * 5_000))["data"]["forgetWikiSource"]
     assert refused["userErrors"] == [{"field": ["reason"], "code": "BAD_USER_INPUT"}]
@@ -82,10 +82,10 @@ async def test_repeated_rebuilds_of_a_page_share_one_job(wiki: Wiki) -> None:
     await retain_texts(wiki, "page entity Momofuku\nFood.")
     await compile_all(wiki)
     page_id = str((await wiki.row("pages"))["id"])
-    jobs = [(await execute(wiki.acting(Role.MEMBER), REBUILD, id=page_id))["data"]["rebuildWikiPage"] for _ in "ab"]
+    jobs = [(await execute(wiki.with_role(Role.MEMBER), REBUILD, id=page_id))["data"]["rebuildWikiPage"] for _ in "ab"]
     assert jobs[0] == jobs[1]
     assert jobs[0]["compileJobId"]
     all_of_it = "mutation { rebuildWiki(input: {}) { compileJobId } }"
-    assert error_code(await execute(wiki.acting(Role.MEMBER), all_of_it)) == "FORBIDDEN"
+    assert error_code(await execute(wiki.with_role(Role.MEMBER), all_of_it)) == "FORBIDDEN"
     assert (await execute(wiki, all_of_it))["data"]["rebuildWiki"]["compileJobId"] != jobs[0]["compileJobId"]
     await compile_all(wiki)

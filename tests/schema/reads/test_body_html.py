@@ -91,7 +91,7 @@ async def test_a_link_into_a_space_resolves_only_for_its_readers(
     roast = await make(other, "Roast")
     page = await make(wiki, "About", f"See [[{slug}:Roast]] and [[{slug}:Nothing]].")
     broken = ("wiki-link wiki-link-broken", None, None)
-    reader = RecordingContext(wiki.database, wiki.acting(Role.MEMBER).scope, ANY_COST)
+    reader = RecordingContext(wiki.database, wiki.with_role(Role.MEMBER).scope, ANY_COST)
     assert links(await html_of(engine, reader, page)) == [broken, broken], "no member sees that it exists"
     place = {"owner_id": other.scope.owner_id, "grantee_id": wiki.scope.owner_id}
     await grant(wiki.database, wiki.scope.tenant_id, **place, role=Grant.READER)

@@ -170,7 +170,7 @@ async def test_invalid_days_zones_and_line_counts_are_refused(wiki: Wiki, wrong:
 
 async def test_the_diary_of_another_wiki_is_unknown(wiki: Wiki) -> None:
     other = await wiki.neighbour(Role.MEMBER)
-    stranger = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
+    stranger = Context(wiki.database, wiki.with_role(Role.MEMBER).scope)
     assert error_code(await execute_document(ENGINE, stranger, DIARY, owner=str(other.scope.owner_id))) == "NOT_FOUND"
 
 

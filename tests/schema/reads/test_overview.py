@@ -71,7 +71,7 @@ async def test_only_admins_set_the_minimum_number_of_sources(wiki: Wiki) -> None
     for wrong in (0, 101, -1):
         (error,) = (await execute(wiki, SET, least=wrong))["updateWikiSettings"]["userErrors"]
         assert error == {"field": ["minSourcesForSynthesis"], "code": "BAD_USER_INPUT"}
-    member = wiki.acting(Role.MEMBER)
+    member = wiki.with_role(Role.MEMBER)
     assert (
         error_code(await execute_document(ENGINE, Context(member.database, member.scope), SET, least=4)) == "FORBIDDEN"
     )
@@ -133,6 +133,6 @@ async def test_invalid_cursors_sizes_and_foreign_wikis_are_refused(wiki: Wiki, t
     for first in (0, -1):
         assert error_code(await execute_document(ENGINE, context, text, first=first)) == "BAD_USER_INPUT"
     other = await wiki.neighbour(Role.MEMBER)
-    stranger = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
+    stranger = Context(wiki.database, wiki.with_role(Role.MEMBER).scope)
     assert error_code(await execute_document(ENGINE, stranger, text, owner=str(other.scope.owner_id))) == "NOT_FOUND"
     assert (await execute(wiki, text, first=10**6))["found"]["nextCursor"] is None

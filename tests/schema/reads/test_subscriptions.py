@@ -13,7 +13,7 @@ from schema.root import GRAPHQL
 from selection import Engine
 from tests.recording_database import RecordingDatabase, recording_database
 from tests.schema.executing import error_code, execute_document, query_data
-from tests.schema.world import World, caller, owner_id, tenant_id
+from tests.schema.world import World, caller_scope, owner_id, tenant_id
 
 SHOWN = {
     "fields of the page": "title type status tags metadata updatedAt redirectedFrom version",
@@ -50,7 +50,7 @@ def showing(
 async def test_an_event_shows_the_page_like_a_query_in_one_statement(
     engine: Engine, listener: RecordingDatabase, world: World, name: str
 ) -> None:
-    scope, page = caller(1, "alice", Role.MEMBER), pages_of(world, "alice")[0]
+    scope, page = caller_scope(1, "alice", Role.MEMBER), pages_of(world, "alice")[0]
     queried = await query_data(
         engine,
         Context(listener, scope),
@@ -66,7 +66,7 @@ async def test_an_event_shows_the_page_like_a_query_in_one_statement(
 
 
 async def test_an_event_of_a_wiki_as_a_whole_shows_no_page(engine: Engine, listener: RecordingDatabase) -> None:
-    scope = caller(1, "alice", Role.MEMBER)
+    scope = caller_scope(1, "alice", Role.MEMBER)
     document = "subscription { wikiScopeChanged { kind pageId page { title excerpt } } }"
     event = await query_data(engine, showing(listener, scope, None, kind="resync"), document)
     assert event == {"wikiScopeChanged": {"kind": "RESYNC", "pageId": None, "page": None}}
@@ -75,12 +75,12 @@ async def test_an_event_of_a_wiki_as_a_whole_shows_no_page(engine: Engine, liste
 @pytest.mark.parametrize(
     ("scope", "owner", "is_seen"),
     [
-        (caller(1, "alice", Role.READER), "alice", True),
-        (caller(1, "alice", Role.MEMBER), "space", True),
-        (caller(1, "alice", Role.MEMBER), "eve", False),
-        (caller(1, "eve", Role.MEMBER), "alice", False),
-        (caller(1, "eve", Role.SERVICE), "alice", True),
-        (caller(2, "alice", Role.READER), "alice", False),
+        (caller_scope(1, "alice", Role.READER), "alice", True),
+        (caller_scope(1, "alice", Role.MEMBER), "space", True),
+        (caller_scope(1, "alice", Role.MEMBER), "eve", False),
+        (caller_scope(1, "eve", Role.MEMBER), "alice", False),
+        (caller_scope(1, "eve", Role.SERVICE), "alice", True),
+        (caller_scope(2, "alice", Role.READER), "alice", False),
     ],
 )
 async def test_events_are_shown_only_to_readers_of_the_wiki(
@@ -96,7 +96,7 @@ async def test_an_admin_of_another_tenant_sees_no_event(
     engine: Engine, listener: RecordingDatabase, world: World
 ) -> None:
     page = pages_of(world, "alice")[0]
-    other = caller(2, "alice", Role.ADMIN)
+    other = caller_scope(2, "alice", Role.ADMIN)
     event = await query_data(engine, showing(listener, other, page), EVENT % "title", page=str(page))
     assert event["wikiPageChanged"] is None
 
@@ -105,7 +105,7 @@ async def test_subscriptions_without_an_event_require_a_stream(engine: Engine, l
     assert GRAPHQL.subscription_type is not None
     for name, field in GRAPHQL.subscription_type.fields.items():
         given = '(pageId: "1")' if "pageId" in field.args else ""
-        context = Context(listener, caller(1, "alice", Role.ADMIN))
+        context = Context(listener, caller_scope(1, "alice", Role.ADMIN))
         answer = await execute_document(engine, context, f"subscription {{ {name}{given} {{ at }} }}")
         assert error_code(answer) == "STREAM_REQUIRED"
         assert "data" not in answer
@@ -115,9 +115,9 @@ async def test_subscriptions_without_an_event_require_a_stream(engine: Engine, l
 @pytest.mark.parametrize(
     ("scope", "is_seen"),
     [
-        (caller(1, "alice", Role.MEMBER), True),
-        (caller(1, "alice", Role.READER), False),
-        (caller(2, "alice", Role.ADMIN), False),
+        (caller_scope(1, "alice", Role.MEMBER), True),
+        (caller_scope(1, "alice", Role.READER), False),
+        (caller_scope(2, "alice", Role.ADMIN), False),
     ],
 )
 async def test_proposal_events_are_shown_only_to_writers(

@@ -57,7 +57,7 @@ async def context(wiki: Wiki) -> Context:
     text = "Jon ordered a new burner from Lisbon for the kiln; it costs nine hundred euros."
     draft = SourceDraft("daily_note", "2026-03-02", text, captured_at=datetime(2026, 3, 2, tzinfo=UTC))
     await retain_sources(wiki.database, wiki.scope, [draft])
-    return Context(wiki.database, wiki.acting(Role.MEMBER).scope)
+    return Context(wiki.database, wiki.with_role(Role.MEMBER).scope)
 
 
 async def test_pages_loaded_by_rule_come_before_search_results(context: Context) -> None:
@@ -133,7 +133,7 @@ async def test_evidence_overridden_by_newer_evidence_is_marked(wiki: Wiki, conte
 async def test_invalid_arguments_have_a_code_and_a_field(
     wiki: Wiki, wrong: dict[str, Any], code: str, field: str
 ) -> None:
-    context = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
+    context = Context(wiki.database, wiki.with_role(Role.MEMBER).scope)
     (error,) = (await execute_document(ENGINE, context, QUERY, **{"q": "kiln"} | wrong))["errors"]
     assert (error["extensions"]["code"], error["extensions"].get("field")) == (code, field)
 

@@ -41,7 +41,7 @@ async def test_changing_the_language_of_a_wiki_reindexes_it_by_a_job(
     own = {"lang": "english"}
     other = PageDraft("topic", "Report", body="The houses were running empty.", metadata=own)
     await create_page(wiki.database, wiki.scope, other)
-    admin = wiki.acting(Role.ADMIN)
+    admin = wiki.with_role(Role.ADMIN)
     done = await set_language(admin, "de-AT")
     assert (done["changed"], done["owner"]["language"], done["userErrors"]) == (True, "german", [])
     assert await find_page_ids(wiki, "häuser") == ids, "until the job has read them they are found as before"
@@ -65,7 +65,7 @@ async def test_changing_the_language_of_a_wiki_reindexes_it_by_a_job(
 
 
 async def test_an_unknown_language_is_an_error_that_lists_the_known_ones(wiki: Wiki) -> None:
-    admin = wiki.acting(Role.ADMIN)
+    admin = wiki.with_role(Role.ADMIN)
     (error,) = (await set_language(admin, "Klingon"))["userErrors"]
     assert (error["field"], error["code"]) == (["language"], "BAD_USER_INPUT")
     assert "Choose one of arabic, armenian," in error["message"]
@@ -75,10 +75,10 @@ async def test_an_unknown_language_is_an_error_that_lists_the_known_ones(wiki: W
 async def test_only_admins_of_the_tenant_set_the_language(wiki: Wiki, other_wiki: Wiki) -> None:
     for role in (Role.READER, Role.MEMBER, Role.SERVICE):
         answer = await execute_document(
-            ENGINE, RecordingContext(wiki.database, wiki.acting(role).scope), SET, language="german"
+            ENGINE, RecordingContext(wiki.database, wiki.with_role(role).scope), SET, language="german"
         )
         assert error_code(answer) == "FORBIDDEN"
-    admin = wiki.acting(Role.ADMIN)
+    admin = wiki.with_role(Role.ADMIN)
     answer = await execute_document(
         ENGINE,
         RecordingContext(admin.database, admin.scope),

@@ -24,7 +24,7 @@ async def boosted(wiki: Wiki, boost: float, **variables: Any) -> dict[str, Any]:
 
 
 async def test_the_default_score_boost_is_nine_tenths_and_admins_change_it(wiki: Wiki) -> None:
-    admin = wiki.acting(Role.ADMIN)
+    admin = wiki.with_role(Role.ADMIN)
     assert (await find_owner(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)).score_boost == 0.9
     assert await boosted(admin, 1.5) == {"changed": True, "owner": {"scoreBoost": 1.5}, "userErrors": []}
     assert (await wiki.actions())[-1] == "wiki.settings_updated"
@@ -34,7 +34,7 @@ async def test_the_default_score_boost_is_nine_tenths_and_admins_change_it(wiki:
 
 @pytest.mark.parametrize("boost", [-0.001, 10.001, 1e300])
 async def test_a_boost_out_of_bounds_is_an_error_of_its_field(wiki: Wiki, boost: float) -> None:
-    done = await boosted(wiki.acting(Role.ADMIN), boost)
+    done = await boosted(wiki.with_role(Role.ADMIN), boost)
     assert done["owner"] is None
     (error,) = done["userErrors"]
     assert (error["field"], error["code"]) == (["scoreBoost"], "BAD_USER_INPUT")
@@ -43,9 +43,9 @@ async def test_a_boost_out_of_bounds_is_an_error_of_its_field(wiki: Wiki, boost:
 
 async def test_only_admins_set_the_score_boost(wiki: Wiki) -> None:
     for role in (Role.READER, Role.MEMBER, Role.SERVICE):
-        answer = await execute_document(ENGINE, Context(wiki.database, wiki.acting(role).scope), SET, boost=1.0)
+        answer = await execute_document(ENGINE, Context(wiki.database, wiki.with_role(role).scope), SET, boost=1.0)
         assert answer["errors"][0]["extensions"]["code"] == "FORBIDDEN"
-    admin = wiki.acting(Role.ADMIN)
+    admin = wiki.with_role(Role.ADMIN)
     answer = await execute_document(
         ENGINE, Context(admin.database, admin.scope), SET, boost=1.0, owner="of-another-tenant"
     )

@@ -16,10 +16,10 @@ from resolvers.search.request import Filter, SearchHit, SearchRequest, SearchRes
 from resolvers.sources.sources import cite_source
 from selection import Engine
 from tests.schema.executing import RecordingContext, error_code, execute_document, query_data
-from tests.schema.world import CALLERS, World, caller
+from tests.schema.world import CALLERS, World, caller_scope
 from tests.wiki import Wiki
 
-ADMIN = caller(1, "alice", Role.ADMIN)
+ADMIN = caller_scope(1, "alice", Role.ADMIN)
 COUNTS = "{ types { value count } tags { value count } }"
 VALUES = "excerpt"  # a Python field: the operation cannot be bytes
 
@@ -174,7 +174,7 @@ async def test_admins_get_an_explanation_of_the_scores(engine: Engine, database:
 async def test_score_explanations_are_forbidden_to_all_roles_but_admin(
     engine: Engine, database: Database, role: Role
 ) -> None:
-    context = RecordingContext(database, caller(1, "alice", role))
+    context = RecordingContext(database, caller_scope(1, "alice", role))
     answer = await execute_document(engine, context, results("{ totalCount }", ", explain: true"), q="latte")
     assert error_code(answer) == "FORBIDDEN"
     assert not context.searches
@@ -333,11 +333,11 @@ async def test_a_passage_shows_the_newer_passage_that_supersedes_it(wiki: Wiki, 
 
 async def test_sources_of_another_tenant_are_not_found(engine: Engine, world: World, database: Database) -> None:
     text = 'query ($o: ID) { wikiSearchSources(query: "ref", ownerId: $o) { totalCount nodes { text } } }'
-    stranger = caller(2, "alice", Role.MEMBER)
-    own = await query_data(engine, RecordingContext(database, caller(1, "alice", Role.MEMBER)), text)
+    stranger = caller_scope(2, "alice", Role.MEMBER)
+    own = await query_data(engine, RecordingContext(database, caller_scope(1, "alice", Role.MEMBER)), text)
     assert own["wikiSearchSources"]["totalCount"] > 0
     foreign = await query_data(
-        engine, RecordingContext(database, stranger), text, o=str(caller(1, "alice", Role.MEMBER).owner_id)
+        engine, RecordingContext(database, stranger), text, o=str(caller_scope(1, "alice", Role.MEMBER).owner_id)
     )
     assert foreign["wikiSearchSources"] == {"totalCount": 0, "nodes": []}
 
@@ -374,7 +374,7 @@ async def test_a_page_deleted_after_the_search_is_not_shown(
             await delete_page(wiki.database, wiki.scope, saved.page_id)
             return found
 
-    context = Deleting(wiki.database, wiki.acting(role).scope)
+    context = Deleting(wiki.database, wiki.with_role(role).scope)
     answer = await execute_document(engine, context, text.replace("%s", str(wiki.scope.tenant_id)))
     assert "errors" not in answer
     shown: Any = answer["data"]

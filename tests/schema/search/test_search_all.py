@@ -32,7 +32,7 @@ async def test_pages_and_passages_are_one_list(wiki: Wiki) -> None:
     sections = [SectionDraft("The old kiln cracked in the frost.", heading="Damage")]
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pottery", sections=sections))
     source_id = await wiki.add_source("daily_note", "2026-03-02", "The old kiln cracked in the frost.\n")
-    context = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
+    context = Context(wiki.database, wiki.with_role(Role.MEMBER).scope)
     shown = await search_all(context, "kiln frost")
     passage, page = shown["edges"]
     assert passage["passage"] == {
@@ -74,7 +74,7 @@ async def test_results_contain_no_row_of_an_unreadable_wiki(world: World, databa
 
 
 async def test_invalid_arguments_have_a_code_and_a_field(wiki: Wiki) -> None:
-    context = Context(wiki.database, wiki.acting(Role.MEMBER).scope)
+    context = Context(wiki.database, wiki.with_role(Role.MEMBER).scope)
     text = '{ wikiSearchAll(query: "kiln", %s) { hits { score } } }'
     for wrong, code, field in (
         ("in: []", "BAD_USER_INPUT", "in"),
@@ -91,7 +91,7 @@ async def test_invalid_arguments_have_a_code_and_a_field(wiki: Wiki) -> None:
 
 
 async def test_each_searched_space_adds_to_the_cost(wiki: Wiki) -> None:
-    scope = wiki.acting(Role.MEMBER).scope
+    scope = wiki.with_role(Role.MEMBER).scope
     alone = Context(wiki.database, scope)
     await search_all(alone, "kiln")
     other = await wiki.neighbour()

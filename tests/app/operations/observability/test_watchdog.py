@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from app.observability.event_loop_watchdog import Hold, Watchdog, format_frames, log_hold, watch_loop
 from content.normalization import fold_letters
 from tests.app.service import serving
-from tests.loop_thread import LoopTime, assert_loop_not_held
+from tests.loop_holds import LoopTime, assert_loop_not_held
 from tests.waiting import within
 from tests.wiki import Wiki
 

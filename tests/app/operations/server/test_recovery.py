@@ -168,7 +168,7 @@ async def test_a_worker_waits_for_postgres_and_reports_health_and_metrics(folder
         wiki = await open_wiki(dsn)
         database = Database(dsn, size=2)
         await database.open()
-        await ask_for_compile(database, wiki.acting(Role.ADMIN).scope)
+        await ask_for_compile(database, wiki.with_role(Role.ADMIN).scope)
         await database.close()
         await close_wiki(wiki)
         await asyncio.to_thread(server.halt)

@@ -213,7 +213,7 @@ async def test_deleting_a_page_deletes_its_claims(wiki: Wiki, page: PageAddress)
 
 async def test_superseding_and_withdrawing_claims_require_write_permission(wiki: Wiki, page: PageAddress) -> None:
     done = await supersede(wiki, page, "on Postgres", "on MySQL")
-    reader = wiki.acting(Role.READER)
+    reader = wiki.with_role(Role.READER)
     with pytest.raises(Forbidden):
         await supersede(reader, page, "nightly", "hourly")
     with pytest.raises(Forbidden):

@@ -115,7 +115,7 @@ async def test_pages_that_a_decision_links_to_may_be_renamed(wiki: Wiki) -> None
 async def test_under_review_a_decision_is_proposed_and_accepted(wiki: Wiki) -> None:
     rule = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
     await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=[rule]))
-    agent = replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
+    agent = replace(wiki.with_role(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
     question_id = await ask_decision(wiki.database, agent, QUESTION)
     with pytest.raises(ReviewRequired) as review:
         await record_decision(wiki.database, agent, DecisionDraft("MySQL.", question_id=question_id))

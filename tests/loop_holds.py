@@ -42,10 +42,10 @@ async def beat(held: LongestHold) -> None:
         held.longest, last = max(held.longest, now - last), now
 
 
-OURS = tuple(
+PRODUCT_PATHS = tuple(
     f"{Path(__file__).parents[1] / name}/" for name in ("app", "content", "db", "resolvers", "schema", "selection")
 )
-TESTS = f"{Path(__file__).parent}/"
+TESTS_PATH = f"{Path(__file__).parent}/"
 HELD_MAX = 0.5  # seconds of processor time: work that grows with its input takes many times as long
 
 
@@ -93,5 +93,5 @@ def assert_loop_not_held() -> Iterator[None]:
 
 def is_product_code(hold: Hold) -> bool:
     """Return whether a function of the product was running. Computation in a test itself does not count."""
-    first = next((frame for frame in hold.stack if frame.startswith((*OURS, TESTS))), "")
-    return first.startswith(OURS)
+    first = next((frame for frame in hold.stack if frame.startswith((*PRODUCT_PATHS, TESTS_PATH))), "")
+    return first.startswith(PRODUCT_PATHS)

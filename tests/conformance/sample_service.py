@@ -40,19 +40,19 @@ async def sample_service(report: Callable[[str], None]) -> AsyncIterator[dict[st
             configure(Settings(**QUIET))
             await migrate(dsn)
             report("Loading the sample wikis")
-            environment = await filled(dsn, data_dir)
+            environment = await fill_database(dsn, data_dir)
             async with serving(dsn, data_dir, oauth="own", **QUIET) as service:
                 yield environment | {"CAIRN_URL": f"{service.url}/graphql"}
 
 
-async def filled(dsn: str, folder: Path) -> dict[str, str]:
+async def fill_database(dsn: str, folder: Path) -> dict[str, str]:
     database = Database(dsn, size=2)
     await database.open()
     try:
         await load_sample(database, lambda text: None, lambda title: nullcontext(lambda *done: None))
-        tenant, mara, austin = await place(database, "mara", "austin-texas")
-        _, _, lisbon = await place(database, "mara", "lisbon")
-        elsewhere, ada, foreign = await place(database, "ada", "")
+        tenant, mara, austin = await find_ids(database, "mara", "austin-texas")
+        _, _, lisbon = await find_ids(database, "mara", "lisbon")
+        elsewhere, ada, foreign = await find_ids(database, "ada", "")
         ids = await known_ids(database, mara)
         scope = Scope(tenant, mara, Role.ADMIN, Actor(ActorKind.USER, "mara"), (mara,))
         full = await fill(database, scope, STRANGE, length=20_000)
@@ -69,12 +69,12 @@ async def filled(dsn: str, folder: Path) -> dict[str, str]:
         "CAIRN_PAGE": str(austin),
         "CAIRN_OTHER_PAGE": str(lisbon),
         "CAIRN_FOREIGN_PAGE": str(foreign),
-        "CAIRN_TOKEN": signed(tenant, mara),
-        "CAIRN_STRANGER": signed(elsewhere, ada),
+        "CAIRN_TOKEN": signed_token(tenant, mara),
+        "CAIRN_STRANGER": signed_token(elsewhere, ada),
     }
 
 
-async def place(database: Database, owner: str, slug: str) -> tuple[UUID, UUID, UUID]:
+async def find_ids(database: Database, owner: str, slug: str) -> tuple[UUID, UUID, UUID]:
     """Return the tenant, the owner, and the page of that slug, or any page if there is none."""
     async with database.connection() as connection:
         row = await connection.raw.fetchrow(WHERE, owner, slug)
@@ -91,5 +91,5 @@ async def known_ids(database: Database, owner_id: UUID) -> list[UUID]:
         return [id for (id,) in await connection.raw.fetch(sql, owner_id)]
 
 
-def signed(tenant_id: UUID, owner_id: UUID) -> str:
+def signed_token(tenant_id: UUID, owner_id: UUID) -> str:
     return mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=Role.ADMIN, ttl=7200)

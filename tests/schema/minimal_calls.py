@@ -94,7 +94,7 @@ class Wiki:
         return found | named | ({"kind": source["kind"].upper(), "ref": source["ref"]} if "ref" in found else {})
 
 
-def call(operation: str, name: str, field: GraphQLField, given: Iterable[str], depth: int = 1) -> str:
+def minimal_call(operation: str, name: str, field: GraphQLField, given: Iterable[str], depth: int = 1) -> str:
     """Build a document that takes these arguments of the field as variables, and selects to that depth."""
     declared = ", ".join(f"${key}: {field.args[key].type}" for key in given)
     passed = ", ".join(f"{key}: ${key}" for key in given)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from .running import ROOT, Check, run
+from .programs import ROOT, Check, run
 
 SECONDS = 30  # that one response may take, even on a busy machine
 COUNTED = re.compile(r"([\d,]+) generated")
@@ -17,7 +17,7 @@ REPEATED = re.compile(r"(.)\1{39,}(?:\n\1{20,})*")  # a text at its limit is a m
 SHOWN = 60_000  # characters of a failure
 
 
-async def generated(
+async def check_generated_requests(
     suite: str,
     environment: Mapping[str, str],
     url: str,
@@ -57,11 +57,11 @@ async def generated(
             result.code == 0,
             f"{shown}\n{again}" if result.code else f"{number} requests, seed {seed}",
         ),
-        await answers(environment),
+        await check_service_answers(environment),
     ]
 
 
-async def answers(environment: Mapping[str, str]) -> Check:
+async def check_service_answers(environment: Mapping[str, str]) -> Check:
     name = "the service answers afterwards"
     headers = {"authorization": f"Bearer {environment['CAIRN_TOKEN']}"}
     async with httpx.AsyncClient(timeout=SECONDS) as http:

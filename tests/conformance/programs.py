@@ -55,7 +55,7 @@ async def lines(*command: str, environment: Mapping[str, str]) -> list[Check]:
     return checks
 
 
-async def succeeds(name: str, *command: str, cwd: Path = HERE) -> Check:
+async def check_exit_code(name: str, *command: str, cwd: Path = HERE) -> Check:
     """Run a tool that reports success by its exit code."""
     result = await run(*command, cwd=cwd)
     return Check(name, result.code == 0, "" if result.code == 0 else result.text[-2000:])
