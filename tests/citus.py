@@ -186,7 +186,7 @@ class WorkerDatabase:
     a copy.
 
     It is created again after a test that changed its tables or had Postgres collect statistics, which would change the
-    plans of later tests, and after USES tests, whose dead rows it has. Its connections are reused (connections.py).
+    plans of later tests, and after USES_MAX tests, whose dead rows it has. Its connections are reused (connections.py).
     """
 
     def __init__(self, databases: Cluster | DatabaseCopies, name: str) -> None:
@@ -206,7 +206,7 @@ class WorkerDatabase:
     async def clean(self) -> None:
         """End all other sessions, and delete the rows of the test.
 
-        If the test changed the tables, and after USES tests, create the database again instead.
+        If the test changed the tables, and after USES_MAX tests, create the database again instead.
         """
         self.uses += 1
         if self.uses >= USES_MAX or not await self.is_emptied():

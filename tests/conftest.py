@@ -31,7 +31,7 @@ from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from tests.citus import Cluster, DatabaseCopies, WorkerDatabase, with_database
 from tests.connections import IDLE, dial_reused
-from tests.docker_server import docker_answers, remove_container, start_container
+from tests.docker_server import is_docker_available, remove_container, start_container
 from tests.sql_verdicts import Verdicts
 
 # Tests have no deadline, because a busy machine is no fault of the code. Each run draws the same examples; `make
@@ -89,7 +89,7 @@ def server_dsn(shared_folder: Path) -> Iterator[str]:
     """A database on the server, from which other databases are created."""
     if given := CITUS_URL or DATABASE_URL:
         yield given
-    elif docker_answers():
+    elif is_docker_available():
         with shared_resource(shared_folder / "container", start_container, remove_container) as container:
             yield container.partition(" ")[2]
     else:

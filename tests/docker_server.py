@@ -6,7 +6,7 @@ IMAGE = "pgvector/pgvector:pg18"
 ANSWERS_WITHIN = 2  # seconds within which an engine must respond
 
 
-def docker_answers() -> bool:
+def is_docker_available() -> bool:
     try:
         result = subprocess.run(["docker", "info"], capture_output=True, timeout=ANSWERS_WITHIN, check=False)
     except (OSError, subprocess.TimeoutExpired):

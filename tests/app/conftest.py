@@ -61,7 +61,7 @@ def token(service: Service, wiki: Wiki) -> str:
 
 
 @pytest.fixture
-async def person(service: Service, token: str) -> AsyncIterator[httpx.AsyncClient]:
+async def browser(service: Service, token: str) -> AsyncIterator[httpx.AsyncClient]:
     """A browser that has signed in to the reader with that token."""
     async with signed_in(service, token) as browser:
         yield browser

@@ -282,7 +282,7 @@ def web_paths(secrets: Secrets, owner: str) -> Iterator[str]:
 
 
 async def test_the_reader_shows_no_secret(
-    service: Service, person: httpx.AsyncClient, secrets: Secrets, owner: str
+    service: Service, browser: httpx.AsyncClient, secrets: Secrets, owner: str
 ) -> None:
     theirs = service.token(secrets.guest.tenant_id, secrets.guest.owner_id, Role.MEMBER)
     owner_leaks = successes = 0
@@ -292,7 +292,7 @@ async def test_the_reader_shows_no_secret(
             assert answer.status_code < 500, (path, answer.text)
             assert leaked(secrets, path, answer.text + answer.headers.get("location", "")) == [], (path, answer.text)
             successes += answer.status_code == 200
-            owner_leaks += bool(leaked(secrets, path, (await person.get(path)).text))
+            owner_leaks += bool(leaked(secrets, path, (await browser.get(path)).text))
     assert (successes > 30, owner_leaks > 30) == (True, True), (successes, owner_leaks)
 
 

@@ -14,7 +14,7 @@ from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from tests.compiler.extraction.stories import TRIP
 from tests.compiler.scripted_compiler import compile_all
-from tests.full_wiki import fill
+from tests.full_wiki import create_full_pages
 from tests.wiki import Wiki, check_derived_rows
 
 RULES = Compiler(ExtractivePlanner(), ExtractiveWriter())
@@ -35,7 +35,7 @@ async def test_a_wiki_is_indexed_and_compiled_when_its_bounds_were_lowered(
 ) -> None:
     await retain(wiki, TRIP[:HALF])
     await compile_all(wiki, RULES)
-    await fill(wiki.database, wiki.scope, ["e\u0301", "a, "])
+    await create_full_pages(wiki.database, wiki.scope, ["e\u0301", "a, "])
     await retain(wiki, TRIP[HALF:])
     before = {page["id"] for page in await wiki.rows("pages")}
     for bound in limits.BOUNDS:

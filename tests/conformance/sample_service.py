@@ -20,7 +20,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth.credentials import mint
 from resolvers.import_export.files import export_path
 from tests.app.service import SECRET, serving
-from tests.full_wiki import fill, slug_of
+from tests.full_wiki import create_full_pages, slug_of
 
 QUIET: Any = {"log_level": "error", "log_format": "console", "slow_operation": 0}
 STRANGE = ("\U0001f600", "\x01", "e\u0301", "a, ")
@@ -55,7 +55,7 @@ async def fill_database(dsn: str, folder: Path) -> dict[str, str]:
         elsewhere, ada, foreign = await find_ids(database, "ada", "")
         ids = await known_ids(database, mara)
         scope = Scope(tenant, mara, Role.ADMIN, Actor(ActorKind.USER, "mara"), (mara,))
-        full = await fill(database, scope, STRANGE, length=20_000)
+        full = await create_full_pages(database, scope, STRANGE, length=20_000)
         for name in EXPORTS:
             await export_path(database, scope, folder / name, history=True)
     finally:

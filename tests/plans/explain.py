@@ -45,7 +45,7 @@ class Execution:
     def indexes(self) -> set[str]:
         return {node["Index Name"] for node in plan_nodes(self.root) if "Index Name" in node and was_run(node)}
 
-    def costliest(self) -> str:
+    def costliest_node(self) -> str:
         """Return where most blocks were read, for the message of a failed test."""
         spent: Counter[str] = Counter()
         for node in plan_nodes(self.root):

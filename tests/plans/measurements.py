@@ -34,7 +34,7 @@ class Measurement:
     blocks: int
     scanned: list[str]
     indexes: list[str]
-    costliest: str
+    costliest_node: str
 
 
 async def measure_growing(dsn: str) -> list[Measurement]:
@@ -50,7 +50,7 @@ async def measure_growing(dsn: str) -> list[Measurement]:
             blocks=sum(run.blocks for run in runs),
             scanned=sorted(set().union(*(run.scanned for run in runs))),
             indexes=sorted(set().union(*(run.indexes for run in runs))),
-            costliest="; ".join(run.costliest() for run in runs),
+            costliest_node="; ".join(run.costliest_node() for run in runs),
         )
         for key, (objects, runs) in (await measure(dsn)).items()
     ]

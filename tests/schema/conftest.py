@@ -47,7 +47,7 @@ def engine() -> Engine:
 
 
 @pytest.fixture(scope="session")
-def walker() -> Engine:
+def walk_engine() -> Engine:
     """One engine for the many calls of a walk, which request every field: its plans are cached across calls."""
     return make_engine(Limits(fields=10_000))
 

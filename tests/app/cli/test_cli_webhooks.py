@@ -5,13 +5,13 @@ import pytest
 
 from tests.app.cli.test_cli_data import run_json
 from tests.app.command_line import MARA, RunCommand
-from tests.resolvers.webhooks.receiver import receiving
+from tests.resolvers.webhooks.receiver import run_webhook_receiver
 
 ACME = ("--tenant", "acme")
 
 
 def test_a_webhook_is_created_and_tested(run_in_acme: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
-    with receiving() as receiver:
+    with run_webhook_receiver() as receiver:
         chosen = ["--owner", "mara", "--kind", "created", "--type", "topic", "--ceiling", "confidential"]
         webhook = run_json(run_in_acme, "webhooks", "create", receiver.url, *ACME, *chosen)
         id, receiver.secret = str(webhook["id"]), str(webhook["secret"])

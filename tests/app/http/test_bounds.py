@@ -16,7 +16,7 @@ from tests.app.clients.rest_client import RestClient
 from tests.app.command_line import run_in_this_process
 from tests.app.service import Service
 from tests.compiler.scripted_compiler import ScriptedPlanner, compile_all, retain_texts, scripted_compiler
-from tests.full_wiki import body, line, longest, metadata, several
+from tests.full_wiki import largest_metadata, long_body, longest_line, longest_text, longest_texts
 from tests.wiki import Wiki, check_derived_rows
 
 ZIP = {"content-type": "application/zip"}
@@ -24,7 +24,7 @@ LENGTH = 5_000  # of texts: their own bound would take minutes
 
 
 def slug(name: str) -> str:
-    return f"{name}-{longest(limits.SLUG, 'ab')}"[: limits.SLUG.maximum]
+    return f"{name}-{longest_text(limits.SLUG, 'ab')}"[: limits.SLUG.maximum]
 
 
 async def by_graphql(service: Service, token: str, piece: str) -> None:
@@ -32,14 +32,14 @@ async def by_graphql(service: Service, token: str, piece: str) -> None:
         createWikiPage(input: $input) { page { title summary tags bodyMd } } }"""
     given = {
         "type": "ENTITY",
-        "title": line(limits.TITLE, piece),
+        "title": longest_line(limits.TITLE, piece),
         "slug": slug("graphql"),
-        "summary": longest(limits.SUMMARY, "\n"),
-        "bodyMd": body(piece, LENGTH),
-        "aliases": several(limits.ALIASES_PER_CALL, limits.ALIAS, piece),
-        "tags": several(limits.TAGS, limits.TAG, piece),
-        "metadata": metadata(piece),
-        "editSummary": longest(limits.EDIT_SUMMARY, "\n"),
+        "summary": longest_text(limits.SUMMARY, "\n"),
+        "bodyMd": long_body(piece, LENGTH),
+        "aliases": longest_texts(limits.ALIASES_PER_CALL, limits.ALIAS, piece),
+        "tags": longest_texts(limits.TAGS, limits.TAG, piece),
+        "metadata": largest_metadata(piece),
+        "editSummary": longest_text(limits.EDIT_SUMMARY, "\n"),
     }
     sent = {"query": document, "variables": {"input": given}}
     headers = {"authorization": f"Bearer {token}"}
@@ -50,18 +50,18 @@ async def by_graphql(service: Service, token: str, piece: str) -> None:
 
 async def by_rest(rest: RestClient, piece: str) -> None:
     await rest.create_page(
-        line(limits.TITLE, piece),
-        content=body(piece, LENGTH),
+        longest_line(limits.TITLE, piece),
+        content=long_body(piece, LENGTH),
         slug=slug("rest"),
-        tags=several(limits.TAGS, limits.TAG, piece),
-        edit_summary=longest(limits.EDIT_SUMMARY, "\n"),
+        tags=longest_texts(limits.TAGS, limits.TAG, piece),
+        edit_summary=longest_text(limits.EDIT_SUMMARY, "\n"),
     )
     given = {
         "kind": "document",
-        "ref": line(limits.REF, piece),
-        "content": longest(limits.Bound("", LENGTH), piece),
-        "title": line(limits.SOURCE_TITLE, piece),
-        "metadata": metadata(piece),
+        "ref": longest_line(limits.REF, piece),
+        "content": longest_text(limits.Bound("", LENGTH), piece),
+        "title": longest_line(limits.SOURCE_TITLE, piece),
+        "metadata": largest_metadata(piece),
     }
     assert (await rest.post("/sources", given)).status_code in (200, 201)
 
@@ -70,33 +70,35 @@ async def by_tools(agent: Agent, piece: str) -> None:
     await agent.call(
         "wiki_create",
         type="topic",
-        title=line(limits.TITLE, piece),
+        title=longest_line(limits.TITLE, piece),
         slug=slug("tools"),
-        summary=longest(limits.SUMMARY, "\n"),
-        content=body(piece, LENGTH),
-        tags=several(limits.TAGS, limits.TAG, piece),
-        aliases=several(limits.ALIASES_PER_CALL, limits.ALIAS, piece),
+        summary=longest_text(limits.SUMMARY, "\n"),
+        content=long_body(piece, LENGTH),
+        tags=longest_texts(limits.TAGS, limits.TAG, piece),
+        aliases=longest_texts(limits.ALIASES_PER_CALL, limits.ALIAS, piece),
     )
     await agent.call(
         "wiki_remember",
-        content=longest(limits.Bound("", LENGTH), piece),
-        title=line(limits.SOURCE_TITLE, piece),
-        ref=f"m{line(limits.REF, piece)}"[: limits.REF.maximum - 1] + "x",
+        content=longest_text(limits.Bound("", LENGTH), piece),
+        title=longest_line(limits.SOURCE_TITLE, piece),
+        ref=f"m{longest_line(limits.REF, piece)}"[: limits.REF.maximum - 1] + "x",
     )
-    await agent.call("knowledge_write", topic=f"k{line(limits.TITLE, piece)}"[:-1], content="Text.", tags=["a", piece])
+    await agent.call(
+        "knowledge_write", topic=f"k{longest_line(limits.TITLE, piece)}"[:-1], content="Text.", tags=["a", piece]
+    )
 
 
 async def by_import(rest: RestClient, piece: str) -> None:
     record = {
-        "title": line(limits.TITLE, piece),
+        "title": longest_line(limits.TITLE, piece),
         "slug": slug("import"),
-        "body": body(piece, LENGTH),
+        "body": long_body(piece, LENGTH),
         "cairn": {
-            "summary": longest(limits.SUMMARY, "\n"),
-            "aliases": several(limits.ALIASES, limits.ALIAS, piece)[1:],
+            "summary": longest_text(limits.SUMMARY, "\n"),
+            "aliases": longest_texts(limits.ALIASES, limits.ALIAS, piece)[1:],
         },
         "tags": ["a"],
-        "deep": metadata(piece)["deep"],
+        "deep": largest_metadata(piece)["deep"],
     }
     headers = {"content-type": "application/jsonl"}
     report = (await rest.ask("POST", "/import", content=orjson.dumps(record), headers=headers)).json()
@@ -106,20 +108,20 @@ async def by_import(rest: RestClient, piece: str) -> None:
 async def by_model(wiki: Wiki, piece: str) -> None:
     """Compile a page whose planner and section writer return the longest values."""
     (source,) = await retain_texts(
-        wiki, "page entity Momofuku\nFood.", tags=several(limits.TAGS, limits.TAG, piece)[:20]
+        wiki, "page entity Momofuku\nFood.", tags=longest_texts(limits.TAGS, limits.TAG, piece)[:20]
     )
     page = NewPage(
         "entity",
-        line(limits.TITLE, piece),
-        (SectionProposal("overview", (source,), longest(limits.HEADING, piece)),),
-        longest(limits.SUMMARY, "\n"),
-        tuple(several(limits.ALIASES_PER_CALL, limits.ALIAS, piece)),
-        tuple(several(limits.TAGS, limits.TAG, piece)),
+        longest_line(limits.TITLE, piece),
+        (SectionProposal("overview", (source,), longest_text(limits.HEADING, piece)),),
+        longest_text(limits.SUMMARY, "\n"),
+        tuple(longest_texts(limits.ALIASES_PER_CALL, limits.ALIAS, piece)),
+        tuple(longest_texts(limits.TAGS, limits.TAG, piece)),
     )
 
     class Long:
         async def write(self, task: Any) -> str:
-            return longest(limits.Bound("", LENGTH), piece)
+            return longest_text(limits.Bound("", LENGTH), piece)
 
     compiler = replace(scripted_compiler(ScriptedPlanner(extra=Plan((page,)))), writer=Long())
     jobs = await compile_all(wiki, compiler)

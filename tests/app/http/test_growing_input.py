@@ -340,7 +340,7 @@ def test_fields_of_forms_are_found() -> None:
 
 @pytest.mark.parametrize("kind", TEXTS)
 async def test_form_fields_of_the_reader_take_no_more_than_linear_time(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str, kind: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str, kind: str
 ) -> None:
     slow = {}
     page = await wiki.row("pages", slug="austin")
@@ -353,7 +353,7 @@ async def test_form_fields_of_the_reader_take_no_more_than_linear_time(
         async def ask(text: str, method: str = method, address: str = address, name: str = name) -> None:
             given = {name: text[: len(text) // QUOTED]} if method == "GET" else usual | {name: text}
             where = {"params": given} if method == "GET" else {"data": given}
-            answer = await person.request(method, address, headers=SAME_ORIGIN, **where)  # type: ignore[arg-type]
+            answer = await browser.request(method, address, headers=SAME_ORIGIN, **where)  # type: ignore[arg-type]
             assert answer.status_code != 500, answer.text
 
         if (times := await growth_factor(ask, TEXTS[kind])) > GROWTH_MAX:

@@ -13,7 +13,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.app.rest.test_admin_http import TOKEN, Operator
 from tests.app.service import Service, serving
-from tests.resolvers.webhooks.receiver import receiving
+from tests.resolvers.webhooks.receiver import run_webhook_receiver
 from tests.wiki import Wiki
 
 ERRORS = "userErrors { code field }"
@@ -60,7 +60,7 @@ async def delivered(service: Service, token: str, webhook_id: str, number: int) 
 
 
 async def test_a_webhook_of_an_admin_is_delivered_by_the_worker(service: Service, token: str, wiki: Wiki) -> None:
-    with receiving() as receiver:
+    with run_webhook_receiver() as receiver:
         created = await mutate(service, token, CREATE, url=receiver.url, kinds=["created"], types=["topic"])
         receiver.secret = created["secret"]
         webhook = created["webhook"]
@@ -97,7 +97,7 @@ async def test_proposal_events_are_delivered_and_listed_by_graphql_and_rest(
     """The field `kind`, which older clients read, stays created or updated."""
     kinds = ["proposal.created", "proposal.declined"]
     operator, tenant = Operator(service), str(wiki.scope.tenant_id)
-    with receiving() as receiver:
+    with run_webhook_receiver() as receiver:
         issued = await mutate(service, token, CREATE, url=receiver.url, kinds=kinds)
         receiver.secret, id = issued["secret"], issued["webhook"]["id"]
         assert issued["webhook"]["kinds"] == kinds
@@ -199,7 +199,7 @@ async def test_creating_a_webhook_refuses_an_idempotency_key(service: Service, t
 
 async def test_operators_administer_webhooks_over_rest(service: Service, wiki: Wiki) -> None:
     operator, tenant = Operator(service), str(wiki.scope.tenant_id)
-    with receiving() as receiver:
+    with run_webhook_receiver() as receiver:
         owner = str(wiki.scope.owner_id)
         issued = await operator.make(f"/tenants/{tenant}/webhooks", url=receiver.url, owners=[owner], types=["topic"])
         receiver.secret = issued["secret"]

@@ -82,18 +82,18 @@ def test_sign_in_does_not_redirect_to_other_sites(next: str) -> None:
     assert local_path(next) == "/"
 
 
-async def test_a_form_of_another_site_is_refused(person: httpx.AsyncClient, service: Service) -> None:
+async def test_a_form_of_another_site_is_refused(browser: httpx.AsyncClient, service: Service) -> None:
     for headers in ({}, {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "null"},
                     {"origin": "https://evil.example"}, {"sec-fetch-site": "none", "origin": service.url}):  # fmt: skip
-        assert (await person.post("/sign-out", headers=headers)).status_code == 403
-    assert (await person.get("/")).status_code == 200
-    assert (await person.post("/sign-out", headers={"origin": service.url})).status_code == 303
-    assert (await person.get("/")).status_code == 303
+        assert (await browser.post("/sign-out", headers=headers)).status_code == 403
+    assert (await browser.get("/")).status_code == 200
+    assert (await browser.post("/sign-out", headers={"origin": service.url})).status_code == 303
+    assert (await browser.get("/")).status_code == 303
 
 
-async def test_the_apis_do_not_accept_the_session_cookie(person: httpx.AsyncClient) -> None:
+async def test_the_apis_do_not_accept_the_session_cookie(browser: httpx.AsyncClient) -> None:
     for path in ("/graphql?query={viewer{role}}", "/api/wiki/pages", "/mcp"):
-        answer = await person.get(path)
+        answer = await browser.get(path)
         assert answer.status_code in (401, 405, 406)
         assert "html" not in answer.headers["content-type"]
 
@@ -117,47 +117,47 @@ async def test_a_local_token_signs_in_browsers_on_this_machine_alone(dsn: str, t
 # -- reading
 
 
-async def test_a_page_shows_its_text_links_and_backlinks(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_page_shows_its_text_links_and_backlinks(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     await add_page(wiki, "Barton Springs", "Cold.", summary="A pool.")
     slug = await add_page(
         wiki, "Austin", "Hot & dry.\n\n## Water\n\nSee [[Barton Springs]] and [[Nowhere]].\n\n- [x] swim"
     )
-    shown = await person.get(f"/wiki/{owner}/topic/{slug}")
+    shown = await browser.get(f"/wiki/{owner}/topic/{slug}")
     assert shown.status_code == 200
     assert "Hot &amp; dry." in shown.text
     assert f'href="/wiki/{owner}/topic/barton-springs"' in shown.text
     assert f'<a class="broken" href="/new/{owner}?title=Nowhere"' in shown.text
     assert '<h2 id="water">' in shown.text
     assert 'aria-label="Done"' in shown.text
-    back = await person.get(f"/wiki/{owner}/topic/barton-springs")
+    back = await browser.get(f"/wiki/{owner}/topic/barton-springs")
     assert re.search(rf'aria-labelledby="page-backlinks".*href="/wiki/{owner}/topic/austin"', back.text, re.DOTALL)
     assert f'<a class="place" href="/wiki/{owner}/topic/austin#water">Water</a>' in back.text
 
 
 async def test_a_page_is_served_as_markdown_at_its_md_address(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     slug = await add_page(wiki, "Austin", "## Water\n\nCold.", summary="A city.")
-    answer = await person.get(f"/wiki/{owner}/topic/{slug}.md")
+    answer = await browser.get(f"/wiki/{owner}/topic/{slug}.md")
     assert answer.headers["content-type"].startswith("text/markdown")
     assert answer.text == "# Austin\n\nA city.\n\n## Water\n\nCold.\n"
     assert f'<link rel="alternate" type="text/markdown" href="/wiki/{owner}/topic/{slug}.md">' in (
-        await person.get(f"/wiki/{owner}/topic/{slug}")
+        await browser.get(f"/wiki/{owner}/topic/{slug}")
     ).text  # fmt: skip
 
 
 async def test_former_slugs_and_short_addresses_redirect_to_the_page(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await add_page(wiki, "Austin", "Hot.")
     page = await wiki.row("pages", slug="austin")
     await rename_page(wiki.database, wiki.scope, page["id"], title="Austin, Texas", slug="austin-texas")
     for path in (f"/wiki/{owner}/topic/austin", "/wiki/topic/austin-texas", f"/wiki/topic/austin-texas?owner={owner}"):
-        answer = await person.get(path)
+        answer = await browser.get(path)
         assert (answer.status_code, answer.headers["location"]) == (301, f"/wiki/{owner}/topic/austin-texas")
 
 
-async def test_the_error_of_a_missing_page_is_html_with_a_next_step(person: httpx.AsyncClient, owner: str) -> None:
+async def test_the_error_of_a_missing_page_is_html_with_a_next_step(browser: httpx.AsyncClient, owner: str) -> None:
     for path in (
         f"/wiki/{owner}/topic/nothing",
         f"/wiki/{owner}/nothing/at",
@@ -165,25 +165,25 @@ async def test_the_error_of_a_missing_page_is_html_with_a_next_step(person: http
         "/nothing",
         f"/graph/{owner}/x",
     ):
-        answer = await person.get(path)
+        answer = await browser.get(path)
         assert (path, answer.status_code) in {(path, 404), (path, 403), (path, 422)}
         assert answer.headers["content-type"].startswith("text/html")
         assert "Go to the home page" in answer.text
 
 
-async def test_the_error_of_a_missing_page_offers_a_search_of_its_wiki(person: httpx.AsyncClient, owner: str) -> None:
-    answer = await person.get(f"/wiki/{owner}/topic/old-mill")
+async def test_the_error_of_a_missing_page_offers_a_search_of_its_wiki(browser: httpx.AsyncClient, owner: str) -> None:
+    answer = await browser.get(f"/wiki/{owner}/topic/old-mill")
     assert f'action="/search/{owner}"' in answer.text
     assert 'maxlength="500" value="old mill"' in answer.text
-    assert 'id="query"' not in (await person.get("/nothing")).text
+    assert 'id="query"' not in (await browser.get("/nothing")).text
 
 
 async def test_a_search_without_results_offers_writers_to_create_the_page(
-    service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
+    service: Service, browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path = f"/search/{owner}?q=Old+Mill"
     offer = f'href="/new/{owner}?title=Old%20Mill"'
-    found = await person.get(path)
+    found = await browser.get(path)
     assert "No results" in found.text
     assert "0 pages found" not in found.text
     assert offer in found.text
@@ -191,19 +191,19 @@ async def test_a_search_without_results_offers_writers_to_create_the_page(
     async with signed_in(service, token) as reader:
         assert offer not in (await reader.get(path)).text
     await add_page(wiki, "Old Mill", "Wheels.")
-    assert offer not in (await person.get(path)).text
+    assert offer not in (await browser.get(path)).text
 
 
 async def test_a_page_with_one_version_has_nothing_to_compare(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     slug = await add_page(wiki, "Austin", "Hot.")
     path = f"/history/{owner}/topic/{slug}"
-    first = (await person.get(path)).text
+    first = (await browser.get(path)).text
     assert ("has not been changed" in first, 'type="radio"' in first) == (True, False)
     page = await wiki.row("pages", slug=slug)
     await rename_page(wiki.database, wiki.scope, page["id"], title="Austin, Texas")
-    second = (await person.get(path)).text
+    second = (await browser.get(path)).text
     assert ("has not been changed" in second, second.count('type="radio"')) == (False, 4)
 
 
@@ -214,11 +214,11 @@ async def test_programs_get_json_for_a_missing_page(service: Service) -> None:
 
 
 async def test_every_page_has_a_strict_csp_and_no_inline_script_or_style(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     slug = await add_page(wiki, "Austin", "![cat](https://elsewhere.example/cat.png)")
     for path in ("/", f"/wiki/{owner}/topic/{slug}", f"/pages/{owner}", "/nothing", "/sign-in"):
-        shown = await person.get(path)
+        shown = await browser.get(path)
         policy = dict(rule.split(" ", 1) for rule in shown.headers[POLICY].split("; "))
         assert (policy["default-src"], policy["script-src"], policy["style-src"]) == ("'none'", "'self'", "'self'")
         assert (policy["require-trusted-types-for"], policy["trusted-types"]) == ("'script'", "'none'")
@@ -228,16 +228,16 @@ async def test_every_page_has_a_strict_csp_and_no_inline_script_or_style(
 
 
 async def test_links_target_headings_inside_sections_and_ids_are_unique(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     inner = "### Pin *tabs* & more\n\nSo.\n\n### Pin tabs & more\n\nAgain.\n\n### Related\n\nNo."
     named = "".join(f"\n\n## {name}\n\nSome." for name in ("Related", "Text", "Q", "Contents", "Backlinks", "Around"))
     slug = await add_page(wiki, "Austin", f"Lead.\n\n## Tabs\n\n{inner}{named}")
     other = await add_page(wiki, "Other", "See [[Austin#Pin tabs & more]].")
     link = re.search(
-        r'class="wiki-link" href="[^"#]*#([^"]*)"', (await person.get(f"/wiki/{owner}/topic/{other}")).text
+        r'class="wiki-link" href="[^"#]*#([^"]*)"', (await browser.get(f"/wiki/{owner}/topic/{other}")).text
     )
-    shown = (await person.get(f"/wiki/{owner}/topic/{slug}")).text
+    shown = (await browser.get(f"/wiki/{owner}/topic/{slug}")).text
     assert link is not None
     assert f'<h3 id="{link[1]}">Pin <em>tabs</em> &amp; more</h3>' in shown
     assert "<h3>Pin tabs &amp; more</h3>" in shown
@@ -254,21 +254,21 @@ async def write_pages_of_two_types(wiki: Wiki) -> None:
 
 
 async def test_the_home_page_of_a_wiki_lists_the_types_that_have_pages(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await write_pages_of_two_types(wiki)
-    shown = (await person.get(f"/wiki/{owner}")).text
+    shown = (await browser.get(f"/wiki/{owner}")).text
     assert re.findall(r'href="/pages/[^"]*\?type=(\w+)"', shown) == ["entity", "topic"]
 
 
 async def test_the_page_list_offers_the_types_of_its_pages_as_a_filter(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await write_pages_of_two_types(wiki)
 
     async def offered(query: str) -> list[str]:
         return re.findall(
-            r'<option value="(\w+)"', (await person.get(f"/pages/{owner}{query}")).text.partition("order")[0]
+            r'<option value="(\w+)"', (await browser.get(f"/pages/{owner}{query}")).text.partition("order")[0]
         )
 
     assert await offered("") == ["entity", "topic"]
@@ -277,7 +277,7 @@ async def test_the_page_list_offers_the_types_of_its_pages_as_a_filter(
 
 
 async def test_each_page_is_read_by_one_statement(
-    statements: list[str], person: httpx.AsyncClient, wiki: Wiki, owner: str
+    statements: list[str], browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     slug = await add_page(wiki, "Austin", "Hot. [[Barton]]\n\n## Water\n\nCold.")
     source = await wiki.add_source(content="The pool is cold.")
@@ -290,9 +290,9 @@ async def test_each_page_is_read_by_one_statement(
     more = [f"/wiki/{tail}.md", f"/preview/{tail}", f"/graph/{owner}/{page}", f"/move/{tail}?name=x"]
     statement_counts = {}
     for path in [*of_page, *of_wiki, *found, *searches, *more]:
-        await person.get(path)
+        await browser.get(path)
         statements.clear()
-        answer = await person.get(path)
+        answer = await browser.get(path)
         assert (answer.status_code, path) == (200, path)
         assert len(answer.text) < 100_000
         statement_counts[path] = len([sql for sql in statements if not sql.startswith(("BEGIN", "COMMIT"))])
@@ -303,12 +303,12 @@ async def test_each_page_is_read_by_one_statement(
 
 
 async def test_change_events_are_sent_only_to_signed_in_pages_of_this_service(
-    person: httpx.AsyncClient, service: Service, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, service: Service, wiki: Wiki, owner: str
 ) -> None:
     page = (await wiki.row("pages", slug=await add_page(wiki, "Austin", "Hot.")))["id"]
-    assert (await person.get(f"/follow/{page}", headers={"sec-fetch-site": "cross-site"})).status_code == 403
+    assert (await browser.get(f"/follow/{page}", headers={"sec-fetch-site": "cross-site"})).status_code == 403
     assert (await service.http.get(f"/follow/{page}", headers=SAME_ORIGIN)).status_code == 401
-    async with person.stream("GET", f"/follow/{page}", headers=SAME_ORIGIN) as events:
+    async with browser.stream("GET", f"/follow/{page}", headers=SAME_ORIGIN) as events:
         assert events.headers["content-type"].startswith("text/event-stream")
         lines = [line async for line in lines_until(events.aiter_lines(), "data:")]
     assert '"version" : 1' in lines[-1]
@@ -329,58 +329,62 @@ async def test_readers_see_no_links_to_edit_a_page(service: Service, wiki: Wiki,
     assert not re.search(r"/(edit|new|rename|archive)/", shown)
 
 
-async def test_a_page_that_has_not_changed_is_not_sent_again(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_page_that_has_not_changed_is_not_sent_again(
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
     path = f"/wiki/{owner}/topic/{await add_page(wiki, 'Austin', 'Hot.')}"
-    first = await person.get(path)
-    again = await person.get(path, headers={"if-none-match": first.headers["etag"]})
+    first = await browser.get(path)
+    again = await browser.get(path, headers={"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 
-async def test_the_scripts_of_a_page_have_less_than_60_kb_compressed(person: httpx.AsyncClient, owner: str) -> None:
+async def test_the_scripts_of_a_page_have_less_than_60_kb_compressed(browser: httpx.AsyncClient, owner: str) -> None:
     for path in (f"/wiki/{owner}", f"/new/{owner}"):
-        scripts = re.findall(r'<script type="module" src="([^"]+)"', (await person.get(path)).text)
+        scripts = re.findall(r'<script type="module" src="([^"]+)"', (await browser.get(path)).text)
         assert scripts
-        assert sum([len(gzip.compress((await person.get(script)).content)) for script in scripts]) < 60_000
+        assert sum([len(gzip.compress((await browser.get(script)).content)) for script in scripts]) < 60_000
 
 
 async def test_names_that_begin_with_the_typed_text_are_suggested_first(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await add_page(wiki, "The bats", "They live under a bridge.", aliases=["Aus bats", "Austin bats"])
     await add_page(wiki, "Austin, Texas", "A city.")
-    shown = (await person.get(f"/suggest/{owner}?q=aus")).text
+    shown = (await browser.get(f"/suggest/{owner}?q=aus")).text
     assert re.findall(r'data-name="([^"]+)"', shown) == ["Austin, Texas", "The bats"]
 
 
 # -- alternates
 
 
-async def test_a_page_links_its_markdown_and_json_alternates(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_page_links_its_markdown_and_json_alternates(
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
     await add_page(wiki, "Austin", "Hot.\n\n## Water\n\nCold.", summary="A city.", tags=["city"])
     path = f"/wiki/{owner}/topic/austin"
-    shown = (await person.get(path)).text
+    shown = (await browser.get(path)).text
     assert f'<link rel="alternate" type="text/markdown" href="{path}.md">' in shown
     assert f'<link rel="alternate" type="application/json" href="{path}.json">' in shown
-    site = str(person.base_url).rstrip("/")
+    site = str(browser.base_url).rstrip("/")
     for name, value in (("title", "Austin"), ("description", "A city."), ("url", f"{site}{path}"), ("type", "article")):
         assert f'<meta property="og:{name}" content="{value}">' in shown
-    assert (await person.get(f"{path}.md")).text == "# Austin\n\nA city.\n\nHot.\n\n## Water\n\nCold.\n"
-    answer = await person.get(f"{path}.json")
+    assert (await browser.get(f"{path}.md")).text == "# Austin\n\nA city.\n\nHot.\n\n## Water\n\nCold.\n"
+    answer = await browser.get(f"{path}.json")
     page = answer.json()
     assert (answer.headers["content-type"], page["title"], page["tags"]) == ("application/json", "Austin", ["city"])
     assert [(section["heading"], section["bodyMd"]) for section in page["sections"]] == [
         ("", "Hot."),
         ("Water", "Cold."),
     ]
-    assert (await person.get(f"/wiki/{owner}/topic/nothing.json")).status_code == 404
+    assert (await browser.get(f"/wiki/{owner}/topic/nothing.json")).status_code == 404
 
 
-async def test_similar_pages_are_shown_beside_a_page(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_similar_pages_are_shown_beside_a_page(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     await add_page(wiki, "Barton Springs", "A cold spring-fed pool in Austin, full of swimmers in summer.")
     await add_page(wiki, "Deep Eddy", "A cold spring-fed pool in Austin, full of swimmers in winter.")
-    id = re.search(r'data-related="([^"]+)"', (await person.get(f"/wiki/{owner}/topic/deep-eddy")).text)
+    id = re.search(r'data-related="([^"]+)"', (await browser.get(f"/wiki/{owner}/topic/deep-eddy")).text)
     assert id is not None
-    assert f'<a href="/wiki/{owner}/topic/barton-springs">Barton Springs</a>' in (await person.get(id[1])).text
+    assert f'<a href="/wiki/{owner}/topic/barton-springs">Barton Springs</a>' in (await browser.get(id[1])).text
 
 
 async def test_a_service_compiles_all_templates_before_its_first_request(dsn: str, tmp_path: Path) -> None:

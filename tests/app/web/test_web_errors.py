@@ -10,22 +10,22 @@ from tests.app.service import Service
 from tests.wiki import Wiki
 
 
-async def test_an_error_page_states_the_error_once(person: httpx.AsyncClient, owner: str) -> None:
+async def test_an_error_page_states_the_error_once(browser: httpx.AsyncClient, owner: str) -> None:
     for path in (f"/wiki/{owner}/topic/nothing", f"/source/{owner}/x", f"/attachment/{owner}/x.png", "/nothing"):
-        shown = (await person.get(path)).text
+        shown = (await browser.get(path)).text
         heading, message = re.findall(r"<h1>(.*?)</h1>\s*<p class=\"summary\">(.*?)</p>", shown, re.DOTALL)[0]
         assert (heading, message.startswith(heading)) == ("Not found", False)
         assert f"<title>{heading} · Cairn</title>" in shown
 
 
-async def test_an_error_page_has_the_navigation_of_the_wiki(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_an_error_page_has_the_navigation_of_the_wiki(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     for path in (f"/wiki/{owner}/topic/nothing", "/nothing", "/wiki/nobody"):
-        answer = await person.get(path)
+        answer = await browser.get(path)
         assert answer.status_code in (403, 404)
         assert f'<a class="brand" href="/wiki/{owner}">' in answer.text
         assert f'<a href="/sources/{owner}">Sources</a>' in answer.text
     slug = await add_page(wiki, "Austin", "Hot.")
-    refused = await person.post(f"/archive/{owner}/topic/{slug}", data={}, headers={"sec-fetch-site": "cross-site"})
+    refused = await browser.post(f"/archive/{owner}/topic/{slug}", data={}, headers={"sec-fetch-site": "cross-site"})
     assert (refused.status_code, 'class="brand"' in refused.text) == (403, True)
 
 
@@ -34,9 +34,9 @@ async def test_an_error_page_has_no_navigation_without_a_sign_in(service: Servic
     assert (answer.status_code, 'class="brand"' in answer.text) == (404, False)
 
 
-async def test_code_in_error_messages_is_shown_as_code(person: httpx.AsyncClient, owner: str) -> None:
+async def test_code_in_error_messages_is_shown_as_code(browser: httpx.AsyncClient, owner: str) -> None:
     assert with_code("Set `a<b` or `c`, not ` alone.") == "Set <code>a&lt;b</code> or <code>c</code>, not ` alone."
-    refused = await person.post(f"/add-source/{owner}", data={"kind": "`x`"}, headers=SAME_ORIGIN)
+    refused = await browser.post(f"/add-source/{owner}", data={"kind": "`x`"}, headers=SAME_ORIGIN)
     assert (refused.status_code, "`" in refused.text) == (422, False)
 
 

@@ -31,10 +31,10 @@ async def cited(wiki: Wiki, **lines: int) -> str:
 
 
 async def test_a_section_shows_the_cited_passage_of_its_source(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     source = await cited(wiki, line_start=2, line_end=2)
-    shown = (await person.get(f"/wiki/{owner}/topic/austin")).text
+    shown = (await browser.get(f"/wiki/{owner}/topic/austin")).text
     assert "How cold it is" in shown
     assert re.findall(r"<blockquote>(.*?)</blockquote>", shown) == ["The pool is cold."]
     assert f'href="/source/{owner}/{source}?line=2#line-2"' in shown
@@ -42,14 +42,14 @@ async def test_a_section_shows_the_cited_passage_of_its_source(
 
 
 async def test_a_citation_without_lines_quotes_the_beginning_of_its_source(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await cited(wiki)
-    assert f"<blockquote>{TEXT}</blockquote>" in (await person.get(f"/wiki/{owner}/topic/austin")).text
+    assert f"<blockquote>{TEXT}</blockquote>" in (await browser.get(f"/wiki/{owner}/topic/austin")).text
 
 
 async def test_lines_of_a_source_are_counted_as_citations_count_them(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     """Form feeds of a PDF, and the line separators of Unicode, begin no line."""
     await add_page(wiki, "Austin", "## Water\n\nCold.")
@@ -57,59 +57,59 @@ async def test_lines_of_a_source_are_counted_as_citations_count_them(
     page = await wiki.row("pages", slug="austin")
     given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 2, "line_end": 2}
     await cite_source(wiki.database, wiki.scope, **given)
-    shown = (await person.get(f"/source/{owner}/{source}")).text
+    shown = (await browser.get(f"/source/{owner}/{source}")).text
     assert re.findall(r'<li id="line-(\d+)"[^>]* class="cited"><span>(.*?)</span>', shown) == [
         ("2", "The pool is cold.")
     ]
 
 
 async def test_a_link_to_a_line_of_a_long_source_opens_the_part_with_that_line(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await add_page(wiki, "Austin", "## Water\n\nCold.")
     source = await wiki.add_source(content="\n".join(f"Line {n} of a long log. {'x' * 100}" for n in range(1, 1_001)))
     page = await wiki.row("pages", slug="austin")
     given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 900, "line_end": 901}
     await cite_source(wiki.database, wiki.scope, **given)
-    (link,) = re.findall(r'href="(/source/[^"]*#line-900)"', (await person.get(f"/wiki/{owner}/topic/austin")).text)
-    assert '<li id="line-900" value="900" class="cited">' in (await person.get(link)).text
-    hits = (await person.get(f"/sources/{owner}?q=900")).text
+    (link,) = re.findall(r'href="(/source/[^"]*#line-900)"', (await browser.get(f"/wiki/{owner}/topic/austin")).text)
+    assert '<li id="line-900" value="900" class="cited">' in (await browser.get(link)).text
+    hits = (await browser.get(f"/sources/{owner}?q=900")).text
     found, number = re.findall(r'href="(/source/[^"]*)#line-(\d+)"', hits)[0]
-    assert f'id="line-{number}"' in (await person.get(found)).text
+    assert f'id="line-{number}"' in (await browser.get(found)).text
 
 
 async def test_an_uploaded_file_is_stored_byte_for_byte_with_its_text(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path, data = f"/add-source/{owner}", pdf("The kiln was fired twice.")
     fields = {"title": "", "kind": "DOCUMENT", "day": "2026-03-04", "content": ""}
-    added = await person.post(path, data=fields, files={"file": ("Kiln lög.pdf", data, "")}, headers=SAME_ORIGIN)
+    added = await browser.post(path, data=fields, files={"file": ("Kiln lög.pdf", data, "")}, headers=SAME_ORIGIN)
     assert added.status_code == 303
     row = await wiki.row("sources")
     assert (row["title"], row["kind"], row["captured_at"].day) == ("Kiln lög", "document", 4)
     assert "The kiln was fired twice." in row["content"]
-    shown = (await person.get(added.headers["location"])).text
+    shown = (await browser.get(added.headers["location"])).text
     assert f'href="/original/{owner}/{row["id"]}"' in shown
     assert f"(application/pdf, {len(data):,} bytes)" in shown
-    answer = await person.get(f"/original/{owner}/{row['id']}")
+    answer = await browser.get(f"/original/{owner}/{row['id']}")
     assert (answer.status_code, answer.content) == (200, data)
     assert answer.headers["content-type"] == "application/pdf"
     assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''Kiln%20l%C3%B6g.pdf"
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert {"sandbox", "default-src 'none'"} <= set(answer.headers["content-security-policy"].split("; "))
-    corrected = await person.post(
+    corrected = await browser.post(
         path,
         data=fields | {"content": "Corrected."},
         files={"file": ("scan.pdf", b"%PDF-1.7 nothing")},
         headers=SAME_ORIGIN,
     )
     corrected_id = corrected.headers["location"].rpartition("/")[2]
-    assert (await person.get(f"/original/{owner}/{corrected_id}")).content == b"%PDF-1.7 nothing"
+    assert (await browser.get(f"/original/{owner}/{corrected_id}")).content == b"%PDF-1.7 nothing"
     assert len(await wiki.rows("blobs", "1")) == 2
 
 
 async def test_a_refused_file_is_reported_and_the_form_keeps_its_values(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     fields = {"title": "Mine & yours", "kind": "DOCUMENT", "day": "", "content": ""}
     for name, data, message in (
@@ -118,7 +118,7 @@ async def test_a_refused_file_is_reported_and_the_form_keeps_its_values(
         ("c.txt", b"", "is empty"),
     ):
         path = f"/add-source/{owner}"
-        answer = await person.post(path, data=fields, files={"file": (name, data)}, headers=SAME_ORIGIN)
+        answer = await browser.post(path, data=fields, files={"file": (name, data)}, headers=SAME_ORIGIN)
         assert (answer.status_code, message in answer.text, "Mine &amp; yours" in answer.text) == (422, True, True), (
             name
         )
@@ -126,15 +126,15 @@ async def test_a_refused_file_is_reported_and_the_form_keeps_its_values(
 
 
 async def test_file_uploads_are_refused_at_other_forms_sites_and_for_readers(
-    service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
+    service: Service, browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     file = {"file": ("a.txt", b"Text.")}
     fields = {"title": "A", "kind": "DOCUMENT", "day": "", "content": ""}
-    assert (await person.post(f"/new/{owner}", data=fields, files=file, headers=SAME_ORIGIN)).status_code == 415
+    assert (await browser.post(f"/new/{owner}", data=fields, files=file, headers=SAME_ORIGIN)).status_code == 415
     other = {"sec-fetch-site": "cross-site"}
-    assert (await person.post(f"/add-source/{owner}", data=fields, files=file, headers=other)).status_code == 403
+    assert (await browser.post(f"/add-source/{owner}", data=fields, files=file, headers=other)).status_code == 403
     headers = SAME_ORIGIN | {"content-type": "multipart/form-data"}
-    assert (await person.post(f"/add-source/{owner}", content=b"x", headers=headers)).status_code == 400
+    assert (await browser.post(f"/add-source/{owner}", content=b"x", headers=headers)).status_code == 400
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
     async with signed_in(service, token) as reader:
         assert (
@@ -156,13 +156,13 @@ async def test_a_form_without_a_credential_is_answered_before_its_body_arrives(s
 
 
 async def test_an_original_file_is_not_found_without_access_to_the_wiki(
-    service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
+    service: Service, browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     source = await wiki.add_source(content="Typed.")
     for id in (source, "x"):
-        assert (await person.get(f"/original/{owner}/{id}")).status_code == 404
+        assert (await browser.get(f"/original/{owner}/{id}")).status_code == 404
     fields = {"title": "A", "kind": "DOCUMENT", "day": "", "content": ""}
-    added = await person.post(
+    added = await browser.post(
         f"/add-source/{owner}", data=fields, files={"file": ("a.txt", b"Text.")}, headers=SAME_ORIGIN
     )
     id = added.headers["location"].rpartition("/")[2]
@@ -173,27 +173,27 @@ async def test_an_original_file_is_not_found_without_access_to_the_wiki(
 
 
 async def test_sources_are_listed_searched_and_shown_with_citing_pages(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     source = await cited(wiki, line_start=2, line_end=2)
-    listed = (await person.get(f"/sources/{owner}")).text
+    listed = (await browser.get(f"/sources/{owner}")).text
     assert f'href="/source/{owner}/{source}"' in listed
     assert "Cited by 1 page" in listed
-    assert f'href="/source/{owner}/{source}?line=' in (await person.get(f"/sources/{owner}?q=pool")).text
-    assert f'href="/source/{owner}/{source}"' not in (await person.get(f"/sources/{owner}?kind=url")).text
-    shown = (await person.get(f"/source/{owner}/{source}")).text
+    assert f'href="/source/{owner}/{source}?line=' in (await browser.get(f"/sources/{owner}?q=pool")).text
+    assert f'href="/source/{owner}/{source}"' not in (await browser.get(f"/sources/{owner}?kind=url")).text
+    shown = (await browser.get(f"/source/{owner}/{source}")).text
     assert re.findall(r'id="line-(\d)" value="\d" class="cited"', shown) == ["2"]
     assert f'href="/wiki/{owner}/topic/austin"' in shown
 
 
-async def test_a_form_adds_a_text_as_a_source(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_form_adds_a_text_as_a_source(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     given = {"title": "A note", "kind": "DOCUMENT", "day": "2026-11-20", "content": "It is\r\ncold."}
-    added = await person.post(f"/add-source/{owner}", data=given, headers=SAME_ORIGIN)
+    added = await browser.post(f"/add-source/{owner}", data=given, headers=SAME_ORIGIN)
     assert added.status_code == 303
     [row] = await wiki.rows("sources")
     assert (row["content"], row["title"], f"{row['captured_at']:%F}") == ("It is\ncold.", "A note", "2026-11-20")
-    assert "A note" in (await person.get(added.headers["location"])).text
-    empty = await person.post(f"/add-source/{owner}", data=given | {"content": ""}, headers=SAME_ORIGIN)
+    assert "A note" in (await browser.get(added.headers["location"])).text
+    empty = await browser.post(f"/add-source/{owner}", data=given | {"content": ""}, headers=SAME_ORIGIN)
     assert (empty.status_code, 'role="alert"' in empty.text) == (422, True)
 
 
@@ -206,22 +206,22 @@ async def test_a_form_adds_a_text_as_a_source(person: httpx.AsyncClient, wiki: W
     ],
 )
 async def test_the_text_of_an_uploaded_file_is_extracted(
-    person: httpx.AsyncClient, owner: str, name: str, data: bytes, text: str
+    browser: httpx.AsyncClient, owner: str, name: str, data: bytes, text: str
 ) -> None:
-    read = await person.post(f"/file-text/{owner}", params={"name": name}, content=data, headers=SAME_ORIGIN)
+    read = await browser.post(f"/file-text/{owner}", params={"name": name}, content=data, headers=SAME_ORIGIN)
     assert (read.status_code, read.headers["content-type"]) == (200, "text/plain; charset=utf-8")
     assert read.text == text
 
 
-async def test_a_file_that_cannot_be_read_is_refused_with_the_reason(person: httpx.AsyncClient, owner: str) -> None:
+async def test_a_file_that_cannot_be_read_is_refused_with_the_reason(browser: httpx.AsyncClient, owner: str) -> None:
     address = f"/file-text/{owner}?name=x.pdf"
-    broken = await person.post(address, content=b"%PDF-1.7 nothing", headers=SAME_ORIGIN)
+    broken = await browser.post(address, content=b"%PDF-1.7 nothing", headers=SAME_ORIGIN)
     assert (broken.status_code, broken.headers["content-type"]) == (422, "text/plain; charset=utf-8")
     assert broken.text.startswith("The file cannot be read: ")
     assert "no PDF" in broken.text
-    assert (await person.post(address, content=b"x" * 10_000_001, headers=SAME_ORIGIN)).status_code == 413
+    assert (await browser.post(address, content=b"x" * 10_000_001, headers=SAME_ORIGIN)).status_code == 413
     other = {"sec-fetch-site": "cross-site"}
-    assert (await person.post(address, content=pdf("x"), headers=other)).status_code == 403
+    assert (await browser.post(address, content=pdf("x"), headers=other)).status_code == 403
 
 
 async def test_readers_cannot_extract_the_text_of_files(service: Service, wiki: Wiki, owner: str) -> None:
@@ -232,25 +232,25 @@ async def test_readers_cannot_extract_the_text_of_files(service: Service, wiki: 
 
 
 async def test_forgetting_a_source_first_shows_the_affected_sections(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     source = await cited(wiki)
-    confirmation = (await person.get(f"/forget/{owner}/{source}")).text
+    confirmation = (await browser.get(f"/forget/{owner}/{source}")).text
     assert "1 section without another source will be deleted" in confirmation
     assert f'href="/wiki/{owner}/topic/austin#water"' in confirmation
     assert (
-        await person.post(f"/forget/{owner}/{source}", data={"reason": "asked to"}, headers=SAME_ORIGIN)
+        await browser.post(f"/forget/{owner}/{source}", data={"reason": "asked to"}, headers=SAME_ORIGIN)
     ).status_code == 303
-    shown = (await person.get(f"/source/{owner}/{source}")).text
+    shown = (await browser.get(f"/source/{owner}/{source}")).text
     assert "This source was forgotten" in shown
     assert "The pool is cold" not in shown
 
 
 async def test_members_see_the_work_page_without_jobs(
-    service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
+    service: Service, browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await add_page(wiki, "Austin", "See [[Nowhere]].")
-    for_admins = await person.get(f"/work/{owner}")
+    for_admins = await browser.get(f"/work/{owner}")
     assert (for_admins.status_code, 'id="jobs"' in for_admins.text) == (200, True)
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
     async with signed_in(service, token) as member:
@@ -260,8 +260,8 @@ async def test_members_see_the_work_page_without_jobs(
 
 
 @pytest.mark.parametrize("path", ["/source/{owner}/nothing", "/forget/{owner}/nothing"])
-async def test_the_error_of_a_missing_source_has_a_next_step(person: httpx.AsyncClient, owner: str, path: str) -> None:
-    answer = await person.get(path.format(owner=owner))
+async def test_the_error_of_a_missing_source_has_a_next_step(browser: httpx.AsyncClient, owner: str, path: str) -> None:
+    answer = await browser.get(path.format(owner=owner))
     assert answer.status_code in (404, 422)
     assert "Go to the home page" in answer.text
 

@@ -78,11 +78,11 @@ async def vault(wiki: Wiki) -> Wiki:
 async def test_every_page_of_a_vault_has_less_than_100_kb(
     service: Service, vault: Wiki, token: str, owner: str
 ) -> None:
-    async with signed_in(service, token) as person:
+    async with signed_in(service, token) as browser:
         pages = await vault.rows("pages")
         assert len(pages) == 173
         for page in pages:
-            shown = await person.get(f"/wiki/{owner}/{page['type']}/{page['slug']}")
+            shown = await browser.get(f"/wiki/{owner}/{page['type']}/{page['slug']}")
             assert (shown.status_code, page["slug"]) == (200, page["slug"])
             assert len(shown.content) < 100_000, page["slug"]
 

@@ -33,20 +33,20 @@ async def page_id(wiki: Wiki) -> UUID:
 
 
 async def test_a_share_link_is_created_read_and_withdrawn(
-    service: Service, person: httpx.AsyncClient, wiki: Wiki, page_id: UUID, owner: str
+    service: Service, browser: httpx.AsyncClient, wiki: Wiki, page_id: UUID, owner: str
 ) -> None:
     path = f"/share/{owner}/topic/austin"
-    assert "There are no links yet" in (await person.get(path)).text
-    created = await person.post(path, data={"id": str(page_id), "days": "7"}, headers=SAME_ORIGIN)
+    assert "There are no links yet" in (await browser.get(path)).text
+    created = await browser.post(path, data={"id": str(page_id), "days": "7"}, headers=SAME_ORIGIN)
     [link] = NEW_LINK.findall(created.text)
-    assert link not in (await person.get(path)).text
+    assert link not in (await browser.get(path)).text
     shown = await service.http.get(link)
     assert shown.status_code == 200
     assert "Cold." in shown.text
-    [id] = re.findall(r'name="link" value="([^"]+)"', (await person.get(path)).text)
-    withdrawn = await person.post(f"/withdraw-share/{owner}/topic/austin", data={"link": id}, headers=SAME_ORIGIN)
+    [id] = re.findall(r'name="link" value="([^"]+)"', (await browser.get(path)).text)
+    withdrawn = await browser.post(f"/withdraw-share/{owner}/topic/austin", data={"link": id}, headers=SAME_ORIGIN)
     assert withdrawn.status_code == 303
-    assert "Withdrawn" in (await person.get(path)).text
+    assert "Withdrawn" in (await browser.get(path)).text
     assert (await service.http.get(link)).status_code == 404
     lines = [row["action"] for row in await wiki.rows("activity")]
     assert lines[-2:] == ["page.shared", "page.share_withdrawn"]

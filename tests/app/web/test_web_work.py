@@ -55,7 +55,7 @@ async def propose(wiki: Wiki, ada: Scope, page_id: UUID, text: str, section: str
 
 
 async def test_an_edit_under_review_redirects_to_its_proposal(
-    member: httpx.AsyncClient, person: httpx.AsyncClient, page_id: UUID, owner: str
+    member: httpx.AsyncClient, browser: httpx.AsyncClient, page_id: UUID, owner: str
 ) -> None:
     path = f"{owner}/topic/harbour"
     form = form_of(await member.get(f"/edit/{path}?section=tides"))
@@ -67,23 +67,23 @@ async def test_an_edit_under_review_redirects_to_its_proposal(
     assert re.findall(r"<(ins|del)>(.*?)</\1>", shown) == [("del", "six"), ("ins", "seven")]
     assert "/accept/" not in shown
     assert "/withdraw/" in shown
-    assert "Low at six" in (await person.get(f"/wiki/{path}")).text
-    assert PROPOSAL_PATH.search(sent.headers["location"])[1] in (await person.get(f"/work/{owner}")).text  # type: ignore[index]
+    assert "Low at six" in (await browser.get(f"/wiki/{path}")).text
+    assert PROPOSAL_PATH.search(sent.headers["location"])[1] in (await browser.get(f"/work/{owner}")).text  # type: ignore[index]
 
 
 @pytest.mark.parametrize("action", ["archive", "rename", "new", "move", "unarchive"])
 async def test_every_form_of_a_writer_under_review_makes_a_proposal(
-    member: httpx.AsyncClient, person: httpx.AsyncClient, page_id: UUID, owner: str, action: str
+    member: httpx.AsyncClient, browser: httpx.AsyncClient, page_id: UUID, owner: str, action: str
 ) -> None:
     path = f"{owner}/topic/harbour"
     given = {"id": str(page_id), "version": "1", "title": "Port", "slug": "", "to": str(page_id), "body": "x",
              "type": "topic", "summary": "", "tags": ""}  # fmt: skip
     if action == "move":
-        await person.post(f"/new/{owner}", data=given | {"title": "Coast"}, headers=SAME_ORIGIN)
-        found = await person.get(f"/move/{path}?name=coast")
+        await browser.post(f"/new/{owner}", data=given | {"title": "Coast"}, headers=SAME_ORIGIN)
+        found = await browser.get(f"/move/{path}?name=coast")
         given |= {"to": re.findall(r'name="to" value="([^"]+)"', found.text)[0]}
     if action == "unarchive":
-        await person.post(f"/archive/{path}", data=given, headers=SAME_ORIGIN)
+        await browser.post(f"/archive/{path}", data=given, headers=SAME_ORIGIN)
     sent = await member.post(
         f"/new/{owner}" if action == "new" else f"/{action}/{path}", data=given, headers=SAME_ORIGIN
     )
@@ -92,73 +92,73 @@ async def test_every_form_of_a_writer_under_review_makes_a_proposal(
 
 
 async def test_a_reviewer_reads_and_accepts_a_proposal(
-    person: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
     id = await propose(wiki, ada, page_id, "Low at seven.")
-    assert "Seen today" in (await person.get(f"/proposals/{owner}")).text
-    shown = (await person.get(f"/proposal/{owner}/{id}")).text
+    assert "Seen today" in (await browser.get(f"/proposals/{owner}")).text
+    shown = (await browser.get(f"/proposal/{owner}/{id}")).text
     assert "Proposed by ada" in shown
-    done = await person.post(f"/accept/{owner}/{id}", data={"reason": "Thanks"}, headers=SAME_ORIGIN)
+    done = await browser.post(f"/accept/{owner}/{id}", data={"reason": "Thanks"}, headers=SAME_ORIGIN)
     assert done.headers["location"] == f"/wiki/{owner}/topic/harbour"
-    assert "Low at seven" in (await person.get(done.headers["location"])).text
-    again = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME_ORIGIN)
+    assert "Low at seven" in (await browser.get(done.headers["location"])).text
+    again = await browser.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME_ORIGIN)
     assert (again.status_code, "no longer open" in again.text) == (409, True)
-    assert f"/proposal/{owner}/{id}" in (await person.get(f"/proposals/{owner}?status=accepted")).text
+    assert f"/proposal/{owner}/{id}" in (await browser.get(f"/proposals/{owner}?status=accepted")).text
 
 
 async def test_evidence_that_looks_like_an_address_is_shown(
-    person: httpx.AsyncClient, ada: Scope, wiki: Wiki, page_id: UUID, owner: str
+    browser: httpx.AsyncClient, ada: Scope, wiki: Wiki, page_id: UUID, owner: str
 ) -> None:
     refs = "https://tides.example/", "http://[tides", "daily_note:day-1"
     citing = replace(ada, review=Review(terms=Terms("Seen today", refs)))
     id = await propose(wiki, citing, page_id, "Low at seven.")
-    answer = await person.get(f"/proposal/{owner}/{id}")
+    answer = await browser.get(f"/proposal/{owner}/{id}")
     assert answer.status_code == 200
     assert 'href="https://tides.example/"' in answer.text
     assert all(ref in answer.text for ref in refs)
 
 
 async def test_a_reviewer_accepts_a_proposal_with_an_amended_text(
-    person: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
     id = await propose(wiki, ada, page_id, "Low at seven.")
-    shown = await person.get(f"/proposal/{owner}/{id}")
+    shown = await browser.get(f"/proposal/{owner}/{id}")
     [text] = TEXTAREA.findall(shown.text)
     given = {"version": "1", "title": "Harbour", "title_before": "Harbour", "summary": "", "summary_before": ""}
     changed = text.replace("seven", "half past six")
-    done = await person.post(f"/accept/{owner}/{id}", data=given | {"body": changed}, headers=SAME_ORIGIN)
+    done = await browser.post(f"/accept/{owner}/{id}", data=given | {"body": changed}, headers=SAME_ORIGIN)
     assert done.status_code == 303
     page = await wiki.page(page_id)
     assert (page["title"], page["body_md"]) == ("Harbour", BODY.replace("six", "half past six"))
 
 
 async def test_a_conflicting_proposal_is_accepted_with_a_merged_text(
-    person: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
     id = await propose(wiki, ada, page_id, "Low at seven.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at five.")
     await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
-    refused = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME_ORIGIN)
+    refused = await browser.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME_ORIGIN)
     assert (refused.status_code, "in the same sections: tides" in refused.text) == (409, True)
     [text] = TEXTAREA.findall(refused.text)
     assert text == BODY.replace("six", "seven").replace("Three", "Four")
     [version] = re.findall(r'name="version" value="(\d+)"', refused.text)
-    done = await person.post(f"/accept/{owner}/{id}", data={"version": version, "body": text}, headers=SAME_ORIGIN)
+    done = await browser.post(f"/accept/{owner}/{id}", data={"version": version, "body": text}, headers=SAME_ORIGIN)
     assert done.status_code == 303
     assert (await wiki.page(page_id))["body_md"] == text
 
 
 async def test_a_proposal_is_declined_with_a_reason_or_withdrawn(
-    person: httpx.AsyncClient, member: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+    browser: httpx.AsyncClient, member: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
     id = await propose(wiki, ada, page_id, "Low at seven.")
-    assert (await person.post(f"/decline/{owner}/{id}", data={"reason": " "}, headers=SAME_ORIGIN)).status_code == 422
+    assert (await browser.post(f"/decline/{owner}/{id}", data={"reason": " "}, headers=SAME_ORIGIN)).status_code == 422
     assert (await member.post(f"/decline/{owner}/{id}", data={"reason": "No"}, headers=SAME_ORIGIN)).status_code == 403
     assert (await member.post(f"/withdraw/{owner}/{id}", data={"reason": ""}, headers=SAME_ORIGIN)).status_code == 422
     assert (
-        await person.post(f"/decline/{owner}/{id}", data={"reason": "It is <six>."}, headers=SAME_ORIGIN)
+        await browser.post(f"/decline/{owner}/{id}", data={"reason": "It is <six>."}, headers=SAME_ORIGIN)
     ).status_code == 303
-    assert "It is &lt;six&gt;." in (await person.get(f"/proposal/{owner}/{id}")).text
+    assert "It is &lt;six&gt;." in (await browser.get(f"/proposal/{owner}/{id}")).text
     form = form_of(await member.get(f"/edit/{owner}/topic/harbour")) | {"body": "Other.", "summary": "", "tags": ""}
     own = (await member.post(f"/edit/{owner}/topic/harbour", data=form, headers=SAME_ORIGIN)).headers["location"]
     gone = await member.post(
@@ -177,48 +177,48 @@ async def test_readers_see_no_proposals(service: Service, wiki: Wiki, ada: Scope
         assert "Proposals" not in (await reader.get(f"/work/{owner}")).text
 
 
-async def test_a_mention_is_ignored(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_mention_is_ignored(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     source = await wiki.add_source(content="Zilker was there.")
     await record_mention(wiki.database, wiki.scope, name="Zilker", source_id=source)
-    shown = await person.get(f"/work/{owner}")
+    shown = await browser.get(f"/work/{owner}")
     [id] = re.findall(r'/ignore/[^"]+"><input type="hidden" name="id" value="([^"]+)"', shown.text)
-    assert (await person.post(f"/ignore/{owner}", data={"id": id}, headers=SAME_ORIGIN)).status_code == 303
-    assert "Zilker" not in (await person.get(f"/work/{owner}")).text
+    assert (await browser.post(f"/ignore/{owner}", data={"id": id}, headers=SAME_ORIGIN)).status_code == 303
+    assert "Zilker" not in (await browser.get(f"/work/{owner}")).text
 
 
 # -- merging and moving
 
 
 async def test_a_page_is_merged_into_another_page_found_by_name(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     await add_page(wiki, "Barton Springs", "Cold.")
     path = f"{owner}/topic/{await add_page(wiki, 'The Springs', 'A pool.')}"
     await add_page(wiki, "Austin", "See [[The Springs]].")
-    assert "1 text link to this page" in (await person.get(f"/merge/{path}")).text
-    assert "There is no page called" in (await person.get(f"/merge/{path}?name=nothing")).text
-    found = await person.get(f"/merge/{path}?name=barton+springs")
+    assert "1 text link to this page" in (await browser.get(f"/merge/{path}")).text
+    assert "There is no page called" in (await browser.get(f"/merge/{path}?name=nothing")).text
+    found = await browser.get(f"/merge/{path}?name=barton+springs")
     [into] = re.findall(r'name="to" value="([^"]+)"', found.text)
-    done = await person.post(f"/merge/{path}", data=form_of(found) | {"to": into}, headers=SAME_ORIGIN)
+    done = await browser.post(f"/merge/{path}", data=form_of(found) | {"to": into}, headers=SAME_ORIGIN)
     assert done.headers["location"] == f"/wiki/{owner}/topic/barton-springs"
-    assert (await person.get(f"/wiki/{path}")).headers["location"] == done.headers["location"]
-    assert "A pool." in (await person.get(done.headers["location"])).text
+    assert (await browser.get(f"/wiki/{path}")).headers["location"] == done.headers["location"]
+    assert "A pool." in (await browser.get(done.headers["location"])).text
 
 
-async def test_a_page_is_moved_below_a_parent_and_out_again(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_a_page_is_moved_below_a_parent_and_out_again(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     await add_page(wiki, "Texas", "Large.", type="entity")
     path = f"{owner}/topic/{await add_page(wiki, 'Austin', 'Hot.')}"
-    found = await person.get(f"/move/{path}?name=Texas")
+    found = await browser.get(f"/move/{path}?name=Texas")
     [above] = re.findall(r'name="to" value="([^"]+)"', found.text)
     given = form_of(found) | {"to": above}
-    assert (await person.post(f"/move/{path}", data=given, headers=SAME_ORIGIN)).status_code == 303
-    assert f'<li><a href="/wiki/{owner}/entity/texas">Texas</a></li>' in (await person.get(f"/wiki/{path}")).text
+    assert (await browser.post(f"/move/{path}", data=given, headers=SAME_ORIGIN)).status_code == 303
+    assert f'<li><a href="/wiki/{owner}/entity/texas">Texas</a></li>' in (await browser.get(f"/wiki/{path}")).text
     assert (
-        await person.post(f"/move/{path}", data=given | {"to": given["id"]}, headers=SAME_ORIGIN)
+        await browser.post(f"/move/{path}", data=given | {"to": given["id"]}, headers=SAME_ORIGIN)
     ).status_code == 422
-    assert (await person.post(f"/move/{path}", data=given | {"to": ""}, headers=SAME_ORIGIN)).status_code == 422
-    assert (await person.post(f"/move/{path}", data=given | {"to": "none"}, headers=SAME_ORIGIN)).status_code == 303
-    assert "/entity/texas" not in (await person.get(f"/wiki/{path}")).text
+    assert (await browser.post(f"/move/{path}", data=given | {"to": ""}, headers=SAME_ORIGIN)).status_code == 422
+    assert (await browser.post(f"/move/{path}", data=given | {"to": "none"}, headers=SAME_ORIGIN)).status_code == 303
+    assert "/entity/texas" not in (await browser.get(f"/wiki/{path}")).text
 
 
 # -- the difference

@@ -25,109 +25,111 @@ def form_of(page: httpx.Response) -> dict[str, str]:
     return dict(HIDDEN.findall(page.text))
 
 
-async def test_a_form_creates_a_page(person: httpx.AsyncClient, owner: str) -> None:
-    form = await person.get(f"/new/{owner}?title=Old+Mill")
+async def test_a_form_creates_a_page(browser: httpx.AsyncClient, owner: str) -> None:
+    form = await browser.get(f"/new/{owner}?title=Old+Mill")
     assert 'name="title" required maxlength="500" value="Old Mill"' in form.text
     given = {"type": "topic", "title": "Old Mill", "slug": "", "summary": "A mill.", "tags": "river, #stone"}
     body = "## Summary\r\n\r\nIt *turns*.\r\n\r\n## Highlights\r\n\r\n"
-    created = await person.post(f"/new/{owner}", data=given | {"body": body}, headers=SAME_ORIGIN)
+    created = await browser.post(f"/new/{owner}", data=given | {"body": body}, headers=SAME_ORIGIN)
     assert (created.status_code, created.headers["location"]) == (303, f"/wiki/{owner}/topic/old-mill")
-    shown = (await person.get(created.headers["location"])).text
+    shown = (await browser.get(created.headers["location"])).text
     assert "<em>turns</em>" in shown
     assert "Highlights" not in shown  # nothing was written under it
     assert all(f"?tag={tag}" in shown for tag in ("river", "stone"))
 
 
-async def test_a_form_with_a_mistake_is_shown_again_with_its_values(person: httpx.AsyncClient, owner: str) -> None:
+async def test_a_form_with_a_mistake_is_shown_again_with_its_values(browser: httpx.AsyncClient, owner: str) -> None:
     given = {"type": "topic", "title": "!!!", "slug": "", "summary": "", "tags": "", "body": "Long <b>text</b>."}
-    answer = await person.post(f"/new/{owner}", data=given, headers=SAME_ORIGIN)
+    answer = await browser.post(f"/new/{owner}", data=given, headers=SAME_ORIGIN)
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
     assert "Long &lt;b&gt;text&lt;/b&gt;." in answer.text
 
 
 async def test_editing_a_section_leaves_other_sections_unchanged(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path = f"{owner}/topic/{await add_page(wiki, 'Austin', CITY)}"
-    form = await person.get(f"/edit/{path}?section=water")
+    form = await browser.get(f"/edit/{path}?section=water")
     assert TEXTAREA.findall(form.text) == ["Cold."]
     change = form_of(form) | {"heading": "Water", "body": "Warm.", "edit_summary": "Summer"}
-    saved = await person.post(f"/edit/{path}", data=change, headers=SAME_ORIGIN)
+    saved = await browser.post(f"/edit/{path}", data=change, headers=SAME_ORIGIN)
     assert saved.headers["location"] == f"/wiki/{path}#water"
-    assert (await person.get(f"/wiki/{path}.md")).text == "# Austin\n\n## Water\n\nWarm.\n\n## Food\n\nHot.\n"
-    assert "Summer" in (await person.get(f"/history/{path}")).text
+    assert (await browser.get(f"/wiki/{path}.md")).text == "# Austin\n\n## Water\n\nWarm.\n\n## Food\n\nHot.\n"
+    assert "Summer" in (await browser.get(f"/history/{path}")).text
 
 
 @pytest.mark.parametrize("section", ["water", ""])
 async def test_edits_of_different_sections_are_merged(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str, section: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str, section: str
 ) -> None:  # fmt: skip
     path = f"{owner}/topic/{await add_page(wiki, 'Austin', CITY)}"
-    mine = form_of(await person.get(f"/edit/{path}?section={section}"))
-    theirs = form_of(await person.get(f"/edit/{path}?section=food")) | {"body": "Spicy."}
-    assert (await person.post(f"/edit/{path}", data=theirs, headers=SAME_ORIGIN)).status_code == 303
+    mine = form_of(await browser.get(f"/edit/{path}?section={section}"))
+    theirs = form_of(await browser.get(f"/edit/{path}?section=food")) | {"body": "Spicy."}
+    assert (await browser.post(f"/edit/{path}", data=theirs, headers=SAME_ORIGIN)).status_code == 303
     body = "Warm." if section else "## Water\n\nWarm.\n\n## Food\n\nHot."
-    assert (await person.post(f"/edit/{path}", data=mine | {"body": body}, headers=SAME_ORIGIN)).status_code == 303
-    assert (await person.get(f"/wiki/{path}.md")).text == "# Austin\n\n## Water\n\nWarm.\n\n## Food\n\nSpicy.\n"
+    assert (await browser.post(f"/edit/{path}", data=mine | {"body": body}, headers=SAME_ORIGIN)).status_code == 303
+    assert (await browser.get(f"/wiki/{path}.md")).text == "# Austin\n\n## Water\n\nWarm.\n\n## Food\n\nSpicy.\n"
 
 
 async def test_conflicting_edits_of_a_section_are_shown_side_by_side(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path = f"{owner}/topic/{await add_page(wiki, 'Austin', WATER)}"
-    mine = form_of(await person.get(f"/edit/{path}?section=water"))
-    assert (await person.post(f"/edit/{path}", data=mine | {"body": "Icy."}, headers=SAME_ORIGIN)).status_code == 303
-    conflict = await person.post(f"/edit/{path}", data=mine | {"body": "Warm."}, headers=SAME_ORIGIN)
+    mine = form_of(await browser.get(f"/edit/{path}?section=water"))
+    assert (await browser.post(f"/edit/{path}", data=mine | {"body": "Icy."}, headers=SAME_ORIGIN)).status_code == 303
+    conflict = await browser.post(f"/edit/{path}", data=mine | {"body": "Warm."}, headers=SAME_ORIGIN)
     assert conflict.status_code == 409
     assert re.findall(r"<pre[^>]*>(.*?)</pre>", conflict.text) == ["Cold.", "Icy."]
     assert TEXTAREA.findall(conflict.text) == ["Warm."]
-    assert (await person.get(f"/wiki/{path}.md")).text.endswith("Icy.\n")
+    assert (await browser.get(f"/wiki/{path}.md")).text.endswith("Icy.\n")
     resolved = form_of(conflict) | {"body": "Cool."}
-    assert (await person.post(f"/edit/{path}", data=resolved, headers=SAME_ORIGIN)).status_code == 303
-    assert (await person.get(f"/wiki/{path}.md")).text.endswith("Cool.\n")
+    assert (await browser.post(f"/edit/{path}", data=resolved, headers=SAME_ORIGIN)).status_code == 303
+    assert (await browser.get(f"/wiki/{path}.md")).text.endswith("Cool.\n")
 
 
 async def test_renaming_announces_and_updates_the_texts_that_link_to_the_page(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path = f"{owner}/topic/{await add_page(wiki, 'Austin', 'Hot.')}"
     other = await add_page(wiki, "Texas", "See [[Austin]].")
-    form = await person.get(f"/rename/{path}")
+    form = await browser.get(f"/rename/{path}")
     assert "1 text linking to this page will be updated" in form.text
-    renamed = await person.post(f"/rename/{path}", data=form_of(form) | {"title": "Austin, Texas"}, headers=SAME_ORIGIN)
+    renamed = await browser.post(
+        f"/rename/{path}", data=form_of(form) | {"title": "Austin, Texas"}, headers=SAME_ORIGIN
+    )
     assert renamed.headers["location"] == f"/wiki/{owner}/topic/austin-texas"
-    assert (await person.get(f"/wiki/{path}")).headers["location"] == renamed.headers["location"]
-    assert "See [[Austin, Texas]]." in (await person.get(f"/wiki/{owner}/topic/{other}.md")).text
+    assert (await browser.get(f"/wiki/{path}")).headers["location"] == renamed.headers["location"]
+    assert "See [[Austin, Texas]]." in (await browser.get(f"/wiki/{owner}/topic/{other}.md")).text
 
 
 async def test_an_archived_page_leaves_lists_and_can_be_unarchived(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
     path = f"{owner}/topic/{await add_page(wiki, 'Austin', 'Hot.')}"
-    id = form_of(await person.get(f"/archive/{path}"))
-    assert (await person.post(f"/archive/{path}", data=id, headers=SAME_ORIGIN)).status_code == 303
-    assert f"/wiki/{path}" not in (await person.get(f"/pages/{owner}")).text
-    assert f"/wiki/{path}" in (await person.get(f"/pages/{owner}?status=archived")).text
-    assert "This page is archived" in (await person.get(f"/wiki/{path}")).text
-    assert (await person.post(f"/unarchive/{path}", data=id, headers=SAME_ORIGIN)).status_code == 303
-    assert f"/wiki/{path}" in (await person.get(f"/pages/{owner}")).text
+    id = form_of(await browser.get(f"/archive/{path}"))
+    assert (await browser.post(f"/archive/{path}", data=id, headers=SAME_ORIGIN)).status_code == 303
+    assert f"/wiki/{path}" not in (await browser.get(f"/pages/{owner}")).text
+    assert f"/wiki/{path}" in (await browser.get(f"/pages/{owner}?status=archived")).text
+    assert "This page is archived" in (await browser.get(f"/wiki/{path}")).text
+    assert (await browser.post(f"/unarchive/{path}", data=id, headers=SAME_ORIGIN)).status_code == 303
+    assert f"/wiki/{path}" in (await browser.get(f"/pages/{owner}")).text
 
 
-async def test_versions_are_compared_by_word_and_restored(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+async def test_versions_are_compared_by_word_and_restored(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     path = f"{owner}/topic/{await add_page(wiki, 'Austin', 'The water is cold here.')}"
-    form = form_of(await person.get(f"/edit/{path}"))
-    await person.post(f"/edit/{path}", data=form | {"body": "The water is warm here."}, headers=SAME_ORIGIN)
-    diff = await person.get(f"/diff/{owner}/{form['id']}?from=2&to=1")
+    form = form_of(await browser.get(f"/edit/{path}"))
+    await browser.post(f"/edit/{path}", data=form | {"body": "The water is warm here."}, headers=SAME_ORIGIN)
+    diff = await browser.get(f"/diff/{owner}/{form['id']}?from=2&to=1")
     assert re.findall(r"<(ins|del)>(.*?)</\1>", diff.text) == [("del", "cold"), ("ins", "warm")]
-    restored = await person.post(f"/restore/{owner}/{form['id']}", data=form_of(diff), headers=SAME_ORIGIN)
+    restored = await browser.post(f"/restore/{owner}/{form['id']}", data=form_of(diff), headers=SAME_ORIGIN)
     assert restored.status_code == 303
-    assert "cold" in (await person.get(f"/wiki/{path}.md")).text
+    assert "cold" in (await browser.get(f"/wiki/{path}.md")).text
 
 
-async def test_the_preview_escapes_html_and_unsafe_links(person: httpx.AsyncClient, owner: str) -> None:
+async def test_the_preview_escapes_html_and_unsafe_links(browser: httpx.AsyncClient, owner: str) -> None:
     body = "*a* <img src=x onerror=alert(1)> [x](javascript:alert(1)) [[Page]]"
-    shown = (await person.post(f"/render/{owner}", data={"body": body}, headers=SAME_ORIGIN)).text
+    shown = (await browser.post(f"/render/{owner}", data={"body": body}, headers=SAME_ORIGIN)).text
     assert "<em>a</em>" in shown
     assert "&lt;img" in shown
     assert 'href="javascript' not in shown

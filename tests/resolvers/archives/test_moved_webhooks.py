@@ -12,7 +12,7 @@ from resolvers.archives.moves import export_tenant, import_tenant
 from resolvers.pages.lifecycle import update_page
 from resolvers.webhooks.webhooks import find_webhook, rotate_webhook_secret
 from tests.resolvers.archives.test_backups import ignore_progress, one_server, open_copy
-from tests.resolvers.webhooks.receiver import receiving
+from tests.resolvers.webhooks.receiver import run_webhook_receiver
 from tests.resolvers.webhooks.sender import add_webhook, create_topics, sender, wait_for_deliveries
 from tests.wiki import Wiki, close_wiki
 
@@ -35,7 +35,7 @@ async def by_export(dsn: str, other: str, wiki: Wiki, place: Path) -> None:
 async def test_webhooks_continue_on_the_other_server(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path, move: Move
 ) -> None:
-    with receiving() as receiver:
+    with run_webhook_receiver() as receiver:
         issued = await add_webhook(wiki, receiver, kinds=("created", "updated"))
         former = issued.secret
         (austin,) = await create_topics(wiki, "Austin")
@@ -76,7 +76,7 @@ async def test_a_claimed_queue_is_sent_after_a_move_once_the_claim_expires(
     wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path, move: Move
 ) -> None:
     """The archive was written while a sender had claimed the queue, and no sender of the other server has the claim."""
-    with receiving() as receiver:
+    with run_webhook_receiver() as receiver:
         issued = await add_webhook(wiki, receiver)
         await create_topics(wiki, "Austin")
         claimed = "UPDATE webhook_queues SET claimed_by = 'gone:1:2', due_at = now() + interval '1 second'"

@@ -19,7 +19,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import add_former_slugs, create_page, unarchive_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.sections import patch_section
-from tests.full_wiki import LINES, PIECES, fill
+from tests.full_wiki import LINES, PIECES, create_full_pages
 from tests.resolvers.import_export.exports import read_files
 from tests.resolvers.import_export.vaults import import_counts, run_import
 from tests.wiki import Wiki
@@ -82,14 +82,14 @@ async def test_the_longest_and_most_unusual_values_are_imported_unchanged(
     wiki: Wiki, tmp_path: Path, form: str, pieces: list[str], text: str
 ) -> None:
     start = await wiki.neighbour()
-    await fill(start.database, start.scope, pieces, text)
+    await create_full_pages(start.database, start.scope, pieces, text)
     await check_round_trip(start, tmp_path / str(start.scope.owner_id), [form])
 
 
 async def test_a_lowered_bound_applies_to_new_values_and_not_to_stored_ones(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await fill(wiki.database, wiki.scope, ["e\u0301", "a, "])
+    await create_full_pages(wiki.database, wiki.scope, ["e\u0301", "a, "])
     for bound in limits.BOUNDS:
         if not bound.fixed:
             monkeypatch.setattr(bound, "maximum", 3)

@@ -11,13 +11,13 @@ from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.resolvers.webhooks.proposals import BODY, REVIEW
-from tests.resolvers.webhooks.receiver import Receiver, receiving
+from tests.resolvers.webhooks.receiver import Receiver, run_webhook_receiver
 from tests.wiki import Wiki
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with receiving() as receiver:
+    with run_webhook_receiver() as receiver:
         yield receiver
 
 

@@ -58,7 +58,7 @@ def is_signed(secret: str, headers: Any, body: bytes) -> bool:
 
 
 @contextmanager
-def receiving(port: int = 0, **given: Any) -> Iterator[Receiver]:
+def run_webhook_receiver(port: int = 0, **given: Any) -> Iterator[Receiver]:
     receiver = Receiver(**given)
 
     class Handler(BaseHTTPRequestHandler):

@@ -24,7 +24,7 @@ from resolvers.webhooks.webhooks import (
     redeliver,
     update_webhook,
 )
-from tests.resolvers.webhooks.receiver import Receiver, receiving
+from tests.resolvers.webhooks.receiver import Receiver, run_webhook_receiver
 from tests.resolvers.webhooks.sender import (
     LOOPBACK,
     WAITING_FOR_THIS,
@@ -145,7 +145,7 @@ async def test_status_410_disables_a_webhook_at_once(wiki: Wiki, receiver: Recei
 
 
 async def test_a_hanging_receiver_does_not_delay_other_webhooks(wiki: Wiki, receiver: Receiver) -> None:
-    with receiving() as dead:
+    with run_webhook_receiver() as dead:
         dead.delay = 20
         await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft(dead.url))
         issued = await add_webhook(wiki, receiver, owner_ids=[wiki.scope.owner_id])
@@ -211,7 +211,7 @@ async def test_an_answer_of_a_former_url_does_not_disable_the_webhook(
             await update_webhook(wiki.database, tenant_id, issued.id, changes)
             return await super().status_of(request)
 
-    with receiving() as gone:
+    with run_webhook_receiver() as gone:
         gone.default_status = 410
         issued = await add_webhook(wiki, gone)
         changes = WebhookChanges(url=receiver.url) if enabled else WebhookChanges(enabled=False)

@@ -21,7 +21,7 @@ from resolvers.webhooks.webhooks import (
     rotate_webhook_secret,
     update_webhook,
 )
-from tests.resolvers.webhooks.receiver import Receiver, receiving
+from tests.resolvers.webhooks.receiver import Receiver, run_webhook_receiver
 from tests.resolvers.webhooks.sender import (
     LOOPBACK,
     WAITING_FOR_THIS,
@@ -73,7 +73,7 @@ async def test_the_former_secret_signs_deliveries_only_during_the_overlap(
 ) -> None:
     first = await add_webhook(wiki, receiver)
     second = await rotate_webhook_secret(wiki.database, wiki.scope.tenant_id, first.id, overlap)
-    with receiving(secret=second.secret) as other:
+    with run_webhook_receiver(secret=second.secret) as other:
         async with sender(wiki.database):
             await create_topics(wiki, "Austin")
             await wait_for_deliveries(wiki, first.id, "delivered")

@@ -64,7 +64,7 @@ def test_only_root_fields_take_id_arguments() -> None:
 
 @pytest.mark.parametrize("name", [name for name, field in QUERIES.items() if id_fields(field.args)])
 async def test_reads_with_a_foreign_id_answer_as_with_an_unknown_id(
-    walker: Engine, database: Database, world: World, name: str
+    walk_engine: Engine, database: Database, world: World, name: str
 ) -> None:
     field = QUERIES[name]
     for (scope, victims), argument in product(ATTACKS, id_fields(field.args)):
@@ -75,9 +75,9 @@ async def test_reads_with_a_foreign_id_answer_as_with_an_unknown_id(
             given = wiki.arguments(field)
             if "tenantId" in field.args:
                 given["tenantId"] = str(scope.tenant_id)
-            unknown = await answer(walker, database, scope, name, given, argument, UNKNOWN)
+            unknown = await answer(walk_engine, database, scope, name, given, argument, UNKNOWN)
             for id in wiki.ids(argument):
-                found = await answer(walker, database, scope, name, given, argument, id)
+                found = await answer(walk_engine, database, scope, name, given, argument, id)
                 assert found == unknown, (scope.role, argument, id)
 
 
@@ -88,31 +88,31 @@ READS_WITH_IDS = [name for name, field in QUERIES.items() if id_fields(field.arg
 
 @pytest.mark.parametrize("name", READS_WITH_IDS)
 async def test_reads_with_an_own_id_answer_other_than_with_an_unknown_id(
-    walker: Engine, database: Database, world: World, name: str
+    walk_engine: Engine, database: Database, world: World, name: str
 ) -> None:
     """Otherwise equal answers for foreign and unknown ids would prove nothing."""
     wiki, scope = Wiki(world, 2, "alice"), caller_scope(2, "alice", Role.ADMIN)
     given = wiki.arguments(QUERIES[name])
     for argument in id_fields(QUERIES[name].args):
-        unknown = await answer(walker, database, scope, name, given, argument, UNKNOWN)
+        unknown = await answer(walk_engine, database, scope, name, given, argument, UNKNOWN)
         for id in wiki.ids(argument):
-            assert await answer(walker, database, scope, name, given, argument, id) != unknown, (argument, id)
+            assert await answer(walk_engine, database, scope, name, given, argument, id) != unknown, (argument, id)
 
 
 async def answer(
-    walker: Engine, database: Database, scope: Scope, name: str, given: dict[str, Any], argument: str, id: str
+    walk_engine: Engine, database: Database, scope: Scope, name: str, given: dict[str, Any], argument: str, id: str
 ) -> dict[str, Any]:
     """Return the response with the fields of the object itself; the test below checks nested objects."""
     field = QUERIES[name]
     variables = given | {argument: with_id(argument, field.args[argument].type, id)}
     depth = 0 if "id" in getattr(get_named_type(field.type), "fields", ()) else 1
     document = minimal_call("query", name, field, variables, depth)
-    return await execute_document(walker, RecordingContext(database, scope, 10**9), document, **variables)
+    return await execute_document(walk_engine, RecordingContext(database, scope, 10**9), document, **variables)
 
 
 @pytest.mark.parametrize("scope", CALLERS, ids=[f"{scope.role.value}-{scope.owner_id.int}" for scope in CALLERS])
 async def test_reads_contain_no_id_of_an_unreadable_wiki(
-    walker: Engine, database: Database, world: World, scope: Scope
+    walk_engine: Engine, database: Database, world: World, scope: Scope
 ) -> None:
     """The selections include every nested object of the rows that the caller may read."""
     rows = Rows(world, scope)
@@ -128,7 +128,7 @@ async def test_reads_contain_no_id_of_an_unreadable_wiki(
     for name, field in QUERIES.items():
         given = own.arguments(field) | ({"tenantId": str(scope.tenant_id)} if "tenantId" in field.args else {})
         found = await execute_document(
-            walker, RecordingContext(database, scope, 10**9), minimal_call("query", name, field, given), **given
+            walk_engine, RecordingContext(database, scope, 10**9), minimal_call("query", name, field, given), **given
         )
         assert "errors" not in found or codes(found) == {"FORBIDDEN"}, (name, found)
         assert not hidden & set(ID.findall(str(found))), name
@@ -149,9 +149,11 @@ def owners_of(row: Row) -> list[UUID]:
     ],
 )
 async def test_granted_roles_are_capped_by_the_role_of_the_credential(
-    walker: Engine, database: Database, scope: Scope, roles: dict[str, str]
+    walk_engine: Engine, database: Database, scope: Scope, roles: dict[str, str]
 ) -> None:
-    found = await execute_document(walker, RecordingContext(database, scope), "{ wikiOwners { nodes { slug role } } }")
+    found = await execute_document(
+        walk_engine, RecordingContext(database, scope), "{ wikiOwners { nodes { slug role } } }"
+    )
     assert {owner["slug"]: owner["role"] for owner in found["data"]["wikiOwners"]["nodes"]} == roles
 
 
@@ -187,14 +189,20 @@ def attempts(name: str, own: Wiki, victim: Wiki) -> Iterator[tuple[str, dict[str
 
 @pytest.mark.parametrize("name", MUTATIONS)
 async def test_writes_with_a_foreign_id_are_refused_as_with_an_unknown_id(
-    walker: Engine, database: Database, world: World, connection: asyncpg.Connection, untouched: list[Any], name: str
+    walk_engine: Engine,
+    database: Database,
+    world: World,
+    connection: asyncpg.Connection,
+    untouched: list[Any],
+    name: str,
 ) -> None:
     own = Wiki(world, 1, "alice")
     for scope, victims in ATTACKS:
         for victim in victims:
             for argument, input, id in attempts(name, own, Wiki(world, *victim)):
                 answers = [
-                    await write(walker, database, scope, name, input | {argument: value}) for value in (id, UNKNOWN)
+                    await write(walk_engine, database, scope, name, input | {argument: value})
+                    for value in (id, UNKNOWN)
                 ]
                 assert answers[0] == answers[1], (scope.role, argument, id)
                 assert codes(answers[0]), (scope.role, argument, answers[0])
@@ -204,19 +212,24 @@ async def test_writes_with_a_foreign_id_are_refused_as_with_an_unknown_id(
 
 @pytest.mark.parametrize("name", MUTATIONS)
 async def test_readers_cannot_write(
-    walker: Engine, database: Database, world: World, connection: asyncpg.Connection, untouched: list[Any], name: str
+    walk_engine: Engine,
+    database: Database,
+    world: World,
+    connection: asyncpg.Connection,
+    untouched: list[Any],
+    name: str,
 ) -> None:
     """The callers are a reader of its own wiki and a member with a reading grant in another wiki."""
     for role, owner in ((Role.READER, "alice"), (Role.MEMBER, "space")):
         wiki = Wiki(world, 1, owner)
         type_ = get_named_type(MUTATIONS[name].args["input"].type)
         place = {"ownerId": wiki.ids("ownerId")[0]} if "ownerId" in type_.fields else {}
-        found = await write(walker, database, caller_scope(1, "alice", role), name, wiki.input(type_) | place)
+        found = await write(walk_engine, database, caller_scope(1, "alice", role), name, wiki.input(type_) | place)
         assert codes(found) == {"FORBIDDEN"}, (role, found)
     assert await state_of_tables(connection) == untouched
 
 
-async def test_admins_may_do_every_write_in_their_wiki(dsn: str, walker: Engine) -> None:
+async def test_admins_may_do_every_write_in_their_wiki(dsn: str, walk_engine: Engine) -> None:
     """Otherwise the refusals would prove nothing. Each write has its own page, and destructive ones come last."""
     await store(dsn, make_world())
     wiki = Wiki(await read_back(dsn), 1, "alice")
@@ -228,15 +241,17 @@ async def test_admins_may_do_every_write_in_their_wiki(dsn: str, walker: Engine)
             if name in OF_NO_WIKI:
                 continue
             input = wiki.input(get_named_type(MUTATIONS[name].args["input"].type), number % (len(wiki.pages) - 1))
-            found = await write(walker, database, caller_scope(1, "alice", Role.ADMIN), name, input)
+            found = await write(walk_engine, database, caller_scope(1, "alice", Role.ADMIN), name, input)
             assert not codes(found) & REFUSED, (name, found)
     finally:
         await database.close()
 
 
-async def write(walker: Engine, database: Database, scope: Scope, name: str, input: dict[str, Any]) -> dict[str, Any]:
+async def write(
+    walk_engine: Engine, database: Database, scope: Scope, name: str, input: dict[str, Any]
+) -> dict[str, Any]:
     return await execute_document(
-        walker,
+        walk_engine,
         RecordingContext(database, scope),
         minimal_call("mutation", name, MUTATIONS[name], ["input"]),
         input=input,
