@@ -62,7 +62,7 @@ def lint_wiki(
     sweep: Annotated[
         bool,
         typer.Option(
-            "--sweep", help="Queue the sweep, which promotes names seen in three sources within 30 days to pages."
+            "--sweep", help="Queue the sweep, which promotes names with enough evidence from three sources to pages."
         ),
     ] = False,
     fail_on: Annotated[
