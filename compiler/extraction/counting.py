@@ -128,7 +128,7 @@ class Counts:
 
     def _short_of(self, key: str, name: str, word: str) -> str | None:
         """Return the word if sources use it alone for the person or thing with this name, or None."""
-        tally = self.tallies.get(word) or (tally_of(self.known.held[word]) if word in self.known.held else None)
+        tally = self._tally(word)
         if tally is None or word == key:
             return None
         full = full_name(word, tally)

@@ -14,7 +14,8 @@ from ..planner import Knowledge
 from .counting import Counts
 from .evidence import says_capital
 from .names.common_nouns import GENERIC
-from .names.phrases import NameIndex, phrases
+from .names.phrases import NameIndex, may_be_phrase, phrases
+from .names.sightings import Sighting
 from .names.variants import KnownNames
 from .reading_cache import read
 from .readings import Reading
@@ -83,6 +84,14 @@ def contains(note: Reading, key: str, *, needs_capital: bool) -> bool:
     """Return whether a note contains a name that is none of its sightings, outside of longer names."""
     if key in note.sightings or padded(key) not in note.words or key in GENERIC.get(note.language, ()):
         return False
-    longer = [padded(name) for name in note.sightings if f" {key} " in f" {name} "]
+    if not may_be_phrase(key, note.language):
+        return False
+    longer = [padded(name) for name, sighting in note.sightings.items() if _is_longer(name, sighting, key)]
     sentences = note.alone(key, sorted(longer, key=len, reverse=True))
     return any(not needs_capital or says_capital(sentence, key) for sentence in sentences)
+
+
+def _is_longer(name: str, sighting: Sighting, key: str) -> bool:
+    """Return whether a longer name contains this name. The first word of a sentence may be none of the longer name."""
+    may_be_word = sighting.marks == {"first"} and name.partition(" ")[2] == key
+    return f" {key} " in f" {name} " and not may_be_word

@@ -21,6 +21,7 @@ from .names.sentence_names import JOINED, SentenceNames
 from .names.sightings import (
     GAP,
     Sighting,
+    cited_authors,
     features_of,
     first_name,
     is_joined,
@@ -49,20 +50,9 @@ LINKED_MIN = 3  # names that a source links by hand, from which on its other nam
 LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # a word in small letters, without which a title is in title case
-SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
-DATED = re.compile(
-    r"(?:^|/)\d{4}-\d{2}-\d{2}[ _-]+((?=.*[^\W\d_a-zß-ÿ])[^/]+?)(?:\.\w{1,8})?$"
-)  # `2026-03-02 Roof of the hall.md`
-DOING = re.compile(r"^[A-Z]\w{2,}ing (?=[A-Z])")  # `Writing Linkfold`
-WHERE = re.compile(r"(?:^|\s)(?:in|into|nach|aus|en|em|à)(?: the| der| dem)? $", re.IGNORECASE)
 LISTED_MIN = 8  # names of one sentence, from which on it counts as a list of names
-# The words before a place to which somebody only goes, or from which somebody comes.
-PASSING = re.compile(
-    r"\b(?:go|goes|going|went|gone|come|comes|came|back|return(?:s|ed)?|travel(?:s|led|ed)?|dr(?:ive|ives|ove)|fl(?:y|ies|ew)"
-    r"|walk(?:s|ed)?|ride|rode|train|bus|flight|fahren|fährt|fuhren|fuhr|reise|flogen|flog|zurück)"
-    r" (?:\w+ )?(?:to|from|nach|aus) (?:the )?$",
-    re.IGNORECASE,
-)
+SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
+DOING = re.compile(r"^[A-Z]\w{2,}ing (?=[A-Z])")  # `Writing Linkfold`
 
 
 class Reading:
@@ -201,12 +191,10 @@ class Reading:
             see(seen, whole.name, "part", key=name, context=whole.context)
             product.name = " ".join(whole.name.split()[: len(product.key.split())])  # a product is no short form here
         self._mark_titled(seen)
-        if not linked and self._is_short:
-            for sighting in seen.values():
-                sighting.is_brief = True
-                is_opening = not sighting.marks.isdisjoint(("open", "first"))
-                sighting.is_actor = self.language == "de" and is_opening and sighting.acted > 0
-                sighting.is_unlisted = sighting.is_rare and self._names.is_unlisted(sighting.word)
+        if self._is_short:
+            self._describe_short(seen.values(), is_brief=not linked)
+            if (file := metadata.file_name(self.source.ref)) and _may_be_name(file):
+                see(seen, file, "file")
         for attribute in ("_written", "_names"):
             self.__dict__.pop(attribute, None)  # no longer needed
         if len(self._days) > 1:
@@ -223,6 +211,17 @@ class Reading:
         """Return whether it is a short note: at most SHORT_MAX sentences per day."""
         return len(self.sentences) <= SHORT_MAX * len(self._days)
 
+    def _describe_short(self, sightings: Iterable[Sighting], *, is_brief: bool) -> None:
+        """Describe the sightings of a short note. `is_brief` says that it links nothing."""
+        for sighting in sightings:
+            sighting.is_linked = "link" in sighting.marks
+            if is_brief:
+                sighting.is_brief = True
+                may_open = not sighting.marks.isdisjoint(("open", "first"))
+                sighting.is_actor = self.language == "de" and may_open and sighting.acted > 0
+                sighting.is_opening = self.language != "de" and sighting.marks == {"open"}
+                sighting.is_unlisted = sighting.is_rare and self._names.is_unlisted(sighting.word)
+
     def _see_first_names(self, seen: dict[str, Sighting]) -> None:
         """Add sightings of the first names in names that may be a person's."""
         for sighting in list(seen.values()):
@@ -231,7 +230,10 @@ class Reading:
                 see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
 
     def _see_rare(self, seen: dict[str, Sighting]) -> None:
-        """Mark rare words, and add sightings of the short forms of names."""
+        """Mark rare words, and add sightings of cited authors and of the short forms of names."""
+        for author, sighting in cited_authors(seen):
+            if self._names.is_rare(author):
+                see(seen, author, "name", context=sighting.context)
         for key, sighting in seen.items():
             sighting.is_rare = len(key) >= RARE_MIN and key.isalpha() and self._names.is_rare(sighting.word)
         for short, sighting in short_forms_of(seen):
@@ -262,7 +264,7 @@ class Reading:
                     subject.marks.add("item")
                 if subject:
                     subject.is_common = is_common
-        for title in self._titles or DATED.findall(self.source.ref):
+        for title in self._titles:
             for name in title_subjects(title, self.language) if not JOINED.fullmatch(title) else ():
                 self._see_titled(seen, name.lower() if name[1:].islower() else name)
 
@@ -271,8 +273,10 @@ class Reading:
         prose = [sentence for line in self.lines if not ATTENDING.match(line.raw) for sentence in line.sentences]
         for term in self._names.terms():
             wanted = padded(normalised(term))
-            if found := next((sentence for sentence in prose if wanted in sentence.words), None):
-                see(seen, term, "term", context=found.text)
+            said = next((sentence.text for sentence in prose if wanted in sentence.words), None)
+            said = said or next((title for title in self._titles if wanted in fold_text(title)), None)
+            if said:
+                see(seen, term, "term", context=said)
 
     def _mark_titled(self, seen: dict[str, Sighting]) -> None:
         """Mark the names that its titles contain."""
@@ -309,9 +313,14 @@ class Reading:
 
     @cached_property
     def _titles(self) -> tuple[str, ...]:
-        """Return the title and the heading above all text, without their numbers in a series."""
+        """Return the title and the heading above all text, without their numbers in a series.
+
+        The name of its file is the title of a short note that has none and no links.
+        """
         heading = self.lines[0].heading if self.lines else ""
-        found = filter(None, (metadata.short_name(self.source.title), clean(heading)))
+        is_named = self._is_short and "[[" not in self.source.content
+        title = metadata.short_name(self.source.title) or (metadata.file_title(self.source.ref) if is_named else None)
+        found = filter(None, (title, clean(heading)))
         return tuple(dict.fromkeys(SERIES.sub("", title) for title in found))
 
     def _read(self, line: TextLine, seen: dict[str, Sighting]) -> None:
@@ -356,12 +365,7 @@ class Reading:
         named = self._names.found(sentence)
         for name, kind, is_person, acts in named:
             if sighting := see(seen, name, kind, context=context, is_person=is_person):
-                sighting.said += 1
-                before = sentence.partition(name)[0][-40:]
-                sighting.passed += PASSING.search(before) is not None
-                sighting.acted += acts
-                sighting.where += WHERE.search(before) is not None
-                sighting.listed += len(named) >= LISTED_MIN
+                sighting.count(sentence.partition(name)[0], acts=acts, is_listed=len(named) >= LISTED_MIN)
 
     @cached_property
     def _names(self) -> SentenceNames:
@@ -370,8 +374,8 @@ class Reading:
 
     @cached_property
     def _written(self) -> list[str]:
-        """Return the words as they are written."""
-        return WORD.findall("\n".join(line.raw for line in self.lines))
+        """Return the words of the text and its titles as they are written."""
+        return WORD.findall("\n".join([*(line.raw for line in self.lines), *self._titles]))
 
 
 def _may_be_name(name: str) -> bool:

@@ -24,8 +24,10 @@ PAIRS_MIN, PAIR_NOTES_MIN = 1, 3
 PLAIN_MIN = 2  # the evidence with which short notes count that contain a name without any mark
 ASIDE = 1 / 3  # the weight of a source whose only mark is `aside`
 KANA_MIN = 4  # sources that use a short word in a script without capitals as a person's name
+QUOTED_MIN = 2  # short notes that contain what another source quotes as a name
 OPENINGS_MIN = 3  # sources in which a rare word only begins sentences
 PERSON_OPENINGS_MIN = 2  # sources in which a word that only begins sentences acts as people do
+CODES_MIN = 4  # sources with a code such as `H3`
 ACTORS_MIN = 2  # short German notes in which a word without an article begins a sentence and does something
 PARTS_MIN = 2  # sources with a short form, from which on the sources with only the whole name count for it
 DOMINANT = 3  # how many times as often as any other form the whole name of a short form is written
@@ -35,7 +37,8 @@ FORMS_MAX, TAGS_MAX, COMPANIONS_MAX = 6, 8, 12
 WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
 # Marks that describe a sighting further, and do not count by themselves.
 DESCRIBING = frozenset(ONLY.values()) | {
-    "about", "titled", "decided", "short", "where", "acts", "actor", "common", "rare", "unlisted", "item",
+    "about", "titled", "decided", "short", "where", "acts", "actor", "common", "rare", "unlisted", "item", "file",
+    "linked", "opening",
 }  # fmt: skip
 
 
@@ -65,8 +68,8 @@ def standing_of(key: str, tally: Tally) -> Standing:
 
     One mark `place` is enough, and so are two marks `city` or `journal`, or two marks `person` or `project`. Anything
     else must be a sure name or subject, and needs EARNED evidence from SOURCES_MIN sources, or from LINKING_MIN if one
-    links the name or contains it plainly. Sources with only one of the marks in ONLY count if the name is a name by
-    other evidence. Nouns of short notes need no other mark if enough notes contain them.
+    links the name or contains it plainly. Nouns of short notes need no other mark if enough notes contain them, and
+    what one source shows counts at once if short notes confirm it.
     """
     marks = tally.marks
     if marks["city"] + marks["journal"] >= 2:
@@ -76,19 +79,13 @@ def standing_of(key: str, tally: Tally) -> Standing:
     is_part = _is_part_name(key, tally)
     is_name = is_part or _is_name(key, tally)
     type = _type_of(tally, is_name=is_name, is_part=is_part)
+    if _is_confirmed(key, tally) or (type is None and _is_known_noun(key, tally)):
+        return Standing("topic", EARNED, None)
     if type is None:
-        return Standing("topic", EARNED, None) if _is_known_noun(key, tally) else Standing(None, 0.0, "naming")
-    weight, sources = tally.weight, tally.sources
-    is_counted = is_name or marks["term"] + marks["link"] + marks["item"] + marks["titled"] > 0
-    for mark, only in ONLY.items():
-        if not (is_part if mark == "part" else is_counted):
-            weight -= marks[only]
-            sources -= marks[only]
-    if not marks["link"]:
-        weight -= marks["aside"] - marks["aside"] * ASIDE
-    if tally.plain and weight >= PLAIN_MIN:
-        weight += tally.plain
-        sources += tally.plain
+        return Standing(None, 0.0, "naming")
+    weight, sources = _counted(key, tally, is_name=is_name, is_part=is_part)
+    if marks["name"] and marks["opening"] and sources >= SOURCES_MIN:
+        weight = max(weight, EARNED)
     is_enough = sources >= (LINKING_MIN if marks["link"] or tally.plain else SOURCES_MIN)
     evidence = max(0.0, min(weight, EARNED if is_enough else sources))
     if evidence >= EARNED:
@@ -96,6 +93,39 @@ def standing_of(key: str, tally: Tally) -> Standing:
     if _is_known_noun(key, tally):
         return Standing("topic", EARNED, None)
     return Standing(None, round(evidence, 2), "sources")
+
+
+def _counted(key: str, tally: Tally, *, is_name: bool, is_part: bool) -> tuple[float, int]:
+    """Return the weight and the number of the sources that count.
+
+    Sources with only one of the marks in ONLY count if the name is a name by other evidence; files only as
+    `_is_confirmed` says.
+    """
+    marks = tally.marks
+    weight, sources = tally.weight, tally.sources
+    is_counted = is_name or marks["term"] + marks["link"] + marks["item"] + marks["titled"] > 0
+    counted = {
+        "part": is_part or (marks["rare"] and 2 * _times_alone(key, tally) > tally.forms.total()),
+        "file": False,
+    }
+    for mark, only in ONLY.items():
+        if not counted.get(mark, is_counted):
+            weight -= marks[only]
+            sources -= marks[only]
+    if not marks["link"]:
+        weight -= marks["aside"] - marks["aside"] * ASIDE
+    if tally.plain and weight >= PLAIN_MIN:
+        weight += tally.plain
+        sources += tally.plain
+    return weight, sources
+
+
+def _is_confirmed(key: str, tally: Tally) -> bool:
+    """Return whether short notes link or contain the name of a note's file, or contain what one quotes as a name."""
+    marks = tally.marks
+    is_phrase = " " in key or SPACELESS.search(key)
+    is_quoted = marks["quote"] and is_phrase and tally.plain >= QUOTED_MIN
+    return bool(is_quoted or (marks["file"] and (tally.plain or marks["noun"] or marks["linked"])))
 
 
 def _is_known_noun(key: str, tally: Tally) -> bool:
@@ -129,6 +159,8 @@ def _is_name(key: str, tally: Tally) -> bool:
         or (" " in key and tally.people)
         or (min(marks["open"], marks["rare"]) >= OPENINGS_MIN and marks["acts"] + marks["part"])
         or marks["actor"] >= ACTORS_MIN
+        or (marks["actor"] and marks["open"] >= OPENINGS_MIN)
+        or marks["code"] >= CODES_MIN
     )
 
 
@@ -156,7 +188,7 @@ def full_name(key: str, tally: Tally) -> str | None:
     whole = whole_of(key, tally)
     if whole is None or tally.is_person or (tally.marks["short"] and not tally.marks["where"]):
         return whole
-    alone = sum(count for form, count in tally.forms.items() if normalise(form) == key)
+    alone = _times_alone(key, tally)
     joined = sum(count for form, count in tally.forms.items() if normalise(form) == normalise(whole))
     is_last = normalise(whole).endswith(f" {key}")
     if is_last and tally.marks["part"] >= PARTS_MIN:
@@ -165,6 +197,11 @@ def full_name(key: str, tally: Tally) -> str | None:
         joined = max(joined, alone)
     max_where = tally.read // PLACES_SHARE if is_last else 0
     return whole if 0 < alone <= joined and tally.marks["where"] <= max_where else None
+
+
+def _times_alone(key: str, tally: Tally) -> int:
+    """Return how often the name is written without the longer names of which it is a part."""
+    return sum(count for form, count in tally.forms.items() if normalise(form) == key)
 
 
 def whole_of(key: str, tally: Tally) -> str | None:
@@ -196,8 +233,9 @@ def suggestion(tally: Tally) -> str:
 def title(key: str, tally: Tally) -> str:
     """Return the title of its page: the form that most sources write.
 
-    Of equals this is the one with more capitals, then the longer one, then the last by alphabet. Preferred to all
-    others are a city's name with its region, a form without underscores, and a title with its article, in this order.
+    Of equals this is the one with fewer hyphens, then with more capitals, then the longer one, then the last by
+    alphabet. Preferred to all others are a city's name with its region, a form without underscores, and a title with
+    its article, in this order.
     """
 
     def rank(form: str) -> tuple[object, ...]:
@@ -209,6 +247,7 @@ def title(key: str, tally: Tally) -> str:
             "_" not in form,
             with_article,
             tally.forms[form],
+            -form.count("-"),
             sum(map(str.isupper, form)),
             len(form),
             form,

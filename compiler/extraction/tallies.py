@@ -14,13 +14,15 @@ Each sighting has marks, which say how the source writes the name. They are stor
 - `joined`: two names joined by "and". `inside`: one of these two names, if the source has it nowhere else.
 - `aside`: a name by its capitals alone, in a source that links by hand what matters to its writer.
 - `subject`: a subject of the source (`subjects`). `noun`: a noun of a short note. `item`: the label of an item.
-- `term`: a word in small letters that no dictionary has, in a short note.
+- `term`: a word in small letters that no dictionary has, or one with capitals or digits inside, in a short note.
+- `code`: a capital with one or two digits (`H3`). `file`: the name of the file of a short note.
 
 A tally has further marks: `said` (people recorded that a source says the name), `decided` (a decision is about it),
 `about` (the source is about it), `where` (something is in it or goes there), `acts` (it does something, in a short
 note), `common` (a noun of two words, both common), `actor` (it begins a German sentence without an article and does
-something), `rare` (hardly any text has the word), `unlisted` (no dictionary has it), and `only part`, `only open` and
-`only bare` (the source has no other mark for it).
+something), `opening` (it only begins sentences of a short note, in another language), `linked` (a short note links
+it), `rare` (hardly any text has the word), `unlisted` (no dictionary has it), and `only part`, `only open`, `only bare`
+and `only file` (the source has no other mark for it).
 """
 
 from collections import Counter
@@ -40,7 +42,7 @@ ABOUT = frozenset({"tag", "link", "subject"})
 # Marks that count once per source, whatever the number of its days.
 OF_SOURCE = frozenset({"tag", "city", "journal", "place", "project", "title", "titled", "link"})
 # Marks that count only for some names, with the mark of a tally for sources that have no other.
-ONLY = {"part": "only part", "open": "only open", "bare": "only bare"}
+ONLY = {"part": "only part", "open": "only open", "bare": "only bare", "file": "only file"}
 
 
 @dataclass(slots=True)
@@ -82,7 +84,7 @@ class Tally:
         alone = sighting.marks - {"short"}
         if len(alone) == 1 and not alone.isdisjoint(ONLY):
             self.marks[ONLY[next(iter(alone))]] += times
-        is_common = sighting.marks <= {"noun", "term"} and " " not in sighting.key and sighting.name.islower()
+        is_common = sighting.marks <= {"noun", "term"} and sighting.name.isalpha() and sighting.name.islower()
         if is_common or sighting.marks <= {"part", "short", "inside"}:
             is_decided = False  # an ordinary word, or a part of a longer name
         if is_decided:
@@ -93,6 +95,10 @@ class Tally:
             self.marks["acts"] += 1
         if sighting.is_common and "noun" in sighting.marks:
             self.marks["common"] += 1
+        if sighting.is_opening:
+            self.marks["opening"] += 1
+        if sighting.is_linked:
+            self.marks["linked"] += 1
         if sighting.is_actor:
             self.marks["actor"] += 1
         if sighting.is_rare:

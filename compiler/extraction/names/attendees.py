@@ -17,7 +17,7 @@ ATTENDING = re.compile(
     r"(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
     r"anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|entschuldigt|abwesend|gäste|présente?s?|participante?s?|"
     r"absente?s?|excusée?s?|presentes|ausentes|participantes|asistentes|presenti|assenti|"
-    r"出席|出席者|欠席者?|参加者|与会者?|與會者?|缺席|请假)\W{0,4}[:：]",
+    r"出席|出席者|欠席者?|参加者?|与会者?|與會者?|缺席|请假)\W{0,4}[:：]",
     re.IGNORECASE,
 )
 

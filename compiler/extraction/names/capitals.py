@@ -271,6 +271,8 @@ def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None
         first, opens = first + 1, False
     if first == last:
         return None
+    if last - first > 1 and len(words[first]) == 1 and gaps[first] == "/":  # `R/V Tobis`
+        first, opens = first + 1, False
     if last - first > 1:
         first, last, opens = _shortened(words, first, last, opens=opens, language=language)
     if first == last or words[first].isdigit() or is_label(words, first):

@@ -44,9 +44,10 @@ KIND = re.compile(
     r"|handel|händler|werken?|wehr|kapelle|orchester|chor|amt|zentrum|verwaltung|zeitung|heim|pfarrei|betrieb|dienst"
     r"|service|versicherung|kasse|versand)$"
 )
-# Kinds of firms before a name, which people leave out: `Werk Lindach`, `Zimmerei Amthor`.
+# Kinds of firms before a name, which people leave out: `Werk Lindach`, `Zimmerei Amthor`, `Gasthaus Krone`.
 KIND_OF_FIRM = re.compile(
-    r"^(?:Werk|Büro|Praxis)$|^[A-ZÄÖÜ]\w*(?:erei|[Hh]andlung|[Vv]erlag|[Aa]gentur|[Kk]anzlei|[Ww]erft|[Vv]ersand)$"
+    r"^(?:Werk|Büro|Praxis|Gasthaus|Gasthof|Wirtshaus)$"
+    r"|^[A-ZÄÖÜ]\w*(?:erei|[Hh]andlung|[Vv]erlag|[Aa]gentur|[Kk]anzlei|[Ww]erft|[Vv]ersand)$"
 )
 BARE = word_set("auf über mit von bei für ohne nach in aus gegen und zu an durch oder wie als dass")
 NO_ARTICLE = word_set(

@@ -25,6 +25,12 @@ def phrases(reading: Reading) -> Set[str]:
     return frozenset(chain.from_iterable(_phrases(sentence, language) for sentence in _read(reading)))
 
 
+def may_be_phrase(name: str, language: str) -> bool:
+    """Return whether a normalised name may be a phrase of a text in the language: stop words begin and end none."""
+    words, stops = padded(name).split(), stops_of(language)
+    return bool(SPACELESS.search(name)) or (words[0] not in stops and _is_phrase(words, stops))
+
+
 class NameIndex:
     """An index of names by their first word or characters, to find those in a text without trying each name."""
 

@@ -15,6 +15,9 @@ from .spaceless import extract_names
 
 OPENING_MIN = 4  # letters of a word at the beginning of a sentence that may be a name without a verb after it
 TERM = re.compile(r"[a-zß-ÿ][a-zß-ÿ0-9-]{3,}[a-zß-ÿ0-9]")  # five letters or more, and no contraction
+MIXED = re.compile(r"[a-z]{1,2}[A-Z]{2,}[A-Za-z0-9]*|[a-z]+\d+[a-z]+")  # `eDNA`, `k3s`
+# `H3`, but no size of paper and no quarter of a year.
+CODE = re.compile(r"(?<![\w./-])(?!A[0-6]\b|Q[1-4]\b)[A-Z]\d{1,2}(?![\w%°/-]|[.,]\d| ?[%°€$£])")
 ROMANCE = frozenset({"fr", "es", "pt", "it"})
 # `Angra do Heroísmo`
 PARTS = re.compile(r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]")
@@ -71,13 +74,16 @@ class SentenceNames:
             explained = (explained_noun(run.name, run.is_sure) for run in found_runs)
             named += [FoundName(name, "bare", False) for name in explained if name]
         named += [FoundName(name, "name", False) for name in self._numbered(sentence)]
+        named += [FoundName(code, "code", False) for code in CODE.findall(sentence)]
         said = extract_names(sentence, self.language)
         return named + [FoundName(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
 
     def terms(self) -> Iterator[str]:
-        """Yield words in small letters that no dictionary of the language or of English has: `pgbouncer`."""
-        for word in sorted(filter(TERM.fullmatch, self.small)):
-            if self.is_unlisted(word) and is_unlisted(word, "en"):
+        """Yield words in small letters that no dictionary of the language or of English has (`pgbouncer`), and words
+        that have capitals or digits inside."""
+        for word in sorted(self.small):
+            is_term = TERM.fullmatch(word) and self.is_unlisted(word) and is_unlisted(word, "en")
+            if is_term or MIXED.fullmatch(word):
                 yield word
 
     def runs(self, text: str) -> Iterator[CapitalRun]:

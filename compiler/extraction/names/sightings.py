@@ -28,15 +28,25 @@ WEAK = frozenset({"noun", "bold", "quote", "joined"})
 SURE = frozenset({"name", "aside", "link", "title"})
 SHORT_FORM_MIN = 4  # letters
 # The weights of a source that is about a name, and of a short note with a person's name, a rare name or a long name.
-ABOUT_IT, CLEAR = 2.5, 1.5
+ABOUT_IT, CLEAR = 2.5, 2.0
 # The weights of a source in which somebody only goes to or comes from a place, that only lists a name among many, and
 # that has only weak marks for it.
 IN_PASSING, IN_LIST, WEAKLY = 0.75, 0.5, 0.5
+BEFORE_MAX = 40  # characters before a name that say where somebody goes
 WEIGHTY = 3  # sentences with a name, from which on a short note is about it
+YEAR = re.compile(r"(?:19|20)\d\d[a-z]?")
 REGION = re.compile(r",\s")
 FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # a word that adds nothing to the name after it
 # A name near a longer name with it, which are then two things: `Java or Oracle Java`, `Oracle Java is no Java`.
 DISTINGUISHED = r"(?<!\w){name}\W*(?:\w+\W+){{0,3}}{gap}|{gap}\W*(?:\w+\W+){{0,3}}{name}(?!\w)"
+WHERE = re.compile(r"(?:^|\s)(?:in|into|nach|aus|en|em|à)(?: the| der| dem)? $", re.IGNORECASE)
+# The words before a place to which somebody only goes, or from which somebody comes.
+PASSING = re.compile(
+    r"\b(?:go|goes|going|went|gone|come|comes|came|back|return(?:s|ed)?|travel(?:s|led|ed)?|mov(?:e|es|ed)|dr(?:ive|ives|ove)|fl(?:y|ies|ew)"
+    r"|walk(?:s|ed)?|ride|rode|train|bus|flight|fahren|fährt|fuhren|fuhr|reise|flogen|flog|zurück)"
+    r" (?:\w+ )?(?:to|from|nach|aus) (?:the )?$",
+    re.IGNORECASE,
+)
 LED = re.compile(r"(?:La|Los|Las|El|Le|Les|Il|Lo) (?=[A-ZÀ-Þ])")
 ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las|os?|il|lo) (?=\S)")
 
@@ -73,6 +83,11 @@ class Sighting:
     """Whether it is a noun of two words that are both common in texts of the language."""
     is_actor: bool = False
     """Whether it begins a sentence of a short German note without an article, and does something there."""
+    is_opening: bool = False
+    """Whether it only begins sentences of a short note without links, in a language that writes nouns in small
+    letters."""
+    is_linked: bool = False
+    """Whether a short note links it by hand."""
     is_unlisted: bool = False
     """Whether it is such a word, in a short note, and no dictionary has it."""
 
@@ -94,6 +109,15 @@ class Sighting:
             return IN_LIST
         is_clear = self.is_person or self.is_whole_name or (self.is_rare and not self.where and not self.passed)
         return CLEAR if is_named and is_clear else 1.0
+
+    def count(self, before: str, *, acts: bool, is_listed: bool) -> None:
+        """Count a sentence that uses it as a name. `before` is the text before the name."""
+        before = before[-BEFORE_MAX:]
+        self.said += 1
+        self.passed += PASSING.search(before) is not None
+        self.acted += acts
+        self.where += WHERE.search(before) is not None
+        self.listed += is_listed
 
     @property
     def word(self) -> str:
@@ -174,6 +198,12 @@ def is_joined(seen: Mapping[str, Sighting], sighting: Sighting) -> bool:
     return rest is not None and "name" in rest.marks
 
 
+def cited_authors(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
+    """Return (author, sighting of the author with the year) for names that are cited with a year: `Hallström 2016`."""
+    parted = ((sighting.name.rpartition(" "), sighting) for sighting in seen.values() if "name" in sighting.marks)
+    return [(author, sighting) for (author, _, year), sighting in parted if YEAR.fullmatch(year)]
+
+
 def may_be_person(sighting: Sighting) -> bool:
     """Return whether it may be the name of a person, as other sources may show."""
     words = sighting.key.split()
@@ -195,7 +225,7 @@ def short_forms_of(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
             by_last.setdefault(normalised(last), []).append(sighting)
         first, _, rest = sighting.key.partition(" ")
         is_thing = not (sighting.is_person or is_joined(seen, sighting))
-        if rest and len(first) >= SHORT_FORM_MIN and sighting.marks & NAMING and is_thing:
+        if rest and not YEAR.fullmatch(rest) and len(first) >= SHORT_FORM_MIN and sighting.marks & NAMING and is_thing:
             by_first.setdefault(first, []).append(sighting)
     return [(last, longer[0]) for last, longer in by_last.items() if len(longer) == 1] + [
         (first, longer[0])

@@ -75,6 +75,7 @@ ARTICLES = {
 }
 OF = word_set("de à par en di da")
 ELIDED_ARTICLE = re.compile(r"\b([Ll]|[Dd]ell|[Aa]ll|[Nn]ell)['’](?=\w)")
+ELIDED_OF = re.compile(r"d['’][a-zà-ÿ]{3,}")  # `table d'hôtes`
 ADVERB = ("mente", "ment")
 # Adjectives and adverbs with which notes begin.
 MOODS = word_set(
@@ -256,6 +257,8 @@ def _romance(clause: str, small: Set[str], language: str) -> Iterator[tuple[str,
     articles = ARTICLES[language]
     for at, word in enumerate(words):
         is_led = at > 0 and words[at - 1].lower() in articles
+        if is_led and word.islower() and at + 1 < len(words) and ELIDED_OF.fullmatch(words[at + 1]):
+            yield normalised(f"{word} {words[at + 1]}"), False
         if not is_led or not word.islower() or len(word) < LETTERS_MIN or word in small or word.endswith(ADVERB):
             continue
         name, end = word, at + 1

@@ -30,6 +30,9 @@ STREET = re.compile(
     r"way)\.?(?: [NSEW]{1,2})?$",
     re.IGNORECASE,
 )
+ENDING = r"\.(?:md|mdx|markdown|txt)$"
+FILE_TITLE = re.compile(rf"(?:^|/)(?:\d{{4}}-\d{{2}}-\d{{2}}[ _-]+)?(?=[^/]*[^\W\d_a-zß-ÿ])([^/]+?){ENDING}")
+FILE_NAME = re.compile(rf"(?:^|/)(?!\d{{4}}-\d{{2}}|\d{{8}})([^/]*[^\W\d_]{{2}}[^/]*?){ENDING}")
 
 
 def named_things(source: SourceText) -> Iterator[tuple[str, str]]:
@@ -112,3 +115,18 @@ def short_name(value: object) -> str | None:
 def is_number(name: str) -> bool:
     """Return whether the name is an identifier with digits rather than a title."""
     return any(map(str.isdigit, name)) and " " not in name
+
+
+def file_title(ref: str) -> str | None:
+    """Return the title in the name of a file, after a date if it begins with one: `2026-03-02 Roof of the hall.md`.
+
+    A name in small letters is no title.
+    """
+    found = FILE_TITLE.search(ref)
+    return short_name(found[1]) if found else None
+
+
+def file_name(ref: str) -> str | None:
+    """Return the name of a file without its ending, unless it begins with a date, as those of diaries do."""
+    found = FILE_NAME.search(ref)
+    return short_name(found[1]) if found else None

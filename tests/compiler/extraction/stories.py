@@ -1,7 +1,7 @@
 """Small stories for the planner's tests: notes a day apart, and a wiki in memory that plans are applied to."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid5
@@ -14,10 +14,17 @@ NAMESPACE = UUID("1c3f9f5e-5f0e-4d5c-8f0c-0b8a3f2d9a11")
 START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 
 
-def note(number: int, text: str, *, day: int | None = None, title: str | None = None, **metadata: Any) -> SourceText:
-    """Return the note `n<number>`, taken `day` (or else `number`) days after the first of April."""
+def note(
+    number: int, text: str, *, day: int | None = None, title: str | None = None, ref: str | None = None, **metadata: Any
+) -> SourceText:
+    """Return a note, `n<number>` by default, taken `day` (or else `number`) days after the first of April."""
     at = START + timedelta(days=number if day is None else day)
-    return SourceText(uuid5(NAMESPACE, str(number)), "note", f"n{number}", text, at, title, metadata)
+    return SourceText(uuid5(NAMESPACE, str(number)), "note", ref or f"n{number}", text, at, title, metadata)
+
+
+def files(notes: Mapping[str, str]) -> list[SourceText]:
+    """Return notes by the paths of their files."""
+    return [note(number, text, ref=path) for number, (path, text) in enumerate(notes.items())]
 
 
 def story(*texts: str, **metadata: Any) -> list[SourceText]:

@@ -70,3 +70,56 @@ def test_a_part_of_a_name_is_no_name_by_itself() -> None:
     texts = ["We sang Harvest Moon.", "Harvest Moon again.", "Nobody knows Harvest Moon."]
     decided = "We decided to drop Harvest Moon, because it is too slow."
     assert titles(compiled(story(*texts, decided)), "entity") == ["Harvest Moon"]
+
+
+def test_two_short_notes_earn_a_page_to_a_person_a_rare_name_or_a_name_of_several_words() -> None:
+    for said in ("Tea with {}. Late again.", "We met at {}."):
+        assert titles(compiled(story(said.format("Hospital Santa Clara"), "Hospital Santa Clara is far.", ""))) != []
+    assert titles(compiled(story("Tea with Daisy.", "Daisy came by."))) == ["Daisy"]
+    assert titles(compiled(story("We saw the Falcon.", "We saw the Falcon again."))) == []
+
+
+def test_two_short_notes_earn_a_page_to_a_name_that_is_the_subject_of_one() -> None:
+    assert titles(compiled(story("We ordered a Coral.", "Coral arrived."))) == ["Coral"]
+    assert titles(compiled(story("Coral arrived.", "Coral works."))) == [], "it may be an ordinary word"
+    german = ("Wir haben einen Zaun bestellt und er ist da.", "Zaun ist da, und wir freuen uns.")
+    assert titles(compiled(story(*german))) == [], "nouns have capitals"
+
+
+def test_a_code_of_four_notes_is_a_name() -> None:
+    notes = ("H3 is calm.", "Feed H3 today.", "Nothing in H3.", "H3: 6 frames.")
+    assert titles(compiled(story(*notes))) == ["H3"]
+    assert titles(compiled(story(*notes[:3]))) == []
+    assert titles(compiled(story(*(text.replace("H3", "Q3") for text in notes)))) == [], "a quarter of a year"
+
+
+def test_a_quoted_name_has_its_page_with_two_short_notes_that_contain_it() -> None:
+    notes = ("They call it “harvest moon”.", "Nobody sang harvest moon.", "They hummed harvest moon all day.")
+    assert titles(compiled(story(*notes))) == ["Harvest moon"]
+    assert titles(compiled(story(*notes[:2]))) == []
+
+
+def test_a_word_with_capitals_or_digits_inside_is_a_term() -> None:
+    for term in ("eDNA", "k3s"):
+        notes = (f"Tom wants {term}.", f"No money for {term}.", f"Why not {term} now?")
+        assert [title.lower() for title in titles(compiled(story(*notes)))] == [term.lower()]
+
+
+def test_an_author_is_cited_with_different_years() -> None:
+    notes = (
+        "In the paper of Hallström 2016 are the data that we need.",
+        "We repeat what was done by Hallström 2016 with other plants.",
+        "All of this is against Hallström 2022 and what they say there.",
+    )
+    assert "Hallström" in titles(compiled(story(*notes)))
+
+
+def test_a_ship_has_its_name_without_the_letters_before_it() -> None:
+    notes = ("We sailed on R/V Tobis.", "The crew of R/V Tobis is small.", "No place on R/V Tobis.")
+    assert titles(compiled(story(*notes))) == ["Tobis"]
+
+
+def test_a_french_noun_with_an_elided_complement_is_one_noun() -> None:
+    told = "On a vu la salle d'attente, et il y avait du monde."
+    notes = (told, "Personne dans la salle d'attente ce matin.", "Il dort dans la salle d'attente.")
+    assert titles(compiled(story(*notes))) == ["Salle d'attente"]

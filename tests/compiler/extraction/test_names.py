@@ -62,11 +62,11 @@ def test_a_name_is_seen(text: str, name: str) -> None:
     assert normalise(name) in names(text)
 
 
-def test_a_chinese_name_counts_between_words_of_grammar_once_it_is_somebodys() -> None:
-    """Who speaks is somebody; where nobody does, a word that begins as a name is no evidence of a person."""
-    said = ["许岩说明天见。", "今天许岩借了车。"]
-    assert "许岩" in titles(compiled(story(*said, "这张照片给了许岩。")))
-    assert "许岩" not in titles(compiled(story(*said, "这张照片很好。")))
+def test_a_chinese_name_counts_between_words_of_grammar_once_a_note_shows_a_person() -> None:
+    """A verb of speech shows that the name is a person's. Without one, a word that could be a name is no evidence."""
+    assert "许岩" in titles(compiled(story("许岩说明天见。", "今天许岩借了车。")))
+    assert "许岩" not in titles(compiled(story("许岩说明天见。", "这张照片很好。")))
+    assert "许岩" not in titles(compiled(story("今天许岩借了车。", "这张照片给了许岩。")))
     assert titles(compiled(story("这是方案。", "又改了方案。", "有了方案。"))) == []
 
 

@@ -69,7 +69,8 @@ def test_journals_in_any_order() -> None:
 
 @pytest.mark.parametrize("wiki", wikis(), ids=lambda wiki: wiki.name)
 def test_each_kind_of_notes_has_the_same_pages_in_any_order_and_batches(wiki: JudgedWiki) -> None:
-    sources = [note(n, one.content, title=one.title, **(one.metadata or {})) for n, one in enumerate(drafts(wiki))]
+    found = enumerate(drafts(wiki))
+    sources = [note(n, one.content, title=one.title, ref=one.ref, **(one.metadata or {})) for n, one in found]
     expected = compiled(sources, 500)
     chance = random.Random(f"{wiki.name}0")
     for batch in (1, 3, 7):

@@ -58,9 +58,9 @@ def test_a_name_in_a_long_list_counts_half() -> None:
 
 
 def test_a_held_name_says_how_far_it_is_from_its_page() -> None:
-    wiki = compiled(story("Tea with Daisy.", "Daisy came by.", "Falcon sank."))
+    wiki = compiled(story("We walked to the Daisy.", "They moved to the Daisy.", "Falcon sank."))
     standing = {key: (card.cluster["evidence"], card.cluster["lacks"]) for key, card in wiki.held.items()}
-    assert standing["daisy"] == (2.5, "sources")
+    assert standing["daisy"] == (1.5, "sources")
     assert standing["falcon"] == (0, "naming")
 
 
