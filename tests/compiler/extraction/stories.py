@@ -1,4 +1,4 @@
-"""Small stories for the planner's tests: notes a day apart, and a wiki in memory that plans are applied to."""
+"""Notes for the tests of the planner, and a wiki in memory that plans are applied to."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,16 +22,18 @@ def note(
     return SourceText(uuid5(NAMESPACE, str(number)), "note", ref or f"n{number}", text, at, title, metadata)
 
 
-def files(notes: Mapping[str, str]) -> list[SourceText]:
-    """Return notes by the paths of their files."""
-    return [note(number, text, ref=path) for number, (path, text) in enumerate(notes.items())]
+def file_notes(texts: Mapping[str, str]) -> list[SourceText]:
+    """Return one note for each path and text."""
+    return [note(number, text, ref=path) for number, (path, text) in enumerate(texts.items())]
 
 
-def story(*texts: str, **metadata: Any) -> list[SourceText]:
+def notes(*texts: str, **metadata: Any) -> list[SourceText]:
+    """Return one note for each text, a day apart."""
     return [note(number, text, **metadata) for number, text in enumerate(texts)]
 
 
 def compiled(sources: Sequence[SourceText], batch: int = 50) -> MemoryWiki:
+    """Return the wiki that the sources are compiled to in batches of a size."""
     wiki = MemoryWiki(ExtractivePlanner(), ExtractiveWriter())
     asyncio.run(wiki.compile(sources, batch))
     return wiki

@@ -1,4 +1,4 @@
-"""Sentences that say that something was decided."""
+"""Decisions are recognised in sentences of many languages, with their titles and reasons."""
 
 import pytest
 
@@ -8,7 +8,8 @@ from tests.compiler.extraction.stories import body, compiled, note, titles
 
 
 def read(text: str) -> list[tuple[str, str]]:
-    return [(one.title, one.why) for one in decisions(Reading(note(0, text)))]
+    """Return the title and the reason of each decision in a text."""
+    return [(decision.title, decision.why) for decision in decisions(Reading(note(0, text)))]
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def read(text: str) -> list[tuple[str, str]]:
          "Pasar la Nochebuena en su piso de Lugo", ""),
     ],
 )  # fmt: skip
-def test_a_decision_and_its_reason(text: str, title: str, why: str) -> None:
+def test_decisions_are_read_with_title_and_reason(text: str, title: str, why: str) -> None:
     assert read(text) == [(title, why)]
 
 
@@ -61,14 +62,14 @@ def test_a_decision_and_its_reason(text: str, title: str, why: str) -> None:
         ("เราตัดสินใจไม่ใช้ Kafka เพราะแพง", "ไม่ใช้ Kafka"),
     ],
 )  # fmt: skip
-def test_a_decision_against_something_keeps_its_sense(text: str, title: str) -> None:
-    assert [one for one, _ in read(text)] == [title]
+def test_a_negative_decision_keeps_its_negation_in_title_and_summary(text: str, title: str) -> None:
+    assert [found for found, _ in read(text)] == [title]
     (page,) = [page for page in compiled([note(0, text)]).all if page.card.type == "decision"]
     assert page.card.title == title
     assert page.card.summary == text, "the summary says all of it"
 
 
-def test_a_decision_and_its_opposite_are_two_pages() -> None:
+def test_a_decision_and_its_opposite_get_separate_pages() -> None:
     why = "because the rent is dear."
     wiki = compiled(
         [note(0, f"We decided to drop the shop {why}"), note(1, f"We decided against dropping it all {why}")]
@@ -89,7 +90,7 @@ def test_a_decision_and_its_opposite_are_two_pages() -> None:
         "She is decidedly kind.",
     ],
 )
-def test_what_is_open_is_no_decision(text: str) -> None:
+def test_undecided_sentences_are_no_decisions(text: str) -> None:
     assert read(text) == []
 
 
@@ -130,7 +131,7 @@ def test_what_is_open_is_no_decision(text: str) -> None:
         "Wir nehmen Holz statt Stahl.",
     ],
 )
-def test_what_others_said_or_nobody_could_look_up_is_no_decision(text: str) -> None:
+def test_reported_conditional_and_trivial_decisions_are_ignored(text: str) -> None:
     assert read(text) == []
 
 
@@ -180,18 +181,18 @@ def test_what_others_said_or_nobody_could_look_up_is_no_decision(text: str) -> N
          "Run the Harbor Half"),
     ],
 )  # fmt: skip
-def test_minutes_records_and_teams_say_decisions_in_their_own_ways(text: str, title: str) -> None:
-    assert [one for one, _ in read(text)] == [title]
+def test_decisions_are_read_from_phrasings_of_minutes_and_teams(text: str, title: str) -> None:
+    assert [found for found, _ in read(text)] == [title]
 
 
 @pytest.mark.parametrize(
     "text", ["## Decision\n\nNot accepted.\n", "## Decision\n\nTo be decided.\n", "## Decisions\n\nNone.\n"]
 )
-def test_a_heading_alone_decides_nothing(text: str) -> None:
+def test_a_decision_heading_without_a_decision_yields_none(text: str) -> None:
     assert read(text) == []
 
 
-def test_a_decision_page_says_context_decision_rationale_and_consequences() -> None:
+def test_a_decision_page_has_context_decision_rationale_and_consequences() -> None:
     text = (
         "Three writers wait for each other. We chose PostgreSQL over SQLite since Marco needs several writers. "
         "Consequently the setup is harder."

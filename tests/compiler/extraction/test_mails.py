@@ -1,11 +1,11 @@
-"""A mail is read as one: its header says who writes about what, and only its writer's lines are quoted."""
+"""The header of a mail names its sender and its subject, and only lines of the sender are quoted."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler.extraction.readings import Reading
 from content.notes.mail import mail_of
-from tests.compiler.extraction.stories import compiled, note, page, story, titles
+from tests.compiler.extraction.stories import compiled, note, notes, page, titles
 
 HEADER = """From: {sender}
 To: Board
@@ -23,15 +23,15 @@ MAILS = [
 ]
 
 
-def test_the_writer_of_mails_is_a_person_and_nothing_of_their_headers_is_quoted() -> None:
-    wiki = compiled(story(*MAILS))
+def test_a_mail_sender_gets_a_page_that_quotes_only_their_own_lines() -> None:
+    wiki = compiled(notes(*MAILS))
     assert titles(wiki, "entity") == ["Ottilie Brandt"]
     texts = "".join(section.body for section in page(wiki, "Ottilie Brandt").sections.values())
     assert "boiler failed again" in texts
     assert not [word for word in ("Subject", "o.brandt", "Treasurer", "Zephyr", "Henk") if word in texts]
 
 
-def test_a_mail_has_the_subject_of_those_that_it_answers_as_its_heading() -> None:
+def test_the_heading_of_a_mail_is_its_subject_without_reply_prefixes() -> None:
     assert [{line.heading for line in Reading(note(0, mail)).lines} for mail in MAILS] == [
         {"Boiler"},
         {"Boiler"},
@@ -48,7 +48,7 @@ def test_minutes_and_chats_are_no_mails() -> None:
         assert mail_of(text.splitlines()) is None
 
 
-def test_a_quoted_line_of_a_note_that_is_no_mail_is_prose() -> None:
+def test_a_quoted_line_outside_a_mail_is_prose() -> None:
     assert [line.sentences[0].text for line in Reading(note(0, "> Slow is smooth.")).lines] == ["Slow is smooth."]
 
 
@@ -56,6 +56,6 @@ LINES = [*"\n".join(MAILS).splitlines(), "", "  \t", "-- ", "> a", "---", "Von: 
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=30))
-def test_what_a_mail_says_are_lines_of_it(lines: list[str]) -> None:
+def test_a_parsed_mail_contains_only_text_of_its_lines(lines: list[str]) -> None:
     mail = mail_of(lines)
     assert mail is None or (set(mail.said) <= set(lines) and mail.subject in "\n".join(lines))

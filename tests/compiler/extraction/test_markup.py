@@ -1,4 +1,4 @@
-"""Markup of generators, wikis and messengers is read as what it is, and never quoted."""
+"""Markup of site generators, wikis and messengers is recognised and never quoted."""
 
 import pytest
 from hypothesis import given
@@ -10,6 +10,7 @@ from tests.compiler.extraction.stories import compiled, note
 
 
 def said(text: str) -> list[str]:
+    """Return the sentences of a text."""
     return [sentence.text for sentence in Reading(note(0, text)).sentences]
 
 
@@ -44,14 +45,17 @@ def test_markup_is_no_sentence(markup: str) -> None:
     assert said(f"Before it.\n\n{markup}\n\nAfter it.") == ["Before it.", "After it."]
 
 
-def test_what_an_outliner_puts_before_a_task_or_a_tag_is_no_part_of_it() -> None:
+def test_outliner_task_markers_and_tags_are_removed_from_sentences() -> None:
     outline = "- TODO ask Dana\n\t- LATER benchmark it\n- #decision we chose Martin\n- TODO"
     assert said(outline) == ["ask Dana", "benchmark it", "we chose Martin", "TODO"]
 
 
-def test_links_of_an_indented_block_are_links() -> None:
+def test_links_in_indented_blocks_are_found() -> None:
     reading = Reading(note(0, "- meeting\n\t- [[Dana Whitlock]] and\n\t\t- [[Project Heron]]"))
-    assert {key for key, one in reading.sightings.items() if "link" in one.marks} == {"dana whitlock", "project heron"}
+    assert {key for key, sighting in reading.sightings.items() if "link" in sighting.marks} == {
+        "dana whitlock",
+        "project heron",
+    }
 
 
 def test_a_block_of_nothing_but_tags_is_never_quoted() -> None:
@@ -71,11 +75,11 @@ def test_a_possessive_before_a_full_stop_is_no_initial() -> None:
 @pytest.mark.parametrize(
     "header", ["---\ntitle: Left\ntags:\n  - a\n---\n", '+++\ntitle = "Left"\n[params]\nx = 1\n+++\n', "---\n---\n"]
 )
-def test_a_header_in_the_text_is_no_sentence(header: str) -> None:
+def test_front_matter_is_no_sentence(header: str) -> None:
     assert said(f"{header}Only this.") == ["Only this."]
 
 
-def test_what_only_begins_like_a_header_or_a_block_is_read() -> None:
+def test_text_that_only_resembles_front_matter_or_a_block_is_read() -> None:
     assert said("---\nA rule stands above this sentence.\n---\nAnd below.")[0] == "A rule stands above this sentence."
     assert said("{{ is never closed.\nStill read.")[-1] == "Still read."
 
@@ -95,23 +99,23 @@ CHAT = """[03/09/2023, 18:04:11] Tomás Lind: Messages and calls are end-to-end 
 """
 
 
-def test_a_turn_knows_its_speaker_and_notices_of_the_messenger_are_nobodys() -> None:
+def test_chat_turns_have_speakers_and_messenger_notices_are_dropped() -> None:
     sentences = Reading(note(0, CHAT)).sentences
-    assert [(one.speaker, one.text) for one in sentences] == [
+    assert [(sentence.speaker, sentence.text) for sentence in sentences] == [
         ("Priya Nair", "My floor is worse than in the pictures."),
         ("Tomás Lind", "Hey Ken!"),
         ("Tomás Lind", "Look at the floor."),
     ]
-    assert "priya nair" in sentences[0].words, "who speaks of herself is named"
+    assert "priya nair" in sentences[0].words, "a speaker is named by the first person"
     assert "lind" not in sentences[2].words
 
 
 def test_speakers_are_people_and_greetings_are_no_names() -> None:
-    seen = Reading(note(0, CHAT)).sightings
-    assert seen["tomas lind"].is_person
-    assert "person" in seen["priya nair"].marks
+    sightings = Reading(note(0, CHAT)).sightings
+    assert sightings["tomas lind"].is_person
+    assert "person" in sightings["priya nair"].marks
     assert not {"hey ken", "hey", "media", "messages", "look"} & {
-        key for key, one in seen.items() if one.marks - {"open"}
+        key for key, sighting in sightings.items() if sighting.marks - {"open"}
     }
 
 
@@ -127,7 +131,7 @@ def test_labels_lists_and_roles_are_no_speakers(text: str) -> None:
     assert not any(sentence.speaker for sentence in Reading(note(0, text)).sentences)
 
 
-def test_a_quote_on_the_page_of_something_else_says_who_said_it() -> None:
+def test_a_chat_quote_on_another_page_names_its_speaker() -> None:
     texts = [CHAT.replace("My floor is worse", f"The floor of Alder Street is worse ({day})") for day in range(3)]
     wiki = compiled([note(day, text) for day, text in enumerate(texts)])
     (page,) = [page for page in wiki.all if page.card.title == "Alder Street"]
@@ -154,6 +158,6 @@ OPENINGS = (
 
 
 @given(st.lists(st.sampled_from((*OPENINGS, "}}", "%}", "-->", ">", "\n", "Then Bo spoke. ")), max_size=80))
-def test_every_quote_of_any_mixture_of_marks_is_verbatim(parts: list[str]) -> None:
+def test_sentences_of_any_mixture_of_markup_are_verbatim(parts: list[str]) -> None:
     text = "".join(parts)
     assert [one for one in said(text) if not is_verbatim(one, text)] == []

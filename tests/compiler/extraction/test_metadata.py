@@ -1,4 +1,4 @@
-"""What the metadata of a source says: the city, wherever it is written."""
+"""Cities, towns of addresses and tags are read from the metadata of a source."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from compiler.extraction.texts.metadata import cities, tags_in, town_in
         ("290 Bremner Blvd, Toronto, ON M5V 3L9, Canada", "Toronto"),
     ],
 )
-def test_the_town_of_an_address_is_where_its_postcode_says(address: str, town: str) -> None:
+def test_the_town_of_an_address_is_found_by_its_postcode(address: str, town: str) -> None:
     assert town_in(address) == town
 
 
@@ -32,7 +32,7 @@ def test_the_town_of_an_address_is_where_its_postcode_says(address: str, town: s
     "address",
     ["1600 Pennsylvania Ave, Washington", "Franklin Barbecue, Austin", "Lisbon", "78702", "", ", ,", "x" * 9999],
 )
-def test_an_address_without_a_postcode_beside_a_name_says_no_town(address: str) -> None:
+def test_an_address_without_a_name_beside_a_postcode_has_no_town(address: str) -> None:
     assert town_in(address) is None
 
 
@@ -50,12 +50,12 @@ def test_an_address_without_a_postcode_beside_a_name_says_no_town(address: str) 
         ({"place": "Domaine", "address": ["26110 Vinsobres"]}, []),
     ],
 )
-def test_a_city_is_read_wherever_it_is_said(metadata: dict[str, Any], found: list[str]) -> None:
+def test_a_city_is_read_from_any_of_its_metadata_fields(metadata: dict[str, Any], found: list[str]) -> None:
     assert cities(metadata) == found
 
 
 @given(st.text(max_size=100) | st.text(alphabet="0123456789 -,ABCabc", max_size=600))
-def test_any_text_may_stand_for_an_address(address: str) -> None:
+def test_any_text_is_accepted_as_an_address(address: str) -> None:
     town = town_in(address)
     assert town is None or town in " ".join(address.split())
 
@@ -68,5 +68,5 @@ def test_any_text_may_stand_for_an_address(address: str) -> None:
         ({"category": "读书", "keywords": ["读书", 7]}, ["读书"]),
     ],
 )
-def test_categories_are_tags_by_another_name(metadata: dict[str, Any], found: list[str]) -> None:
+def test_categories_and_keywords_count_as_tags(metadata: dict[str, Any], found: list[str]) -> None:
     assert tags_in(metadata) == found

@@ -1,4 +1,4 @@
-"""Which names one source sees, in which language."""
+"""Names are found in the sentences of one source, in many languages."""
 
 import re
 
@@ -11,7 +11,7 @@ from compiler.extraction.names.phrases import phrases
 from compiler.extraction.readings import Reading
 from compiler.extraction.texts.text import fold_text
 from content.names import normalise
-from tests.compiler.extraction.stories import compiled, leading_names, note, page, refs, story, titles
+from tests.compiler.extraction.stories import compiled, leading_names, note, notes, page, refs, titles
 
 
 def names(text: str) -> set[str]:
@@ -58,16 +58,16 @@ def names(text: str) -> set[str]:
         ("喫茶ひまわりで朝ごはん。", "喫茶ひまわり"),
     ],
 )
-def test_a_name_is_seen(text: str, name: str) -> None:
+def test_a_name_is_found_in_a_sentence(text: str, name: str) -> None:
     assert normalise(name) in names(text)
 
 
-def test_a_chinese_name_counts_between_words_of_grammar_once_a_note_shows_a_person() -> None:
-    """A verb of speech shows that the name is a person's. Without one, a word that could be a name is no evidence."""
-    assert "许岩" in titles(compiled(story("许岩说明天见。", "今天许岩借了车。")))
-    assert "许岩" not in titles(compiled(story("许岩说明天见。", "这张照片很好。")))
-    assert "许岩" not in titles(compiled(story("今天许岩借了车。", "这张照片给了许岩。")))
-    assert titles(compiled(story("这是方案。", "又改了方案。", "有了方案。"))) == []
+def test_a_bare_chinese_name_counts_once_a_note_shows_a_person() -> None:
+    """A verb of speech shows that a name is a person's, and without one a word that could be a name is no evidence."""
+    assert "许岩" in titles(compiled(notes("许岩说明天见。", "今天许岩借了车。")))
+    assert "许岩" not in titles(compiled(notes("许岩说明天见。", "这张照片很好。")))
+    assert "许岩" not in titles(compiled(notes("今天许岩借了车。", "这张照片给了许岩。")))
+    assert titles(compiled(notes("这是方案。", "又改了方案。", "有了方案。"))) == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_chinese_name_counts_between_words_of_grammar_once_a_note_shows_a_pers
         "Il n'y a plus rien, et la lettre M. est illisible.",
     ],
 )
-def test_a_common_word_is_none(text: str) -> None:
+def test_common_words_are_no_names(text: str) -> None:
     assert names(text) == set()
 
 
@@ -102,20 +102,20 @@ def test_a_common_word_is_none(text: str) -> None:
         "Pour finir, sélectionnez Général dans la liste.",
     ],
 )
-def test_what_is_to_be_pressed_is_no_name(text: str) -> None:
+def test_button_labels_are_no_names(text: str) -> None:
     assert names(text) == set()
 
 
-def test_who_links_what_matters_says_of_other_capitals_that_they_matter_less() -> None:
+def test_unlinked_names_count_less_in_notes_with_links() -> None:
     linked = "In [[Lisbon]] with [[Priya Raman]] at [[Taberna]], and we talked about Dropbox with Marco."
-    assert "Dropbox" not in titles(compiled(story(*[linked] * 8)))
-    assert "Dropbox" in titles(compiled(story(*[linked] * 9)))
-    assert "Marco" in titles(compiled(story(*[linked] * 3))), "people are never beside the point"
-    assert "Dropbox" in titles(compiled(story(*["We talked about Dropbox with Marco."] * 3)))
+    assert "Dropbox" not in titles(compiled(notes(*[linked] * 8)))
+    assert "Dropbox" in titles(compiled(notes(*[linked] * 9)))
+    assert "Marco" in titles(compiled(notes(*[linked] * 3))), "people count everywhere"
+    assert "Dropbox" in titles(compiled(notes(*["We talked about Dropbox with Marco."] * 3)))
 
 
 @given(st.from_regex(re.compile(TAKEN.pattern, re.IGNORECASE)))
-def test_what_quickly_is_no_decision_is_none(text: str) -> None:
+def test_the_quick_check_for_decisions_misses_no_decision_phrase(text: str) -> None:
     assert may_decide(text)
 
 
@@ -131,7 +131,7 @@ def test_what_quickly_is_no_decision_is_none(text: str) -> None:
         ("这是陆秋白的新书,写得很好。", "陆秋白"),
     ],
 )
-def test_a_name_is_known_by_what_stands_around_it(text: str, name: str) -> None:
+def test_a_name_is_found_by_its_context(text: str, name: str) -> None:
     assert name in names(text)
 
 
@@ -144,19 +144,19 @@ def test_a_name_is_known_by_what_stands_around_it(text: str, name: str) -> None:
         ("The file goes by SMS or over the VPN as usual.", "sms"),
     ],
 )
-def test_a_kind_of_thing_is_no_name(text: str, word: str) -> None:
+def test_generic_words_are_no_names(text: str, word: str) -> None:
     assert word not in names(text)
 
 
-def test_the_number_of_a_title_in_its_series_is_none_of_its_names() -> None:
+def test_the_series_label_of_a_title_is_no_name() -> None:
     sightings = Reading(note(0, "Disk costs rise this year.", title="ADR 2: Keep the events in Kafka")).sightings
     assert sightings["kafka"].marks == {"name", "titled"}
     assert "adr" not in sightings
 
 
-def test_a_surname_stands_for_the_only_one_who_has_it_with_a_title() -> None:
+def test_a_bare_surname_leads_to_the_only_titled_person_with_it() -> None:
     wiki = compiled(
-        story(
+        notes(
             "Lageplan mit Frau Wieczorek durchgegangen. Es regnet.",
             "Abnahme durch Wieczorek ohne Mängel. Danach Kaffee.",
             "Heute kam Post. Wieczorek kommt am Donnerstag.",
@@ -168,12 +168,12 @@ def test_a_surname_stands_for_the_only_one_who_has_it_with_a_title() -> None:
         "Lunch with Mr Hale by the canal.",
         "We told Hale about the lock. It rained.",
     ]
-    assert titles(compiled(story(*two)), "entity") == []
+    assert titles(compiled(notes(*two)), "entity") == []
 
 
-def test_a_firm_goes_by_its_name_without_the_kind_of_firm_before_it() -> None:
+def test_the_name_of_a_firm_without_its_kind_is_an_alias() -> None:
     wiki = compiled(
-        story(
+        notes(
             "Beton kommt morgen aus Werk Lüdenau, sagt der Fahrer.",
             "Es regnet. Lüdenau liefert falschen Zement.",
             "Gestern war Ruhe. Werk Lüdenau entschuldigt sich mit einer Kiste Bier.",
@@ -183,86 +183,86 @@ def test_a_firm_goes_by_its_name_without_the_kind_of_firm_before_it() -> None:
     assert "ludenau" in leading_names(wiki)
 
 
-TOLD = ("Daisy says the leeks can wait.", "Daisy lost all of her dahlias.", "Daisy brought a cake for no reason.")
+DAISY = ("Daisy says the leeks can wait.", "Daisy lost all of her dahlias.", "Daisy brought a cake for no reason.")
 
 
-def test_a_word_that_only_begins_sentences_is_somebody_where_two_sources_say_what_people_do() -> None:
-    assert titles(compiled(story(*TOLD))) == ["Daisy"]
-    assert titles(compiled(story(TOLD[0], TOLD[1], "Daisy had it behind the shed."))) == []
+def test_a_sentence_initial_name_needs_human_verbs_in_two_sources() -> None:
+    assert titles(compiled(notes(*DAISY))) == ["Daisy"]
+    assert titles(compiled(notes(DAISY[0], DAISY[1], "Daisy had it behind the shed."))) == []
 
 
-def test_a_word_that_no_dictionary_has_needs_only_to_begin_sentences_of_short_notes() -> None:
-    said = ("{} is sharp today.", "Rain. {} by the door.", "{} needs oil.")
-    assert titles(compiled(story(*[text.format("Zyliss") for text in said[:2]]))) == ["Zyliss"]
+def test_an_unknown_sentence_initial_word_is_a_name_in_short_notes() -> None:
+    texts = ("{} is sharp today.", "Rain. {} by the door.", "{} needs oil.")
+    assert titles(compiled(notes(*[text.format("Zyliss") for text in texts[:2]]))) == ["Zyliss"]
     for word in ("Knife", "Kestrel", "Optionally"):
-        assert titles(compiled(story(*[text.format(word) for text in said]))) == []
+        assert titles(compiled(notes(*[text.format(word) for text in texts]))) == []
     long = "It rained, and nobody said much about it. " * 20
-    assert titles(compiled(story(*[f"{text.format('Zyliss')} {long}" for text in said]))) == []
+    assert titles(compiled(notes(*[f"{text.format('Zyliss')} {long}" for text in texts]))) == []
 
 
-def test_a_rare_word_is_a_name_where_three_short_notes_begin_with_it_and_one_says_what_it_does() -> None:
-    said = (
+def test_a_rare_sentence_initial_word_needs_three_notes_and_a_verb() -> None:
+    texts = (
         "Kestrel is late with the money today.",
         "It rained all day. Kestrel in the evening.",
         "Kestrel at the door of the house.",
     )
-    assert titles(compiled(story(*said))) == ["Kestrel"]
-    assert titles(compiled(story(*said[:2]))) == []
-    assert titles(compiled(story(*[one.replace(" is late", ", late as ever,") for one in said]))) == []
-    assert titles(compiled(story(*[one.replace("Kestrel", "Knife") for one in said]))) == []
+    assert titles(compiled(notes(*texts))) == ["Kestrel"]
+    assert titles(compiled(notes(*texts[:2]))) == []
+    assert titles(compiled(notes(*[text.replace(" is late", ", late as ever,") for text in texts]))) == []
+    assert titles(compiled(notes(*[text.replace("Kestrel", "Knife") for text in texts]))) == []
 
 
-def test_a_rare_name_of_three_letters_may_begin_sentences() -> None:
-    said = (
+def test_a_rare_three_letter_name_is_found_at_a_sentence_start() -> None:
+    texts = (
         "We had to wait for Lea at the door.",
         "Lea scans her letters in the house.",
         "And in the end it was not for Lea.",
     )
-    assert titles(compiled(story(*said))) == ["Lea"]
+    assert titles(compiled(notes(*texts))) == ["Lea"]
 
 
-def test_what_is_named_in_a_title_and_its_first_word_are_one() -> None:
-    said = ("# Tideway Clinic – the first visit\n\nThey want to sign in.", "We have news from Tideway about the money.")
-    assert titles(compiled(story(*said))) == ["Tideway Clinic"]
-    assert titles(compiled(story(*[one.replace("Tideway", "Market") for one in said]))) == []
+def test_a_name_in_a_title_and_its_first_word_share_a_page() -> None:
+    pair = ("# Tideway Clinic – the first visit\n\nThey want to sign in.", "We have news from Tideway about the money.")
+    assert titles(compiled(notes(*pair))) == ["Tideway Clinic"]
+    assert titles(compiled(notes(*[text.replace("Tideway", "Market") for text in pair]))) == []
 
 
-def test_what_a_french_manual_tells_to_do_is_no_name() -> None:
-    said = ("Cliquez sur le bouton de la page.", "Cliquez dans la liste et fermez-la.", "Cliquez pour voir le menu.")
-    assert titles(compiled(story(*said)), "entity") == []
+def test_french_imperatives_are_no_names() -> None:
+    texts = ("Cliquez sur le bouton de la page.", "Cliquez dans la liste et fermez-la.", "Cliquez pour voir le menu.")
+    assert titles(compiled(notes(*texts)), "entity") == []
 
 
-def test_no_word_is_rare_where_a_note_does_not_show_its_language() -> None:
-    assert titles(compiled(story("Zahnarzt: Dienstag, 9:30.", "Zahnarzt: Mittwoch.", "Zahnarzt: Montag, 8:00."))) == []
+def test_rare_words_earn_no_page_in_notes_of_unknown_language() -> None:
+    assert titles(compiled(notes("Zahnarzt: Dienstag, 9:30.", "Zahnarzt: Mittwoch.", "Zahnarzt: Montag, 8:00."))) == []
 
 
-@pytest.mark.parametrize("usual", ["Aussitôt", "Lavoro", "Reuniões", "Vergadering"])
-def test_usual_words_of_other_languages_are_no_names_where_they_begin_sentences(usual: str) -> None:
+@pytest.mark.parametrize("word", ["Aussitôt", "Lavoro", "Reuniões", "Vergadering"])
+def test_common_words_at_a_sentence_start_are_no_names_in_any_language(word: str) -> None:
     languages = {"Aussitôt": "la porte était ouverte et nous sommes partis avec les autres.",
         "Lavoro": "in casa anche oggi, e poi siamo andati dal medico con la macchina.",
         "Reuniões": "com a equipa até às seis, e depois fomos para casa de comboio.",
         "Vergadering": "over het dak, en daarna zijn we met de trein naar huis gegaan."}  # fmt: skip
-    assert titles(compiled(story(*[f"{usual} {languages[usual]} {n}" for n in range(3)])), "entity") == []
+    assert titles(compiled(notes(*[f"{word} {languages[word]} {n}" for n in range(3)])), "entity") == []
 
 
-def test_who_only_begins_sentences_is_somebody_by_what_people_do_at_work() -> None:
+def test_verbs_of_work_make_a_sentence_initial_word_a_person() -> None:
     texts = ["The pattern came back (Fumiko).", "Fumiko mailed the bill.", "Fumiko visits us on that day."]
-    assert titles(compiled(story(*texts))) == ["Fumiko"]
-    assert titles(compiled(story("The paint came (Amber).", "Amber dries slowly.", "Amber costs more now."))) == []
+    assert titles(compiled(notes(*texts))) == ["Fumiko"]
+    assert titles(compiled(notes("The paint came (Amber).", "Amber dries slowly.", "Amber costs more now."))) == []
 
 
 @pytest.mark.parametrize("name", ["編み物教室", "鶴岡八幡宮"])
-def test_a_japanese_name_of_a_class_or_a_shrine(name: str) -> None:
+def test_japanese_names_of_classes_and_shrines_are_found(name: str) -> None:
     assert name in names(f"今日は{name}に行った。楽しかった。")
 
 
-def test_a_code_that_begins_with_a_small_letter_is_written_as_it_is() -> None:
+def test_a_code_keeps_its_lowercase_first_letter() -> None:
     texts = ["We cut pRK-15 again.", "Nothing grew on pRK-15 today.", "The clone of pRK-15 is right."]
-    assert titles(compiled(story(*texts))) == ["pRK-15"]
+    assert titles(compiled(notes(*texts))) == ["pRK-15"]
 
 
 @pytest.mark.parametrize(
-    "said",
+    "turn",
     [
         "hemos decidido alquilar todo agosto",
         "he comprado pan y nada más",
@@ -271,25 +271,25 @@ def test_a_code_that_begins_with_a_small_letter_is_written_as_it_is() -> None:
         "domani vado dal medico e poi a casa",
     ],
 )
-def test_who_speaks_of_herself_by_the_verb_alone_is_named(said: str) -> None:
-    text = f"Carmen: {said}\nJavi: vale\nCarmen: hasta luego\nJavi: hasta luego\n"
+def test_a_romance_first_person_verb_names_the_speaker(turn: str) -> None:
+    text = f"Carmen: {turn}\nJavi: vale\nCarmen: hasta luego\nJavi: hasta luego\n"
     sentences = Reading(note(0, text)).sentences
     assert "carmen" in sentences[0].words
     assert "carmen" not in sentences[2].words
 
 
-def test_whom_an_english_speaker_tells_of_is_not_the_speaker() -> None:
+def test_english_he_does_not_name_the_speaker() -> None:
     text = "Carmen: he bought bread\nJavi: good\nCarmen: he is late\nJavi: well\n"
     assert "carmen" not in Reading(note(0, text)).words
 
 
-@pytest.mark.parametrize("nobody", ["Nessuno", "Qualcuno", "Tutto"])
-def test_nobody_in_particular_is_no_name(nobody: str) -> None:
-    assert titles(compiled(story(*[f"{nobody} ha scritto, e poi siamo andati via."] * 3))) == []
+@pytest.mark.parametrize("pronoun", ["Nessuno", "Qualcuno", "Tutto"])
+def test_italian_indefinite_pronouns_are_no_names(pronoun: str) -> None:
+    assert titles(compiled(notes(*[f"{pronoun} ha scritto, e poi siamo andati via."] * 3))) == []
 
 
-def test_what_begins_with_a_noun_and_goes_on_small_is_no_name() -> None:
-    assert titles(compiled(story(*["Fotos de la cena con todos, y después no hubo nada más."] * 3))) == []
+def test_a_spanish_noun_phrase_at_a_sentence_start_is_no_name() -> None:
+    assert titles(compiled(notes(*["Fotos de la cena con todos, y después no hubo nada más."] * 3))) == []
 
 
 @pytest.mark.parametrize("batch", [1, 50])
@@ -309,19 +309,19 @@ def test_what_begins_with_a_noun_and_goes_on_small_is_no_name() -> None:
         (["今天王芳老师讲课。", "王芳老师说很好。", "我和王芳说再见。", "王芳说她来。", "见到王芳老师。"], "王芳老师"),
     ],
 )
-def test_somebody_has_one_page_with_and_without_a_role(texts: list[str], title: str, batch: int) -> None:
-    wiki = compiled(story(*texts), batch)
+def test_a_person_with_and_without_a_role_has_one_page(texts: list[str], title: str, batch: int) -> None:
+    wiki = compiled(notes(*texts), batch)
     assert len(titles(wiki)) == 1
     assert leading_names(wiki) >= {title, title[:2]}
 
 
-def test_two_letters_of_katakana_are_somebody_only_where_one_source_says_so() -> None:
-    assert titles(compiled(story("モモが膝で寝た。", "モモを連れて行く。", "モモと昼寝。"))) == ["モモ"]
-    assert titles(compiled(story("モモを買った。", "モモを切る。", "モモとリンゴ。"))) == []
+def test_two_katakana_letters_are_a_name_only_if_a_source_shows_a_person() -> None:
+    assert titles(compiled(notes("モモが膝で寝た。", "モモを連れて行く。", "モモと昼寝。"))) == ["モモ"]
+    assert titles(compiled(notes("モモを買った。", "モモを切る。", "モモとリンゴ。"))) == []
 
 
-def test_two_letters_of_katakana_that_four_sources_say_are_somebody() -> None:
-    assert titles(compiled(story("マリは絵を描く。", "マリに頼む。", "マリと話す。", "マリが直す。"))) == ["マリ"]
+def test_two_katakana_letters_in_four_sources_are_a_name() -> None:
+    assert titles(compiled(notes("マリは絵を描く。", "マリに頼む。", "マリと話す。", "マリが直す。"))) == ["マリ"]
 
 
 @pytest.mark.parametrize(
@@ -338,8 +338,8 @@ def test_two_letters_of_katakana_that_four_sources_say_are_somebody() -> None:
         ),
     ],
 )
-def test_a_number_names_what_it_stands_behind(texts: list[str], title: str) -> None:
-    assert titles(compiled(story(*texts)), "entity") == [title]
+def test_a_numbered_noun_is_an_entity(texts: list[str], title: str) -> None:
+    assert titles(compiled(notes(*texts)), "entity") == [title]
 
 
 @pytest.mark.parametrize(
@@ -352,26 +352,26 @@ def test_a_number_names_what_it_stands_behind(texts: list[str], title: str) -> N
         *(f"We have many shops, and MRR {number} is not enough." for number in ("1,148", "3,8", "9:30")),
     ],
 )
-def test_a_number_of_things_is_no_name(text: str) -> None:
+def test_quantities_are_no_names(text: str) -> None:
     assert not [name for name in names(text) if any(map(str.isdigit, name))]
 
 
-def test_two_people_that_a_spanish_sentence_joins_are_two() -> None:
-    wiki = compiled(story(*[f"Ayer, por la noche, cenamos con Nadja y Ruben en la casa, día {n}." for n in range(3)]))
+def test_two_people_joined_by_spanish_y_get_separate_pages() -> None:
+    wiki = compiled(notes(*[f"Ayer, por la noche, cenamos con Nadja y Ruben en la casa, día {n}." for n in range(3)]))
     assert titles(wiki, "entity") == ["Nadja", "Ruben"]
 
 
-def test_somebody_by_another_name_has_one_page() -> None:
-    told = ("Letter of Aunt Tilda.", "So Matilda is Aunt Tilda.", "Matilda was born here.", "We met Aunt Tilda again.")
-    wiki = compiled(story(*told, "Matilda moved, says her son.", "A letter by Aunt Tilda."))
+def test_a_person_with_an_explained_nickname_has_one_page() -> None:
+    texts = ("Letter of Aunt Tilda.", "So Matilda is Aunt Tilda.", "Matilda was born here.", "We met Aunt Tilda again.")
+    wiki = compiled(notes(*texts, "Matilda moved, says her son.", "A letter by Aunt Tilda."))
     assert titles(wiki) == ["Aunt Tilda"]
     assert "matilda" in leading_names(wiki)
 
 
-def test_names_side_by_side_and_what_somebody_does_are_no_subjects() -> None:
-    said = ("Luis → Rafe", "Handover. Luis → Rafe", "Rain. Luis → Rafe")
-    assert "Luis Rafe" not in titles(compiled(story(*said)))
-    assert titles(compiled(story(*[f"Nothing new. Hattie wants a bath. {n}" for n in range(3)])), "topic") == []
+def test_adjacent_names_and_a_name_with_a_verb_are_no_subjects() -> None:
+    texts = ("Luis → Rafe", "Handover. Luis → Rafe", "Rain. Luis → Rafe")
+    assert "Luis Rafe" not in titles(compiled(notes(*texts)))
+    assert titles(compiled(notes(*[f"Nothing new. Hattie wants a bath. {n}" for n in range(3)])), "topic") == []
 
 
 @pytest.mark.parametrize(
@@ -382,19 +382,19 @@ def test_names_side_by_side_and_what_somebody_does_are_no_subjects() -> None:
         (["iPhone15の充電が遅い。", "iPhone15を買った。", "iPhone15は重い。"], "iPhone15"),
     ],
 )
-def test_a_name_in_latin_letters_is_quoted_from_texts_without_spaces(texts: list[str], title: str) -> None:
-    wiki = compiled(story(*texts))
+def test_a_latin_name_in_text_without_spaces_cites_every_note(texts: list[str], title: str) -> None:
+    wiki = compiled(notes(*texts))
     assert titles(wiki) == [title]
     assert refs(wiki, page(wiki, title).sections["notes"].source_ids) == ["n0", "n1", "n2"]
 
 
-def test_a_name_of_both_scripts_is_found_as_it_is_written() -> None:
-    wiki = compiled(story("我在B站看视频。", "去B站听歌，很好。", "B站关了。", tags=["B站"]))
-    told = "".join(section.body for section in page(wiki, "B站").sections.values())
-    assert all(one in told for one in ("我在B站看视频。", "去B站听歌，很好。", "B站关了。"))
+def test_a_name_in_mixed_scripts_is_quoted_from_every_note() -> None:
+    wiki = compiled(notes("我在B站看视频。", "去B站听歌，很好。", "B站关了。", tags=["B站"]))
+    quotes = "".join(section.body for section in page(wiki, "B站").sections.values())
+    assert all(text in quotes for text in ("我在B站看视频。", "去B站听歌，很好。", "B站关了。"))
     assert {"b站", "我在"} <= phrases(Reading(note(0, "我在B站看视频。")))
 
 
-def test_only_scripts_without_spaces_are_parted_from_latin_letters() -> None:
+def test_only_scripts_without_spaces_are_separated_from_latin_letters() -> None:
     assert fold_text("Việt Nam, résumé, Łódź") == " viet nam resume lodz "
     assert fold_text("我用Hugo0写B站") == " 我用 hugo0 写 b 站 "

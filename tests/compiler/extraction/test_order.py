@@ -20,7 +20,7 @@ from benchmarks.planner.scopes import JOURNALS, journal
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.extraction.reading_cache import CACHE
 from compiler.planner import Knowledge, Plan, SectionTask, SourceText
-from tests.compiler.extraction.stories import TRIP, compiled, leading_names, note, story
+from tests.compiler.extraction.stories import TRIP, compiled, leading_names, note, notes
 
 ROOT = Path(__file__).parents[3]
 PIECES = st.sampled_from(
@@ -33,7 +33,7 @@ STORIES = st.lists(st.tuples(st.lists(PIECES, min_size=1, max_size=3), st.intege
 
 @settings(max_examples=60, deadline=None)
 @given(STORIES, st.randoms(use_true_random=False), st.integers(1, 5))
-def test_shuffled_and_cut_differently(texts: list[tuple[list[str], int]], chance: random.Random, batch: int) -> None:
+def test_order_and_batches_do_not_matter(texts: list[tuple[list[str], int]], chance: random.Random, batch: int) -> None:
     sources = [note(n, " ".join(pieces), day=day) for n, (pieces, day) in enumerate(texts)]
     expected = leading_names(compiled(sources))
     shuffled = chance.sample(sources, len(sources))
@@ -42,7 +42,7 @@ def test_shuffled_and_cut_differently(texts: list[tuple[list[str], int]], chance
 
 @settings(max_examples=40, deadline=None)
 @given(STORIES, st.lists(st.integers(-4000, 4000), min_size=12, max_size=12))
-def test_a_journal_read_late_has_the_pages_of_one_read_day_by_day(
+def test_a_journal_imported_late_earns_the_same_names_as_a_live_one(
     texts: list[tuple[list[str], int]], days: list[int]
 ) -> None:
     live = [note(n, " ".join(pieces), day=n) for n, (pieces, _) in enumerate(texts)]
@@ -50,37 +50,39 @@ def test_a_journal_read_late_has_the_pages_of_one_read_day_by_day(
     assert leading_names(compiled(old)) == leading_names(compiled(live, 1))
 
 
-def test_a_trip_in_any_order() -> None:
+def test_a_trip_in_any_order_and_batches_earns_the_same_names() -> None:
     expected = compiled(TRIP)
-    chance = random.Random(5)
+    rng = random.Random(5)
     for batch in (1, 2, 3, 8):
-        wiki = compiled(chance.sample(TRIP, len(TRIP)), batch)
+        wiki = compiled(rng.sample(TRIP, len(TRIP)), batch)
         assert leading_names(wiki) == leading_names(expected)
         assert len(wiki.all) == len(expected.all)
 
 
-def test_journals_in_any_order() -> None:
-    chance = random.Random(7)
+def test_journals_in_any_order_earn_the_same_names() -> None:
+    rng = random.Random(7)
     for path in sorted(JOURNALS.glob("*.jsonl")):
         sources = list(journal(path).sources)
         expected = leading_names(compiled(sources))
-        assert leading_names(compiled(chance.sample(sources, len(sources)), 4)) == expected, path.stem
+        assert leading_names(compiled(rng.sample(sources, len(sources)), 4)) == expected, path.stem
 
 
 @pytest.mark.parametrize("wiki", wikis(), ids=lambda wiki: wiki.name)
-def test_each_kind_of_notes_has_the_same_pages_in_any_order_and_batches(wiki: JudgedWiki) -> None:
-    found = enumerate(drafts(wiki))
-    sources = [note(n, one.content, title=one.title, ref=one.ref, **(one.metadata or {})) for n, one in found]
+def test_each_judged_wiki_has_the_same_pages_in_any_order_and_batches(wiki: JudgedWiki) -> None:
+    numbers = enumerate(drafts(wiki))
+    sources = [
+        note(n, draft.content, title=draft.title, ref=draft.ref, **(draft.metadata or {})) for n, draft in numbers
+    ]
     expected = compiled(sources, 500)
-    chance = random.Random(f"{wiki.name}0")
+    rng = random.Random(f"{wiki.name}0")
     for batch in (1, 3, 7):
-        assert are_same(compiled(chance.sample(sources, len(sources)), batch), expected), batch
+        assert have_same_pages(compiled(rng.sample(sources, len(sources)), batch), expected), batch
 
 
-def are_same(some: MemoryWiki, others: MemoryWiki) -> bool:
-    """Return whether each page shares a name with one page of the others, and there are as many."""
-    found = [{id for alias in page.card.aliases for id in others.by_alias.get(alias, ())} for page in some.all]
-    return all(len(ids) == 1 for ids in found) and len(set.union(*found)) == len(others.all)
+def have_same_pages(wiki: MemoryWiki, other: MemoryWiki) -> bool:
+    """Return whether each page of a wiki shares a name with exactly one page of the other, and both have as many."""
+    found = [{id for alias in page.card.aliases for id in other.by_alias.get(alias, ())} for page in wiki.all]
+    return all(len(ids) == 1 for ids in found) and len(set.union(*found)) == len(other.all)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 50])
@@ -92,21 +94,21 @@ def test_a_rare_word_stands_for_the_only_name_that_begins_with_it(batch: int) ->
         "Corrigan moves over.",
     ]
     for order in (texts, texts[::-1]):
-        wiki = compiled(story(*order, "The export of Corrigan Freight ran."), batch)
+        wiki = compiled(notes(*order, "The export of Corrigan Freight ran."), batch)
         assert leading_names(wiki) == {"corrigan", "corrigan freight"}
         assert len(wiki.all) == 1
 
 
-def test_no_page_is_ever_taken_back() -> None:
-    seen: set[str] = set()
+def test_later_sources_never_remove_a_name() -> None:
+    earlier_names: set[str] = set()
     for count in range(1, len(TRIP) + 1):
-        now = leading_names(compiled(TRIP[:count], 1))
-        assert seen <= now
-        seen = now
+        names = leading_names(compiled(TRIP[:count], 1))
+        assert earlier_names <= names
+        earlier_names = names
 
 
 class Forgetful:
-    """A planner and a writer that read everything anew."""
+    """A planner and a writer that never use cached readings."""
 
     async def plan(self, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
         forget_all()
@@ -124,14 +126,14 @@ def forget_all() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(STORIES, st.integers(1, 5))
-def test_what_was_read_before_is_said_as_if_it_were_read_now(texts: list[tuple[list[str], int]], batch: int) -> None:
+def test_cached_readings_give_the_same_pages_as_fresh_readings(texts: list[tuple[list[str], int]], batch: int) -> None:
     sources = [*TRIP, *(note(100 + n, " ".join(pieces), day=day) for n, (pieces, day) in enumerate(texts))]
     anew = MemoryWiki(Forgetful(), Forgetful())
     asyncio.run(anew.compile(sources, batch))
     assert [page.markdown() for page in anew.all] == [page.markdown() for page in compiled(sources, batch).all]
 
 
-def test_hashing_does_not_matter() -> None:
+def test_pages_do_not_depend_on_the_hash_seed() -> None:
     code = (
         "import json; from tests.compiler.extraction.stories import *; wiki = compiled(TRIP);"
         "print(json.dumps([page.markdown() for page in wiki.all]))"

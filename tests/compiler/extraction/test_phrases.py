@@ -1,4 +1,4 @@
-"""Names that a text says are found the same, whether the wiki's names or the phrases of the text are looked up."""
+"""Looking up the names of a wiki in a text finds the same as looking up the phrases of the text in the wiki."""
 
 import asyncio
 import tracemalloc
@@ -34,7 +34,7 @@ NAMES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" 
 
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, NAMES)
-def test_the_names_of_a_wiki_are_found_where_phrases_are(text: str, names: list[str]) -> None:
+def test_the_name_index_finds_the_names_that_phrases_find(text: str, names: list[str]) -> None:
     reading, wanted = Reading(note(0, text)), set(filter(None, map(normalise, names)))
     found = NameIndex(wanted).names_in(reading)
     said = {name for name in wanted if padded(name) in reading.words}
@@ -49,8 +49,8 @@ def test_a_wiki_with_too_many_names_to_compare_gets_the_same_pages(monkeypatch: 
         assert [page.markdown() for page in compiled(TRIP, 2).all] == expected
 
 
-def test_memory_is_a_small_multiple_of_the_text() -> None:
-    """Of Chinese every run of characters could be a name: a plan must not hold them all."""
+def test_planning_memory_is_a_small_multiple_of_the_text() -> None:
+    """Every run of Chinese characters could be a name, and a plan must not hold all of them in memory."""
     text = "".join(f"今天和王小明去翠湖公园第{n}次散步，我们看见许多白色的水鸟从湖面上飞过。" for n in range(60))
     posts = [note(n, f"{text}{n}") for n in range(40)]
     wiki = compiled(posts[:1])

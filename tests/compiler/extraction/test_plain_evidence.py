@@ -1,4 +1,4 @@
-"""Short notes that contain a name without any mark count once other notes show that it is a name."""
+"""Short notes that contain a name without a mark count once other notes show that the name is one."""
 
 import asyncio
 import random
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.compiler.extraction.stories import compiled, note, page, refs, story, titles
+from tests.compiler.extraction.stories import compiled, note, notes, page, refs, titles
 
 ABOUT = "Lime plaster is soft."
 PLAIN = ["He says that lime plaster breathes.", "Nobody sells good lime plaster here anymore, they say."]
@@ -15,26 +15,27 @@ HEADING = "About Falcon Crews And Other Falcon People Here"  # capitals mean not
 NOUNS = ["The cup is on the lipase.", "We walked to the lipase.", "No more lipase today.", "It smells of old lipase."]
 
 
-def made(*texts: str, batch: int = 50) -> list[str]:
-    return titles(compiled(story(*texts), batch))
+def page_titles(*texts: str, batch: int = 50) -> list[str]:
+    """Return the titles of the pages that notes with these texts earn."""
+    return titles(compiled(notes(*texts), batch))
 
 
-def test_a_subject_of_one_note_has_its_page_with_two_notes_that_contain_it() -> None:
-    assert made(ABOUT, *PLAIN) == ["Lime plaster"]
-    assert made(ABOUT, PLAIN[0]) == []
-    assert made(*PLAIN) == []
+def test_a_subject_earns_a_page_with_two_more_notes_that_contain_it() -> None:
+    assert page_titles(ABOUT, *PLAIN) == ["Lime plaster"]
+    assert page_titles(ABOUT, PLAIN[0]) == []
+    assert page_titles(*PLAIN) == []
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3])
-def test_it_counts_alike_before_and_after_the_note_that_is_about_it(batch: int) -> None:
-    notes = story(ABOUT, *PLAIN)
+def test_plain_notes_count_before_and_after_the_note_about_the_subject(batch: int) -> None:
+    sources = notes(ABOUT, *PLAIN)
     for seed in range(4):
-        shuffled = random.Random(seed).sample(notes, len(notes))
+        shuffled = random.Random(seed).sample(sources, len(sources))
         assert titles(compiled(shuffled, batch)) == ["Lime plaster"]
 
 
-def test_the_page_cites_the_notes_that_contained_it_before() -> None:
-    wiki = compiled([*story(*PLAIN), note(7, ABOUT)], 1)
+def test_a_new_topic_page_cites_the_earlier_plain_notes() -> None:
+    wiki = compiled([*notes(*PLAIN), note(7, ABOUT)], 1)
     cited = {id for section in page(wiki, "Lime plaster").sections.values() for id in section.source_ids}
     assert set(refs(wiki, cited)) == {"n0", "n1", "n7"}
 
@@ -53,40 +54,40 @@ def test_a_new_page_cites_earlier_notes_that_contain_its_name() -> None:
         pytest.param("The Lime Plaster Guild has met. I wrote to the Lime Plaster Guild.", id="a longer name"),
     ],
 )
-def test_some_notes_are_no_plain_evidence(plain: str) -> None:
-    assert "Lime plaster" not in made(ABOUT, plain, plain)
+def test_long_or_linking_notes_and_near_matches_are_no_evidence(plain: str) -> None:
+    assert "Lime plaster" not in page_titles(ABOUT, plain, plain)
 
 
-def test_a_single_name_counts_only_with_its_capital() -> None:
+def test_a_one_word_name_counts_only_with_its_capital() -> None:
     named = ["We saw the Falcon in the harbour.", "Off to see the Falcon again."]
-    assert made(*named, "He says that falcon hunts at night.") == []
-    assert made(*named, HEADING) == ["Falcon"]
+    assert page_titles(*named, "He says that falcon hunts at night.") == []
+    assert page_titles(*named, HEADING) == ["Falcon"]
 
 
 def test_an_ignored_name_earns_no_page() -> None:
-    wiki = compiled(story(ABOUT))
+    wiki = compiled(notes(ABOUT))
     wiki.held["lime plaster"] = replace(wiki.held["lime plaster"], status="ignored")
     asyncio.run(wiki.compile([note(7, PLAIN[0]), note(8, PLAIN[1])]))
     assert titles(wiki) == []
 
 
 @pytest.mark.parametrize("batch", [1, 2, 4])
-def test_a_noun_of_two_notes_has_its_page_with_two_more_that_contain_it(batch: int) -> None:
-    assert made(*NOUNS, batch=batch) == ["Lipase"]
-    assert made(*reversed(NOUNS), batch=batch) == ["Lipase"]
-    assert made(*NOUNS[:3], batch=batch) == []
-    assert made(*NOUNS[1:], batch=batch) == []
+def test_a_rare_noun_earns_a_page_with_four_short_notes(batch: int) -> None:
+    assert page_titles(*NOUNS, batch=batch) == ["Lipase"]
+    assert page_titles(*reversed(NOUNS), batch=batch) == ["Lipase"]
+    assert page_titles(*NOUNS[:3], batch=batch) == []
+    assert page_titles(*NOUNS[1:], batch=batch) == []
 
 
-def test_a_common_noun_has_none() -> None:
-    assert made(*(text.replace("lipase", "corner") for text in NOUNS)) == []
+def test_a_common_noun_earns_no_page() -> None:
+    assert page_titles(*(text.replace("lipase", "corner") for text in NOUNS)) == []
 
 
 def test_a_noun_of_two_words_needs_three_notes() -> None:
-    notes = [
+    texts = [
         "Later in the courier app.",
         "Someone broke our courier app again.",
         "He says that courier app loses orders.",
     ]
-    assert made(*notes) == ["Courier app"]
-    assert made(*notes[:2]) == []
+    assert page_titles(*texts) == ["Courier app"]
+    assert page_titles(*texts[:2]) == []

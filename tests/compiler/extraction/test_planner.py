@@ -1,4 +1,4 @@
-"""What becomes a page, what is held, and what is linked."""
+"""The planner decides which names become pages, which are held, and which pages are linked."""
 
 import asyncio
 from dataclasses import replace
@@ -14,14 +14,14 @@ from tests.compiler.extraction.stories import (
     compiled,
     leading_names,
     note,
+    notes,
     page,
     refs,
-    story,
     titles,
 )
 
 
-def test_a_trip_becomes_a_wiki() -> None:
+def test_a_trip_compiles_to_its_entities_topics_and_decisions() -> None:
     wiki = compiled(TRIP)
     assert titles(wiki, "entity") == [
         "Alfama",
@@ -34,7 +34,7 @@ def test_a_trip_becomes_a_wiki() -> None:
     assert titles(wiki, "decision") == ["Go back in October"]
 
 
-def test_a_name_is_held_until_others_say_it() -> None:
+def test_a_name_is_held_until_more_sources_contain_it() -> None:
     wiki = compiled(TRIP[:2])
     assert "Chef João" not in titles(wiki)
     held = wiki.held["chef joao"]
@@ -52,31 +52,31 @@ def test_three_sources_earn_a_page_however_far_apart() -> None:
 
 def test_a_name_in_a_long_list_counts_half() -> None:
     guests = "Guests were Marguerite, Bertrand, Ottilie, Casimir, Leonore, Valentin, Rosalind and Theodor."
-    assert "Bertrand" not in titles(compiled(story(*[guests] * 5)))
-    assert "Bertrand" in titles(compiled(story(*[guests] * 6)))
-    assert "Bertrand" in titles(compiled(story(guests, guests, "Tea with Bertrand. Then Bertrand slept, Bertrand!")))
+    assert "Bertrand" not in titles(compiled(notes(*[guests] * 5)))
+    assert "Bertrand" in titles(compiled(notes(*[guests] * 6)))
+    assert "Bertrand" in titles(compiled(notes(guests, guests, "Tea with Bertrand. Then Bertrand slept, Bertrand!")))
 
 
-def test_a_held_name_says_how_far_it_is_from_its_page() -> None:
-    wiki = compiled(story("We walked to the Daisy.", "They moved to the Daisy.", "Falcon sank."))
+def test_a_held_name_stores_its_evidence_and_what_it_lacks() -> None:
+    wiki = compiled(notes("We walked to the Daisy.", "They moved to the Daisy.", "Falcon sank."))
     standing = {key: (card.cluster["evidence"], card.cluster["lacks"]) for key, card in wiki.held.items()}
     assert standing["daisy"] == (1.5, "sources")
     assert standing["falcon"] == (0, "naming")
 
 
-def test_what_former_versions_kept_with_a_name_counts_on() -> None:
-    wiki = compiled(story("We saw the Falcon.", "We saw the Falcon again."))
+def test_evidence_stored_by_former_versions_still_counts() -> None:
+    wiki = compiled(notes("We saw the Falcon.", "We saw the Falcon again."))
     held = wiki.held["falcon"]
-    kept = {"marks": {"name": 2}, "days": ["2019-04-01", "2021-04-02"], "forms": {"Falcon": 2}, "people": 0}
-    wiki.held["falcon"] = replace(held, cluster=kept)
+    cluster = {"marks": {"name": 2}, "days": ["2019-04-01", "2021-04-02"], "forms": {"Falcon": 2}, "people": 0}
+    wiki.held["falcon"] = replace(held, cluster=cluster)
     asyncio.run(wiki.compile([note(7, "We saw the Falcon at last.")]))
     assert titles(wiki) == ["Falcon"]
 
 
 def test_a_source_that_is_planned_again_counts_once() -> None:
-    wiki = compiled(story("Tea with Marguerite."))
+    wiki = compiled(notes("Tea with Marguerite."))
     for _ in range(4):
-        asyncio.run(wiki.compile(story("Tea with Marguerite.")))
+        asyncio.run(wiki.compile(notes("Tea with Marguerite.")))
     assert titles(wiki) == []
     assert len(wiki.held["marguerite"].source_ids) == 1
 
@@ -89,7 +89,7 @@ def test_planning_everything_again_changes_nothing() -> None:
 
 
 def test_an_ignored_name_gets_no_page() -> None:
-    wiki = compiled(story("Tea with Marguerite."))
+    wiki = compiled(notes("Tea with Marguerite."))
     held = wiki.held["marguerite"]
     wiki.held["marguerite"] = MentionCard(
         held.alias, held.name, "ignored", None, held.source_ids, held.seen_at, held.cluster
@@ -98,32 +98,32 @@ def test_an_ignored_name_gets_no_page() -> None:
     assert titles(wiki) == []
 
 
-def test_a_name_recorded_by_hand_counts_with_what_is_read() -> None:
+def test_sources_of_a_name_recorded_by_hand_count_as_evidence() -> None:
     wiki = compiled([])
-    early = [note(8, "…"), note(9, "…")]
-    wiki.known.update({one.id: one for one in early})
-    ids, seen = tuple(one.id for one in early), tuple(one.captured_at for one in early)
+    earlier = [note(8, "…"), note(9, "…")]
+    wiki.known.update({source.id: source for source in earlier})
+    ids, seen = tuple(source.id for source in earlier), tuple(source.captured_at for source in earlier)
     wiki.held["marguerite"] = MentionCard("marguerite", "Marguerite", "open", "entity", ids, seen)
     asyncio.run(wiki.compile([note(10, "Tea with Marguerite in the garden.")]))
     assert titles(wiki) == ["Marguerite"]
 
 
-def test_what_another_planner_kept_with_a_name_does_no_harm() -> None:
-    wiki = compiled(story("Tea with Marguerite."))
+def test_malformed_evidence_of_another_planner_is_ignored() -> None:
+    wiki = compiled(notes("Tea with Marguerite."))
     held = wiki.held["marguerite"]
-    odd = {
+    malformed = {
         "marks": {"name": "many"},
         "days": ["soon", 7, None],
         "forms": [1],
         "people": "two",
         "co_mentions": {"a": {}},
     }
-    wiki.held["marguerite"] = MentionCard(held.alias, held.name, "open", None, held.source_ids, held.seen_at, odd)
+    wiki.held["marguerite"] = MentionCard(held.alias, held.name, "open", None, held.source_ids, held.seen_at, malformed)
     asyncio.run(wiki.compile([note(n, "Tea with Marguerite again.") for n in range(1, 4)]))
     assert titles(wiki) == ["Marguerite"]
 
 
-def test_a_place_of_the_metadata_has_a_page_at_once_with_its_tags() -> None:
+def test_a_place_in_the_metadata_gets_a_page_at_once_with_its_tags() -> None:
     wiki = compiled(TRIP[:2])
     taberna = page(wiki, "Taberna dos Mercadores").card
     assert taberna.summary == "Taberna dos Mercadores is a tiny tavern in Alfama."
@@ -136,7 +136,7 @@ def test_a_place_and_its_city_are_linked_both_ways() -> None:
     assert {(taberna, lisbon), (lisbon, taberna)} <= set(wiki.links)
 
 
-def test_pages_of_one_sentence_are_linked_and_none_to_itself() -> None:
+def test_pages_named_in_one_sentence_are_linked_and_none_to_itself() -> None:
     wiki = compiled(TRIP)
     priya, alfama = page(wiki, "Priya Raman").card.id, page(wiki, "Alfama").card.id
     assert (priya, alfama) in wiki.links
@@ -154,40 +154,42 @@ def test_a_link_written_by_hand_is_a_link_between_pages() -> None:
     assert (page(wiki, "Canvas").card.id, page(wiki, "Filters").card.id) in wiki.links
 
 
-def test_a_first_name_leads_to_the_full_one() -> None:
+def test_a_first_name_is_an_alias_of_the_full_name() -> None:
     assert page(compiled(TRIP), "Priya Raman").card.aliases == {"priya", "priya raman"}
 
 
-def test_two_people_of_one_first_name_are_two() -> None:
+def test_two_people_with_one_first_name_get_separate_pages() -> None:
     texts = [f"Lunch with {name}." for name in ("Priya Raman", "Priya Shah") * 3]
-    wiki = compiled(story(*texts), batch=1)
+    wiki = compiled(notes(*texts), batch=1)
     assert {"priya raman", "priya shah"} <= leading_names(wiki)
     assert page(wiki, "Priya Shah") is not page(wiki, "Priya Raman")
 
 
-def test_a_city_has_the_names_that_people_use() -> None:
+def test_a_city_has_its_common_short_names_as_aliases() -> None:
     assert page(compiled(TRIP), "Austin, Texas").card.aliases == {"austin", "austin texas", "atx"}
 
 
-def test_a_part_of_a_places_name_leads_to_it_where_a_note_about_it_says_so() -> None:
+def test_a_part_of_a_place_name_that_its_note_uses_is_an_alias() -> None:
     wiki = compiled(
         [note(0, "Cold morning at Barton Springs.", place="Barton Springs Pool"), note(1, "Barton Springs with Nora.")]
     )
     assert "barton springs" in page(wiki, "Barton Springs Pool").card.aliases
-    assert any("n1" in refs(wiki, one.source_ids) for one in page(wiki, "Barton Springs Pool").sections.values())
+    assert any(
+        "n1" in refs(wiki, section.source_ids) for section in page(wiki, "Barton Springs Pool").sections.values()
+    )
 
 
-def test_an_existing_page_gets_what_a_new_source_says_of_it() -> None:
+def test_an_existing_page_is_updated_by_a_source_that_names_it() -> None:
     wiki = compiled([])
     card = PageCard(uuid5(NAMESPACE, "page"), "reference", "brisket", "Brisket", None, frozenset({"brisket"}))
-    plan = asyncio.run(ExtractivePlanner().plan([note(0, "The brisket needs fourteen hours.")], Shelf(card)))
+    plan = asyncio.run(ExtractivePlanner().plan([note(0, "The brisket needs fourteen hours.")], OnePage(card)))
     assert [(update.page_id, update.sections[0].slug) for update in plan.updates] == [(card.id, "notes")]
     assert plan.new_pages == ()
     assert wiki.all == []
 
 
-class Shelf:
-    """Knowledge of one page."""
+class OnePage:
+    """The knowledge of a wiki with one page."""
 
     def __init__(self, card: PageCard) -> None:
         self.card = card
@@ -211,20 +213,20 @@ class Shelf:
         return {}
 
 
-def test_a_definition_that_comes_later_becomes_the_summary() -> None:
+def test_a_later_definition_becomes_the_summary() -> None:
     wiki = compiled(TRIP[:1] + [note(n, "Chef João sent soup.") for n in range(1, 4)])
     assert page(wiki, "Chef João").card.summary == "Chef João sent soup."
     asyncio.run(wiki.compile([note(9, "Chef João is a cook from Alfama with a quiet kitchen.")]))
     assert page(wiki, "Chef João").card.summary == "Chef João is a cook from Alfama with a quiet kitchen."
 
 
-def test_common_words_with_a_capital_become_no_pages() -> None:
+def test_capitalised_common_words_get_no_page() -> None:
     texts = [
         "However, it rained. Dinner was late.",
         "However, the dinner was good. I'm tired.",
         "However, we slept. Monday is far.",
     ] * 3
-    assert titles(compiled(story(*texts))) == []
+    assert titles(compiled(notes(*texts))) == []
 
 
 def test_german_nouns_are_no_names_but_people_are() -> None:
@@ -234,13 +236,13 @@ def test_german_nouns_are_no_names_but_people_are() -> None:
         "Mit Annika im Garten gesessen. Wasser ist knapp.",
         "Der Garten ruht. Annika sagt, die Erde sei müde.",
     ]
-    assert titles(compiled(story(*texts))) == ["Annika"]
+    assert titles(compiled(notes(*texts))) == ["Annika"]
 
 
-def test_names_in_chinese_and_japanese_need_no_marks() -> None:
-    chinese = story("早上去翠湖公园跑步，遇到王小明。", "和王小明在翠湖公园跑了五公里。", "王小明说翠湖公园人太多。")
+def test_chinese_and_japanese_names_earn_pages_without_marks() -> None:
+    chinese = notes("早上去翠湖公园跑步，遇到王小明。", "和王小明在翠湖公园跑了五公里。", "王小明说翠湖公园人太多。")
     assert {"王小明", "翠湖公园"} <= set(titles(compiled(chinese)))
-    japanese = story("田中さんと上野公園へ行った。", "上野公園で田中さんに会った。", "田中さんは上野公園が好きだ。")
+    japanese = notes("田中さんと上野公園へ行った。", "上野公園で田中さんに会った。", "田中さんは上野公園が好きだ。")
     assert {"田中", "上野公園"} <= set(titles(compiled(japanese)))
 
 
@@ -251,7 +253,7 @@ def test_a_tag_of_three_notes_is_a_topic() -> None:
     assert len(lines) == len(set(lines)) == 3
 
 
-def test_metadata_of_any_shape_is_survived() -> None:
+def test_metadata_of_any_shape_is_accepted() -> None:
     shapes = [
         None,
         7,
@@ -270,16 +272,16 @@ def test_metadata_of_any_shape_is_survived() -> None:
         )
 
 
-def test_every_proposal_cites_sources_that_say_so() -> None:
+def test_every_section_has_a_body_and_sources() -> None:
     wiki = compiled(TRIP)
-    for one in wiki.all:
-        assert one.sections
-        for section in one.sections.values():
+    for written_page in wiki.all:
+        assert written_page.sections
+        for section in written_page.sections.values():
             assert section.source_ids
             assert section.body
 
 
-def test_names_are_looked_up_as_they_are_stored() -> None:
+def test_aliases_of_pages_are_normalised() -> None:
     for alias in leading_names(compiled(TRIP)):
         assert normalise(alias) == alias
 
@@ -291,37 +293,37 @@ def test_a_writer_without_sources_leaves_the_section_alone() -> None:
     assert asyncio.run(ExtractiveWriter().write(task)) == "Mine."
 
 
-def test_somebody_has_one_page_however_polite_the_text_is() -> None:
-    wiki = compiled(story(*["昼は田中さんと定食を食べた。"] * 3, person="田中さん"))
+def test_a_japanese_honorific_makes_no_second_page() -> None:
+    wiki = compiled(notes(*["昼は田中さんと定食を食べた。"] * 3, person="田中さん"))
     assert [sorted(page(wiki, title).card.aliases) for title in titles(wiki, "entity")] == [["田中", "田中さん"]]
 
 
-def test_a_thing_that_is_once_said_like_a_person_has_no_first_name() -> None:
-    notes = ["Nightjar Sync was slow.", "We moved it, then Nightjar Sync broke.", "For now Nightjar Sync is off."]
-    wiki = compiled(story(*notes, "It was done with Nightjar Sync."))
+def test_a_thing_mentioned_like_a_person_has_no_first_name_alias() -> None:
+    texts = ["Nightjar Sync was slow.", "We moved it, then Nightjar Sync broke.", "For now Nightjar Sync is off."]
+    wiki = compiled(notes(*texts, "It was done with Nightjar Sync."))
     assert page(wiki, "Nightjar Sync").card.aliases == {"nightjar sync"}
-    wiki = compiled(story(*["Those web pages were saved with Web Clipper."] * 3))
-    assert page(wiki, "Web Clipper").card.aliases == {"web clipper"}, "nobody's name is also written small"
+    wiki = compiled(notes(*["Those web pages were saved with Web Clipper."] * 3))
+    assert page(wiki, "Web Clipper").card.aliases == {"web clipper"}, "a first name is never lowercase"
 
 
 def test_a_topic_is_summed_up_by_a_sentence_about_it() -> None:
-    used = "You can resize sidebars in the middle: sidebars are wide."
+    mention = "You can resize sidebars in the middle: sidebars are wide."
     wiki = compiled(
-        story(used, "Sidebars hold the tabs.", "No, it only works when sidebars are open.", tags=["sidebars"])
+        notes(mention, "Sidebars hold the tabs.", "No, it only works when sidebars are open.", tags=["sidebars"])
     )
     assert page(wiki, "Sidebars").card.summary == "Sidebars hold the tabs."
 
 
-def test_what_is_no_sentence_sums_up_nothing() -> None:
+def test_questions_and_labels_do_not_become_a_summary() -> None:
     labels = ["Have you seen Kestrel?", "Look at the Kestrel:", "Note: it is all in Kestrel now."]
-    assert page(compiled(story(*labels)), "Kestrel").card.summary is None
-    wiki = compiled(story(*labels, "Then came Kestrel"))
+    assert page(compiled(notes(*labels)), "Kestrel").card.summary is None
+    wiki = compiled(notes(*labels, "Then came Kestrel"))
     assert page(wiki, "Kestrel").card.summary == "Then came Kestrel"
 
 
-def test_without_a_sentence_a_topic_says_whom_and_what_its_notes_name() -> None:
+def test_a_topic_without_a_sentence_is_summarised_by_names_in_its_notes() -> None:
     texts = ["Long walk with Marco in Zilker Park.", "Lunch with Marco.", "It rained on Marco in Zilker Park."]
-    wiki = compiled(story(*texts, tags=["sport"]))
+    wiki = compiled(notes(*texts, tags=["sport"]))
     assert page(wiki, "Sport").card.summary == "Marco, Zilker Park"
 
 
@@ -331,27 +333,27 @@ def test_a_city_is_introduced_by_a_sentence_that_names_it() -> None:
         "We walked through Lisbon until the lamps went on.",
         "It rained all day.",
     ]
-    wiki = compiled(story(*texts, city="Lisbon"))
+    wiki = compiled(notes(*texts, city="Lisbon"))
     assert body(wiki, "Lisbon", "summary") == "- 2026-04-02: “We walked through Lisbon until the lamps went on.” [^n1]"
 
 
-def test_a_second_source_is_enough_where_one_is_about_the_name() -> None:
+def test_two_sources_earn_a_page_if_one_is_titled_after_the_name() -> None:
     about = note(0, "It reads object files.", title="Writing Compass, a small linker")
-    said = note(1, "One of mine became the manual of Compass, after all.")
-    assert titles(compiled([about, said])) == ["Compass"]
-    assert titles(compiled([note(0, "We read about Compass today."), said])) == []
+    mention = note(1, "One of mine became the manual of Compass, after all.")
+    assert titles(compiled([about, mention])) == ["Compass"]
+    assert titles(compiled([note(0, "We read about Compass today."), mention])) == []
 
 
-def test_what_a_source_decides_about_has_its_page_with_the_second() -> None:
-    decided = note(0, "We decided on Switchyard for the flags, because it works offline.")
-    said = note(1, "The price of Switchyard went up again.")
-    assert titles(compiled([decided, said]), "entity") == ["Switchyard"]
+def test_the_object_of_a_decision_gets_a_page_with_a_second_source() -> None:
+    decision = note(0, "We decided on Switchyard for the flags, because it works offline.")
+    mention = note(1, "The price of Switchyard went up again.")
+    assert titles(compiled([decision, mention]), "entity") == ["Switchyard"]
 
 
-def test_two_names_are_one_where_a_source_has_that_title() -> None:
+def test_two_joined_names_are_one_name_if_a_source_has_that_title() -> None:
     book = note(0, "Essays on islands. Gneiss is explained well.", title="Stone and Tide")
-    others = [note(n, f"We talked of Stone and Tide {when}.") for n, when in enumerate(("again", "once", "at last"), 1)]
-    assert titles(compiled([book, *others])) == ["Stone and Tide"]
+    rest = [note(n, f"We talked of Stone and Tide {when}.") for n, when in enumerate(("again", "once", "at last"), 1)]
+    assert titles(compiled([book, *rest])) == ["Stone and Tide"]
     days = enumerate(("today", "again", "once more"))
-    birds = [note(n, f"We looked for Ravel and Kestrel {when}. Then only Kestrel was left.") for n, when in days]
-    assert titles(compiled(birds)) == ["Kestrel"]
+    sightings = [note(n, f"We looked for Ravel and Kestrel {when}. Then only Kestrel was left.") for n, when in days]
+    assert titles(compiled(sightings)) == ["Kestrel"]

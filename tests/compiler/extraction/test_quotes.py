@@ -1,4 +1,4 @@
-"""Every quote is what its source says, whatever markup stands in the source."""
+"""Every quote stands verbatim in its source, whatever markup the source contains."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ LINES = st.sampled_from(["", "", "- ", "1. ", "> ", "> [!note] ", "- [ ] ", "# "
 
 
 def marked(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Text within one more mark, or one more half of a mark."""
+    """Return a strategy for text between one more pair of marks, or beside half of a pair."""
     around = st.sampled_from(
         [
             ("**", "**"), ("_", "_"), ("*", "*"), ("`", "`"), ("``", "``"), ("``` ", " ```"), ("~~", "~~"),
@@ -59,7 +59,7 @@ SOURCE = st.lists(st.tuples(LINES, PROSE).map("".join), min_size=1, max_size=5).
         ("Uchi keeps `snake_case` and **bold `*x*`** text.", "Uchi keeps snake_case and bold *x* text."),
     ],
 )  # fmt: skip
-def test_a_quote_shows_what_a_reader_of_the_source_sees(text: str, shown: str) -> None:
+def test_a_quote_shows_the_rendered_text_of_its_source(text: str, shown: str) -> None:
     assert [sentence.text for sentence in Reading(note(0, text)).sentences] == [shown]
     assert quoted(shown) in written([note(0, text)])
 
@@ -98,5 +98,5 @@ def test_every_quote_stands_in_its_source(text: str) -> None:
         ("", "We had dinner.", True),
     ],
 )
-def test_what_is_called_verbatim(quote: str, source: str, is_there: bool) -> None:
+def test_is_verbatim_compares_a_quote_with_the_rendered_source(quote: str, source: str, is_there: bool) -> None:
     assert is_verbatim(quote, source) is is_there

@@ -1,4 +1,4 @@
-"""Which readings of sources are kept, and how many."""
+"""Readings of sources are cached within a bound on their memory."""
 
 import threading
 from collections.abc import Iterator
@@ -18,18 +18,18 @@ from compiler.extraction.reading_cache import (
     weight_of,
 )
 from content import languages
-from tests.compiler.extraction.stories import compiled, note, story
+from tests.compiler.extraction.stories import compiled, note, notes
 
 
-def test_a_source_is_read_once_as_long_as_it_is_the_same() -> None:
+def test_an_unchanged_source_is_read_once() -> None:
     source = note(0, "Tea with Marguerite.")
-    kept = reading_of(source)
-    assert reading_of(replace(source)) is kept
-    assert reading_of(replace(source, metadata={"city": "Lisbon"})) is not kept
+    reading = reading_of(source)
+    assert reading_of(replace(source)) is reading
+    assert reading_of(replace(source, metadata={"city": "Lisbon"})) is not reading
     assert reading_of(replace(source, content="Tea.")).source.content == "Tea."
 
 
-def test_what_is_kept_is_bounded() -> None:
+def test_the_cache_is_bounded_and_keeps_no_long_source() -> None:
     readings = ReadingCache()
     for number in range(400):
         readings.of(note(number, "x" * 9_000))
@@ -37,10 +37,10 @@ def test_what_is_kept_is_bounded() -> None:
     assert readings.size == sum(readings.weights.values()) <= CACHE_MAX
     assert readings.of(note(399, "x" * 9_000)) is readings.cached[note(399, "").id]
     readings.of(note(399, "long " * 11_000))
-    assert len(readings.cached[note(399, "").id].source.content) == 9_000, "a long one is not kept"
+    assert len(readings.cached[note(399, "").id].source.content) == 9_000, "the long source is not cached"
 
 
-def test_short_sources_are_kept_by_what_their_readings_take_and_not_by_their_length() -> None:
+def test_short_sources_weigh_at_least_the_base_size_of_a_reading() -> None:
     readings = ReadingCache()
     for number in range(20_000):
         readings.of(note(number, "Tea."))
@@ -48,7 +48,7 @@ def test_short_sources_are_kept_by_what_their_readings_take_and_not_by_their_len
     assert readings.cached.keys() == readings.weights.keys()
 
 
-def test_a_version_weighs_with_the_ids_of_those_before() -> None:
+def test_a_reading_weighs_the_ids_of_earlier_versions() -> None:
     readings, source = ReadingCache(), note(0, "Tea.")
     readings.of(source)
     first = readings.size
@@ -56,7 +56,7 @@ def test_a_version_weighs_with_the_ids_of_those_before() -> None:
     assert readings.size - first == 1_000 * VERSION_BYTES
 
 
-def test_a_reading_that_grew_is_weighed_anew() -> None:
+def test_a_reading_that_grew_is_weighed_again() -> None:
     readings, source = ReadingCache(), note(0, "Tea with Marguerite.")
     before = weight_of(readings.of(source))
     for number in range(100):
@@ -66,33 +66,33 @@ def test_a_reading_that_grew_is_weighed_anew() -> None:
 
 
 @pytest.mark.parametrize("by_writer", [False, True])
-def test_the_lists_of_words_are_read_in_a_thread(monkeypatch: pytest.MonkeyPatch, by_writer: bool) -> None:
-    """They take a third of a second, in which nobody else on the event loop would get a turn."""
+def test_word_lists_are_loaded_outside_the_main_thread(monkeypatch: pytest.MonkeyPatch, by_writer: bool) -> None:
+    """Loading the word lists takes a third of a second, which would block the event loop."""
     texts = ["We decided that Rory keeps pgbouncer in the house, as it is quick."] * 3
-    sources = story(*texts)
-    read_by: set[threading.Thread] = set()
-    uses = languages._word_counts
+    sources = notes(*texts)
+    reading_threads: set[threading.Thread] = set()
+    word_counts = languages._word_counts
 
-    def noted(language: str) -> Iterator[tuple[str, int]]:
-        read_by.add(threading.current_thread())
-        return uses(language)
+    def record_thread(language: str) -> Iterator[tuple[str, int]]:
+        reading_threads.add(threading.current_thread())
+        return word_counts(language)
 
-    def forget() -> None:
+    def clear_caches() -> None:
         reading_cache.LOADED.clear()
         reading_cache.CACHE.__init__()
         for cached in (languages.usual_words, languages._hashes):
             cached.cache_clear()
 
-    monkeypatch.setattr(languages, "_word_counts", noted)
-    if by_writer:  # the planner has read them in another process
+    monkeypatch.setattr(languages, "_word_counts", record_thread)
+    if by_writer:  # the planner has read the word lists in another process
         write = ExtractiveWriter.write
 
-        async def written(self: ExtractiveWriter, task: object) -> str:
-            forget()
+        async def write_with_empty_caches(self: ExtractiveWriter, task: object) -> str:
+            clear_caches()
             return await write(self, task)
 
-        monkeypatch.setattr(ExtractiveWriter, "write", written)
-    forget()
+        monkeypatch.setattr(ExtractiveWriter, "write", write_with_empty_caches)
+    clear_caches()
     assert compiled(sources).all
-    assert read_by
-    assert threading.main_thread() not in read_by
+    assert reading_threads
+    assert threading.main_thread() not in reading_threads

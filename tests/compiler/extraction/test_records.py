@@ -1,8 +1,8 @@
-"""The fields at the top of a record name who works on it and for whom; dated comments below them have speakers."""
+"""Fields at the top of a record name people and customers, and dated comments below are quoted with their days."""
 
 from compiler.extraction.readings import Reading
 from content.notes.fields import NO_RECORD, record_of
-from tests.compiler.extraction.stories import body, compiled, note, page, story, titles
+from tests.compiler.extraction.stories import body, compiled, note, notes, page, titles
 
 TICKET = """Ticket: K-{number}
 Status: closed
@@ -27,27 +27,27 @@ TICKETS = [
 ]
 
 
-def test_fields_make_pages_of_people_and_customers_and_never_of_their_labels() -> None:
-    wiki = compiled(story(*TICKETS))
+def test_record_fields_earn_pages_for_people_and_customers_not_labels() -> None:
+    wiki = compiled(notes(*TICKETS))
     assert titles(wiki, "entity") == ["Idris Kone", "Marlow Bakery"]
     assert "The oven does not start." in body(wiki, "Marlow Bakery", "notes")
 
 
-def test_a_comment_is_quoted_without_its_stamp_on_its_own_day() -> None:
-    texts = "".join(section.body for section in page(compiled(story(*TICKETS)), "Idris Kone").sections.values())
+def test_a_comment_is_quoted_with_its_day_and_without_its_timestamp() -> None:
+    texts = "".join(section.body for section in page(compiled(notes(*TICKETS)), "Idris Kone").sections.values())
     assert "- 2024-05-02: “Removed the second driver.”" in texts
     assert "09:01" not in texts
     assert "Priority" not in texts
 
 
-def test_who_is_named_in_fields() -> None:
+def test_record_fields_name_people_and_parties() -> None:
     found = record_of(TICKETS[0].splitlines())
     assert (found.people, found.parties) == (("Petra Lind", "Idris Kone"), ("Marlow Bakery",))
     found = record_of(["# Outage", "", "- **Status:** resolved", "- **Owner:** Bo Ek, Ana de Sá", "- **Area:** mail"])
     assert (found.people, len(found.lines), len(found.dropped)) == (("Bo Ek", "Ana de Sá"), 3, 2)
 
 
-def test_other_texts_have_no_fields() -> None:
+def test_chats_and_texts_with_other_labels_are_no_records() -> None:
     chat = "Anna: hello\nBen: are you there\nCleo: yes\nAnna: good\nBen: see you at the pool"
     assert record_of(chat.splitlines()) == NO_RECORD
     assert {sentence.speaker for sentence in Reading(note(0, chat)).sentences} == {"Anna", "Ben", "Cleo"}
@@ -55,6 +55,6 @@ def test_other_texts_have_no_fields() -> None:
     assert record_of(["Ingredients: flour", "Servings: four", "Author: Bo Ek"]) == NO_RECORD
 
 
-def test_a_long_value_and_a_decision_below_the_fields_stay_text() -> None:
+def test_a_long_field_value_stays_text() -> None:
     lines = ["Status: accepted", "Owner: Bo Ek", "Impact: nobody could log in for two hours."]
     assert [line.raw for line in Reading(note(0, "\n".join(lines))).lines] == lines[2:]

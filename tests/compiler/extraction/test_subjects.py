@@ -1,4 +1,4 @@
-"""Topics come from what notes say again and again, with or without capitals, in any script."""
+"""Topics come from nouns that notes repeat, with or without capitals, in any script."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from compiler.extraction.names.subjects import Subject, subjects, title_subjects
 from compiler.extraction.readings import Reading
-from tests.compiler.extraction.stories import compiled, note, page, story, titles
+from tests.compiler.extraction.stories import compiled, note, notes, page, titles
 
 ENGLISH = [
     "# On the heat pump\n\nWe priced a heat pump. The neighbours hear nothing of the heat pump.",
@@ -41,19 +41,19 @@ JAPANESE = [
     ("texts", "topic"),
     [(ENGLISH, "Heat pump"), (GERMAN, "Hochbeet"), (CHINESE, "松鼠输入法"), (JAPANESE, "自家製酵母")],
 )
-def test_what_two_notes_say_again_and_again_is_a_topic(texts: list[str], topic: str) -> None:
-    assert topic in titles(compiled(story(*texts[1:])))
-    assert topic not in titles(compiled(story(*texts[2:])))
+def test_a_noun_repeated_in_two_notes_is_a_topic(texts: list[str], topic: str) -> None:
+    assert topic in titles(compiled(notes(*texts[1:])))
+    assert topic not in titles(compiled(notes(*texts[2:])))
 
 
-def test_a_chinese_word_that_is_tagged_twice_counts_where_a_short_note_lists_it() -> None:
-    def made(tag: str, *others: str) -> list[str]:
-        written = [note(0, "写了一张大字。", tags=[tag]), note(1, "新买的毛笔很软。", tags=[tag])]
-        return titles(compiled([*written, *(note(number, text) for number, text in enumerate(others, 2))]))
+def test_a_chinese_word_tagged_twice_earns_a_page_when_a_note_lists_it() -> None:
+    def page_titles(tag: str, *texts: str) -> list[str]:
+        tagged = [note(0, "写了一张大字。", tags=[tag]), note(1, "新买的毛笔很软。", tags=[tag])]
+        return titles(compiled([*tagged, *(note(number, text) for number, text in enumerate(texts, 2))]))
 
-    assert made("书法", "每天是陶艺、书法和木工。", "又是书法。") == ["书法"]
-    assert made("书法", "每天是陶艺和木工。", "又是木工。") == []
-    assert made("照片", "每天是陶艺、照片和木工。", "又是照片。") == [], "a common word"
+    assert page_titles("书法", "每天是陶艺、书法和木工。", "又是书法。") == ["书法"]
+    assert page_titles("书法", "每天是陶艺和木工。", "又是木工。") == []
+    assert page_titles("照片", "每天是陶艺、照片和木工。", "又是照片。") == [], "a common word"
 
 
 SHORT_ENGLISH = [
@@ -69,20 +69,20 @@ SHORT_GERMAN = [
 
 
 @pytest.mark.parametrize(("texts", "topic"), [(SHORT_ENGLISH, "Courier app"), (SHORT_GERMAN, "Laube")])
-def test_what_short_notes_are_about_needs_no_second_sentence(texts: list[str], topic: str) -> None:
-    assert titles(compiled(story(*texts)), "topic") == [topic]
+def test_a_subject_of_short_notes_needs_no_second_sentence(texts: list[str], topic: str) -> None:
+    assert titles(compiled(notes(*texts)), "topic") == [topic]
     passing = "Later in the courier app. Später in der Laube."  # two say it, and none is about it
-    assert topic not in titles(compiled(story(passing, passing)), "topic")
+    assert topic not in titles(compiled(notes(passing, passing)), "topic")
 
 
-def test_what_every_text_says_is_no_topic() -> None:
+def test_common_nouns_repeated_in_every_note_are_no_topics() -> None:
     texts = ["We had a meeting about the plan. The plan was good, and the meeting was long. It was a good time."] * 4
-    assert titles(compiled(story(*texts))) == []
+    assert titles(compiled(notes(*texts))) == []
 
 
-def test_notes_that_link_say_themselves_what_matters() -> None:
+def test_unlinked_nouns_are_no_topics_in_notes_with_links() -> None:
     linked = [f"{text} See [[Radiators]]." for text in ENGLISH]
-    assert titles(compiled(story(*linked))) == ["Radiators"]
+    assert titles(compiled(notes(*linked))) == ["Radiators"]
 
 
 def test_the_text_of_a_link_to_another_note_names_a_subject() -> None:
@@ -91,40 +91,41 @@ def test_the_text_of_a_link_to_another_note_names_a_subject() -> None:
 
 
 def of(reading: Reading) -> list[Subject]:
+    """Return the subjects of a reading."""
     return list(subjects(reading.lines, (), reading.language))
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(st.sampled_from("ab 的松鼠輸入,.#[](]\n\"'Ää酵"), max_size=300))
-def test_a_subject_is_said_by_the_sentence_that_comes_with_it(text: str) -> None:
+def test_a_subject_comes_with_a_sentence_of_its_text(text: str) -> None:
     reading = Reading(note(0, text))
     for name, said, *_ in of(reading):
         assert name
         assert any(said == sentence.text for sentence in reading.sentences)
 
 
-def test_a_noun_counts_in_pairs_once_it_stands_alone() -> None:
-    assert titles(compiled(story(*ADOPTION)), "topic") == ["Adoption"]
+def test_a_noun_within_word_pairs_counts_if_it_also_stands_alone() -> None:
+    assert titles(compiled(notes(*ADOPTION)), "topic") == ["Adoption"]
     blue = "We painted the blue vase. Then we painted the blue sky. Someone bought the blue chair."
     assert not [name for name, _, is_about, _ in of(Reading(note(0, blue))) if is_about and name == "blue"]
 
 
-def test_what_somebody_does_as_a_pursuit_is_a_noun() -> None:
+def test_a_pursuit_without_an_article_is_a_topic() -> None:
     texts = ["We tried pottery. I love pottery."] * 3
-    assert titles(compiled(story(*texts)), "topic") == ["Pottery"]
+    assert titles(compiled(notes(*texts)), "topic") == ["Pottery"]
 
 
-def test_chinese_words_are_not_cut_where_grammar_only_seems_to_be() -> None:
+def test_chinese_words_are_not_split_at_apparent_grammar_words() -> None:
     text = "因为图书馆的会议室在三楼。读书会很安静。林晓雯说她会来。林晓雯带来了样书。"
-    seen = Reading(note(0, text)).sightings
-    assert {"会议室", "读书会", "图书馆"} <= set(seen)
-    assert {"议室", "因为图书馆", "林晓雯带"}.isdisjoint(seen)
+    sightings = Reading(note(0, text)).sightings
+    assert {"会议室", "读书会", "图书馆"} <= set(sightings)
+    assert {"议室", "因为图书馆", "林晓雯带"}.isdisjoint(sightings)
 
 
-def test_a_german_name_without_an_article_has_a_page_where_another_noun_explains_it_once() -> None:
-    made = titles(
+def test_a_german_name_earns_a_page_when_a_noun_explains_it_once() -> None:
+    found = titles(
         compiled(
-            story(
+            notes(
                 "Die Ausleihe läuft jetzt über die Plattform Leihlokal.",
                 "Leihlokal meldet die ersten Fahrten.",
                 "Leihlokal führt eine Kaution ein.",
@@ -132,23 +133,23 @@ def test_a_german_name_without_an_article_has_a_page_where_another_noun_explains
             )
         )
     )
-    assert made == ["Leihlokal"]
+    assert found == ["Leihlokal"]
 
 
-def test_a_german_noun_that_minutes_are_about_counts_where_it_begins_a_sentence_too() -> None:
-    made = titles(
+def test_a_german_noun_of_agenda_items_is_a_topic() -> None:
+    found = titles(
         compiled(
-            story(
+            notes(
                 "- Regatta: Die Boote sind fast alle gemeldet.\n- Die Regatta ist am Samstag.",
                 "- Regatta: Es waren zwei und sechzig Boote da.\n- Die Regatta war trocken.",
                 "- Regatta im Herbst?",
             )
         )
     )
-    assert "Regatta" in made
+    assert "Regatta" in found
 
 
-def test_a_tag_that_a_title_is_about_has_a_page_from_the_second_source_on() -> None:
+def test_a_tag_in_a_title_earns_a_page_with_the_second_source() -> None:
     first = note(0, "We moved everything over.", title="From Jekyll to Eleventy", tags=["eleventy"])
     second = note(1, "It is most of the weight.", title="Less of it", tags=["eleventy"])
     assert "Eleventy" in titles(compiled([first, second]))
@@ -156,9 +157,9 @@ def test_a_tag_that_a_title_is_about_has_a_page_from_the_second_source_on() -> N
     assert "博客" not in titles(compiled(generic))
 
 
-def test_somebody_whom_an_outline_links_is_an_entity() -> None:
+def test_a_linked_person_is_an_entity() -> None:
     wiki = compiled(
-        story("Kickoff with [[Dana Whitlock]].", "[[Dana Whitlock]] asked for it.", "See [[Dana Whitlock]] again.")
+        notes("Kickoff with [[Dana Whitlock]].", "[[Dana Whitlock]] asked for it.", "See [[Dana Whitlock]] again.")
     )
     assert titles(wiki, "entity") == ["Dana Whitlock"]
     assert "dana whitlocks" not in page(wiki, "Dana Whitlock").card.aliases
@@ -189,27 +190,27 @@ ROMANCE = {
 
 
 @pytest.mark.parametrize("language", list(ROMANCE))
-def test_a_noun_of_which_short_notes_say_something_is_a_topic_in_romance_languages(language: str) -> None:
+def test_nouns_that_short_romance_notes_are_about_are_topics(language: str) -> None:
     topic, texts = ROMANCE[language]
-    assert {Reading(one).language for one in story(*texts)} == {language}
-    assert topic in titles(compiled(story(*texts)), "topic")
-    assert topic in titles(compiled(story(texts[0], texts[2])), "topic"), "one source is about it"
-    assert topic not in titles(compiled(story(*texts[2:] * 3)), "topic"), "none is about it"
+    assert {Reading(one).language for one in notes(*texts)} == {language}
+    assert topic in titles(compiled(notes(*texts)), "topic")
+    assert topic in titles(compiled(notes(texts[0], texts[2])), "topic"), "one source is about it"
+    assert topic not in titles(compiled(notes(*texts[2:] * 3)), "topic"), "none is about it"
 
 
-def test_a_noun_with_what_it_is_of_is_one_subject() -> None:
+def test_a_french_noun_with_its_complement_is_one_topic() -> None:
     texts = [
         "- Local à vélos : Odile propose de vider la cave du bâtiment B.",
         "- Le local à vélos est ouvert depuis le 12 et Odile distribue les clés.",
         "- Un casque a été oublié dans le local à vélos, on ne sait pas par qui.",
     ]
-    assert titles(compiled(story(*texts)), "topic") == ["Local à vélos"]
+    assert titles(compiled(notes(*texts)), "topic") == ["Local à vélos"]
 
 
-def test_the_labels_of_french_and_spanish_minutes_are_no_subjects() -> None:
+def test_labels_of_french_and_spanish_minutes_are_no_topics() -> None:
     french = ["Présents : Mme Berthelot, M. Kacimi, Odile Frémont, M. Tran\n\n- Rien à dire de plus aujourd'hui."] * 3
     spanish = ["Asistentes: la señora Pardo, el señor Gil y los demás vecinos\n\n- No hay nada más que decir hoy."] * 3
-    assert titles(compiled(story(*french, *spanish)), "topic") == []
+    assert titles(compiled(notes(*french, *spanish)), "topic") == []
 
 
 @pytest.mark.parametrize(
@@ -237,8 +238,8 @@ def test_the_labels_of_french_and_spanish_minutes_are_no_subjects() -> None:
         ),
     ],
 )
-def test_what_short_english_notes_say_something_of_is_a_topic(texts: list[str], topic: str) -> None:
-    assert titles(compiled(story(*texts))) == [topic]
+def test_nouns_that_short_english_notes_are_about_are_topics(texts: list[str], topic: str) -> None:
+    assert titles(compiled(notes(*texts))) == [topic]
 
 
 @pytest.mark.parametrize(
@@ -249,82 +250,82 @@ def test_what_short_english_notes_say_something_of_is_a_topic(texts: list[str], 
         ["Dinner was late again.", "Dinner is at eight.", "We talked over dinner."],
     ],
 )
-def test_what_notes_of_everybody_say_is_no_topic(texts: list[str]) -> None:
-    assert titles(compiled(story(*texts))) == []
+def test_everyday_words_are_no_topics(texts: list[str]) -> None:
+    assert titles(compiled(notes(*texts))) == []
 
 
-def test_an_item_of_minutes_with_two_others_that_say_its_noun_is_a_subject() -> None:
+def test_a_french_noun_of_agenda_items_in_three_notes_is_a_topic() -> None:
     texts = [
         "- Bénévoles : Gaspard lance un appel sur le site.",
         "- Bénévoles : 22. On prévoit une soirée.",
         "- La soirée des bénévoles est réussie, dit-on.",
     ]
-    assert titles(compiled(story(*texts)), "topic") == ["Bénévoles"]
-    spoken = [text.replace("Bénévoles :", "Avec les bénévoles,") for text in texts]
-    assert titles(compiled(story(*spoken)), "topic") == []
+    assert titles(compiled(notes(*texts)), "topic") == ["Bénévoles"]
+    without_colon = [text.replace("Bénévoles :", "Avec les bénévoles,") for text in texts]
+    assert titles(compiled(notes(*without_colon)), "topic") == []
 
 
-def test_an_english_item_may_have_two_words_but_no_common_ones() -> None:
+def test_two_word_agenda_items_are_topics_unless_common() -> None:
     texts = ["Stability test: 12 mV lost in 24 hours.", "Stability test on foam started.", "Stability test, 24 hours."]
-    assert titles(compiled(story(*texts)), "topic") == ["Stability test"]
+    assert titles(compiled(notes(*texts)), "topic") == ["Stability test"]
     steps = ["Next steps: ask for the gasket in May.", "Next steps on foam started.", "Next steps, 24 hours."]
-    assert titles(compiled(story(*steps)), "topic") == []
+    assert titles(compiled(notes(*steps)), "topic") == []
 
 
-def test_how_something_was_is_no_subject() -> None:
-    assert titles(compiled(story("Quiet run in the park.", "Quiet run at noon.", "Quiet run, then tea."))) == []
-    assert titles(compiled(story("Ordered primers for it.", "Ordered primers at noon.", "Ordered primers."))) == []
+def test_opening_phrases_with_adjectives_or_verbs_are_no_topics() -> None:
+    assert titles(compiled(notes("Quiet run in the park.", "Quiet run at noon.", "Quiet run, then tea."))) == []
+    assert titles(compiled(notes("Ordered primers for it.", "Ordered primers at noon.", "Ordered primers."))) == []
 
 
-def test_the_header_of_a_mail_in_a_note_is_no_subject() -> None:
+def test_the_label_of_a_german_mail_header_is_no_topic() -> None:
     mails = [f"Betreff: Antrag für den Bus, Teil {part}\n\nSehr geehrte Damen und Herren." for part in "ABC"]
-    assert "Betreff" not in titles(compiled(story(*mails)))
+    assert "Betreff" not in titles(compiled(notes(*mails)))
 
 
-def test_what_somebody_did_is_no_part_of_a_subject() -> None:
-    assert titles(compiled(story("Maggie rang at eight.", "Maggie rang, as ever.", "Maggie rang again."))) == ["Maggie"]
+def test_a_verb_after_a_name_is_no_part_of_the_name() -> None:
+    assert titles(compiled(notes("Maggie rang at eight.", "Maggie rang, as ever.", "Maggie rang again."))) == ["Maggie"]
 
 
-def test_a_common_word_of_two_decisions_is_no_subject() -> None:
+def test_a_common_noun_in_two_decisions_is_no_topic() -> None:
     texts = [
         "We decided to host Pelias for geocoding, because the bill is high.",
         "We decided to keep Pelias for geocoding, because it works.",
     ]
-    assert titles(compiled(story(*texts)), "topic") == []
+    assert titles(compiled(notes(*texts)), "topic") == []
 
 
-def test_what_a_title_is_about_needs_one_other_note_that_says_it() -> None:
+def test_the_subject_of_a_title_needs_one_more_note_that_contains_it() -> None:
     titled = "# Asparagus\n\nThe book says not to cut the asparagus yet."
-    assert titles(compiled(story(titled, "Weeded around the asparagus, then rain."))) == ["Asparagus"]
-    assert titles(compiled(story(titled, "# Asparagus\n\nNothing to see yet."))) == ["Asparagus"]
-    assert titles(compiled(story(titled, "Weeded around the beds, then rain."))) == []
+    assert titles(compiled(notes(titled, "Weeded around the asparagus, then rain."))) == ["Asparagus"]
+    assert titles(compiled(notes(titled, "# Asparagus\n\nNothing to see yet."))) == ["Asparagus"]
+    assert titles(compiled(notes(titled, "Weeded around the beds, then rain."))) == []
 
 
-def test_what_titles_alone_say_is_the_kind_of_the_notes() -> None:
+def test_a_noun_that_every_title_repeats_is_no_topic() -> None:
     texts = [f"# Platform sync\n\n{text}" for text in ("Nothing new.", "It was short.", "Nobody came.")]
-    assert titles(compiled(story(*texts))) == []
+    assert titles(compiled(notes(*texts))) == []
     numbered = [f"# Rehearsal {n} March\n\nThe rehearsal was fine." for n in (2, 9, 16)]
-    assert "Rehearsal" not in titles(compiled(story(*numbered)))
+    assert "Rehearsal" not in titles(compiled(notes(*numbered)))
 
 
-def test_a_title_is_read_word_group_by_word_group() -> None:
+def test_title_subjects_are_leading_noun_phrases() -> None:
     assert list(title_subjects("Single sign-on for two domains", "en")) == ["Single sign-on"]
     assert list(title_subjects("Elderflower again", "en")) == ["Elderflower"]
     for title in ("Moved the beds", "Rehearsal 9 March", "Slow search"):
         assert list(title_subjects(title, "en")) == []
 
 
-def test_a_dated_file_name_is_the_title_of_a_note_without_one() -> None:
+def test_a_dated_file_name_is_the_title_of_a_note_without_a_title() -> None:
     texts = ("The projector shows magenta again.", "I took a lamp out of the projector.")
     for ref, expected in (("2026-04-01 Projector again.md", ["Projector"]), ("plain.md", [])):
-        first, second = story(*texts)
+        first, second = notes(*texts)
         assert titles(compiled([replace(first, ref=ref), second])) == expected
 
 
-def test_a_product_and_a_firm_are_named_by_fields_without_a_version() -> None:
+def test_a_field_value_earns_a_page_without_its_version_number() -> None:
     for value, name in (("Acme Desk 3.2", "Acme Desk"), ("Quill & Sons", "Quill & Sons")):
         text = f"# Trouble\n\nCustomer: {value}\nStatus: open\n\nNothing works in"
-        assert titles(compiled(story(f"{text} May.", f"{text} the hall."))) == [name]
+        assert titles(compiled(notes(f"{text} May.", f"{text} the hall."))) == [name]
 
 
 TERMS = (
@@ -334,22 +335,22 @@ TERMS = (
 )
 
 
-def test_a_word_that_no_dictionary_has_is_a_topic_in_three_short_notes() -> None:
-    assert titles(compiled(story(*TERMS)), "topic") == ["Pgbouncer"]
-    assert titles(compiled(story(*TERMS[1:])), "topic") == []
-    assert titles(compiled(story(*[text.replace("pgbouncer", "harbour") for text in TERMS])), "topic") == []
+def test_an_unknown_word_in_three_short_notes_is_a_topic() -> None:
+    assert titles(compiled(notes(*TERMS)), "topic") == ["Pgbouncer"]
+    assert titles(compiled(notes(*TERMS[1:])), "topic") == []
+    assert titles(compiled(notes(*[text.replace("pgbouncer", "harbour") for text in TERMS])), "topic") == []
 
 
-def test_a_word_that_no_dictionary_has_is_none_in_long_notes_and_in_notes_that_link() -> None:
+def test_an_unknown_word_in_long_or_linking_notes_is_no_topic() -> None:
     long = " It rained, and nobody said much about it." * 20
-    assert titles(compiled(story(*[text + long for text in TERMS])), "topic") == []
-    assert "Pgbouncer" not in titles(compiled(story(*[f"{text} See [[Host]]." for text in TERMS])), "topic")
+    assert titles(compiled(notes(*[text + long for text in TERMS])), "topic") == []
+    assert "Pgbouncer" not in titles(compiled(notes(*[f"{text} See [[Host]]." for text in TERMS])), "topic")
 
 
-def test_singular_and_plural_of_an_acronym_are_one() -> None:
-    said = (
+def test_singular_and_plural_of_an_acronym_share_a_page() -> None:
+    texts = (
         "We fit a GAMM to the data of the year.",
         "All the GAMMs are done now.",
         "And the GAMM was what we had in mind.",
     )
-    assert titles(compiled(story(*said))) == ["GAMM"]
+    assert titles(compiled(notes(*texts))) == ["GAMM"]

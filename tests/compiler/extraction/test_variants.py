@@ -1,4 +1,4 @@
-"""One thing has one page, whatever it is called."""
+"""Variants of a name lead to one page, and different things keep separate pages."""
 
 from datetime import timedelta
 
@@ -9,38 +9,34 @@ from hypothesis import strategies as st
 from compiler.extraction.names.variants import find_introductions, other_forms
 from compiler.extraction.readings import Reading
 from compiler.planner import SourceText
-from tests.compiler.extraction.stories import compiled, note, page, story, titles
+from tests.compiler.extraction.stories import compiled, note, notes, page, titles
 
 
-def written(*texts: str) -> list[SourceText]:
-    return [note(day, text) for day, text in enumerate(texts)]
-
-
-def pages(*texts: str, batch: int = 50) -> dict[str, frozenset[str]]:
-    """Return the names by title of all pages but decisions."""
+def aliases_by_title(*texts: str, batch: int = 50) -> dict[str, frozenset[str]]:
+    """Return the aliases of all pages but decisions by the titles of the pages."""
     return {
         page.card.title: page.card.aliases
-        for page in compiled(written(*texts), batch=batch).all
+        for page in compiled(notes(*texts), batch=batch).all
         if page.card.type != "decision"
     }
 
 
 @pytest.mark.parametrize("batch", [1, 2, 50])
-def test_hyphens_underscores_and_case_make_no_second_page(batch: int) -> None:
-    made = pages(
+def test_hyphens_and_underscores_make_no_second_page(batch: int) -> None:
+    pages = aliases_by_title(
         "I read Refactoring English on the train.",
         "A colleague borrowed Refactoring-English for a week.",
         "The talk about Refactoring_English was full.",
         "They print Refactoring-English again.",
         batch=batch,
     )
-    ((title, aliases),) = made.items()
+    ((title, aliases),) = pages.items()
     assert title.replace("-", " ") == "Refactoring English"
     assert aliases >= {"refactoring english", "refactoring-english"}
 
 
-def test_a_short_form_that_its_long_form_introduces_is_a_name_of_it() -> None:
-    made = pages(
+def test_an_abbreviation_introduced_in_parentheses_is_an_alias() -> None:
+    pages = aliases_by_title(
         "The library was plain JavaScript (JS) for years.",
         "Most of it is JavaScript now.",
         "Everybody likes JavaScript here.",
@@ -48,8 +44,8 @@ def test_a_short_form_that_its_long_form_introduces_is_a_name_of_it() -> None:
         "Then JS went.",
         "There is more JS there.",
     )
-    assert list(made) == ["JavaScript"]
-    assert "js" in made["JavaScript"]
+    assert list(pages) == ["JavaScript"]
+    assert "js" in pages["JavaScript"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +57,7 @@ def test_a_short_form_that_its_long_form_introduces_is_a_name_of_it() -> None:
         ("I met Karl (Berlin) there.", []),
     ],
 )
-def test_only_what_the_letters_say_is_a_short_form(text: str, found: list[tuple[str, str]]) -> None:
+def test_an_abbreviation_must_match_the_letters_of_its_long_form(text: str, found: list[tuple[str, str]]) -> None:
     assert [(long, short.key) for long, short in find_introductions(Reading(note(0, text)))] == found
 
 
@@ -69,22 +65,22 @@ CHAT = "Mira: Hey Deb! How was the move to {place}?\nDeborah: I like it here.\nM
 
 
 @pytest.mark.parametrize("batch", [1, 50])
-def test_a_short_form_of_a_speakers_name_is_the_speakers(batch: int) -> None:
-    made = pages(*(CHAT.format(place=place) for place in ("Ulm", "Bonn", "Kiel", "Jena")), batch=batch)
-    assert set(made) == {"Deborah", "Mira"}
-    assert "deb" in made["Deborah"]
+def test_a_nickname_of_a_chat_speaker_is_an_alias_of_the_speaker(batch: int) -> None:
+    pages = aliases_by_title(*(CHAT.format(place=place) for place in ("Ulm", "Bonn", "Kiel", "Jena")), batch=batch)
+    assert set(pages) == {"Deborah", "Mira"}
+    assert "deb" in pages["Deborah"]
 
 
-def test_a_short_form_that_two_speakers_could_have_is_nobodys() -> None:
+def test_an_ambiguous_nickname_of_two_speakers_is_no_alias() -> None:
     text = "Mira: Hey Dan, and hello!\nDaniel: Hi.\nDaniela: Hi!\nMira: So Dan, how are you?\n"
     assert list(find_introductions(Reading(note(0, text)))) == []
 
 
 @pytest.mark.parametrize("batch", [1, 50])
-def test_a_first_name_in_minutes_is_the_attendees(batch: int) -> None:
+def test_the_first_name_of_an_attendee_makes_no_second_page(batch: int) -> None:
     text = "**Attendees:** Theresa Quist, Ola Berg\n\n- Theresa wrote it.\n- With Theresa in {place}.\n"
-    made = pages(*(text.format(place=place) for place in ("Ulm", "Bonn", "Kiel", "Jena")), batch=batch)
-    assert set(made) == {"Theresa Quist", "Ola Berg"}
+    pages = aliases_by_title(*(text.format(place=place) for place in ("Ulm", "Bonn", "Kiel", "Jena")), batch=batch)
+    assert set(pages) == {"Theresa Quist", "Ola Berg"}
 
 
 @pytest.mark.parametrize(
@@ -100,19 +96,22 @@ def test_a_first_name_in_minutes_is_the_attendees(batch: int) -> None:
         "Es waren anwesend:",
     ],
 )
-def test_who_attended_is_somebody_and_has_one_page(label: str) -> None:
+def test_attendees_have_one_page_under_any_attendance_label(label: str) -> None:
     first = f"{label} Ola Berg, Theresa\n\n- Theresa: two letters for Ulm.\n"
     later = f"{label} Ola Berg, Theresa Quist\n\n- {{text}}\n"
     texts = (later.format(text=f"Theresa: the letter of {place} is done.") for place in ("Bonn", "Kiel", "Jena"))
-    assert set(pages(first, *texts)) == {"Theresa Quist", "Ola Berg"}
+    assert set(aliases_by_title(first, *texts)) == {"Theresa Quist", "Ola Berg"}
 
 
-def test_a_title_is_found_with_and_without_its_article() -> None:
+def test_a_title_keeps_its_article_and_has_an_alias_without_it() -> None:
     sources = [note(0, "Letters that nobody posts.")]
-    sources = [SourceText(one.id, one.kind, one.ref, one.content, one.captured_at, "The Unsent") for one in sources]
+    sources = [
+        SourceText(source.id, source.kind, source.ref, source.content, source.captured_at, "The Unsent")
+        for source in sources
+    ]
     sources += [
-        SourceText(one.id, one.kind, one.ref, one.content, one.captured_at + timedelta(days=1))
-        for one in written("", "Better than The Unsent, she says.", "I lent The Unsent to Colm.")[1:]
+        SourceText(source.id, source.kind, source.ref, source.content, source.captured_at + timedelta(days=1))
+        for source in notes("", "Better than The Unsent, she says.", "I lent The Unsent to Colm.")[1:]
     ]
     (page,) = [page for page in compiled(sources).all if "unsent" in page.card.aliases]
     assert page.card.title == "The Unsent"
@@ -120,7 +119,7 @@ def test_a_title_is_found_with_and_without_its_article() -> None:
 
 @given(st.from_regex(r"[a-z]{2,8}([ -][a-z]{2,8}){0,2}", fullmatch=True))
 @settings(max_examples=200)
-def test_another_form_of_a_name_leads_back_to_it(name: str) -> None:
+def test_other_forms_of_a_name_lead_back_to_the_name(name: str) -> None:
     for form in other_forms(name):
         assert form != name
         if "-" in form and "-" not in name:
@@ -135,17 +134,17 @@ def test_a_firm_and_its_short_name_share_a_page() -> None:
         "Then Corvina paid. We like Corvina.",
     ]
     for batch in (1, 50):
-        wiki = compiled(story(*texts), batch)
+        wiki = compiled(notes(*texts), batch)
         assert titles(wiki) == ["Corvina Bank"]
         assert page(wiki, "Corvina Bank").card.aliases >= {"corvina", "corvina bank"}
 
 
 @pytest.mark.parametrize("batch", [1, 50])
-def test_who_is_seldom_seen_to_be_a_person_has_one_page(batch: int) -> None:
+def test_a_first_name_and_a_full_name_share_a_page_in_any_order(batch: int) -> None:
     full = [f"{when} Samira Haddad joined the call." for when in ("Then", "Later", "Today")]
     first = ["We asked Samira for fewer alerts.", "We met Samira.", "Today Samira said no."]
     for texts in ([*full, *first], [*first, *full]):
-        (page,) = compiled(story(*texts), batch).all
+        (page,) = compiled(notes(*texts), batch).all
         assert page.card.aliases == {"samira", "samira haddad"}
 
 
@@ -162,13 +161,13 @@ LARKSPUR = [
 
 @pytest.mark.parametrize("batch", [1, 3, 50])
 def test_a_firm_and_the_first_word_of_its_name_share_a_page(batch: int) -> None:
-    made = pages(*LARKSPUR, batch=batch)
-    assert list(made) == ["Larkspur Robotics"]
-    assert "larkspur" in made["Larkspur Robotics"] or batch == 1
+    pages = aliases_by_title(*LARKSPUR, batch=batch)
+    assert list(pages) == ["Larkspur Robotics"]
+    assert "larkspur" in pages["Larkspur Robotics"] or batch == 1
 
 
-def test_a_city_has_another_page_than_what_is_named_after_it() -> None:
-    made = pages(
+def test_a_city_and_an_event_named_after_it_have_separate_pages() -> None:
+    pages = aliases_by_title(
         "We ran the Lisbon Marathon.",
         "The Lisbon Marathon was hot.",
         "Nobody wins the Lisbon Marathon twice.",
@@ -176,11 +175,11 @@ def test_a_city_has_another_page_than_what_is_named_after_it() -> None:
         "The hills of Lisbon are steep.",
         "I like Lisbon best in spring.",
     )
-    assert sorted(made) == ["Lisbon", "Lisbon Marathon"]
+    assert sorted(pages) == ["Lisbon", "Lisbon Marathon"]
 
 
-def test_the_given_name_of_a_person_who_is_known_by_a_full_name_makes_no_second_page() -> None:
-    made = pages(
+def test_a_given_name_makes_no_second_page_beside_the_full_name() -> None:
+    pages = aliases_by_title(
         "They hired Noor Haddad to run testing.",
         "Noor Haddad said the joint is weak.",
         "I stay here because Noor Haddad asked me to.",
@@ -191,8 +190,8 @@ def test_the_given_name_of_a_person_who_is_known_by_a_full_name_makes_no_second_
         "Even Noor is furious.",
         "There is Noor again.",
     )
-    assert list(made) == ["Noor Haddad"]
-    assert "noor" in made["Noor Haddad"]
+    assert list(pages) == ["Noor Haddad"]
+    assert "noor" in pages["Noor Haddad"]
 
 
 @pytest.mark.parametrize(
@@ -217,19 +216,19 @@ def test_the_given_name_of_a_person_who_is_known_by_a_full_name_makes_no_second_
 def test_a_word_that_stands_only_in_a_longer_name_has_no_page_of_its_own(
     texts: list[str], title: str, part: str
 ) -> None:
-    made = pages(*texts)
-    assert title in made
-    assert part not in made
+    pages = aliases_by_title(*texts)
+    assert title in pages
+    assert part not in pages
 
 
-def test_a_firm_is_the_same_with_and_without_the_word() -> None:
-    made = pages(
+def test_a_firm_with_and_without_firma_has_one_page() -> None:
+    pages = aliases_by_title(
         "Die Firma Brandauer hat ein Angebot geschickt.",
         "Wir waren heute bei Brandauer.",
         "Ein Brief von Brandauer kam.",
         "Der Chef der Firma Brandauer grüßt.",
     )
-    assert list(made) == ["Brandauer"]
+    assert list(pages) == ["Brandauer"]
 
 
 FEATURES = {
@@ -259,10 +258,10 @@ FEATURES = {
     ("en", "Acme Sync", "sync"), ("fr", "Nova Partage", "partage"), ("es", "Faro Copias", "copias"),
 ])  # fmt: skip
 def test_a_feature_has_one_page_with_and_without_its_product(language: str, whole: str, short: str, batch: int) -> None:
-    made = pages(*FEATURES[language], batch=batch)
-    assert sorted(made) == sorted([whole, whole.split()[0]])
-    assert made[whole] >= {short, whole.lower()}
-    assert short not in made[whole.split()[0]]
+    pages = aliases_by_title(*FEATURES[language], batch=batch)
+    assert sorted(pages) == sorted([whole, whole.split()[0]])
+    assert pages[whole] >= {short, whole.lower()}
+    assert short not in pages[whole.split()[0]]
 
 
 @pytest.mark.parametrize(
@@ -301,26 +300,26 @@ def test_a_feature_has_one_page_with_and_without_its_product(language: str, whol
         ),
     ],
 )
-def test_two_things_with_a_word_in_common_are_two(texts: list[str], titles: set[str]) -> None:
-    assert set(pages(*texts)) >= titles
+def test_two_things_that_share_a_word_have_separate_pages(texts: list[str], titles: set[str]) -> None:
+    assert set(aliases_by_title(*texts)) >= titles
 
 
 @pytest.mark.parametrize("batch", [1, 50])
 def test_an_article_with_a_capital_belongs_to_the_name_of_a_place(batch: int) -> None:
-    made = pages(
+    pages = aliases_by_title(
         "Mañana subo a Los Robles con todos y hay que podar.",
         "Las fotos de Los Robles son de ayer, y no hay más.",
         "La cena es en Los Robles, pero más tarde que siempre.",
         "Los Robles está muy lejos, y hoy no hay coche.",
         batch=batch,
     )
-    assert list(made) == ["Los Robles"]
-    assert made["Los Robles"] == {"los robles", "robles"}
+    assert list(pages) == ["Los Robles"]
+    assert pages["Los Robles"] == {"los robles", "robles"}
 
 
-def test_an_article_that_begins_a_sentence_does_not() -> None:
+def test_an_article_at_a_sentence_start_is_no_part_of_a_name() -> None:
     texts = [f"La Rosalía cantó {when}, y los demás también." for when in ("ayer", "hoy", "anoche", "antes")]
-    assert list(pages(*texts)) == ["Rosalía"]
+    assert list(aliases_by_title(*texts)) == ["Rosalía"]
 
 
 @pytest.mark.parametrize(
@@ -337,6 +336,10 @@ def test_an_article_that_begins_a_sentence_does_not() -> None:
 )
 @pytest.mark.parametrize("batch", [1, 2, 50])
 def test_a_title_and_its_abbreviation_give_one_page(texts: tuple[str, ...], batch: int) -> None:
-    found = [names for title, names in pages(*texts, batch=batch).items() if title in ("Frau Brandt", "Fr. Brandt")]
+    found = [
+        aliases
+        for title, aliases in aliases_by_title(*texts, batch=batch).items()
+        if title in ("Frau Brandt", "Fr. Brandt")
+    ]
     assert len(found) == 1
     assert found[0] >= {"frau brandt", "fr brandt"}

@@ -1,4 +1,4 @@
-"""What a section says, and what stays of what people wrote in it."""
+"""Sections quote their sources by day, and text that people wrote in them stays."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,10 +15,11 @@ from compiler.quoting import find_refs, mark
 from content.markdown.links import find_links, linkify
 from content.markdown.sections import Section, parse, problem
 from content.names import normalise
-from tests.compiler.extraction.stories import body, compiled, note, page, story, titles
+from tests.compiler.extraction.stories import body, compiled, note, notes, page, titles
 
 
 def written(sources: Sequence[SourceText], slug: str = "notes", body: str = "", related: Sequence[str] = ()) -> str:
+    """Return a section of the page Uchi as the writer rewrites its body with more sources."""
     near = tuple((title, "entity", title.lower()) for title in related)
     task = SectionTask("entity", "Uchi", frozenset({"uchi"}), slug, slug.title(), body, tuple(sources), near)
     return asyncio.run(ExtractiveWriter().write(task))
@@ -29,12 +30,12 @@ def test_notes_are_dated_quotes_newest_first() -> None:
     assert written(sources) == "- 2026-04-02: “Uchi was closed.” [^n1]\n- 2026-04-01: “Dinner at Uchi with Eric.” [^n0]"
 
 
-def test_the_same_said_again_stands_once() -> None:
+def test_a_repeated_sentence_is_quoted_once() -> None:
     sources = [note(n, f"Dinner at Uchi with Eric{'.' * n}") for n in range(1, 4)]
     assert written(sources).count("Dinner at Uchi") == 1
 
 
-def test_the_last_ones_stand_and_the_rest_is_counted() -> None:
+def test_a_section_has_sixteen_quotes_and_a_count_of_the_rest() -> None:
     days = [
         "one",
         "two",
@@ -62,12 +63,12 @@ def test_the_last_ones_stand_and_the_rest_is_counted() -> None:
     assert text.endswith("\n- … (+3)")
 
 
-def test_the_order_of_the_sources_does_not_matter() -> None:
+def test_a_section_does_not_depend_on_the_order_of_its_sources() -> None:
     sources = [note(n, f"Uchi {'abcdefgh'[n] * 20} again.") for n in range(8)]
     assert written(sources) == written(sources[::-1]) == written(sources[4:] + sources[:4])
 
 
-def test_what_people_wrote_stays_above() -> None:
+def test_text_written_by_people_stays_above_generated_lines() -> None:
     first = [note(0, "Dinner at Uchi with Eric.")]
     body = written(first) + "\n- Ask for the corner table.\n\nParking is hard."
     text = written([*first, note(1, "Uchi was closed.")], body=body)
@@ -77,19 +78,19 @@ def test_what_people_wrote_stays_above() -> None:
     )
 
 
-def test_a_line_that_somebody_changed_takes_the_place_of_ours() -> None:
+def test_a_line_edited_by_a_person_replaces_the_generated_line() -> None:
     sources = [note(0, "Dinner at Uchi with Eric.")]
     changed = "- 2026-04-01: “Dinner at Uchi with Eric.” (and Nora!) [^n0]"
     assert written(sources, body=changed) == changed
 
 
-def test_writing_twice_changes_nothing() -> None:
+def test_writing_a_section_twice_changes_nothing() -> None:
     sources = [note(n, f"Uchi {'abcdefgh'[n] * 20} again.") for n in range(8)]
     text = written(sources, body="My own line.\n\n" + written(sources))
     assert written(sources, body=text) == text
 
 
-def test_linked_lines_of_related_pages_are_known_again() -> None:
+def test_linked_lines_of_related_pages_are_not_repeated() -> None:
     sources = [note(0, "Uchi with Eric."), note(1, "Uchi with Eric and Nora.")]
     text = written(sources, "related", related=["Eric", "Nora"])
     assert text == "- **Eric** ×2 [^n1] [^n0]\n- **Nora** ×1 [^n1]"
@@ -97,7 +98,7 @@ def test_linked_lines_of_related_pages_are_known_again() -> None:
     assert written([*sources, note(2, "Uchi with Eric.")], "related", linked, ["Eric", "Nora"]).count("Eric") == 1
 
 
-def test_a_mark_names_its_source_whatever_the_ref() -> None:
+def test_a_citation_mark_names_its_source_for_any_ref() -> None:
     for ref in (
         "j029",
         "notes/2026 trip.md",
@@ -114,7 +115,7 @@ def test_a_mark_names_its_source_whatever_the_ref() -> None:
         assert find_links(text) == []
 
 
-def test_markup_in_a_source_is_data() -> None:
+def test_markup_in_a_source_is_not_markup_of_the_section() -> None:
     bombs = [
         "Uchi ## Not a heading", "Uchi ``` fence", "Uchi <!-- comment", "Uchi <script>alert(1)</script>",
         "Uchi [[Secret page]]", "Uchi [click](javascript:x) [a][b] [^fake] [^n9]: gone", "Uchi **bold",
@@ -133,7 +134,7 @@ def test_markup_in_a_source_is_data() -> None:
     st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=120), min_size=1, max_size=6),
     st.sampled_from(["notes", "overview", "related", "recent", "visits"]),
 )
-def test_any_text_makes_a_section_that_can_stand(texts: list[str], slug: str) -> None:
+def test_any_text_makes_a_valid_section(texts: list[str], slug: str) -> None:
     sources = [note(n, f"{text} Uchi {text}", place="Uchi") for n, text in enumerate(texts)]
     text = written(sources, slug, related=["Eric", *texts])
     if text:
@@ -143,7 +144,7 @@ def test_any_text_makes_a_section_that_can_stand(texts: list[str], slug: str) ->
     assert find_links(text) == []
 
 
-def test_a_page_says_first_what_it_is_then_how_it_is_now_and_each_thing_once() -> None:
+def test_an_overview_defines_its_subject_and_notes_do_not_repeat_it() -> None:
     wiki = compiled(
         [
             note(0, "Met Priya Raman at the market. We talked until the stalls closed, and it rained on all of us."),
@@ -164,19 +165,19 @@ def test_a_page_says_first_what_it_is_then_how_it_is_now_and_each_thing_once() -
     ]
 
 
-def test_greetings_and_questions_stand_only_where_nothing_else_is_said() -> None:
+def test_greetings_are_quoted_only_without_other_sentences() -> None:
     greetings = [note(0, "Hey Uchi!"), note(1, "Thanks, Uchi!")]
     assert written(greetings).count("“") == 2
     assert written([*greetings, note(2, "Uchi serves twelve kinds of soup.")]).count("“") == 1
 
 
-def test_a_line_of_a_former_version_is_our_own() -> None:
+def test_a_line_of_a_former_version_is_replaced() -> None:
     sources = [note(0, "Dinner at Uchi with Eric. Then Uchi closed for the winter, said Eric.")]
     former = "- 2026-04-01: “Dinner at Uchi with Eric.” “Then Uchi closed for the winter, said Eric.” [^n0]"
     assert written(sources, body=f"Mine.\n\n{former}") == f"Mine.\n\n{written(sources)}"
 
 
-def test_a_quote_that_former_versions_cut_behind_an_abbreviation_is_our_own() -> None:
+def test_a_quote_that_a_former_version_cut_short_is_replaced() -> None:
     sources = [note(0, "Dinner at Uchi, gem. mit Hr. Stadler (Eric came too. Late.) and Mira.")]
     whole = written(sources)
     assert "“Dinner at Uchi, gem. mit Hr. Stadler (Eric came too. Late.) and Mira.”" in whole
@@ -184,7 +185,7 @@ def test_a_quote_that_former_versions_cut_behind_an_abbreviation_is_our_own() ->
     assert written(sources, body=f"Mine.\n\n{former}") == f"Mine.\n\n{whole}"
 
 
-def test_a_sentence_that_only_says_the_name_is_quoted_with_the_next_one() -> None:
+def test_a_sentence_of_only_the_name_is_quoted_with_the_next_sentence() -> None:
     assert written([note(0, "Rain all day.\nUchi. Twelve kinds of soup.\nLater home.")]) == (
         "- 2026-04-01: “Uchi.” “Twelve kinds of soup.” [^n0]"
     )
@@ -204,7 +205,7 @@ SAID = st.sampled_from(
     st.sampled_from([{}, {"tags": ["uchi"]}, {"place": "Uchi", "city": "Porto"}]),
     st.integers(1, 5),
 )
-def test_no_line_of_a_page_says_what_another_says_and_each_is_cited(
+def test_page_lines_are_distinct_and_cite_known_sources(
     texts: list[list[str]], about: dict[str, object], batch: int
 ) -> None:
     wiki = compiled([note(n, "\n".join(said), **about) for n, said in enumerate(texts)], batch)
@@ -222,26 +223,26 @@ def test_no_line_of_a_page_says_what_another_says_and_each_is_cited(
         assert all(line.rpartition(" ")[2] in known for line in lines)
 
 
-def test_a_decision_without_a_page_is_a_line_of_the_page_that_it_is_about() -> None:
+def test_a_decision_without_a_page_is_quoted_on_the_page_of_its_subject() -> None:
     first = (
         "Ran the Kestrel out to the island and back before breakfast with the new sails. "
         "In the harbour the Kestrel got a second coat of varnish, and three neighbours came to look. "
         "Then back to the Kestrel. "
         "We agreed not to paint it this year."
     )
-    wiki = compiled(story(first, "Slept on the Kestrel.", "Sold the Kestrel."))
+    wiki = compiled(notes(first, "Slept on the Kestrel.", "Sold the Kestrel."))
     assert titles(wiki, "decision") == []
     assert body(wiki, "Kestrel", "notes").count("“We agreed not to paint it this year.”") == 1
 
 
-def test_a_caption_is_quoted_only_where_nothing_else_is_said() -> None:
-    said = ["Mara: Uchi was full again, and so was I.\nTom: Late?\nMara: Yes.\nTom: [photo: a photo of Uchi at night]"]
+def test_a_photo_caption_is_quoted_only_without_other_sentences() -> None:
+    texts = ["Mara: Uchi was full again, and so was I.\nTom: Late?\nMara: Yes.\nTom: [photo: a photo of Uchi at night]"]
     caption = "Mara: Hi\nTom: [photo: a photo of Uchi by day]\nMara: Fine"
-    assert "photo" not in written([note(0, said[0])])
+    assert "photo" not in written([note(0, texts[0])])
     assert "a photo of Uchi by day" in written([note(1, caption)])
 
 
-def test_a_speaker_is_first_what_he_says_of_himself() -> None:
+def test_a_speakers_overview_begins_with_their_own_statement() -> None:
     chat = "Uchi: My sister said that Berlin suits Nora.\nTom: Oh.\nUchi: I sell bread on Saturdays.\nTom: Ok"
     assert "I sell bread" in written([note(0, chat)], "overview").splitlines()[0]
 
@@ -261,11 +262,11 @@ def test_a_speaker_is_first_what_he_says_of_himself() -> None:
         ("Merle", "Unsere Nachbarin ist Merle.", ["Merle kam am Freitag mit drei Körben voller Birnen vorbei."]),
     ],
 )  # fmt: skip
-def test_a_page_begins_with_what_a_sentence_says_its_subject_to_be(name: str, best: str, others: list[str]) -> None:
-    wiki = compiled(story(*others, best, f"We saw {name} again.", f"I wrote to {name} today."))
-    made = page(wiki, name)
-    assert made.card.summary == best
-    assert f"“{best}”" in made.sections["overview"].body.splitlines()[0]
+def test_a_page_begins_with_a_sentence_that_defines_its_subject(name: str, best: str, others: list[str]) -> None:
+    wiki = compiled(notes(*others, best, f"We saw {name} again.", f"I wrote to {name} today."))
+    named = page(wiki, name)
+    assert named.card.summary == best
+    assert f"“{best}”" in named.sections["overview"].body.splitlines()[0]
 
 
 @pytest.mark.parametrize(
@@ -276,20 +277,20 @@ def test_a_page_begins_with_what_a_sentence_says_its_subject_to_be(name: str, be
         ("三枝さん", "三枝さんという先輩に会った。", "三枝さんと一緒に駅前の喫茶店で長く話した。"),
     ],
 )
-def test_a_page_in_a_script_without_spaces_begins_with_what_its_subject_is(name: str, best: str, other: str) -> None:
+def test_a_definition_in_a_script_without_spaces_ranks_first(name: str, best: str, other: str) -> None:
     subject = subject_of("entity", name, frozenset({normalise(name), normalise(name.removesuffix("さん"))}))
-    lines = [line for note in story(other, best) for line in entries("overview", reading_of(note), subject)]
+    lines = [line for note in notes(other, best) for line in entries("overview", reading_of(note), subject)]
     assert max(lines, key=lambda line: line.score).texts == (best,)
 
 
-@pytest.mark.parametrize("said", ["Present: Pilar (late), Henk, Mira.", "Saved six for Pilar (the two without rot)."])
-def test_not_all_that_stands_in_brackets_says_what_something_is(said: str) -> None:
-    told = "Pilar remembers each of the twelve people who came to the old café."
-    wiki = compiled(story(told, said, "We saw Pilar again.", "I wrote to Pilar today."))
-    assert page(wiki, "Pilar").card.summary == told
+@pytest.mark.parametrize("remark", ["Present: Pilar (late), Henk, Mira.", "Saved six for Pilar (the two without rot)."])
+def test_remarks_in_parentheses_are_not_taken_for_definitions(remark: str) -> None:
+    sentence = "Pilar remembers each of the twelve people who came to the old café."
+    wiki = compiled(notes(sentence, remark, "We saw Pilar again.", "I wrote to Pilar today."))
+    assert page(wiki, "Pilar").card.summary == sentence
 
 
-def test_a_greeting_does_not_lead_the_page_of_whom_it_greets() -> None:
+def test_a_greeting_is_not_in_the_overview_of_its_addressee() -> None:
     chat = "\n".join(
         f"[0{day}/03/2024, 08:14:02] {speaker}: {text}"
         for day, speaker, text in (
@@ -299,7 +300,7 @@ def test_a_greeting_does_not_lead_the_page_of_whom_it_greets() -> None:
             (4, "Annika", "I ordered forty books for the opening day"),
         )
     )
-    overview = body(compiled(story(chat)), "Annika", "overview")
+    overview = body(compiled(notes(chat)), "Annika", "overview")
     assert overview
     assert "Hey Annika" not in overview
 
@@ -313,23 +314,23 @@ TAGGED = [
 ]
 
 
-def test_a_note_that_does_not_name_its_topic_is_quoted_behind_its_title_with_what_it_tells() -> None:
+def test_a_note_that_never_names_its_topic_is_quoted_with_its_title() -> None:
     sections = page(compiled(TAGGED), "Garden").sections.values()
     text = "\n".join(section.body for section in sections)
     assert "- 2026-04-02 — January: “The pond froze over and the heron stood on it for an hour.” [^n1]" in text
     assert "No luck." not in text
 
 
-def test_a_line_that_quoted_the_first_sentence_of_such_a_note_is_the_writers_own() -> None:
+def test_former_lines_include_the_opening_quote_of_a_tagged_note() -> None:
     subject = subject_of("topic", "Garden", frozenset({"garden"}))
     assert "- 2026-04-02: “Rain.” [^n1]" in list(former_lines("recent", reading_of(TAGGED[1]), subject))
 
 
-def test_a_summary_begins_with_the_name_where_nothing_says_more() -> None:
-    told = [
+def test_a_summary_prefers_a_sentence_that_begins_with_the_name() -> None:
+    texts = [
         "The greenhouse stayed at plus two, thanks to a paraffin heater that Owen lent me, and the Aji Amarillo "
         "never noticed.",
         "Owen drops it by trailer and always stays for tea.",
         "Yesterday I met Owen.",
     ]
-    assert page(compiled(story(*told)), "Owen").card.summary == told[1]
+    assert page(compiled(notes(*texts)), "Owen").card.summary == texts[1]
