@@ -247,4 +247,12 @@ class RestrictedDatabase(Database):
             yield restrict_connection(connection, self.restriction)
 
     def transaction(self, first: str = "") -> AbstractAsyncContextManager[Connection]:
+        """Begin a transaction, whose statements are not restricted. One that only reads uses `restricted_as`."""
         return self.database.transaction(first)
+
+
+def restricted_as(database: Database, connection: Connection) -> Connection:
+    """Return the connection of a transaction that only reads, so that its reads hide the same rows as the database."""
+    if not isinstance(database, RestrictedDatabase):
+        return connection
+    return restrict_connection(connection, database.restriction)

@@ -19,6 +19,7 @@ from content.search.words import words
 from db.connection import Row
 from db.database import Database
 from db.replicas.routing import on_the_primary
+from db.restricted import restricted_as
 from db.scope import Scope
 from db.sql import Statement, statements
 
@@ -67,7 +68,7 @@ async def find_nearest(
 ) -> Sequence[Row]:
     """Return the hits of a semantic ranking for a query, the nearest first; none if the query has no vector.
 
-    A missing extension or a timeout is logged, and there are no hits.
+    Hits that the caller may not read are left out. A missing extension or a timeout is logged, and there are no hits.
     """
     embedder = embedder_of(database)
     if embedder is None or not is_about_meaning(query):
@@ -79,7 +80,8 @@ async def find_nearest(
     try:
         with on_the_primary():
             async with database.transaction(UNTIL_ENOUGH) as connection:
-                return await connection.all(ranking(name, embedder.dimensions), **where, **values, limit=DEPTH)
+                reading = restricted_as(database, connection)
+                return await reading.all(ranking(name, embedder.dimensions), **where, **values, limit=DEPTH)
     except (asyncpg.UndefinedObjectError, asyncpg.QueryCanceledError) as error:
         log.warning("Semantic search is unavailable: %s.", type(error).__name__)
         return []

@@ -242,6 +242,25 @@ async def test_search_by_meaning_stays_in_its_wiki(wiki: Wiki, embedder: Embeddi
     assert (await found(other, QUESTION)) == ["theirs"]
 
 
+async def test_search_by_meaning_finds_nothing_that_the_caller_may_not_read(
+    wiki: Wiki, embedder: EmbeddingServer
+) -> None:
+    await source(wiki, "open", "The reimbursement goes to the card.")
+    await source(wiki, "hidden", "The reimbursement came.", metadata={"sensitivity": "secret"})
+    await page(wiki, "Orders", "Refunds are paid within a week.")
+    await page(wiki, "Severance", "Refunds are paid.", fields={"sensitivity": "secret"})
+    await page(wiki, "Staff", "Refunds.\n\n## Pay {sensitivity=secret}\n\nRefunds are paid.")
+    await embed(wiki, embedder)
+    assert set(await found(wiki, QUESTION)) == {"open", "hidden"}
+    assert set(await titles(wiki, QUESTION)) == {"Orders", "Severance", "Staff"}
+    colleague = await wiki.colleague()
+    for _ in range(2):
+        assert await found(colleague, QUESTION) == ["open"]
+        assert await titles(colleague, QUESTION) == ["Orders"]
+        everywhere = await search_all(colleague.database, colleague.scope, SearchAllRequest(QUESTION))
+        assert len(everywhere.hits) == 2
+
+
 async def test_names_quotes_codes_and_prefixes_are_not_embedded(
     wiki: Wiki, embedder: EmbeddingServer, model: EmbeddingModel
 ) -> None:
