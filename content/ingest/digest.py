@@ -18,7 +18,7 @@ TITLE_MAX = 200  # characters
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
 FRONTMATTER = ("---", "+++")
 FRONTMATTER_MAX = 500  # lines
-FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
+FENCE = re.compile(r" {0,3}(?:`{3,}(?=[^`]*$)|~{3,})")  # a line of code between fences is text
 SENTENCE = re.compile(r"[^.!?。！？]+(?:[.!?。！？]+[\"'”’»)\]]*|$)")
 
 

@@ -46,7 +46,7 @@ LONGEST = 2000  # characters of an excerpt
 LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}\)")
 WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{0,300})\]\]")
 LINE_MARK = re.compile(
-    r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+|(?:```|~~~)[^\n]{0,100})", re.MULTILINE
+    r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+|(?:```(?=`*[^`\n]{0,100}$)|~~~)[^\n]{0,100})", re.MULTILINE
 )
 # Each alternative begins with a literal character, so that text without emphasis is skipped quickly.
 EMPHASIS = re.compile(r"\*\*?\*?|``?`?|~~|_(?<!\w_)_?_?|__?_?(?!\w)")

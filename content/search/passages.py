@@ -17,7 +17,8 @@ LABEL_MAX = 200  # characters of a heading that are stored
 
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
 ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•]|\d{1,9}[.)])[ \t]+\S")
-FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})")
+# Backticks behind the opening ones, as in a line of code between fences, open no block.
+FENCE = re.compile(r" {0,3}(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
 # A time may stand before the name, and emphasis around it: `[10:32] Mara: hello`, `3/9/23, 10:32 - Mara: hello`,
 # `**Mara:** hello`.
 TURN = re.compile(
@@ -146,7 +147,7 @@ def extend(block: Passage, line: Line) -> Passage:
 def lines(text: str) -> Iterator[Line]:
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
-        yield Line(line, start, number)
+        yield Line(line.removesuffix("\r"), start, number)
         start += len(line) + 1
 
 

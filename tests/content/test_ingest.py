@@ -155,3 +155,8 @@ def test_the_digest_leaves_frontmatter_out() -> None:
     text = "---\ntitle: Kiln\ntags: [a]\n---\nIt is old.\n"
     assert digest(text).summary == ("It is old.", 5, 5)
     assert digest("---\nIt is old.\n").summary.text == "--- It is old."
+
+
+def test_the_digest_goes_on_after_a_line_of_code_between_fences() -> None:
+    text = "# Kiln\n\n```make kiln```\n\nIt is old.\n\n```\nleft out\n```\n\nIt is hot.\n"
+    assert digest(text).summary.text == "make kiln\n\nIt is old.\n\nIt is hot."

@@ -44,7 +44,7 @@ CODE_OF_MDX = re.compile(
     r"import\s[^\n]{0,200}['\"][\w@./-]+['\"];?\s*$|export\s+(?:const|default|function|let|async)\b"
 )
 
-FENCE = re.compile(r"[ \t]{0,8}(```|~~~)")
+FENCE = re.compile(r"[ \t]{0,8}(```(?=`*[^`]*$)|~~~)")  # a line of code between fences is prose
 NO_PROSE = re.compile(
     r"[ \t]*(?:\||<[A-Za-z/!]|%%|\$\$|\[\^?[^\[\]\n]{1,80}\]:|:::|={3,}|-{3,}|!\[|:[A-Z]{3,20}:[ \t]*$|CLOCK:[ \t])"
 )

@@ -161,3 +161,8 @@ OPENINGS = (
 def test_sentences_of_any_mixture_of_markup_are_verbatim(parts: list[str]) -> None:
     text = "".join(parts)
     assert [one for one in said(text) if not is_verbatim(one, text)] == []
+
+
+def test_sentences_after_a_line_of_code_between_fences_are_read() -> None:
+    text = "We start it with:\n\n```make kiln```\n\nThe kiln is old.\n\n```\nleft out\n```\n\nThe glaze is blue."
+    assert said(text)[-2:] == ["The kiln is old.", "The glaze is blue."]

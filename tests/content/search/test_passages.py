@@ -46,6 +46,20 @@ def test_code_is_one_passage_whatever_its_lines_look_like() -> None:
     assert texts(text) == ["Run:", "```sh\n# not a heading\n\n- not an item\n```\nAfter."]
 
 
+def test_a_line_of_code_between_fences_opens_no_block() -> None:
+    text = "```make install```\n\n# Kiln\n\nIt is old.\n\nMara: Hot, too.\n"
+    assert [(text[one.start : one.end], one.heading, one.speaker) for one in passages(text)] == [
+        ("```make install```", "", ""), ("It is old.", "Kiln", ""), ("Mara: Hot, too.", "Kiln", "Mara"),
+    ]  # fmt: skip
+
+
+def test_headings_are_the_same_whatever_the_line_ends() -> None:
+    text = "# Kiln\r\n\r\nIt is old.\r\n\r\n## Glaze ##\r\n\r\nBlue.\r\n"
+    assert [(text[one.start : one.end], one.heading) for one in passages(text)] == [
+        ("It is old.", "Kiln"), ("Blue.", "Glaze"),
+    ]  # fmt: skip
+
+
 def test_addresses_and_times_are_no_speakers() -> None:
     assert [passage.speaker for passage in passages("https://example.org/x y\n\n10:30 lunch\n\nnote:nothing")] == [
         "",
