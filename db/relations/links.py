@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, Text, any_, cast, func, literal, or_, select, union_all
+from sqlalchemy import ColumnElement, FromClause, Select, Text, any_, case, cast, func, literal, or_, select, union_all
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
 from selection import in_tenant
@@ -129,19 +129,13 @@ def places(page_id: str) -> Callable[[OuterRow], ColumnElement[Any]]:
     """
 
     def query(row: OuterRow) -> ColumnElement[Any]:
-        written, page, owner = link_targets.alias(), pages.alias(), owners.alias()
+        written, page = link_targets.alias(), pages.alias()
         target = OuterRow(written)
-        of_type = or_(target.c.type.is_(None), page.c.type == target.c.type)
-        own = in_tenant(select(described(page)).where(page.c.id == target.c.to_page_id, target.c.space.is_(None)))
+        own = in_tenant(select(described(page)).where(page.c.id == target.c.to_page_id))
         shared = in_tenant(
-            select(described(page, target.c.space))
-            .select_from(owner.join(page, page.c.owner_id == owner.c.id))
-            .where(owner.c.slug == target.c.space, page.c.slug == target.c.slug, of_type, page.c.status == "active")
-            .where(readable(owner.c.id))
-            .order_by(page.c.id)
-            .limit(1)
+            select(described(page, target.c.space)).where(page.c.id == target_page(space_of(target), target))
         )
-        found = func.coalesce(own.scalar_subquery(), shared.scalar_subquery())
+        found = case((target.c.space.is_(None), own.scalar_subquery()), else_=shared.scalar_subquery())
         each = select(func.coalesce(func.json_object_agg(written.c.target, found), func.json_build_object()))
         return in_tenant(each.where(written.c.from_page_id == getattr(row.c, page_id))).scalar_subquery()
 
@@ -174,18 +168,26 @@ def to_spaces(page: OuterRow) -> Select[Any]:
 def page_in_space(target: OuterRow) -> Select[Any]:
     """Select the active page to which a link into another wiki leads, if the caller may read that wiki.
 
-    The page is not stored with the link, so that revoked access takes effect at once. A link from a shared wiki into
-    the wiki of a user or an agent leads to no page, because the members of the shared wiki would see different pages.
+    The page is not stored with the link, so that revoked access takes effect at once.
     """
-    other, page = owners.alias(), pages.alias()
-    own_owner = owners.alias()
+    page = pages.alias()
+    return select(page).where(page.c.id == target_page(space_of(target), target))
+
+
+def space_of(target: OuterRow) -> ColumnElement[Any]:
+    """Return the id of the owner of the wiki that a link target names, if the caller may read that wiki, or null.
+
+    A link from a shared wiki into the wiki of a user or an agent leads nowhere, because the members of the shared wiki
+    would see different pages.
+    """
+    other, own_owner = owners.alias(), owners.alias()
     own = in_tenant(select(own_owner.c.kind).where(own_owner.c.id == target.c.owner_id)).scalar_subquery()
-    named = in_tenant(
+    named = (
         select(other.c.id)
         .where(other.c.slug == target.c.space, readable(other.c.id))
         .where(or_(other.c.kind == "shared", own != "shared"))
-    ).scalar_subquery()
-    return select(page).where(page.c.id == target_page(named, target))
+    )
+    return in_tenant(named).scalar_subquery()
 
 
 def from_spaces(page: OuterRow) -> Select[Any]:

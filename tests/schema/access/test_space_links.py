@@ -1,5 +1,6 @@
 """Links into other wikis of the tenant are listed with their space, resolved for its readers, and linted."""
 
+import re
 from typing import Any
 
 import pytest
@@ -43,6 +44,13 @@ async def space_links(wiki: Wiki, page_id: Any) -> dict[str, str | None]:
     return {node["target"]: node["page"] and node["page"]["title"] for node in nodes}
 
 
+async def linked_in_html(wiki: Wiki, page_id: Any) -> list[str]:
+    """Return the addresses of the pages to which the text of a page leads as HTML."""
+    query = "query ($id: ID!) { node(id: $id) { ... on WikiPage { bodyHtml } } }"
+    answer = await execute_document(ENGINE, Context(wiki.database, wiki.scope), query, id=str(page_id))
+    return re.findall(r'href="([^"]*)"', answer["data"]["node"]["bodyHtml"])
+
+
 async def findings(wiki: Wiki) -> dict[str, list[str | None]]:
     names = ("broken_links", "unknown_spaces", "broken_space_links", "private_links")
     reports = {report.check.name: report for report in await lint(wiki.database, wiki.scope)}
@@ -80,7 +88,10 @@ async def test_links_into_a_space_resolve_only_for_its_readers(member: Wiki) -> 
         "broken_space_links": ["team:gone"],
         "private_links": [],
     }
+    of_kiln, of_clay = "/wiki/topic/kiln?owner=team", "/wiki/topic/earth?owner=team"
+    assert await linked_in_html(member, page.page_id) == [of_kiln, of_clay, of_kiln]
     await archive_page(other.database, other.scope, kiln.page_id)
+    assert await linked_in_html(member, page.page_id) == [of_clay]
     assert (await space_links(member, page.page_id))["team:kiln"] is None
     assert "team:kiln" in (await findings(member))["broken_space_links"]
     await check_derived_rows(member)
@@ -94,6 +105,7 @@ async def test_links_from_a_shared_page_into_a_private_wiki_do_not_resolve(membe
     assert await space_links(member, page.page_id) == {"mara:secret": "Secret"}
     await member.connection.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", member.scope.owner_id)
     assert await space_links(member, page.page_id) == {"mara:secret": None}
+    assert await linked_in_html(member, page.page_id) == []
     assert (await findings(member))["private_links"] == ["mara:secret"]
     admin = member.with_role(Role.ADMIN)
     assert await space_links(admin, page.page_id) == {"mara:secret": None}, "who sees both does not, either"

@@ -7,6 +7,7 @@ from typing import Any
 from content.edits.differences import Difference, difference, unified_diff, word_diff
 from content.edits.merging import merge_texts
 from content.markdown.html import html
+from tests.schema.reference.links import link_places
 from tests.schema.reference.lists import Paged, limited
 from tests.schema.reference.owners import author_name
 from tests.schema.reference.pages import Revisions, grounding, newest_source
@@ -47,7 +48,7 @@ class Sections(Evidence):
         return self.cited(paging, section_id=section["id"])
 
     def body_html(self, section: Row) -> str:
-        return html(section["body_md"], self.rows.link_places(section["page_id"]))
+        return html(section["body_md"], link_places(self.rows, section["page_id"]))
 
     def source_count(self, section: Row) -> int:
         cited = {row["source_id"] for row in self.rows.where("section_sources", section_id=section["id"])}

@@ -66,6 +66,16 @@ class SpaceLinks:
         return None
 
 
+def link_places(rows: Rows, page_id: Any) -> dict[str, list[str | None] | None]:
+    """Return by link target the page that it resolves to: type, slug, id, space (None in this wiki) and title."""
+    found: dict[str, list[str | None] | None] = {}
+    for target in rows.where("link_targets", from_page_id=page_id):
+        space = target["space"]
+        page = SpaceLinks(rows).page(target) if space else rows.page(target["to_page_id"])
+        found[target["target"]] = page and [page["type"], page["slug"], str(page["id"]), space, page["title"]]
+    return found
+
+
 def connected(rows: Rows, id: Any, direction: str = "BOTH") -> list[Row]:
     into = {link["from_page_id"] for link in rows.where("links", to_page_id=id)}
     out = {link["to_page_id"] for link in rows.where("links", from_page_id=id)}

@@ -9,7 +9,7 @@ from content.markdown.html import html
 from content.markdown.plain import excerpt
 from content.sensitivity import level_of
 from content.values import parse_time
-from tests.schema.reference.links import SpaceLinks, connected, is_of
+from tests.schema.reference.links import SpaceLinks, connected, is_of, link_places
 from tests.schema.reference.lists import Paged, limited
 from tests.schema.reference.owners import author_name
 from tests.schema.reference.rows import Row, Rows
@@ -280,7 +280,7 @@ class Pages:
         return self.rows.one("revisions", page_id=page["id"], version=version)
 
     def body_html(self, page: Row) -> str:
-        return html(page["body_md"], self.rows.link_places(page["id"]))
+        return html(page["body_md"], link_places(self.rows, page["id"]))
 
     def excerpt(self, page: Row, length: int) -> str:
         return excerpt(page["body_md"], length)

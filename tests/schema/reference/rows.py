@@ -48,22 +48,6 @@ class Rows:
     def children(self, page: Row) -> list[Row]:
         return [child for child in self.where("pages", parent_page_id=page["id"]) if child["status"] == "active"]
 
-    def link_places(self, page_id: UUID) -> dict[str, list[str | None] | None]:
-        """Return by link target the page that it resolves to: type, slug, id, space (None in this wiki) and title."""
-        found: dict[str, list[str | None] | None] = {}
-        for target in self.where("link_targets", from_page_id=page_id):
-            space = target["space"]
-            page = self.shared_page(target) if space else self.page(target["to_page_id"])
-            found[target["target"]] = page and [page["type"], page["slug"], str(page["id"]), space, page["title"]]
-        return found
-
-    def shared_page(self, target: Row) -> Row | None:
-        owner = self.one("owners", slug=target["space"])
-        if owner is None or not self.readable(owner["id"]):
-            return None
-        named = self.where("pages", owner_id=owner["id"], slug=target["slug"], status="active")
-        return min((page for page in named if target["type"] in (None, page["type"])), key=by_id, default=None)
-
     # -- access
 
     def granted(self, owner: UUID | None) -> str | None:
@@ -92,7 +76,3 @@ class Rows:
 
     def place(self, value: Any) -> Any:
         return self.places[value] if isinstance(value, str) else value
-
-
-def by_id(row: Row) -> Any:
-    return row["id"]
