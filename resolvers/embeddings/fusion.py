@@ -24,7 +24,7 @@ from db.scope import Scope
 from db.sql import Statement, statements
 
 from ..search.cursor import cursor_after
-from ..search.request import MAX_HITS, Filter, SearchHit, SearchRequest, SearchResult
+from ..search.request import DEEPEST, Filter, SearchHit, SearchRequest, SearchResult
 from .embedder import embedder_of
 
 DEPTH = 60  # hits of either ranking that are fused
@@ -140,7 +140,7 @@ async def add_semantic_hits(
         "until": filters.updated_before,
     }
     rows = await find_nearest(database, scope, query, "rank_pages", values)
-    return merge_hits(result, [row["page_id"] for row in rows], max(1, min(request.first, MAX_HITS)))
+    return merge_hits(result, [row["page_id"] for row in rows], max(1, min(request.first, DEEPEST)))
 
 
 def merge_hits(result: SearchResult, nearest: Sequence[UUID], size: int) -> SearchResult:

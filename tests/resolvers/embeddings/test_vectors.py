@@ -307,6 +307,21 @@ async def test_paging_shows_no_passage_twice(wiki: Wiki, embedder: EmbeddingServ
     assert len(shown) == len(set(shown)) == 10
 
 
+async def test_paging_through_everything_goes_on_after_fifty_pages(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    for number in range(60):
+        await page(wiki, f"Note {number}", f"Get the money back, said for the {number}th time.")
+    await embed(wiki, embedder)
+    shown, after = set[str](), None
+    while True:
+        request = SearchAllRequest(QUESTION, kinds=("pages",), first=40, after=after)
+        part = await search_all(wiki.database, wiki.scope, request)
+        shown |= {hit.mark for hit in part.hits}
+        if not part.has_next_page:
+            break
+        after = part.cursors[-1]
+    assert len(shown) == 60
+
+
 async def test_an_embedding_job_fails_without_an_embedding_server(wiki: Wiki, embedder: EmbeddingServer) -> None:
     await page(wiki, "Orders", "Refunds are paid.")
     await vectors.enqueue_embedding_jobs(wiki.database, embedder)
