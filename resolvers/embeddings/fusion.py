@@ -47,6 +47,11 @@ def is_about_meaning(query: SearchQuery) -> bool:
     return not EXACT.search(query.words) and len(words(query.words)) >= WORDS_MIN
 
 
+def searches_by_meaning(database: Database, query: SearchQuery) -> bool:
+    """Return whether semantic search is on and suits the query."""
+    return embedder_of(database) is not None and is_about_meaning(query)
+
+
 @cache
 def ranking(name: str, dimensions: int) -> Statement:
     """Return a ranking statement of embeddings.sql for vectors of so many dimensions, so that it uses their index."""

@@ -15,7 +15,7 @@ from db.database import Database
 from db.scope import Scope
 
 from ..auth.owners import find_owner
-from ..embeddings.fusion import add_semantic_hits
+from ..embeddings.fusion import add_semantic_hits, searches_by_meaning
 from ..errors import BadInput, NotFound
 from ..permissions import Action, authorise
 from .cursor import make_cursor, page_mark, read_cursor
@@ -106,6 +106,8 @@ async def ranking_values(
     parsed = await parse_request(request)
     is_elsewhere = parsed.query.owner or request.owner_id not in (None, scope.owner_id)
     if is_elsewhere or parsed.query.excluded or not 0 < parsed.word_count < SHORT_QUESTION:
+        return None
+    if searches_by_meaning(database, parsed.query):
         return None
     cache = query_cache_of(database)
     prepared = None if is_stale else cache.find(scope, request.text, request.filter)

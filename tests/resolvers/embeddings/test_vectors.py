@@ -12,6 +12,7 @@ from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from content.search.search_query import understand
 from db.scope import Role
+from resolvers.context import Context
 from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import USED, use
 from resolvers.embeddings.fusion import fuse, is_about_meaning, ranking, scores
@@ -27,8 +28,10 @@ from resolvers.search.search import search
 from resolvers.search.search_all import SearchAllRequest, search_all
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest, search_sources
 from resolvers.sources.sources import SourceDraft, add_source, forget_source
+from schema.root import make_engine
 from tests.compiler.scripted_compiler import compile_all
 from tests.resolvers.embeddings.embedding_server import EmbeddingModel, serve_embeddings, vector
+from tests.schema.executing import execute_document
 from tests.wiki import Wiki
 
 QUESTION = "how do I get my money back"
@@ -275,6 +278,19 @@ async def test_names_quotes_codes_and_prefixes_are_not_embedded(
     ):  # fmt: skip
         await titles(wiki, text)
     assert model.requests == []
+
+
+async def test_a_question_of_four_words_is_about_meaning_whatever_is_selected(
+    wiki: Wiki, embedder: EmbeddingServer
+) -> None:
+    await page(wiki, "Orders", "Refunds are paid within a week.")
+    await page(wiki, "Bats", "They live under the bridge.")
+    await embed(wiki, embedder)
+    engine, context = make_engine(), Context(wiki.database, wiki.scope)
+    for fields in ("page { title } snippet { text }", "page { title }"):
+        query = f'query ($tenant: ID!) {{ wikiSearch(tenantId: $tenant, query: "get my money back") {{ {fields} }} }}'
+        answer = await execute_document(engine, context, query, tenant=str(wiki.scope.tenant_id))
+        assert [hit["page"]["title"] for hit in answer["data"]["wikiSearch"]] == ["Orders", "Bats"]
 
 
 async def test_paging_shows_no_page_twice(wiki: Wiki, embedder: EmbeddingServer) -> None:
