@@ -17,6 +17,9 @@ MARK_CODES = range(0x300, 0x1F000)  # the code points between which the marks ar
 # Characters of combining class 0 that decompose into characters of another class.
 MADE_OF_MARKS = "\u0f73\u0f75\u0f81\uff9e\uff9f"
 
+JOINER = "\u200d"
+JOINER_AND_TONES = f"{JOINER}\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
@@ -35,6 +38,23 @@ def limit_marks(text: str) -> str:
 def is_mark(character: str) -> bool:
     """Return whether a character is a combining mark (a non-starter), or decomposes into such marks."""
     return unicodedata.combining(character) != 0 or character in MADE_OF_MARKS
+
+
+def is_joined(text: str, at: int) -> bool:
+    """Return whether the character at this position is shown together with the one before it, as marks, the parts of
+    an emoji and skin tones are."""
+    if not 0 < at < len(text):
+        return False
+    is_part = text[at] in JOINER_AND_TONES or text[at - 1] == JOINER
+    return is_part or unicodedata.category(text[at])[0] == "M"
+
+
+def whole_letters(text: str, end: int) -> int:
+    """Return where to cut a text at the latest, so that no letter before `end` is parted from its marks."""
+    start = end
+    while is_joined(text, start) and end - start <= MARKS_MAX:
+        start -= 1
+    return start if start > 0 and not is_joined(text, start) else end
 
 
 @cache

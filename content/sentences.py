@@ -7,6 +7,8 @@ inside brackets.
 import re
 from collections.abc import Iterator
 
+from .normalization import whole_letters
+
 SENTENCE_MAX = 160  # characters of a first sentence
 
 # A full stop ends a sentence if a space and no small letter follow it. Full stops of CJK and Indic scripts always do.
@@ -77,4 +79,5 @@ def first_sentence(text: str, limit: int = SENTENCE_MAX) -> str:
     if len(sentence) <= limit:
         return sentence
     room = sentence[:limit]
-    return (room[:-1].rpartition(" ")[0] if " " in room[limit // 2 : -1] else room[:-1]).rstrip(" ,;:—–-") + "…"
+    whole = room[:-1].rpartition(" ")[0] if " " in room[limit // 2 : -1] else room[: whole_letters(room, limit - 1)]
+    return whole.rstrip(" ,;:—–-") + "…"

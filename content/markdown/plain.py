@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ..normalization import whole_letters
 from .prose import Span, hidden, hide
 
 # Obsidian writes comments as `%% text %%`. An opening sign does not follow a word, and a closing sign does not precede
@@ -46,7 +47,9 @@ LONGEST = 2000  # characters of an excerpt
 LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}\)")
 WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{0,300})\]\]")
 LINE_MARK = re.compile(
-    r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+|(?:```(?=`*[^`\n]{0,100}$)|~~~)[^\n]{0,100})", re.MULTILINE
+    r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+"
+    r"|(?:```(?=`*[^`\n]{0,100}$)|~~~)[^\n]{0,100})",
+    re.MULTILINE,
 )
 # Each alternative begins with a literal character, so that text without emphasis is skipped quickly.
 EMPHASIS = re.compile(r"\*\*?\*?|``?`?|~~|_(?<!\w_)_?_?|__?_?(?!\w)")
@@ -62,7 +65,7 @@ def excerpt(text: str, length: int = 200) -> str:
     words = plain(strip_comments(text[: 4 * length + 1000]))
     if len(words) <= length:
         return words
-    cut = words[: max(length - 1, 0)]
+    cut = words[: whole_letters(words, max(length - 1, 0))]
     space = cut.rfind(" ")
     return (cut[:space] if space > length // 2 else cut).rstrip() + "…" if length else ""
 

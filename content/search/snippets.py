@@ -14,6 +14,7 @@ from math import fsum
 from typing import NamedTuple
 
 from ..markdown.plain import plain, strip_comments
+from ..normalization import is_joined, whole_letters
 from .words import RUN, analyse, space_underscores, spans, words
 
 LENGTH = 240  # characters of a snippet
@@ -223,9 +224,11 @@ def _cut(text: str, hits: Range, room: int) -> Range:
     end = min(start + room, len(text))
     if start:
         start = text.find(" ", start - 1, min(first, start + REACH)) + 1 or start
+        start = next((at for at in range(start, first) if not is_joined(text, at)), start)
     if end < len(text):
         space = text.rfind(" ", max(last, end - REACH), end + 1)
-        end = space if space > start else end
+        whole = whole_letters(text, end)
+        end = space if space > start else whole if whole > start and whole >= min(last, end) else end
     return start, end
 
 

@@ -1,5 +1,7 @@
 """Texts are split into sentences."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,12 @@ def test_a_long_sentence_is_cut_between_words() -> None:
     assert cut.endswith("word…")
     assert len(cut) <= 160
     assert first_sentence("字" * 300) == "字" * 159 + "…"
+
+
+@pytest.mark.parametrize("letter", ["ที่", "e\u0301\u0323", "👩\u200d🔬", "👍🏽"])
+def test_a_long_sentence_without_spaces_is_cut_between_letters(letter: str) -> None:
+    for limit in range(20, 20 + len(letter)):
+        assert re.fullmatch(f"(?:{letter})+…", first_sentence(letter * 200, limit))
 
 
 def test_a_sentence_as_long_as_the_limit_is_not_cut() -> None:

@@ -1,5 +1,7 @@
 """Texts are shown without marks and cut to an excerpt."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +33,12 @@ def test_an_excerpt_is_cut_at_a_word_and_ends_with_an_ellipsis() -> None:
     assert excerpt("one two", 7) == "one two"
     assert excerpt("abcdefghij", 5) == "abcd…"
     assert [excerpt("one two", n) for n in (-1, 0, 1)] == ["", "", "…"]
+
+
+@pytest.mark.parametrize("letter", ["ที่", "e\u0301\u0323", "👩\u200d🔬", "👍🏽"])
+def test_an_excerpt_cuts_no_letter_from_its_marks(letter: str) -> None:
+    for length in range(20, 20 + len(letter)):
+        assert re.fullmatch(f"(?:{letter})+…", excerpt(letter * 200, length))
 
 
 def test_excerpts_leave_comments_out() -> None:

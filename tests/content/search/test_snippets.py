@@ -51,6 +51,14 @@ def test_a_snippet_is_cut_between_words() -> None:
     assert set(snippet.text.strip("…").split()) <= {*FILLER.split(), "coffee"}
 
 
+@pytest.mark.parametrize("letter", ["ที่", "e\u0301\u0323", "👩\u200d🔬", "👍🏽"])
+def test_a_snippet_cuts_no_letter_from_its_marks(letter: str) -> None:
+    for before in range(100, 100 + len(letter)):
+        shown = choose([("", f"{letter * before} apple {letter * 200}")], {"apple": 1.0}, match_terms({"apple"}))
+        assert shown is not None
+        assert re.fullmatch(f"…(?:{letter})+ apple (?:{letter})+…", shown.text)
+
+
 def test_a_short_text_is_shown_whole() -> None:
     assert snippet_for([("", "A coffee.")], "coffee") == Snippet(0, "A coffee.", ((2, 6),))
 
