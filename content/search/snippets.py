@@ -36,6 +36,7 @@ CODE = re.compile(r"(?<!`)`([^`\n]{1,300})`(?!`)")
 # In code these are not markup, so characters of private use stand for them until the markup is removed.
 MARKS, INSTEAD = "<*_[]~", "\ue000\ue001\ue002\ue003\ue004\ue005"
 HIDE, SHOW = str.maketrans(MARKS, INSTEAD), str.maketrans(INSTEAD, MARKS)
+LINE_END = re.compile("\r\n?")
 CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # an unclosed one would reverse the text after the snippet
 
@@ -126,7 +127,8 @@ def plain_text(text: str) -> str:
 
     Code stays.
     """
-    parts = FENCE.split(DIRECTION.sub("", CONTROL.sub(" ", strip_comments(text))))
+    text = LINE_END.sub("\n", strip_comments(text))
+    parts = FENCE.split(DIRECTION.sub("", CONTROL.sub(" ", text)))
     parts[::2] = [_prose(part) for part in parts[::2]]
     return " ".join(" ".join(parts).split())
 

@@ -152,6 +152,12 @@ def test_plain_text_leaves_out_marks_comments_and_control_characters(text: str, 
     assert plain_text(text) == shown
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_plain_text_is_the_same_whatever_the_line_ends(end: str) -> None:
+    text = 'Kiln.\n\n---\n\n| a | b |\n|---|---|\n| c | d |\n\n[x]: https://x.org "t"\n\n```py\ncode\n```\nEnd.'
+    assert plain_text(text.replace("\n", end)) == plain_text(text) == "Kiln. a b c d code End."
+
+
 def test_html_marks_only_highlights_and_escapes_the_rest() -> None:
     snippet = snippet_for([("", "`<b>` & \"coffee\" 'x'")], "coffee")
     assert html(snippet) == "&lt;b&gt; &amp; &quot;<mark>coffee</mark>&quot; &#x27;x&#x27;"
