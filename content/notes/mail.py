@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 FIELDS_MAX = 40  # lines of a header
+WRAPPED_MAX = 100  # characters of a line that programs have wrapped
 # Names of the header's fields, in the languages in which programs write them.
 SENDER = ("from", "von", "de", "da", "发件人", "差出人")
 RECIPIENT = ("to", "cc", "bcc", "an", "kopie", "à", "a", "para", "收件人", "抄送", "宛先")
@@ -75,13 +76,25 @@ def own_lines(lines: Sequence[str], start: int) -> list[str]:
     The signature is left out, and so are answered and forwarded mails, which are sources of their own.
     """
     found: list[str] = []
+    own_from = start
     for at in range(start, len(lines)):
         line = lines[at]
         if SIGNATURE.match(line) or (RULE.match(line) and any(map(names_sender, lines[at + 1 : at + 3]))):
             break
-        if not QUOTED.match(line) and not INTRODUCED.match(line):
+        if is_introduced_in_two_lines(lines, at):
+            own_from = at + 2
+        if at >= own_from and not QUOTED.match(line) and not INTRODUCED.match(line):
             found.append(line)
     return found
+
+
+def is_introduced_in_two_lines(lines: Sequence[str], at: int) -> bool:
+    """Return whether this line and the next one introduce an answered mail, which is quoted below: programs wrap long
+    introductions."""
+    if len(lines[at]) > WRAPPED_MAX or not INTRODUCED.match(" ".join(lines[at : at + 2])):
+        return False
+    below = (line for line in lines[at + 2 : at + 5] if line.strip())
+    return QUOTED.match(next(below, "")) is not None
 
 
 def names_sender(line: str) -> bool:

@@ -39,6 +39,17 @@ def test_the_heading_of_a_mail_is_its_subject_without_reply_prefixes() -> None:
     ]
 
 
+def test_what_introduces_an_answered_mail_in_two_lines_is_left_out() -> None:
+    header = HEADER.format(sender="Ottilie Brandt <o.brandt@example.org>", subject="Re: Boiler")
+    introduced = "On Mon, Mar 3, 2025 at 10:00 AM Henk Jansma <\nh.jansma@example.org> wrote:\n"
+    mail = mail_of(f"{header}The plumber came.\n\n{introduced}\n> Ask Zephyr Heating.\n".splitlines())
+    assert mail is not None
+    assert "\n".join(mail.said).split() == ["The", "plumber", "came."]
+    own = f"{header}On Monday I met the plumber, and later he\nwrote: two lines:\nYes, and no."
+    assert (mail := mail_of(own.splitlines())) is not None
+    assert mail.said[-3:] == own.splitlines()[-3:]
+
+
 def test_minutes_and_chats_are_no_mails() -> None:
     for text in (
         "Date: 3 March\nPresent: Anna, Bo\n\nFrom: here on we wait.",
