@@ -88,6 +88,21 @@ def test_wrong_usage_is_reported_on_one_line(run_cairn: RunCommand, words: list[
 
 @pytest.mark.parametrize(
     "words",
+    [["DIR", "--wal", "2026", "--until", "20261128"], ["--wal", "log", "--replace", "20261128"]],
+    ids=" ".join,
+)
+def test_restore_takes_no_value_of_an_option_for_a_version(run_cairn: RunCommand, words: list[str]) -> None:
+    result = run_cairn("restore", *words, "--json")
+    assert result.error["code"] == "ARCHIVE_BROKEN", "it is a restore of a backup: only the folder is not there"
+
+
+def test_restore_takes_a_later_number_for_a_version(run_cairn: RunCommand) -> None:
+    for words in (["topic/a", "3", *MARA], [*MARA, "topic/a", "3"], ["topic/a", *MARA, "3", "--expect", "4"]):
+        assert run_cairn("restore", *words, "--json").error["code"] == "NOTHING_HERE", words
+
+
+@pytest.mark.parametrize(
+    "words",
     [
         ["append", "topic/a", "- flat white"],
         ["context", "- flat white"],

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -35,8 +36,16 @@ class Restore(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] != "--help" and args[0] not in self.commands:
-            args = ["page" if any(map(str.isdigit, args[1:])) else "backup", *args]
+            args = ["page" if any(map(str.isdigit, self.without_options(ctx, args)[1:])) else "backup", *args]
         return super().parse_args(ctx, args)
+
+    def without_options(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return the arguments without options and their values, such as the number in `--until 20260131`."""
+        parameters = [parameter for command in self.commands.values() for parameter in command.get_params(ctx)]
+        with_value = {name for found in parameters if not getattr(found, "is_flag", True) for name in found.opts}
+        return [
+            word for previous, word in pairwise(["", *args]) if not word.startswith("-") and previous not in with_value
+        ]
 
 
 def parse_optional_time(text: str | None) -> str | None:
