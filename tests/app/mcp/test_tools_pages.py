@@ -156,6 +156,16 @@ async def test_a_long_difference_is_truncated_and_marked_as_cut(mcp_agent: Agent
     assert (whole["is_cut"], "+Line 499." in whole["diff"]) == (False, True)
 
 
+async def test_a_difference_that_is_too_long_is_not_called_the_same_text(mcp_agent: Agent) -> None:
+    await mcp_agent.call("wiki_create", title="Long", type="topic", content="One.")
+    await mcp_agent.call("wiki_append", page="long", text="\n".join(f"Line {n}." for n in range(5_001)))
+    compared = await mcp_agent.call("wiki_diff", page="long", from_version=1, to_version=2)
+    assert (compared["diff"], compared["is_cut"], compared["lines_added"]) == ("", True, 5_003)
+    text = await mcp_agent.text("wiki_diff", page="long", from_version=1, to_version=2)
+    assert "5003 lines added, 1 removed" in text
+    assert "read both versions with wiki_read" in text
+
+
 async def test_the_metadata_of_a_source_is_stored_with_it(mcp_agent: Agent, wiki: Wiki) -> None:
     metadata = {
         "place": "Barton Springs",
