@@ -12,6 +12,8 @@ import pytest
 from app.web.endpoint import local_path
 from app.web.rendering import templates
 from db.scope import Role
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.edits import append_to_page
 from resolvers.pages.lifecycle import archive_page
 from resolvers.pages.renaming import rename_page
 from tests.app.clients.web_client import SAME_ORIGIN, add_page, signed_in
@@ -274,6 +276,21 @@ async def test_the_page_list_offers_the_types_of_its_pages_as_a_filter(
     assert await offered("") == ["entity", "topic"]
     assert await offered("?type=context") == ["context", "entity", "topic"]  # what was chosen stays so
     assert {"project", "topic"} < set(await offered("?status=archived"))
+
+
+async def test_a_difference_that_is_too_long_is_not_called_identical(
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    slug = await add_page(wiki, "Austin", "Hot.")
+    page = (await wiki.row("pages", slug=slug))["id"]
+    lines = "\n".join(f"Line {number}." for number in range(5_001))
+    await append_to_page(wiki.database, wiki.scope, PageAddress(page), text=lines)
+    shown = (await browser.get(f"/diff/{owner}/{page}?from=1&to=2")).text
+    assert "the rest is not shown" in shown
+    assert "identical" not in shown
+    same = (await browser.get(f"/diff/{owner}/{page}?from=2&to=2")).text
+    assert "identical" in same
+    assert "not shown" not in same
 
 
 async def test_each_page_is_read_by_one_statement(
