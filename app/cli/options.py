@@ -12,6 +12,7 @@ from .output import print_json, print_status, print_table
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 LONG_OPTION = re.compile(r"(--[a-z][a-z-]*)(=.*)?", re.DOTALL)
 DURATION = re.compile(r"(\d{1,9})([smhdw])")
+DURATION_DAYS_MAX = 36_500
 
 
 class TextCommand(TyperCommand):
@@ -38,11 +39,14 @@ class TextCommand(TyperCommand):
 
 
 def duration(text: str) -> int:
-    """Return the number of seconds of `90s`, `15m`, `12h`, `30d` or `2w`."""
+    """Return the number of seconds of `90s`, `15m`, `12h`, `30d` or `2w`, at most a hundred years."""
     match = DURATION.fullmatch(text.strip())
     if not match:
         raise typer.BadParameter("write it as 90s, 15m, 12h, 30d or 2w")
-    return int(match[1]) * SECONDS[match[2]]
+    seconds = int(match[1]) * SECONDS[match[2]]
+    if seconds > DURATION_DAYS_MAX * SECONDS["d"]:
+        raise typer.BadParameter(f"give at most {DURATION_DAYS_MAX}d")
+    return seconds
 
 
 def parse_time(text: str) -> str:

@@ -10,7 +10,7 @@ from db.database import Database
 from resolvers.auth.api_keys import scope_of_key
 from resolvers.auth.credentials import scope_of
 from resolvers.errors import Unauthenticated
-from tests.app.command_line import RunCommand
+from tests.app.command_line import MARA, RunCommand
 from tests.app.service import SECRET
 
 
@@ -74,3 +74,18 @@ def test_a_key_is_accepted_until_it_is_revoked(run_in_acme: RunCommand, dsn: str
     assert shown.split()[8:14] == ["crawler", "reader", "user", "mara", "team", "revoked"]
     with pytest.raises(Unauthenticated):
         asyncio.run(authenticate(dsn, issued["key"]))
+
+
+def test_a_duration_of_more_than_a_century_is_refused(run_in_acme: RunCommand) -> None:
+    key = run_in_acme(
+        "keys", "create", "--tenant", "acme", "--owner", "mara", "--role", "reader", "--name", "x", "--json"
+    )
+    assert key.code == 0
+    rotated = ("keys", "rotate", str(json.loads(key.out)["id"]), "--tenant", "acme", "--overlap")
+    created = ("keys", "create", "--tenant", "acme", "--owner", "mara", "--role", "reader", "--name", "y", "--expires")
+    for words in (rotated, created, ("token", *MARA, "--ttl")):
+        for duration in ("999999999w", "36501d"):
+            refused = run_in_acme(*words, duration, "--json")
+            assert (refused.code, refused.error["code"]) == (2, "USAGE")
+            assert "give at most 36500d" in refused.error["message"]
+    assert run_in_acme(*created, "36500d").code == 0
