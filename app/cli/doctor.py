@@ -104,9 +104,8 @@ def existing_database(settings: Settings) -> Iterator[str]:
 
 def check_configuration(settings: Settings) -> Iterator[Finding]:
     unknown = unknown_variables()
-    for name, nearest in unknown.items():
-        action = f"Did you mean {nearest or 'another'}? cairn settings"
-        yield warned("configuration", f"{name} is not a setting.", action)
+    for name, near in unknown.items():
+        yield warned("configuration", f"{name} is not a setting.", f"Did you mean {near or 'another'}? cairn settings")
     if not unknown:
         yield passed("configuration", "All CAIRN_ variables are settings.")
     secret = settings.data_dir.expanduser() / "token-secret"
@@ -126,18 +125,21 @@ def check_disk(data_dir: Path) -> Finding:
 def check_certificates(settings: Settings) -> Iterator[Finding]:
     """Check the certificates of the servers that Cairn calls over TLS and of CAIRN_PUBLIC_URL, which clients call."""
     called = (settings.jwks_url, settings.oidc_issuer, settings.embedding_url)
-    places = dict.fromkeys(filter(None, map(tls_server, called)), failed)
-    if public := tls_server(settings.public_url):
-        places.setdefault(public, warned)  # this machine need not be able to reach it
-    for place, report_unreachable in places.items():
-        yield check_certificate(place, find_certificate_expiry, report_unreachable)
-    databases = filter(None, (settings.database_url, settings.listen_url, *(settings.read_database_urls or ())))
-    for place in dict.fromkeys(place for dsn in databases for place in tls_databases(dsn)):
+    dsns = filter(None, (settings.database_url, settings.listen_url, *(settings.read_database_urls or ())))
+    try:
+        servers = {tls_server(settings.public_url): warned} | dict.fromkeys(map(tls_server, called), failed)
+        databases = dict.fromkeys(place for dsn in dsns for place in tls_databases(dsn))
+    except ValueError:
+        yield failed("certificates", "A URL has an impossible host or port.", "Correct the setting: cairn settings")
+        return
+    for server, report_unreachable in servers.items():  # this machine need not be able to reach the public URL
+        if server is not None:
+            yield check_certificate(server, find_certificate_expiry, report_unreachable)
+    for place in databases:
         yield check_certificate(place, find_database_certificate_expiry, warned)
 
 
-Place = tuple[str, int]
-"""Host and port of a server."""
+Place = tuple[str, int]  # host and port of a server
 
 
 def check_certificate(
@@ -146,8 +148,8 @@ def check_certificate(
     name = f"{place[0]}:{place[1]}"
     try:
         days = (find_expiry(place) - datetime.now(UTC)) / timedelta(days=1)
-    except OSError as error:
-        report = failed if isinstance(error, ssl.SSLError) else report_unreachable
+    except (OSError, UnicodeError) as error:  # UnicodeError: a label of the host is empty or too long
+        report = report_unreachable if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else failed
         return report("certificates", f"{name} cannot be called: {error}.", "Check its address and its certificate.")
     if days < CERTIFICATE_DAYS_MIN:
         ends = f"expires in {days:.0f} days" if days > 0 else "has expired"
@@ -304,10 +306,8 @@ async def check_replica(name: str, dsn: str, max_lag: float, primary: asyncpg.Co
     try:
         connection = await asyncpg.connect(dsn, statement_cache_size=0, timeout=TIMEOUT)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
-        cause = reason(error, dsn)
-        return failed(
-            "replicas", f"{name} cannot be reached: {cause}.", "Start it, or correct CAIRN_READ_DATABASE_URLS."
-        )
+        message = f"{name} cannot be reached: {reason(error, dsn)}."
+        return failed("replicas", message, "Start it, or correct CAIRN_READ_DATABASE_URLS.")
     try:
         follows, _ = await connection.fetchrow(REPLICAS["find_replayed"].sql)
         if not follows or await connection.fetchval(REPLICAS["find_cluster"].sql) != cluster_id:

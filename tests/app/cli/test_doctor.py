@@ -212,6 +212,23 @@ def test_an_unreachable_public_url_is_only_a_warning() -> None:
     assert states == [[State.FAILED], [State.WARNING]]
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"jwks_url": "https://id.example.test:443443/keys"},
+        {"public_url": "https://wiki.example.test:443443"},
+        {"public_url": "https://wiki..example.test"},
+        {"database_url": "postgresql://cairn:secret@db.example.test:54321543/cairn?sslmode=require"},
+        {"listen_url": "postgresql://cairn:secret@[::1/cairn?sslmode=require"},
+    ],
+    ids=str,
+)
+def test_doctor_reports_a_url_with_an_impossible_host_or_port(setting: dict[str, str]) -> None:
+    (found,) = check_certificates(Settings(**setting))  # type: ignore[arg-type]
+    assert (found.check, found.state) == ("certificates", State.FAILED)
+    assert "secret" not in found.message
+
+
 def test_doctor_reports_missing_attachment_files(
     examine: Callable[[], Checks], run_in_acme: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
