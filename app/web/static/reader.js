@@ -173,9 +173,16 @@ for (const time of document.querySelectorAll("time[datetime]")) {
   time.textContent = `${parts.day} ${parts.month} ${parts.year}${minute}`;
   time.title = moments.format(moment);
 }
+function readFragment() {
+  const fragment = location.hash.slice(1);
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment; // a percent sign that encodes nothing, as in #100%
+  }
+}
 function openFootnote() {
-  const note = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  note?.querySelector?.("details")?.setAttribute("open", "");
+  document.getElementById(readFragment())?.querySelector("details")?.setAttribute("open", "");
 }
 addEventListener("hashchange", openFootnote);
 openFootnote();

@@ -273,6 +273,19 @@ async def test_an_open_page_announces_a_change_and_links_its_difference(
     await asyncio.to_thread(browse)
 
 
+async def test_a_page_opens_completely_whatever_its_fragment_is(reader: Reader, tmp_path: Path) -> None:
+    def browse() -> None:
+        with tab() as browser:
+            for fragment in ("#100%", "#", "#%C3"):
+                opened(browser, reader.path(slug="barton-springs"))
+                browser.run("localStorage.clear()")
+                opened(browser, f"{reader.path()}{fragment}")
+                browser.wait_for(f"localStorage.getItem('cairn:read:{reader.page}') === '1'")
+                assert browser.errors() == []
+
+    await asyncio.to_thread(browse)
+
+
 # -- for everybody
 
 
