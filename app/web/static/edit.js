@@ -2,7 +2,7 @@
 
 const PAUSE = 300; // milliseconds after the last key
 const DRAFTS_MAX = 50; // drafts that are stored in this browser
-const { fetchDocument, isAnswered } = window.cairn;
+const { fetchDocument, isAnswered, store } = window.cairn;
 const form = document.querySelector("form[data-draft-key]");
 const area = form.querySelector("textarea");
 const editor = form.querySelector("[data-editor]");
@@ -44,7 +44,7 @@ function storeDraft() {
   if (area.value === saved) return localStorage.removeItem(key);
   const drafts = Object.keys(localStorage).filter((name) => name.startsWith("cairn:draft:"));
   if (drafts.length >= DRAFTS_MAX && !drafts.includes(key)) localStorage.removeItem(drafts[0]);
-  localStorage.setItem(key, area.value);
+  store(key, area.value);
 }
 // The draft is kept until a page shows that it was saved (see reader.js): the request may fail, or the session may end.
 sessionStorage.removeItem("cairn:sent");

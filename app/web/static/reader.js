@@ -21,7 +21,16 @@ function fetchDocument(address, { body, signal } = {}) {
     request.send(body);
   });
 }
-window.cairn = { fetchDocument, isAnswered };
+
+/** Stores a text in this browser, if there is room for it. */
+function store(key, text) {
+  try {
+    localStorage.setItem(key, text);
+  } catch (error) {
+    console.warn(error);
+  }
+}
+window.cairn = { fetchDocument, isAnswered, store };
 
 // -- search suggestions
 
@@ -210,7 +219,7 @@ if (reading) {
   const since = document.getElementById("changed-since");
   since.hidden = before >= Number(reading.dataset.version);
   since.querySelector("a").search = `?from=${before}&to=${reading.dataset.version}`;
-  localStorage.setItem(key, reading.dataset.version);
+  store(key, reading.dataset.version);
   const links = new Map([...document.querySelectorAll(".toc a")].map((link) => [link.hash.slice(1), link]));
   const headingObserver = new IntersectionObserver(
     (entries) => {

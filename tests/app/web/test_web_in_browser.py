@@ -149,6 +149,27 @@ async def test_unsaved_text_survives_a_reload_and_can_be_saved(reader: Reader, t
     await asyncio.to_thread(browse)
 
 
+async def test_pages_and_the_editor_work_while_the_storage_of_the_browser_is_full(
+    reader: Reader, tmp_path: Path
+) -> None:
+    fill = "for (let size = 2 ** 23; size >= 1; size /= 2) try { localStorage.x += 'x'.repeat(size) } catch { }"
+
+    def browse() -> None:
+        with tab() as browser:
+            opened(browser, reader.path("edit") + "?section=food")
+            browser.run("localStorage.clear()")
+            browser.run(fill)
+            typed(browser, "#body", "It is **hot**. ")
+            browser.wait_for("document.querySelector('.preview strong')?.textContent === 'hot'")
+            opened(browser, reader.path())
+            browser.run("document.getElementById('food').scrollIntoView()")
+            browser.wait_for("document.querySelector('.toc [aria-current]')?.textContent")
+            assert browser.run("Object.keys(localStorage)") == ["x"]
+            assert browser.errors() == []
+
+    await asyncio.to_thread(browse)
+
+
 RICH = (
     "<meta charset=utf-8><b style='font-weight:normal;' id=docs-internal><h2>Tides</h2><p>Low at <strong>six</strong>,"
     " see <a href='https://tides.example/'>the table</a>.</p><ul><li>one</li><li>two</li></ul>"
