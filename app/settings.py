@@ -337,6 +337,8 @@ def load_or_create_secret(path: Path) -> str:
     handle, draft = tempfile.mkstemp(dir=path.parent)  # its permissions never allow other users to read it
     with os.fdopen(handle, "w") as file:
         file.write(secret)
+        file.flush()
+        os.fsync(file.fileno())  # a power loss must not leave an empty file under the name
     try:
         os.link(draft, path)
     except FileExistsError:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from app.cli.commands.data.backups import store_secret
 from app.settings import Settings, load_or_create_secret, masked, signing_secret, values_of
 from db.embedded import EmbeddedServer
 
@@ -132,6 +133,22 @@ def test_a_secret_is_created_once_and_readable_by_its_owner_only(tmp_path: Path)
     assert len(secrets.pop()) >= 48
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [entry.name for entry in path.parent.iterdir()] == ["token-secret"]
+
+
+def test_a_secret_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without that, a power loss could leave an empty file, with which no service starts."""
+    synced: dict[int, int] = {}
+
+    def record(handle: int) -> None:
+        synced[os.fstat(handle).st_ino] = os.fstat(handle).st_size
+
+    monkeypatch.setattr(os, "fsync", record)
+    path = tmp_path / "token-secret"
+    secret = load_or_create_secret(path)
+    assert synced.get(path.stat().st_ino) == len(secret)
+    restored = b"the secret of a backup, which is restored"
+    assert store_secret(Settings(data_dir=tmp_path), restored)
+    assert synced.get(path.stat().st_ino) == len(restored)
 
 
 def test_the_secret_is_in_the_folder_of_the_embedded_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

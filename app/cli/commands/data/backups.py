@@ -300,6 +300,7 @@ def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -
 
 def store_secret(settings: "Settings", secret: bytes | None) -> bool:
     """Store the secret of a backup in the data folder. Return whether the backup has one."""
+    import os
     import tempfile
 
     if secret is None:
@@ -308,6 +309,8 @@ def store_secret(settings: "Settings", secret: bytes | None) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".secret-", delete=False) as file:  # only its owner can read it
         file.write(secret)
+        file.flush()
+        os.fsync(file.fileno())
     Path(file.name).replace(folder / SECRET)
     return True
 
