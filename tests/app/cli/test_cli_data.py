@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -10,6 +11,7 @@ import pytest
 from db.database import Database
 from db.migrate import migrate
 from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.archives import moves
 from resolvers.auth.credentials import Signing
 from resolvers.auth.oauth import AuthorizationRequest, Client, authorize, find_by_code, redeem_code
 from tests.app.command_line import MARA, RunCommand
@@ -156,6 +158,29 @@ def test_a_transfer_of_no_tenant_deletes_nothing(run_in_acme: RunCommand, tmp_pa
         result = run_in_acme("tenants", "transfer", name, "--to", "postgresql://nobody@127.0.0.1:1/cairn", "--json")
         assert (result.code, result.error["code"]) == (1, "NOT_FOUND")
         assert [file.read_text() for file in kept if file.exists()] == ["kept", "kept"]
+
+
+def test_a_transfer_is_refused_while_another_one_of_the_tenant_runs(
+    run_in_acme: RunCommand, empty_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one would delete the folder of the first."""
+    asyncio.run(migrate(empty_dsn))
+    words = ("tenants", "transfer", "acme", "--to", empty_dsn, "--json")
+    others: list[Any] = []
+
+    async def import_while_another_one_begins(*arguments: Any, **options: Any) -> moves.Imported:
+        if not others:
+            others.append(None)
+            others[0] = await asyncio.to_thread(run_in_acme, *words)
+        return await import_tenant(*arguments, **options)
+
+    import_tenant = moves.import_tenant
+    monkeypatch.setattr(moves, "import_tenant", import_while_another_one_begins)
+    first = run_in_acme(*words)
+    assert (first.code, first.err) == (0, "")
+    assert (others[0].code, others[0].error["code"]) == (1, "ARCHIVE_REFUSED")
+    assert "Another command is transferring acme" in others[0].error["message"]
+    assert [*(tmp_path / "data" / "transfers").iterdir()] == []
 
 
 def test_erase_counts_rows_in_a_dry_run_and_needs_a_confirmation(run_in_acme: RunCommand) -> None:

@@ -1,5 +1,7 @@
 """`cairn tenants export`, `import` and `transfer`: move a whole tenant to another database."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +16,8 @@ from .backups import database, manifest_to_dict, record_event, run_on_database
 if TYPE_CHECKING:
     from db.archives.folder import Manifest
     from resolvers.archives.moves import Imported
+
+    from ....settings import Settings
 
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")]
 Replace = Annotated[
@@ -122,8 +126,6 @@ def transfer(
     An interrupted transfer can be run again. Exits with 1 if the tenant changed in the meantime; run it again with
     --replace.
     """
-    import shutil
-
     from content.names import is_slug
     from db.archives.folder import Archive
     from db.blob_folder import BlobFolder
@@ -138,8 +140,6 @@ def transfer(
         raise NotFound(f"There is no tenant `{slug}`. See which there are with: cairn tenants list")
     settings = read_settings()
     target = read_stdin().strip() if to == "-" else to
-    place = settings.data_dir.expanduser() / "transfers" / slug
-    shutil.rmtree(place, ignore_errors=True)  # left by a transfer that was killed: the tenant may have changed since
 
     async def export_to_folder(dsn: str) -> "Manifest":
         with progress() as report:
@@ -150,15 +150,12 @@ def transfer(
             folder = None if to_folder is None else BlobFolder(to_folder)
             return await import_tenant(dsn, Archive(place), report, replace=replace, folder=folder)
 
-    try:
-        with database(settings, creates=False) as dsn:
-            manifest = run_on_database(dsn, export_to_folder)
-            imported = run_on_database(target, import_from_folder, "of --to")
-            record_event(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
-            record_event(target, "tenant.imported", tenant_of(manifest), rows=imported.rows)
-            changed = run_on_database(dsn, lambda dsn: compare_tenant(dsn, manifest))
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    with transfer_folder(settings, slug) as place, database(settings, creates=False) as dsn:
+        manifest = run_on_database(dsn, export_to_folder)
+        imported = run_on_database(target, import_from_folder, "of --to")
+        record_event(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
+        record_event(target, "tenant.imported", tenant_of(manifest), rows=imported.rows)
+        changed = run_on_database(dsn, lambda dsn: compare_tenant(dsn, manifest))
     print_imported(imported, as_json, changed=changed)
     if changed:
         if not as_json:
@@ -166,3 +163,34 @@ def transfer(
         raise typer.Exit(1)
     if not as_json:
         say(f"Point clients to the destination, then erase the tenant here: cairn tenants erase {slug}")
+
+
+@contextmanager
+def transfer_folder(settings: "Settings", slug: str) -> Iterator[Path]:
+    """Yield the place of a folder for an export that is transferred, and delete the folder at the end.
+
+    A folder that a killed transfer has left is deleted, because the tenant may have changed since. Raises
+    ArchiveRefused while another command transfers the tenant.
+    """
+    import os
+    import shutil
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    from db.archives.folder import ArchiveRefused
+
+    place = settings.data_dir.expanduser() / "transfers" / slug
+    place.parent.mkdir(parents=True, exist_ok=True)
+    lock_path = place.with_name(f".{slug}.lock")
+    with lock_path.open("ab") as lock:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+            if os.fstat(lock.fileno()).st_nlink == 0:  # the command that has just ended deleted it
+                raise BlockingIOError
+        except BlockingIOError:
+            raise ArchiveRefused(f"Another command is transferring {slug}. Wait for it, then run this again.") from None
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+            lock_path.unlink()
