@@ -3,7 +3,8 @@
 import asyncio
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID, uuid4
 
 import orjson
 import pytest
@@ -15,6 +16,7 @@ from resolvers.archives import moves
 from resolvers.auth.credentials import Signing
 from resolvers.auth.oauth import AuthorizationRequest, Client, authorize, find_by_code, redeem_code
 from tests.app.command_line import MARA, RunCommand
+from tests.conftest import execute
 
 
 def run_json(run: RunCommand, *arguments: str) -> dict[str, object]:
@@ -65,6 +67,26 @@ def test_an_unmigrated_database_can_be_backed_up(
     asyncio.run(migrate(empty_dsn, to="0090"))
     monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
     assert run_json(run_cairn, "backup", str(tmp_path / "backup"))["revision"] == "0090"
+
+
+def test_a_role_that_may_only_read_can_back_up(
+    run_in_acme: RunCommand, dsn: str, cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if cluster is not None:
+        pytest.skip("a backup is verified in one server")
+    role = f"reader_{uuid4().hex}"
+    execute(dsn, f"CREATE ROLE {role} LOGIN PASSWORD 'x'")
+    try:
+        execute(dsn, f"GRANT pg_read_all_data TO {role}")
+        server = urlsplit(dsn)
+        netloc = f"{role}:x@{server.netloc.rpartition('@')[2]}"
+        monkeypatch.setenv("CAIRN_DATABASE_URL", urlunsplit(server._replace(netloc=netloc)))
+        backup = run_in_acme("backup", str(tmp_path / "backup"), "--json")
+        assert (backup.code, orjson.loads(backup.out)["tables"]["tenants"]["rows"]) == (0, 1)
+        assert "not recorded in the audit log: permission denied" in backup.err
+        assert run_json(run_in_acme, "backup", "verify", str(tmp_path / "backup"))["isWhole"] is True
+    finally:
+        execute(dsn, f"DROP ROLE {role}")
 
 
 def test_the_operator_audit_log_records_backups_exports_and_imports(run_in_acme: RunCommand, tmp_path: Path) -> None:

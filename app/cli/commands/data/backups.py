@@ -1,7 +1,7 @@
 """`cairn backup` and `cairn restore`: back up and restore the database and the secret that signs tokens."""
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -363,7 +363,8 @@ def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], location: str
 def record_event(dsn: str, event: str, subject: object = None, **detail: Any) -> None:
     """Record in the operator's audit log what a command did with the whole database, or with a tenant.
 
-    Nothing is recorded in a database of an older schema, which has no such log, or on a standby, which takes no writes.
+    Nothing is recorded in a database of an older schema, which has no such log, on a standby, which takes no writes, or
+    by a role that may only read; the last is told.
     """
     import asyncpg
 
@@ -374,8 +375,12 @@ def record_event(dsn: str, event: str, subject: object = None, **detail: Any) ->
     async def work(dsn: str) -> None:
         async with connect(dsn, "cairn audit") as connection:
             await prepare_connection(connection)
-            with suppress(asyncpg.UndefinedTableError, asyncpg.ReadOnlySQLTransactionError):
+            try:
                 await audit(Connection(connection), OPERATORS_LOG, MACHINE, Event(event), subject, **detail)
+            except (asyncpg.UndefinedTableError, asyncpg.ReadOnlySQLTransactionError):
+                pass
+            except asyncpg.InsufficientPrivilegeError as error:
+                print_status(f"This was not recorded in the audit log: {error}.")
 
     run_on_database(dsn, work)
 
