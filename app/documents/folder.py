@@ -128,9 +128,12 @@ def parse_manifest(manifest: Any) -> Mapping[str, Any]:
     """Return the texts of a manifest by id. Raises ValueError if it has none of the known formats."""
     if isinstance(manifest, dict) and manifest.get("format") == APOLLO:
         try:
-            return {operation["id"]: operation["body"] for operation in manifest["operations"]}
+            by_id = {operation["id"]: operation["body"] for operation in manifest["operations"]}
         except (AttributeError, KeyError, TypeError):
             raise ValueError("an operation of this manifest lacks its id or its body") from None
+        if not all(isinstance(id, str) for id in by_id):
+            raise ValueError("an id of this manifest is not a text")
+        return by_id
     if not isinstance(manifest, dict):
         raise ValueError("a manifest maps ids to documents, or is Apollo's persisted-query manifest")
     return manifest

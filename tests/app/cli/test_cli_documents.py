@@ -64,3 +64,16 @@ def test_no_document_is_added_if_any_is_invalid(tmp_path: Path, capsys: pytest.C
         assert main(["documents", "add", str(tmp_path / "trusted"), *files]) == 1
         assert words in capsys.readouterr().err
     assert not (tmp_path / "trusted").exists()
+
+
+@pytest.mark.parametrize("id", [5, None, True])
+def test_a_manifest_with_an_id_that_is_no_text_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], id: object
+) -> None:
+    operations = [{"id": id, "body": "{ __typename }"}, {"id": "ok", "body": "{ __typename }"}]
+    manifest = {"format": "apollo-persisted-query-manifest", "version": 1, "operations": operations}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["documents", "check", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "manifest.json: cannot be read: an id of this manifest is not a text." in out
+    assert "0 documents, 1 errors." in out
