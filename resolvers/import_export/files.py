@@ -81,9 +81,17 @@ FORMS = {".zip": export_zip, ".jsonl": export_lines}
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces the file at `path` at the end of the block, unless the block raises."""
+    """Open a temporary file that replaces the file at `path` at the end of the block, unless the block raises.
+
+    A pipe or a device, such as /dev/null, is written directly, and a link to a file stays.
+    """
     if path.is_dir() or not path.parent.is_dir():
         raise BadInput(f"{path} cannot be written: give a file in a folder that is there.", "path")
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    path = path.resolve()
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".cairn-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,6 +1,7 @@
 """`cairn wiki ingest` and `cairn sources original`: files are ingested and returned byte for byte."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,24 @@ def test_ingest_without_a_category_is_refused_and_stores_nothing(run_in_acme: Ru
     assert "Say which category the page belongs to: entity, " in refused.err
     assert json.loads(run_in_acme("sources", "list", *MARA, "--json").out)["nodes"] == []
     assert run_in_acme("wiki", "ingest", "gone.md", "--category", "reference", *MARA).code == 1
+
+
+def test_an_original_is_written_into_a_pipe_or_device_and_through_a_link(
+    run_in_acme: RunCommand, tmp_path: Path
+) -> None:
+    """As root, a temporary file would otherwise take the place of /dev/null."""
+    ingested = run_in_acme("wiki", "ingest", "kiln.md", "--category", "reference", *MARA)
+    assert ingested.code == 0
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(pipe)
+    link.symlink_to(target)
+    target.write_bytes(b"old")
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for path in (pipe, link):
+            assert run_in_acme("sources", "original", "document/kiln.md", "-o", str(path), *MARA).code == 0
+        assert pipe.is_fifo()
+        assert os.read(reading, 100_000) == DATA
+    finally:
+        os.close(reading)
+    assert (link.is_symlink(), target.read_bytes()) == (True, DATA)
