@@ -126,6 +126,7 @@ def difference(old: str, new: str) -> Difference:
 
 
 SIGNS = {"context": " ", "removed": "-", "added": "+"}
+REST_NOT_SHOWN = "\\ The difference is too long: the rest is not shown.\n"  # `patch` ignores what follows a backslash
 
 
 def unified_diff(found: Difference, old_name: str, new_name: str) -> str:

@@ -5,7 +5,7 @@ from datetime import datetime
 import strawberry
 from strawberry.scalars import JSON
 
-from content.edits.differences import difference, unified_diff, word_diff
+from content.edits.differences import REST_NOT_SHOWN, difference, unified_diff, word_diff
 from content.edits.merging import merge_texts
 from db import relations
 from db.access import BY_ID
@@ -84,12 +84,16 @@ class WikiProposal:
 
 
 async def format_difference(base: str | None, proposed: str | None, *, in_words: bool) -> str:
-    """Return the difference of the proposed text from the base text, which is empty for a new page."""
+    """Return the difference of the proposed text from the base text, which is empty for a new page.
+
+    If it is too long to be shown, its last line says so: a reviewer must not accept what was not shown unknowingly.
+    """
     if proposed is None:
         return ""
     old = base or ""
     found = await offload(len(old) + len(proposed), difference, old, proposed)
-    return word_diff(found) if in_words else unified_diff(found, "now", "proposed")
+    text = word_diff(found) if in_words else unified_diff(found, "now", "proposed")
+    return text + REST_NOT_SHOWN if found.is_truncated else text
 
 
 @strawberry.type

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from content.edits.differences import difference
+from content.edits.differences import REST_NOT_SHOWN, difference
 from content.edits.merging import merge_texts
 from db.scope import Role
 from lib.threads import offload
@@ -72,6 +72,7 @@ async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...]
     is_own = (shown["authorKind"], shown["authorId"]) == (viewer["actorKind"], viewer["actorId"])
     values: dict[str, Any] = {
         "hunks": await offload(len(shown["diff"]), diff_hunks, shown["diff"]),
+        "is_truncated": shown["diff"].endswith(REST_NOT_SHOWN),
         "arguments": orjson.dumps(shown["arguments"], option=orjson.OPT_INDENT_2).decode(),
         "may_decide": is_open and is_admin(visit, viewer),
         "may_withdraw": is_open and is_own,

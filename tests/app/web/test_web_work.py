@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.web.pages.work import diff_hunks
-from content.edits.differences import difference, unified_diff
+from content.edits.differences import REST_NOT_SHOWN, difference, unified_diff
 from db.scope import Actor, ActorKind, Review, Role, Scope, Terms
 from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.pages.sections import patch_section
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
 from resolvers.sources.mentions import record_mention
+from schema.pages.proposals import format_difference
 from tests.app.clients.web_client import SAME_ORIGIN, add_page, signed_in
 from tests.app.service import Service
 from tests.app.web.test_web_writing import TEXTAREA, form_of
@@ -116,6 +117,24 @@ async def test_evidence_that_looks_like_an_address_is_shown(
     assert answer.status_code == 200
     assert 'href="https://tides.example/"' in answer.text
     assert all(ref in answer.text for ref in refs)
+
+
+async def test_a_reviewer_is_told_that_a_part_of_a_long_proposal_is_not_shown(
+    browser: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+) -> None:
+    days = "\n".join(f"Day {number}." for number in range(10))
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body=f"Low at six.\n{days}")
+    hidden = "\n".join(f"Tide {number}." for number in range(5_001))
+    id = await propose(wiki, ada, page_id, f"Low at seven.\n{days}\n{hidden}")
+    shown = (await browser.get(f"/proposal/{owner}/{id}")).text
+    assert "Tide 1." not in shown.partition('class="diff"')[2].partition("</section>")[0].partition("<details>")[0]
+    assert "the rest is not shown" in shown
+    assert "Tide 5000." in shown
+    short = await propose(wiki, ada, page_id, f"Low at eight.\n{days}")
+    assert "not shown" not in (await browser.get(f"/proposal/{owner}/{short}")).text
+    for in_words in (True, False):
+        assert await format_difference(None, hidden, in_words=in_words) == REST_NOT_SHOWN
+        assert REST_NOT_SHOWN not in await format_difference(days, "Low.", in_words=in_words)
 
 
 async def test_a_reviewer_accepts_a_proposal_with_an_amended_text(
