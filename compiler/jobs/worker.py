@@ -207,7 +207,7 @@ class RetentionCheck:
 
     A tenant without a period of its own keeps jobs, activity log and audit log for `keep_days` days (0: forever), and
     everything else forever. The check also deletes ended OAuth authorizations, old webhook deliveries and files that no
-    row refers to, and stores the missing sections of links.
+    row refers to, and stores the missing sections of links. A tenant for which that fails does not hold up the others.
     """
 
     def __init__(self, keep_days: int, every: float) -> None:
@@ -220,13 +220,19 @@ class RetentionCheck:
         self.next = time.monotonic() + self.every
         moment = await retention.find_moment(database)
         for tenant in await list_tenants(database):
-            days = self.default_days | await retention.find_retention(database, tenant.id)
-            await retention.prune(database, tenant.id, days, moment)
-            await retention.prune_authorizations(database, tenant.id)
-            await prune_deliveries(database, tenant.id, moment)
-            await sweep_files(database, tenant.id)
-            await place_links(database, tenant.id)
+            try:
+                await self.prune(database, tenant.id, moment)
+            except Exception as error:
+                log.warning("The old data of the tenant %s are kept until the next check: %s", tenant.slug, error)
         await retention.prune(database, OPERATORS_LOG, {"audit": self.default_days["audit"]}, moment)
+
+    async def prune(self, database: Database, tenant_id: UUID, moment: datetime) -> None:
+        days = self.default_days | await retention.find_retention(database, tenant_id)
+        await retention.prune(database, tenant_id, days, moment)
+        await retention.prune_authorizations(database, tenant_id)
+        await prune_deliveries(database, tenant_id, moment)
+        await sweep_files(database, tenant_id)
+        await place_links(database, tenant_id)
 
 
 class ProposalExpiry:

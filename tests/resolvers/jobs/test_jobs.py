@@ -5,6 +5,7 @@ from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -17,6 +18,7 @@ from resolvers.jobs import queue
 from resolvers.jobs.queue import JobLost, ask_for_compile, beat, cancel, claim, enqueue, fail, finish, follow_up, retry
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
+from resolvers.tenants.tenants import create_tenant, list_tenants
 from resolvers.transactions.transaction import writing
 from tests.wiki import Wiki
 
@@ -271,3 +273,19 @@ async def test_old_jobs_are_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.Mo
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Later"))
     await check.run_if_due(wiki.database)
     assert len(await wiki.rows("activity")) == 1, "it looks now and then"
+
+
+async def test_a_tenant_whose_pruning_fails_does_not_keep_the_others_from_it(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await create_tenant(wiki.database, "other", "Other")
+    seen: list[UUID] = []
+
+    async def prune_deliveries(database: Database, tenant_id: UUID, now: datetime) -> None:
+        seen.append(tenant_id)
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("compiler.jobs.worker.prune_deliveries", prune_deliveries)
+    await RetentionCheck(1, 60).run_if_due(wiki.database)
+    assert len(seen) >= 2
+    assert seen == [tenant.id for tenant in await list_tenants(wiki.database)]
