@@ -1,6 +1,7 @@
 """Mute findings of lint, store a report of each run, enqueue runs, and render reports as Markdown."""
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from .. import validation
 from ..errors import BadInput, NotFound, Unavailable
 from ..jobs.queue import enqueue
 from ..model.pages import find_page
+from ..permissions import Withheld, check_sees
 from ..tenants.tenants import list_tenants
 from ..transactions.transaction import NO_PAGE, read_connection, writing
 from ..transactions.writer import Writer, record
@@ -76,8 +78,13 @@ async def unmute_finding(
 
 
 async def check_page(writer: Writer, page_id: UUID | None) -> None:
-    if page_id is not None and await find_page(writer, page_id) is None:
+    """Raise NotFound if the page does not exist, or is hidden from the caller as a whole."""
+    if page_id is None:
+        return
+    if await find_page(writer, page_id) is None:
         raise NotFound(NO_PAGE)
+    with suppress(Withheld):  # parts of it may be hidden
+        await check_sees(writer, writer.scope, [page_id], NO_PAGE)
 
 
 def subject_of(check: str, page_id: UUID | None, name: str | None) -> tuple[str, str | None]:

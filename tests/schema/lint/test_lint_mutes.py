@@ -97,6 +97,16 @@ async def test_muting_and_unmuting_an_unknown_page_is_not_found(wiki: Wiki) -> N
     assert error_code(await execute(wiki, UNMUTE, input=given)) == "NOT_FOUND"
 
 
+async def test_muting_a_page_that_is_hidden_from_the_caller_is_not_found(wiki: Wiki) -> None:
+    draft = PageDraft("topic", "Layoffs", metadata={"sensitivity": "restricted"})
+    hidden = (await create_page(wiki.database, wiki.scope, draft)).page_id
+    colleague = await wiki.colleague()
+    given = {"check": "orphans", "pageId": str(hidden)}
+    assert error_code(await execute(colleague, MUTE, input=given | {"reason": "So."})) == "NOT_FOUND"
+    assert error_code(await execute(colleague, UNMUTE, input=given)) == "NOT_FOUND"
+    assert await wiki.rows("lint_mutes", "1") == []
+
+
 async def test_readers_cannot_mute_findings_or_create_reports(wiki: Wiki) -> None:
     reader = wiki.with_role(Role.READER)
     given = {"check": "orphans", "name": "x", "reason": "So."}
