@@ -150,13 +150,13 @@ async def ask_for_compile(
 ) -> UUID:
     """Enqueue a compile of the scope's wiki to run at once. Needs ADMINISTER. Return its id.
 
-    With the option `propose`, pending compiles propose their pages as well, because they would read the sources first.
+    Pending compiles get the same options, because they would read the sources first; a running one keeps its own.
     """
     async with writing(database, scope, Action.ADMINISTER) as writer:
         job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options)
-        if options and options.get("propose"):
-            await writer.run(JOBS["propose"])
-            if not await writer.value(JOBS["is_proposing"], id=job_id):  # that job is running: enqueue the next one
+        if options:
+            await writer.run(JOBS["set_options"], options=options)
+            if not await writer.value(JOBS["has_options"], id=job_id, options=options):  # it is running: another one
                 job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options, ahead=1)
         await writer.run(JOBS["hurry"], id=job_id)
         return job_id

@@ -41,15 +41,15 @@ LIMIT 1;
 UPDATE compile_jobs SET run_after = statement_timestamp()
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'pending' AND run_after > statement_timestamp();
 
--- name: propose
--- Let the pending compiles of a wiki propose pages instead of writing them.
-UPDATE compile_jobs SET options = options || '{"propose": true}'
+-- name: set_options
+-- Set options of the pending compiles of a wiki.
+UPDATE compile_jobs SET options = options || CAST(:options AS jsonb)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending'
   AND dedupe_key ~ '^[^:]+:[^:]+:[0-9]+$';
 
--- name: is_proposing
--- Return whether a job proposes pages instead of writing them.
-SELECT options -> 'propose' = 'true' FROM compile_jobs
+-- name: has_options
+-- Return whether a job has these options.
+SELECT options @> CAST(:options AS jsonb) FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
 -- name: hurry_retries

@@ -1,11 +1,13 @@
 """Admins start compile jobs, resets and journal imports, and clients add sources for them."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from db.scope import Role
 from resolvers.context import Context
+from resolvers.jobs.queue import claim
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import SourceDraft, add_source
@@ -42,6 +44,19 @@ async def test_compile_now_returns_the_pending_job(wiki: Wiki) -> None:
     assert job["ownerId"] == str(wiki.scope.owner_id)
     assert (await execute(wiki, NOW))["data"]["compileWikiNow"]["id"] == job["id"]
     assert (await wiki.row("compile_jobs"))["options"] == {"modelId": "any"}
+
+
+async def test_compile_now_sets_the_model_of_pending_jobs_and_not_of_a_running_one(wiki: Wiki) -> None:
+    await retain_texts(wiki, "page entity Momofuku\nFood.")
+    await execute(wiki, NOW)
+    assert {row["options"].get("modelId") for row in await wiki.rows("compile_jobs")} == {"any"}
+    await wiki.connection.execute("UPDATE compile_jobs SET options = '{}'")
+    running = await claim(wiki.database, "test")
+    assert running
+    job = (await execute(wiki, NOW))["data"]["compileWikiNow"]
+    assert (job["id"] != str(running.id), job["status"]) == (True, "PENDING")
+    options = {row["id"]: row["options"] for row in await wiki.rows("compile_jobs")}
+    assert (options[running.id], options[UUID(job["id"])]) == ({}, {"modelId": "any"})
 
 
 async def test_compile_jobs_show_their_metrics(wiki: Wiki) -> None:
