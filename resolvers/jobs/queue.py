@@ -128,7 +128,7 @@ async def enqueue(
 ) -> UUID:
     """Enqueue a job for a wiki and a bucket of time, in the caller's transaction. Return its id.
 
-    If an open job has the same key, its id is returned instead: that job reads everything that is committed before it
+    If an open job has the same key, its id is returned instead: a compile reads everything that is committed before it
     ends. Without `bucket`, the current bucket is used; `ahead` moves it by so many buckets. A job other than a compile
     has a `subject`, which is part of its key. A new job runs at the time `after`, or at once.
     """

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
 from ..errors import BadInput, Unavailable
-from ..jobs.queue import enqueue
+from ..jobs.queue import JOBS, enqueue
 from ..links.references import refresh_all_hubness
 from ..links.targets import resolve_all
 from ..permissions import Action
@@ -93,21 +94,25 @@ REBUILD = "rebuild"
 async def rebuild_page(database: Database, scope: Scope, page_id: UUID) -> UUID:
     """Enqueue the job that rewrites all sections of a page that cite sources. Return its id."""
     async with writing_page(database, scope, page_id) as (writer, page):
-        wiki = writer.scope
-        return await enqueue(
-            writer,
-            wiki.tenant_id,
-            wiki.owner_id,
-            REBUILD,
-            options={"pageId": str(page.id)},
-            subject=f"{REBUILD}:{page.id}",
-        )
+        return await request_rebuild(writer, {"pageId": str(page.id)}, f"{REBUILD}:{page.id}")
 
 
 async def rebuild_wiki(database: Database, scope: Scope) -> UUID:
     """Enqueue the job that rebuilds all active pages of a wiki as `rebuild_page` does. Needs ADMINISTER."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
-        return await enqueue(writer, scope.tenant_id, scope.owner_id, REBUILD, subject=REBUILD)
+        return await request_rebuild(writer, {}, REBUILD)
+
+
+async def request_rebuild(writer: Writer, options: dict[str, Any], subject: str) -> UUID:
+    """Enqueue a rebuild, or return the open one, unless that has begun: it does not return to pages it has passed."""
+    wiki = writer.scope
+    for ahead in count():
+        job_id = await enqueue(
+            writer, wiki.tenant_id, wiki.owner_id, REBUILD, options=options, subject=subject, ahead=ahead
+        )
+        if not await writer.value(JOBS["has_begun"], id=job_id):
+            break
+    return job_id
 
 
 SWEEPS, HELD_NAMES = statements("links/sweeps"), statements("links/held_names")

@@ -1,5 +1,7 @@
 """A page or a whole wiki is rebuilt from the sources that it cites."""
 
+from uuid import UUID
+
 import pytest
 
 from compiler.compiler import Compiler
@@ -128,3 +130,37 @@ async def test_a_rebuild_goes_on_after_any_number_of_interruptions(wiki: Wiki, m
         await release(wiki.database, claimed, attempt.metrics.stored)
     rebuilt = (await compile_all(wiki))[-1]
     assert (rebuilt["status"], rebuilt["metrics"].get("pages_rebuilt")) == ("succeeded", len(names))
+
+
+@pytest.mark.parametrize("is_released", [False, True])
+async def test_a_rebuild_that_is_requested_while_one_is_under_way_rebuilds_all_pages(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch, is_released: bool
+) -> None:
+    monkeypatch.setattr(job, "PAGES_PER_BATCH", 1)
+    await retain_texts(wiki, "page entity Austin\nA city.", "page entity Boston\nA city.")
+    await compile_all(wiki)
+    await rebuild_wiki(wiki.database, wiki.scope)
+    claimed = await claim(wiki.database, "test")
+    assert claimed
+    attempt = runner_for(wiki.database, claimed, scripted_compiler())
+    assert not await attempt.step()
+    passed = await wiki.page(UUID(attempt.metrics.reached))
+    await update_page(wiki.database, wiki.scope, passed["id"], body=f"{passed['body_md']}\n- Wrong.")
+    if is_released:
+        await release(wiki.database, claimed, attempt.metrics.stored)
+    second_id = await rebuild_wiki(wiki.database, wiki.scope)
+    assert await rebuild_wiki(wiki.database, wiki.scope) == second_id
+    while not is_released and not await attempt.step():
+        pass
+    await compile_all(wiki)
+    assert (await wiki.page(passed["id"]))["body_md"] == passed["body_md"]
+
+
+async def test_a_page_that_is_being_rebuilt_is_rebuilt_again_on_request(wiki: Wiki) -> None:
+    await retain_texts(wiki, "page entity Austin\nA city.")
+    await compile_all(wiki)
+    page_id = (await pages_by_title(wiki))["Austin"]["id"]
+    first_id = await rebuild_page(wiki.database, wiki.scope, page_id)
+    assert await rebuild_page(wiki.database, wiki.scope, page_id) == first_id
+    assert await claim(wiki.database, "test")
+    assert await rebuild_page(wiki.database, wiki.scope, page_id) != first_id

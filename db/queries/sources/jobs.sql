@@ -52,6 +52,11 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending'
 SELECT options @> CAST(:options AS jsonb) FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
+-- name: has_begun
+-- Return whether a job is running, or continues behind the pages that an attempt or a former job has passed.
+SELECT status = 'running' OR jsonb_exists(options, 'after') OR jsonb_exists(metrics, 'reached') FROM compile_jobs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
+
 -- name: hurry_retries
 -- Let the jobs of a wiki that wait for a retry run now.
 UPDATE compile_jobs SET run_after = statement_timestamp()

@@ -219,7 +219,7 @@ WRITES = {
     "mergeWikiPages": 36,
     "deleteWikiPage": 12,
     "forgetWikiSource": 12,
-    "rebuildWikiPage": 5,
+    "rebuildWikiPage": 6,
     "archiveWikiScope": 10,
 }
 SHOWN = {
