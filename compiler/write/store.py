@@ -24,7 +24,7 @@ from resolvers.pages.update import save_all
 from resolvers.proposals.decisions import propose_change
 from resolvers.proposals.gate import EVIDENCE_MAX
 from resolvers.sources.grounding import ground
-from resolvers.sources.mentions import Sighted, sight_all
+from resolvers.sources.mentions import Sighted, promote_mentions, sight_all
 from resolvers.transactions.writer import Writer, record, record_each
 
 from ..link.evidence import evident_references
@@ -84,8 +84,13 @@ async def propose_pages(database: Database, scope: Scope, composition: Compositi
         evidence = [f"{row['kind']}:{row['ref']}" for row in sources.values()][:EVIDENCE_MAX]
         terms = Terms(f"Compiled from {len(sources)} source{'s' * (len(sources) != 1)}", tuple(evidence))
 
-        async def write(scope: Scope, draft: PageDraft = draft, cited: list[tuple[str, UUID]] = cited) -> Saved:
-            return await write_cited(database, scope, draft, cited)
+        async def write(
+            scope: Scope,
+            draft: PageDraft = draft,
+            cited: list[tuple[str, UUID]] = cited,
+            promotes: tuple[str, ...] = change.promotes,
+        ) -> Saved:
+            return await write_cited(database, scope, draft, cited, promotes)
 
         with suppress(BadInput):  # the proposal would change nothing
             await propose_change(database, scope, terms, write)
@@ -168,16 +173,9 @@ async def store_held_names(writer: Writer, composition: Composition, metrics: Me
 
 
 async def promote(writer: Writer, changes: Sequence[PageChange], metrics: Metrics) -> None:
-    """Mark the mentions that became pages as promoted.
-
-    A promoted mention of the same name whose page was deleted is merged into the new one.
-    """
+    """Mark the mentions that became pages as promoted."""
     promoted = {alias: change.after.id for change in changes for alias in change.promotes}
-    if promoted:
-        await writer.run(COMPILING["absorb_sightings"], aliases=list(promoted))
-        await writer.run(COMPILING["drop_absorbed"], aliases=list(promoted))
-        done = await writer.run(COMPILING["promote"], aliases=list(promoted), page_ids=list(promoted.values()))
-        metrics.add("mentions_promoted", done)
+    metrics.add("mentions_promoted", await promote_mentions(writer, promoted))
 
 
 async def link(writer: Writer, references: Sequence[Reference], metrics: Metrics) -> None:

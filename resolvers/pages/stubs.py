@@ -15,8 +15,9 @@ from ..model.drafts import PageDraft, SectionDraft
 from ..model.lookup import PageAddress, locate
 from ..model.pages import Saved, find_pages
 from ..proposals.operations import proposable
+from ..sources.mentions import promote_mentions
 from ..sources.sources import cite_source, locate_source
-from ..transactions.transaction import read_connection
+from ..transactions.transaction import read_connection, writing_page
 from ..transactions.writer import Writer
 from .edits import append_to_page
 from .lifecycle import create_page
@@ -90,13 +91,23 @@ async def append_cited(
 
 @proposable
 async def write_cited(
-    database: Database, scope: Scope, draft: PageDraft, citations: Sequence[tuple[str, UUID]]
+    database: Database,
+    scope: Scope,
+    draft: PageDraft,
+    citations: Sequence[tuple[str, UUID]],
+    promotes: Sequence[str] = (),
 ) -> Saved:
-    """Create or update a page, and cite sources, given as (section slug, source id), in one transaction."""
+    """Create or update a page, and cite sources, given as (section slug, source id), in one transaction.
+
+    The mentions of the normalised names `promotes` are marked as promoted to the page.
+    """
     async with OneTransaction(database) as whole:
         saved = await upsert_page(whole, scope, draft, mark_compiled=True)
         for slug, source_id in citations:
             await cite_source(whole, scope, page_id=saved.page_id, section_slug=slug, source_id=source_id)
+        if promotes:
+            async with writing_page(whole, scope, saved.page_id) as (writer, _):
+                await promote_mentions(writer, dict.fromkeys(promotes, saved.page_id))
         await whole.commit()
     return saved
 

@@ -123,6 +123,19 @@ def add_quote(
     return newest[:CONTEXTS_MAX]
 
 
+async def promote_mentions(writer: Writer, promoted: Mapping[str, UUID]) -> int:
+    """Mark the open mentions of these names as promoted to these pages. Return how many there were.
+
+    A promoted mention of the same name whose page was deleted is merged into the new one.
+    """
+    if not promoted:
+        return 0
+    names = list(promoted)
+    await writer.run(MENTIONS["absorb_sightings"], aliases=names)
+    await writer.run(MENTIONS["drop_absorbed"], aliases=names)
+    return await writer.run(MENTIONS["promote"], aliases=names, page_ids=list(promoted.values()))
+
+
 async def ignore_mention(database: Database, scope: Scope, mention_id: UUID) -> SavedMention:
     """Ignore a mention: its name never gets a page, however many sources contain it."""
     async with writing_row(database, scope, MENTIONS["find_owner"], mention_id, NO_MENTION) as writer:

@@ -3,12 +3,16 @@
 import asyncio
 from datetime import UTC, date, datetime, time, timedelta
 
+import orjson
+
 from compiler.compiler import Caps
 from compiler.jobs.worker import DailySweep, runner_for, work_once
 from compiler.planner import PageUpdate, Plan, SectionProposal
 from resolvers.jobs.queue import claim
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
+from resolvers.proposals.decisions import accept_proposal
+from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.compile_requests import sweep, sweep_all
 from resolvers.sources.held_names import find_nearest
 from resolvers.sources.mentions import ignore_mention, record_mention
@@ -246,3 +250,18 @@ async def test_an_invalid_cluster_of_a_mention_does_not_stop_a_sweep(wiki: Wiki)
     await wiki.connection.execute("""UPDATE mentions SET cluster = '{"evidence": "much", "read": [], "lacks": {}}'""")
     await run_sweep(wiki, writer=Silent())
     assert list(await pages_by_title(wiki)) == ["Sync"]
+
+
+async def review_compiler(wiki: Wiki) -> None:
+    rules = checked_rules([PolicyRule(WriterRole.COMPILER, Policy.REVIEW)])
+    await wiki.connection.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
+
+
+async def test_an_accepted_promotion_promotes_the_mention(wiki: Wiki) -> None:
+    await review_compiler(wiki)
+    await add_mentioning_sources(wiki, "Chef João", 0, 1, 2)
+    await run_sweep(wiki)
+    done = await accept_proposal(wiki.database, wiki.scope, (await wiki.row("proposals"))["id"])
+    mention = await wiki.row("mentions")
+    assert (mention["status"], mention["promoted_page_id"]) == ("promoted", done.page_id)
+    assert await sweep(wiki.database, wiki.scope) is None

@@ -243,35 +243,6 @@ FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[]), CAST(:captured_at
 WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
   AND s.section_slug = given.slug AND (s.last_source_at IS NULL OR s.last_source_at < given.captured_at);
 
--- name: absorb_sightings
--- Copy the sightings of former mentions of these names, whose pages were deleted, to the newly promoted ones.
-INSERT INTO sightings (tenant_id, owner_id, mention_id, source_id, seen_at)
-SELECT fresh.tenant_id, fresh.owner_id, fresh.id, seen.source_id, seen.seen_at
-FROM mentions AS fresh
-JOIN mentions AS old ON old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.alias = fresh.alias
-    AND old.status = 'promoted' AND old.promoted_page_id IS NULL
-JOIN sightings AS seen ON seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = old.id
-WHERE fresh.tenant_id = :tenant_id AND fresh.owner_id = :owner_id AND fresh.status = 'open'
-  AND fresh.alias = ANY(CAST(:aliases AS text[]))
-ON CONFLICT (tenant_id, mention_id, source_id) DO NOTHING;
-
--- name: drop_absorbed
--- Delete the former mentions, whose sightings absorb_sightings has copied.
-DELETE FROM mentions AS old
-WHERE old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.status = 'promoted'
-  AND old.promoted_page_id IS NULL AND old.alias = ANY(CAST(:aliases AS text[]))
-  AND EXISTS (
-      SELECT FROM mentions AS fresh
-      WHERE fresh.tenant_id = :tenant_id AND fresh.owner_id = :owner_id AND fresh.status = 'open'
-        AND fresh.alias = old.alias
-  );
-
--- name: promote
--- Mark mentions as promoted to these pages.
-UPDATE mentions AS m SET status = 'promoted', promoted_page_id = given.page_id
-FROM unnest(CAST(:aliases AS text[]), CAST(:page_ids AS uuid[])) AS given (alias, page_id)
-WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status = 'open' AND m.alias = given.alias;
-
 -- name: find_places
 -- Return the cities and journals in the metadata of the sources of active entities. Versions of a source count once.
 SELECT cited.page_id, CAST(cited.said AS text) AS said, count(DISTINCT (cited.kind, cited.ref)) AS sources
