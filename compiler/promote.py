@@ -1,6 +1,7 @@
 """The sweep job: mentions that enough sources name become pages, made from those sources, without a new source."""
 
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,7 +15,7 @@ from db.database import Database
 from db.sql import statements
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
-from resolvers.proposals.gate import HeldForReview
+from resolvers.proposals.gate import PROPOSALS, HeldForReview
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
 
@@ -65,6 +66,7 @@ class Promotion(Run):
             rows = await without_forgotten(reader, [row for row in earned if row["alias"] not in self.done])
             aliases = [row["alias"] for row in rows]
             held, cards = await find_mentions(reader, aliases), await find_cards(reader, aliases=aliases)
+            rows = await without_proposed(reader, rows, held, cards)
         if not earned:
             return await self.end_with(is_done=True)
         if rows:
@@ -72,7 +74,7 @@ class Promotion(Run):
                 return await self.end_with(stop, is_done=False)
             if not await self.promote(rows, held, cards):
                 return False
-            self.done.update(aliases)
+        self.done.update(aliases)
         self.after = earned[-1]["alias"]
         return False
 
@@ -151,6 +153,24 @@ async def without_forgotten(reader: Writer, rows: Sequence[Row]) -> list[Row]:
     ]
 
 
+async def without_proposed(
+    reader: Writer, rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]
+) -> list[Row]:
+    """Return these mentions without those whose pages are proposed, or were declined, with all of their sources."""
+    titles = {row["alias"]: page.title if (page := page_of(row, cards)) else row["name"] for row in rows}
+    proposed: dict[str, list[set[str]]] = defaultdict(list)
+    for found in await reader.all(PROPOSALS["find_compiled"], titles=list(titles.values())) if titles else ():
+        proposed[found["title"]].append({source_id for _, source_id in found["citations"]})
+    return [
+        row
+        for row in rows
+        if not any(
+            cited.issuperset(map(str, held[row["alias"]].source_ids[-CITED_MAX:]))
+            for cited in proposed[titles[row["alias"]]]
+        )
+    ]
+
+
 def promotion_plan(rows: Sequence[Row], held: Mapping[str, MentionCard], cards: Sequence[PageCard]) -> Plan:
     """Plan a page for each mention. If an active page has this name already, plan an update of that page instead."""
     new, updates = [], []
@@ -159,7 +179,7 @@ def promotion_plan(rows: Sequence[Row], held: Mapping[str, MentionCard], cards: 
         if mention.status != "open" or not has_earned(mention):
             continue
         wanted = row["suggested_type"] or DEFAULT_TYPE
-        page = find_page(row["alias"], wanted, cards)
+        page = page_of(row, cards)
         cited = mention.source_ids[-CITED_MAX:]
         if page:
             last = SectionProposal(sections_for(page.type)[-1], cited)
@@ -170,10 +190,11 @@ def promotion_plan(rows: Sequence[Row], held: Mapping[str, MentionCard], cards: 
     return Plan(tuple(new), tuple(updates))
 
 
-def find_page(alias: str, page_type: str, cards: Sequence[PageCard]) -> PageCard | None:
-    """Return the active page with this name, preferably of this type."""
-    named = [card for card in cards if alias in card.aliases and not card.is_archived]
-    return min(named, key=lambda card: card.type != page_type, default=None)
+def page_of(row: Row, cards: Sequence[PageCard]) -> PageCard | None:
+    """Return the active page with the name of a mention, preferably of the type that is suggested for it."""
+    wanted = row["suggested_type"] or DEFAULT_TYPE
+    named = [card for card in cards if row["alias"] in card.aliases and not card.is_archived]
+    return min(named, key=lambda card: card.type != wanted, default=None)
 
 
 def summary_of(row: Row) -> str | None:

@@ -11,7 +11,7 @@ from compiler.planner import PageUpdate, Plan, SectionProposal
 from resolvers.jobs.queue import claim
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from resolvers.proposals.decisions import accept_proposal
+from resolvers.proposals.decisions import accept_proposal, decline_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.compile_requests import sweep, sweep_all
 from resolvers.sources.held_names import find_nearest
@@ -255,6 +255,21 @@ async def test_an_invalid_cluster_of_a_mention_does_not_stop_a_sweep(wiki: Wiki)
 async def review_compiler(wiki: Wiki) -> None:
     rules = checked_rules([PolicyRule(WriterRole.COMPILER, Policy.REVIEW)])
     await wiki.connection.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
+
+
+async def test_a_proposed_promotion_is_proposed_again_only_with_another_source(wiki: Wiki) -> None:
+    await review_compiler(wiki)
+    await add_mentioning_sources(wiki, "Chef João", 0, 1, 2)
+    await run_sweep(wiki)
+    (proposal,) = await wiki.rows("proposals")
+    await run_sweep(wiki, writer=Silent())
+    assert await wiki.rows("proposals") == [proposal], "it waits"
+    await decline_proposal(wiki.database, wiki.scope, proposal["id"], "not yet")
+    await run_sweep(wiki)
+    assert [row["status"] for row in await wiki.rows("proposals")] == ["declined"]
+    await add_mentioning_sources(wiki, "Chef João", 3, start=3)
+    await run_sweep(wiki)
+    assert [row["status"] for row in await wiki.rows("proposals")] == ["declined", "open"]
 
 
 async def test_an_accepted_promotion_promotes_the_mention(wiki: Wiki) -> None:

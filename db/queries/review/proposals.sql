@@ -101,6 +101,12 @@ VALUES (
     CAST(:action AS text), CAST(:page_id AS uuid), CAST(:detail AS jsonb)
 );
 
+-- name: find_compiled
+-- Return the citations of the compiler's proposals for pages of these titles that wait or were declined.
+SELECT p.title, p.arguments -> 'citations' AS citations FROM proposals AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.operation = 'write_cited'
+  AND p.author_kind = 'compiler' AND p.status IN ('open', 'declined') AND p.title = ANY(CAST(:titles AS text[]));
+
 -- name: find_expired
 -- Return the wikis of a tenant with overdue proposals.
 SELECT DISTINCT owner_id FROM proposals
