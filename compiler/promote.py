@@ -119,6 +119,7 @@ class Promotion(Run):
         except (HeldForReview, ToPropose):
             total = self.metrics + Metrics()
             total.add("pages_proposed", await propose_pages(self.database, self.scope, composition))
+            total.add("batches")
             async with writing(self.database, self.scope) as writer:
                 await advance(writer, self.job, total.stored)
         self.metrics = total

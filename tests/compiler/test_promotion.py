@@ -4,11 +4,12 @@ import asyncio
 from datetime import UTC, date, datetime, time, timedelta
 
 import orjson
+import pytest
 
 from compiler.compiler import Caps
 from compiler.jobs.worker import DailySweep, runner_for, work_once
 from compiler.planner import PageUpdate, Plan, SectionProposal
-from resolvers.jobs.queue import claim
+from resolvers.jobs.queue import claim, release
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.proposals.decisions import accept_proposal, decline_proposal
@@ -280,3 +281,21 @@ async def test_an_accepted_promotion_promotes_the_mention(wiki: Wiki) -> None:
     mention = await wiki.row("mentions")
     assert (mention["status"], mention["promoted_page_id"]) == ("promoted", done.page_id)
     assert await sweep(wiki.database, wiki.scope) is None
+
+
+async def test_a_sweep_that_proposes_goes_on_after_any_number_of_interruptions(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compiler.promote.NAMES_PER_BATCH", 1)
+    await review_compiler(wiki)
+    for number in range(7):
+        await add_mentioning_sources(wiki, f"Cook {chr(97 + number) * 3}", 0, 1, 2)
+    for number in range(1, 7):
+        job = await claim(wiki.database, "test")
+        assert job
+        attempt = runner_for(wiki.database, job, scripted_compiler())
+        while len(await wiki.rows("proposals")) < number:
+            assert not await attempt.step()
+        await release(wiki.database, job, attempt.metrics.stored)
+    (done,) = await compile_all(wiki)
+    assert (done["status"], done["metrics"]["pages_proposed"]) == ("succeeded", 7)
