@@ -99,10 +99,16 @@ async def enqueue_embedding_jobs(database: Database, embedder: Embedder) -> int:
     return len(rows)
 
 
-async def begin(reader: Writer) -> Progress:
+async def begin(writer: Writer) -> Progress:
+    """Begin a pass over a wiki."""
+    await writer.run(EMBEDDINGS["begin_cursor"])
+    return Progress(await find_end(writer))
+
+
+async def find_end(reader: Writer) -> Row:
     row = await reader.one(EMBEDDINGS["find_end"])
     assert row is not None
-    return Progress(row)
+    return row
 
 
 async def find_pages(reader: Writer, embedder: Embedder, after: UUID, limit: int) -> Sequence[Row]:
@@ -168,7 +174,7 @@ async def write_passages(
 
 
 async def finish(writer: Writer, embedder: Embedder, progress: Progress) -> None:
-    """Store that the wiki is embedded up to its end at the start of the pass."""
+    """Store that the wiki is embedded up to its end at the start of the pass, unless it was indexed again meanwhile."""
     end = {name: progress.end[name] for name in ("position", "source_id", "analyser")}
     await writer.run(EMBEDDINGS["drop_older"], analyser=end["analyser"])
     await writer.run(EMBEDDINGS["move_cursor"], **model_parameters(embedder), **end)
@@ -187,7 +193,7 @@ class Coverage:
 async def coverage(database: Database, scope: Scope, embedder: Embedder) -> Coverage:
     async with read_connection(database) as connection:
         reader = Writer(connection, scope)
-        end = (await begin(reader)).end
+        end = await find_end(reader)
         row = await reader.one(
             EMBEDDINGS["count_embedded"], analyser=max(PASSAGES, end["analyser"]), **model_parameters(embedder)
         )

@@ -42,16 +42,19 @@ SELECT
         WHERE i.tenant_id = :tenant_id AND i.owner_id = :owner_id AND i.state = 'ready'
     ), 0) AS analyser;
 
--- name: move_cursor
--- Store up to which position a wiki is embedded, and by which model.
+-- name: begin_cursor
+-- Create the position of a wiki that has none, before a pass over it. It is that of no model, so the wiki stays due.
 INSERT INTO embedding_cursors (tenant_id, owner_id, model, dimensions, position, source_id, analyser, updated_at)
-VALUES (
-    :tenant_id, :owner_id, :model, :dimensions, :position, CAST(:source_id AS uuid), :analyser,
-    CAST(:now AS timestamptz)
-)
-ON CONFLICT (tenant_id, owner_id) DO UPDATE
-SET model = excluded.model, dimensions = excluded.dimensions, position = excluded.position,
-    source_id = excluded.source_id, analyser = excluded.analyser, updated_at = excluded.updated_at;
+VALUES (:tenant_id, :owner_id, '', 0, 0, NULL, 0, CAST(:now AS timestamptz))
+ON CONFLICT (tenant_id, owner_id) DO NOTHING;
+
+-- name: move_cursor
+-- Store up to which position a wiki is embedded, and by which model. If texts were indexed again during the pass, they
+-- have lost their vectors and the wiki its position, and no row is updated.
+UPDATE embedding_cursors
+SET model = CAST(:model AS text), dimensions = CAST(:dimensions AS integer), position = CAST(:position AS bigint),
+    source_id = CAST(:source_id AS uuid), analyser = CAST(:analyser AS smallint), updated_at = CAST(:now AS timestamptz)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: drop_older
 -- Delete the vectors of the passages of older indexes.

@@ -10,6 +10,7 @@ import pytest
 
 from compiler.compiler import Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.jobs.worker import runner_for
 from content.search.search_query import understand
 from db.scope import Role
 from resolvers.context import Context
@@ -17,6 +18,7 @@ from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import USED, use
 from resolvers.embeddings.fusion import fuse, is_about_meaning, ranking, scores
 from resolvers.embeddings.server import EmbeddingServer
+from resolvers.jobs.queue import claim
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import edit_page
@@ -176,6 +178,21 @@ async def test_reindexed_pages_get_new_vectors(wiki: Wiki, embedder: EmbeddingSe
     await page(wiki, "Orders", "Refunds are paid.")
     await embed(wiki, embedder)
     await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, again=True)
+    await embed(wiki, embedder)
+    assert await vectors.coverage(wiki.database, wiki.scope, embedder) == vectors.Coverage(1, 1, 0, 0)
+
+
+async def test_pages_that_are_indexed_again_while_the_wiki_is_embedded_get_new_vectors(
+    wiki: Wiki, embedder: EmbeddingServer
+) -> None:
+    await page(wiki, "Orders", "Refunds are paid.")
+    await vectors.enqueue_embedding_jobs(wiki.database, embedder)
+    job = await claim(wiki.database, "test")
+    assert job
+    running = runner_for(wiki.database, job, compiler(embedder))
+    assert not await running.step()
+    await reindex(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id, again=True)
+    assert await running.step()
     await embed(wiki, embedder)
     assert await vectors.coverage(wiki.database, wiki.scope, embedder) == vectors.Coverage(1, 1, 0, 0)
 
