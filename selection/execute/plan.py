@@ -129,9 +129,20 @@ class QueryPlan:
         return parameters
 
     async def run_steps(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of each step. Several steps run concurrently; a single one runs without a task of its own."""
+        """Return the rows of each step. Several steps run concurrently; a single one runs without a task of its own.
+
+        If one fails, the others are cancelled, because the answer does not wait for them.
+        """
         running = [run_step(step_use, context, request, parent) for step_use in self.steps]
-        return [await running[0]] if len(running) == 1 else await asyncio.gather(*running)
+        if len(running) == 1:
+            return [await running[0]]
+        tasks = [asyncio.create_task(step) for step in running]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def parameter_order(getters: Sequence[Any]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:

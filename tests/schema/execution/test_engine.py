@@ -10,9 +10,10 @@ from graphql import GraphQLNonNull, execute_sync, get_introspection_query, parse
 from db.database import Database
 from db.relations import graph, hierarchy, links, pages, references
 from db.scope import Role
-from resolvers.search.request import SearchRequest
+from resolvers.search.request import SearchRequest, SearchResult
 from schema.root import GRAPHQL, make_engine
 from selection import Engine
+from selection.errors import OperationError
 from tests.schema.executing import RecordingContext, error_code, execute_document, query_data
 from tests.schema.world import CALLERS, Row, World, caller_scope
 
@@ -102,6 +103,28 @@ async def test_an_empty_search_runs_no_sql(world_dsn: str, engine: Engine, query
     text = "query($q: String!) { a: mobileWikiSearch(query: $q) { score } b: mobileWikiSearch(query: $q) { score } }"
     assert await query_data(engine, unopened, text, q=query) == {"a": [], "b": []}
     assert unopened.statements == []
+
+
+async def test_a_search_that_fails_stops_the_other_searches_of_its_operation(
+    engine: Engine, context: RecordingContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    async def search(request: SearchRequest) -> SearchResult:
+        if request.text == "latte":
+            await started.wait()
+            raise OperationError("The database cannot be reached.", extensions={"code": "UNAVAILABLE"})
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        raise AssertionError
+
+    monkeypatch.setattr(context, "search", search)
+    text = '{ a: mobileWikiSearch(query: "latte") { score } b: mobileWikiSearch(query: "tea") { score } }'
+    assert error_code(await execute_document(engine, context, text)) == "UNAVAILABLE"
+    assert ended.is_set()
 
 
 # -- interfaces
