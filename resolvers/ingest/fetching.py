@@ -5,6 +5,7 @@ that changes in between has no effect (DNS rebinding). Each redirect is checked 
 """
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
@@ -67,7 +68,7 @@ class Fetcher:
                 raise NotFetched(f"it leads on more than {REDIRECTS_MAX} times")
         except TimeoutError:
             raise NotFetched(f"it takes more than {self.seconds:g} seconds") from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, ssl.SSLError) as error:
             raise NotFetched(f"its server does not answer ({type(error).__name__})") from None
 
     @asynccontextmanager

@@ -1,12 +1,17 @@
 """Fetching addresses for ingest: allowed hosts on public addresses, within limits, pinned to the resolved address."""
 
+import os
+import ssl
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
+from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
 
+import httpx
 import pytest
 
 from lib.addresses import is_public, resolve_host
@@ -14,6 +19,7 @@ from resolvers.errors import BadInput
 from resolvers.ingest.fetching import Fetcher, NotFetched
 from resolvers.ingest.ingest import IngestDraft, ingest_source, let_fetch
 from resolvers.sources.blobs import read_original
+from tests.app.cli.test_doctor import make_certificate
 from tests.wiki import Wiki
 
 PAGE = b"<title>Kiln</title><p>It reaches 1,280 degrees."
@@ -46,6 +52,10 @@ class Handler(BaseHTTPRequestHandler):
             self.send_response(200)
             self.send_header("Content-Length", "999999999999")
             self.end_headers()
+        elif self.path == "/broken":
+            self.send_response(200)
+            self.end_headers()
+            os.write(self.connection.fileno(), b"\x17\x03\x03\x00\x20" + b"x" * 32)  # no record of this connection
         elif self.path == "/gzip":
             self.send_response(200)
             self.send_header("Content-Encoding", "gzip")
@@ -64,6 +74,18 @@ class Handler(BaseHTTPRequestHandler):
 def port() -> Iterator[int]:
     Handler.requests = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+@pytest.fixture
+def tls_port(tmp_path: Path) -> Iterator[int]:
+    make_certificate(tmp_path, days=1)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "key.pem")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
         Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_port
         server.shutdown()
@@ -206,3 +228,11 @@ async def test_urls_are_fetched_only_once_fetching_is_enabled(wiki: Wiki, port: 
     assert (original.data, original.address, original.media_type) == (PAGE, url, "text/html")
     again = await ingest_source(wiki.database, wiki.scope, IngestDraft(None, "reference", url))
     assert (again.created, again.source_id) == (False, done.source_id)
+
+
+async def test_a_response_with_an_invalid_tls_record_is_not_fetched(
+    tls_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resolvers.ingest.fetching.httpx.AsyncClient", partial(httpx.AsyncClient, verify=False))
+    with pytest.raises(NotFetched, match="does not answer"):
+        await local().fetch(f"https://kilns.example:{tls_port}/broken")
