@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import ssl
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -22,6 +23,8 @@ TRIES = 3
 PAUSE = 0.2  # seconds before the second try; twice as long before the third
 WAIT_LONGEST = 5.0  # seconds that a Retry-After header may delay the next try
 QUESTIONS_KEPT = 200
+FAILURES = (httpx.HTTPError, ssl.SSLError)
+"""The errors of a request. httpx does not turn a TLS record that cannot be decrypted into an error of its own."""
 
 
 class Counts:
@@ -72,7 +75,7 @@ class EmbeddingServer:
         except TimeoutError:
             self.counts.late += 1
             return None
-        except (Unavailable, httpx.HTTPError):
+        except (Unavailable, *FAILURES):
             self.counts.failed += 1
             return None
         self.counts.embedded += 1
@@ -89,7 +92,7 @@ class EmbeddingServer:
                 if attempt == TRIES - 1:
                     raise Unavailable(error.message) from None
                 await asyncio.sleep(min(error.after or PAUSE * 2**attempt, WAIT_LONGEST))
-            except (TimeoutError, httpx.HTTPError) as error:
+            except (TimeoutError, *FAILURES) as error:
                 if attempt == TRIES - 1:
                     kind = "did not answer in time" if isinstance(error, TimeoutError) else "cannot be reached"
                     raise Unavailable(f"The embedding server {kind}. Check CAIRN_EMBEDDING_URL.") from None
@@ -97,7 +100,7 @@ class EmbeddingServer:
         raise AssertionError("the last attempt returns or raises")
 
     async def request_vectors(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the vectors of these texts by one request. Raises Busy, Unavailable, or an HTTPError of httpx."""
+        """Return the vectors of these texts by one request. Raises Busy, Unavailable, or one of FAILURES."""
         body = {"model": self.model, "input": list(texts)}
         async with (
             httpx.AsyncClient(timeout=self.timeout, follow_redirects=False, trust_env=False, verify=self.tls) as client,

@@ -1,5 +1,6 @@
 """An embedding server over real HTTP: the requests that it gets, and how each of its responses is handled."""
 
+import ssl
 from collections.abc import Iterator
 
 import pytest
@@ -93,3 +94,15 @@ def test_the_url_may_be_that_of_the_server_or_of_its_api() -> None:
     for url in ("h:1", "ftp://h", ""):
         with pytest.raises(BadInput):
             endpoint(url)
+
+
+async def test_a_broken_tls_connection_does_not_fail_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def break_off(*_: object) -> None:
+        raise ssl.SSLError(1, "[SSL: DECRYPTION_FAILED_OR_BAD_RECORD_MAC] decryption failed or bad record mac")
+
+    monkeypatch.setattr("resolvers.embeddings.server.PAUSE", 0.01)
+    monkeypatch.setattr("httpx.AsyncHTTPTransport.handle_async_request", break_off)
+    broken = EmbeddingServer("https://embeddings.example", "tiny", 64)
+    assert await broken.of_question("where is it") is None
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        await broken.embed(["a text"])
