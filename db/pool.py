@@ -19,7 +19,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from copy import copy
 from dataclasses import dataclass, field
 from time import monotonic
-from types import TracebackType
 from typing import Any
 
 import asyncpg
@@ -45,9 +44,7 @@ class Waiter:
     """A task that waits for a connection, and its borrower, which is the tenant of a request."""
 
     borrower: Hashable = field(default_factory=BORROWER.get)
-    future: asyncio.Future[asyncpg.Connection] = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
+    future: asyncio.Future[asyncpg.Connection] = field(default_factory=asyncio.Future)
 
 
 class Exhausted(Exception):
@@ -208,6 +205,8 @@ class Pool:
         waiter = Waiter()
         future = waiter.future
         self.waiting.add(waiter, POOL_TIMEOUT)
+        if 0 < (limited := self.shared_until - monotonic()) < POOL_TIMEOUT:
+            asyncio.get_running_loop().call_later(limited + 0.01, self.offer_idle)  # timers may be early
         self.grow()
         try:
             with span("wait"):
@@ -233,6 +232,12 @@ class Pool:
                 return
         self.idle.append(connection)
 
+    def offer_idle(self) -> None:
+        """Offer the idle connections, at the end of SHARE_WINDOW, to the tasks of borrowers that had their share."""
+        idle, self.idle = self.idle, []
+        for connection in idle:
+            self.decrease_total() if connection.is_closed() else self.offer(connection)
+
     def next_waiter(self) -> Waiter | None:
         """Return the waiter that gets the next connection, or None if none may have it."""
         held = Counter(self.lent.values())
@@ -241,11 +246,8 @@ class Pool:
 
     def has_its_share(self, borrower: Hashable) -> bool:
         """Return whether this borrower holds as many connections as it may have now."""
-        if borrower is None or len(self.lent) < self.share:
-            return False
-        if monotonic() >= self.shared_until:
-            return False
-        return sum(other == borrower for other in self.lent.values()) >= self.share
+        is_limited = borrower is not None and len(self.lent) >= self.share and monotonic() < self.shared_until
+        return is_limited and sum(other == borrower for other in self.lent.values()) >= self.share
 
     def mark_lent(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
         """Record that a connection is lent to a borrower, and return it."""
@@ -371,9 +373,7 @@ class acquire:
         self.connection = self.pool.check_out_idle() or await self.pool.wait()
         return self.connection
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, kind: Any, error: BaseException | None, at: Any) -> None:
         self.pool.release(self.connection, error)
 
 

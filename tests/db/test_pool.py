@@ -101,6 +101,26 @@ async def test_a_borrower_leaves_connections_to_others(shared_dsn: str) -> None:
     await database.close()
 
 
+async def test_a_borrower_that_waits_gets_more_connections_once_others_need_none(
+    shared_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.pool.SHARE_WINDOW", 0.5)
+    database = Database(shared_dsn, size=4)
+    await database.open()
+    pool = database.pool
+    assert pool is not None
+    order: list[str] = []
+    release = asyncio.Event()
+    await asyncio.create_task(borrow_once(pool, "modest"))
+    tasks = [asyncio.create_task(borrow(pool, "greedy", order, release)) for _ in range(4)]
+    async with within("the last connection stayed idle"):
+        while len(order) < 4:
+            await asyncio.sleep(0.01)
+    release.set()
+    await asyncio.gather(*tasks)
+    await database.close()
+
+
 async def test_a_single_borrower_may_use_all_connections(shared_dsn: str) -> None:
     database = Database(shared_dsn, size=4)
     await database.open()
