@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -73,7 +74,7 @@ class Jwks:
                 response = await client.get(self.url)
             self.keys = read_keys(response.raise_for_status().json())
             self.fetched_at = self.clock()
-        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
+        except (httpx.HTTPError, ssl.SSLError, TimeoutError, ValueError, RecursionError) as error:
             log.warning("jwks_not_fetched", url=self.url, reason=str(error) or type(error).__name__)
         finally:
             self.tried_at = self.clock()

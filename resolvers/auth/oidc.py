@@ -4,6 +4,7 @@ The state of a sign-in is in a signed cookie of the browser. This service redeem
 the provider only after it has verified the signature, issuer, audience, times and nonce of the ID token.
 """
 
+import ssl
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
@@ -272,7 +273,7 @@ class Provider:
                 log.warning("oidc_refused", url=url, status=response.status_code)
                 raise Unauthenticated(REFUSED)
             document = response.raise_for_status().json()
-        except (httpx.HTTPError, ValueError, RecursionError) as error:
+        except (httpx.HTTPError, ssl.SSLError, ValueError, RecursionError) as error:
             log.warning("oidc_not_reached", url=url, reason=str(error)[:200] or type(error).__name__)
             raise Unavailable(UNREACHABLE) from None
         return document if isinstance(document, dict) else {}

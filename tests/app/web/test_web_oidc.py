@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import time
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator
@@ -313,6 +314,21 @@ async def test_an_unreachable_or_mismatched_provider_is_reported(
         async with browsing(dsn, tmp_path, wiki, url) as browser:
             answer = await browser.get("/sign-in/provider")
             assert (answer.status_code, 'role="alert"' in answer.text) == (503, True)
+
+
+async def test_a_provider_that_breaks_tls_is_reported_as_unreachable(
+    dsn: str, tmp_path: Path, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = httpx.AsyncHTTPTransport.handle_async_request
+
+    async def break_off(transport: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
+        if request.url.port == 9:
+            raise ssl.SSLError(1, "[SSL: DECRYPTION_FAILED_OR_BAD_RECORD_MAC] decryption failed or bad record mac")
+        return await send(transport, request)
+
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", break_off)
+    async with browsing(dsn, tmp_path, wiki, "http://127.0.0.1:9") as browser:
+        assert (await browser.get("/sign-in/provider")).status_code == 503
 
 
 async def test_sign_out_continues_at_the_end_session_endpoint_of_the_provider(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
@@ -224,3 +225,12 @@ def test_an_invalid_jwks_url_is_refused_at_the_start(url: str) -> None:
     with pytest.raises(BadInput) as refused:
         Jwks(url)
     assert refused.value.field == "jwksUrl"
+
+
+async def test_keys_are_unavailable_if_the_issuer_breaks_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def break_off(*_: object) -> None:
+        raise ssl.SSLError(1, "[SSL: DECRYPTION_FAILED_OR_BAD_RECORD_MAC] decryption failed or bad record mac")
+
+    monkeypatch.setattr("httpx.AsyncHTTPTransport.handle_async_request", break_off)
+    with pytest.raises(Unavailable):
+        await Jwks("https://issuer.example/keys").key("rsa", "RS256")
