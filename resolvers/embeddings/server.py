@@ -18,6 +18,8 @@ from .embedder import Vector
 
 BATCH_MOST = 256
 TEXT_LONGEST = 4_000  # characters of a text that is embedded
+TEXT_SHORTEST = 200  # characters of a text below which it is not refused for its length
+MAYBE_TOO_LONG = frozenset({400, 413, 422})  # statuses by which servers refuse more tokens than their model takes
 ANSWER_LARGEST = 64_000_000  # bytes
 TRIES = 3
 PAUSE = 0.2  # seconds before the second try; twice as long before the third
@@ -59,10 +61,23 @@ class EmbeddingServer:
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         found: list[Vector] = []
         for start in range(0, len(texts), self.batch):
-            found += await self.request_with_retries(
-                [text[:TEXT_LONGEST] for text in texts[start : start + self.batch]]
-            )
+            found += await self.embed_batch([text[:TEXT_LONGEST] for text in texts[start : start + self.batch]])
         return found
+
+    async def embed_batch(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the vectors of these texts. A batch that is too long for the model is sent in halves.
+
+        Of a single text that is too long only the first half counts, or a quarter, and so on.
+        """
+        try:
+            return await self.request_with_retries(texts)
+        except TooLong:
+            half = len(texts) // 2
+            if half:
+                return [*await self.embed_batch(texts[:half]), *await self.embed_batch(texts[half:])]
+            if len(texts[0]) < 2 * TEXT_SHORTEST:
+                raise
+            return await self.embed_batch([texts[0][: len(texts[0]) // 2]])
 
     async def of_question(self, text: str) -> Vector | None:
         text = text[:TEXT_LONGEST]
@@ -109,7 +124,8 @@ class EmbeddingServer:
             if answer.status_code == 429 or answer.status_code >= 500:
                 raise Busy(answer.status_code, seconds(answer.headers.get("retry-after")))
             if answer.status_code != 200:
-                raise Unavailable(
+                refused = TooLong if answer.status_code in MAYBE_TOO_LONG else Unavailable
+                raise refused(
                     f"The embedding server refuses with status {answer.status_code}. Check CAIRN_EMBEDDING_URL, "
                     "CAIRN_EMBEDDING_MODEL and CAIRN_EMBEDDING_KEY."
                 )
@@ -143,6 +159,10 @@ class EmbeddingServer:
         if not all(math.isfinite(number) and abs(number) < 60_000 for number in vector) or not any(vector):
             raise Unavailable("The embedding server answers with a vector that has no direction.")
         return [float(number) for number in vector]
+
+
+class TooLong(Unavailable):
+    """The server refuses a request, perhaps because its texts are too long for the model."""
 
 
 class Busy(Unavailable):

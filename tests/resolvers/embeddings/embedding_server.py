@@ -84,6 +84,11 @@ def reply_late(model: EmbeddingModel, body: dict[str, Any]) -> Reply:
     return reply_normally(model, body)
 
 
+def reply_to_short_requests(model: EmbeddingModel, body: dict[str, Any]) -> Reply:
+    """Refuse a request with more than a thousand characters, as servers refuse more tokens than their model takes."""
+    return response({"error": "x"}, 413) if sum(map(len, body["input"])) > 1_000 else reply_normally(model, body)
+
+
 def reply_with_vectors(vectors: object) -> Callable[[EmbeddingModel, dict[str, Any]], Reply]:
     return lambda model, body: response({"data": [{"index": 0, "embedding": vectors}]})
 
@@ -91,6 +96,8 @@ def reply_with_vectors(vectors: object) -> Callable[[EmbeddingModel, dict[str, A
 BEHAVIOURS: dict[str, Callable[[EmbeddingModel, dict[str, Any]], Reply]] = {
     "well": reply_normally,
     "slowly": reply_late,
+    "short requests": reply_to_short_requests,
+    "invalid": lambda model, body: response({"error": "x"}, 422),
     "busy": lambda model, body: response({"error": "x"}, 429, **{"retry-after": "0.01"}),
     "broken": lambda model, body: response({"error": "x"}, 500),
     "refused": lambda model, body: response({"error": "x"}, 401),

@@ -33,6 +33,23 @@ async def test_a_long_text_is_cut(model: EmbeddingModel) -> None:
     assert model.texts == ["x" * TEXT_LONGEST]
 
 
+async def test_a_batch_that_is_too_long_for_the_model_is_halved(model: EmbeddingModel) -> None:
+    model.set_behaviours("short requests")
+    texts = ["kiln " * 120, "glaze " * 110, "clay", "wheel " * 1_000]
+    found = await server(model).embed(texts)
+    assert found[:3] == [vector(text, 64) for text in texts[:3]]
+    first_part = model.texts[-1]
+    assert texts[3].startswith(first_part)
+    assert found[3] == vector(first_part, 64)
+
+
+async def test_a_batch_that_is_refused_however_short_it_is_raises_the_error(model: EmbeddingModel) -> None:
+    model.set_behaviours("invalid")
+    with pytest.raises(Unavailable, match="status 422"):
+        await server(model).embed(["kiln " * 1_000, "clay"])
+    assert len(model.requests) < 10
+
+
 @pytest.mark.parametrize(("behaviour", "timeout"), [("busy", 30), ("broken", 30), ("slowly", 1)])
 async def test_a_temporary_error_is_retried(model: EmbeddingModel, behaviour: str, timeout: float) -> None:
     model.set_behaviours(behaviour, "well")
