@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir
-from functools import cache
 from multiprocessing import connection, forkserver, get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -27,11 +26,11 @@ PROCESS_LOCK = Lock()
 """A lock held while a process is started or polled: multiprocessing polls all processes whenever it starts one."""
 
 
-@cache
 def start_server() -> None:
-    """Start the process that all others are forked from, in the root of the project.
+    """Start the process that all others are forked from, in the root of the project, unless it runs.
 
-    It imports from the working directory, which tests change, and skips modules that it does not find.
+    It imports from the working directory, which tests change, and skips modules that it does not find. So if it has
+    died, it must be started again here, and not by the next process in the folder of a test.
     """
     with chdir(ROOT):
         PROCESSES.set_forkserver_preload(["tests.preloaded"])

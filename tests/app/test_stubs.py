@@ -104,7 +104,7 @@ async def test_a_stub_under_review_becomes_one_proposal(service: Service, token:
 async def test_a_concept_page_without_its_sections_is_created_and_found_by_lint(service: Service, token: str) -> None:
     """Clients of the released contract create concepts without these sections, so lint reports them."""
     rest = RestClient(service.http, token)
-    created = await rest.post("/pages", {"type": "concept", "title": "RestClient", "content": "## Why\n\nGas."})
+    created = await rest.post("/pages", {"type": "concept", "title": "Rest", "content": "## Why\n\nGas."})
     assert created.status_code == 201
     assert (await rest.post("/pages", {"type": "topic", "title": "Kiln", "content": "x"})).status_code == 201
     found = {check["name"]: check for check in (await rest.get("/lint")).json()["checks"]}["concept_reasons"]
