@@ -19,11 +19,18 @@ from resolvers.sources.grounding import PAGES_PER_BATCH
 from tests.compiler.scripted_compiler import ScriptedPlanner, compile_all, scripted_compiler
 from tests.compiler.scripted_compiler import retain_texts as retain_texts
 from tests.compiler.test_leaf_pass import word
+from tests.forked import start_server
 from tests.recording_database import RecordingDatabase
 from tests.wiki import Wiki, check_derived_rows
 
 START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 EVIDENCE = ("planner", "co_mention", "deterministic")
+
+
+@pytest.fixture(autouse=True)
+def shared_fork_server() -> None:
+    """Start the process from which all tests fork, before the benchmarks start one that preloads less."""
+    start_server()
 
 
 async def test_compiled_sections_cite_sources_and_no_page_is_duplicated(wiki: Wiki) -> None:
