@@ -260,10 +260,12 @@ async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any]
 
 
 async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None:
-    """Return the job to the queue at once, because this worker is stopping. Raises JobLost."""
-    values: dict[str, Any] = {"status": "pending", "error": None, "metrics": metrics, "pause": timedelta()}
+    """Return the job to the queue at once, because this worker is stopping. Raises JobLost.
+
+    The attempt does not count, so that no number of restarts makes a job fail.
+    """
     async with transaction(database) as connection:
-        await run_claimed(connection, "close", job, **values)
+        await run_claimed(connection, "release", job, metrics=metrics)
         announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
 

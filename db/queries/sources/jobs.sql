@@ -140,6 +140,14 @@ SET status = :status, run_after = statement_timestamp() + CAST(:pause AS interva
     finished_at = CASE WHEN :status = 'pending' THEN NULL ELSE statement_timestamp() END, claimed_by = NULL, heartbeat_at = NULL
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
+-- name: release
+-- Return a job whose worker stops to the queue. Its attempt does not count. No row is updated if the worker does not
+-- have the job any more.
+UPDATE compile_jobs
+SET status = 'pending', attempt = attempt - 1, run_after = statement_timestamp(), metrics = :metrics, claimed_by = NULL,
+    heartbeat_at = NULL
+WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
+
 -- name: cancel
 -- Cancel an open job. Its worker notices before it writes the next batch.
 UPDATE compile_jobs SET status = 'cancelled', finished_at = statement_timestamp()
