@@ -36,6 +36,11 @@ def find_levels(text: str) -> Iterator[str]:
         yield level_of({FIELD: value})
 
 
+def has_mark(text: str) -> bool:
+    """Return whether a text contains the beginning of a mark. In a heading, even an unclosed mark hides the section."""
+    return "{sensitivity=" in text.lower()
+
+
 def levels_in(value: Any) -> Iterator[str]:
     """Yield all levels in a JSON value: those of its fields `sensitivity`, and of the marks in its texts."""
     if isinstance(value, str):

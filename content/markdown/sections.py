@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from ..limits import HEADING, quoted
 from ..names import numbered_section, section_slug
-from ..sensitivity import strip_level
+from ..sensitivity import has_mark, strip_level
 from .prose import blocks, lines
 
 BLANK = " \t\r\n"
@@ -112,12 +112,30 @@ def check(sections: Sequence[Section]) -> str | None:
     return f"the slugs do not follow from the headings: {expected} would"
 
 
+def mark_problem(text: str) -> str | None:
+    """Return an error message if a heading with the mark of a level is too long to start a section; None otherwise.
+
+    The mark would hide nothing.
+    """
+    for _, title in _titles(text) if has_mark(text) else ():
+        if len(title) > HEADING.maximum and has_mark(title):
+            return (
+                f"the heading {quoted(title)} has {len(title)} characters, so that its sensitivity would hide nothing: "
+                f"at most {HEADING.maximum} are allowed"
+            )
+    return None
+
+
 def _headings(body: str) -> list[tuple[int, str]]:
     """Return (row, heading) for each line that starts a section."""
+    return [(row, title) for row, title in _titles(body) if 0 < len(title) <= HEADING.maximum]
+
+
+def _titles(body: str) -> Iterable[tuple[int, str]]:
+    """Return (row, text) for each heading of level 2, however long it is."""
     if "##" not in body:
-        return []
-    found = _parse_headings(body) if INTRICATE.search(body) else _scan_headings(body)
-    return [(row, title) for row, title in found if 0 < len(title) <= HEADING.maximum]
+        return ()
+    return _parse_headings(body) if INTRICATE.search(body) else _scan_headings(body)
 
 
 def _parse_headings(body: str) -> Iterator[tuple[int, str]]:

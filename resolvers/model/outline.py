@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain, count
 
 from content.limits import BODY, HEADING, SECTIONS, SLUG
-from content.markdown.sections import Section, parse, problem, render
+from content.markdown.sections import Section, mark_problem, parse, problem, render
 from content.names import numbered_section, section_slug
 from content.templates import TEMPLATES
 
@@ -31,6 +31,8 @@ def size(*outlines: Iterable[Section | SectionDraft]) -> int:
 def from_body(body: str, current: Outline = (), *, restored: bool = False) -> Outline:
     """Parse a body. Sections that the current outline has keep their slugs. Raises BadInput."""
     body = validation.text(body, "bodyMd", BODY.limit(restored=restored))
+    if reason := mark_problem(body):
+        raise BadInput(f"The page cannot stand like this: {reason}.", "bodyMd")
     return keep_identities(checked_outline(parse(body), "bodyMd", restored=restored), current)
 
 
@@ -86,7 +88,9 @@ def draft_section(page_type: str, draft: SectionDraft, sections: dict[str, Secti
     if heading is None:
         heading = sections[slug].heading if slug in sections else default_heading(page_type, slug)
     return check_section(
-        Section(slug, heading, validation.text(draft.body, f"{field}.bodyMd", BODY.maximum)), f"{field}.bodyMd"
+        Section(slug, heading, validation.text(draft.body, f"{field}.bodyMd", BODY.maximum)),
+        f"{field}.bodyMd",
+        sections.get(slug),
     )
 
 
@@ -103,6 +107,7 @@ def patch_section(page_type: str, current: Outline, slug: str, body: Given[str],
             body=old.body if body is UNSET else validation.text(value_or(body, ""), "bodyMd", BODY.maximum),
         ),
         "bodyMd" if heading is UNSET else "heading",
+        old,
     )
     sections = {section.slug: section for section in current}
     sections[slug] = new
@@ -157,9 +162,15 @@ def checked_outline(
     return tuple(replace(section, body=same.body) for section, same in zip(outline, parsed, strict=True))
 
 
-def check_section(section: Section, field: str) -> Section:
-    """Return the section, or raise BadInput if a page cannot have it. An empty lead is valid: it is left out later."""
-    if (section.heading or section.body.strip()) and (reason := problem(section)):
+def check_section(section: Section, field: str, old: Section | None) -> Section:
+    """Return the section, or raise BadInput if a page cannot have it. An empty lead is valid: it is left out later.
+
+    A mark that hides nothing may stay if the `old` section has one, so that sources can be removed from its text.
+    """
+    reason = problem(section) if section.heading or section.body.strip() else None
+    if reason is None and not (old and mark_problem(old.body)):
+        reason = mark_problem(section.body)
+    if reason:
         raise BadInput(f'The section "{section.slug}" cannot stand like this: {reason}.', field)
     return section
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from content.limits import HEADING
-from content.markdown.sections import Section, check, parse, problem, render, slugs, trim
+from content.markdown.sections import Section, check, mark_problem, parse, problem, render, slugs, trim
 
 FRAGMENTS = [
     "text", "## Notes", "## Notes ##", " ## Notes", "##", "## ", "##x", "# One", "### Three", "    ## code", "```",
@@ -181,3 +181,10 @@ def test_valid_sections_survive_rendering_and_parsing(parts: list[tuple[str, str
         return
     assert check(stored) is None
     assert parse(render(stored)) == stored
+
+
+def test_the_mark_of_a_heading_that_starts_no_section_is_a_problem() -> None:
+    heading = "## " + "x" * 180 + " {Sensitivity=secret}"
+    assert "has 201 characters" in (mark_problem(f"Lead.\n\n{heading}\n\nText.") or "")
+    for text in (heading.replace("xx", "x", 1), heading.replace("{", "("), f"```\n{heading}\n```", f"#{heading}"):
+        assert mark_problem(text) is None

@@ -4,11 +4,12 @@ import pytest
 
 from resolvers.errors import BadInput, NotFound
 from resolvers.model.drafts import PageDraft, SectionDraft
-from resolvers.pages.lifecycle import create_page
+from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.sections import move_section, patch_section, remove_section
 from resolvers.sources.sources import cite_source
 from tests.wiki import Wiki
 
+LONG_SECRET = "## " + "Pay " * 60 + "{sensitivity=secret}\n\nMuch."
 SECTIONS = [SectionDraft("Lead."), SectionDraft("One.", "notes"), SectionDraft("Two.", "visits", "Visits")]
 
 
@@ -60,6 +61,7 @@ async def test_an_emptied_lead_section_is_removed(wiki: Wiki, page_id) -> None:
         ({"section_slug": "notes", "body": "a\n\n## Sneaky"}, "bodyMd"),
         ({"section_slug": "notes", "body": "```\nopen"}, "bodyMd"),
         ({"section_slug": "notes", "body": "nul\0"}, "bodyMd"),
+        ({"section_slug": "notes", "body": LONG_SECRET}, "bodyMd"),
         ({"section_slug": "notes", "heading": "x" * 201}, "heading"),
         ({"section_slug": "notes", "heading": " "}, "bodyMd"),
         ({"section_slug": "Not A Slug", "body": "x"}, "sectionSlug"),
@@ -71,6 +73,14 @@ async def test_an_invalid_section_is_refused(wiki: Wiki, page_id, change, field)
         await patch_section(wiki.database, wiki.scope, page_id, **change)
     assert refused.value.field == field
     assert (await wiki.page(page_id))["version"] == 1
+
+
+async def test_a_heading_that_is_too_long_for_its_sensitivity_is_refused(wiki: Wiki, page_id) -> None:
+    with pytest.raises(BadInput, match="its sensitivity would hide nothing"):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pay", body=LONG_SECRET))
+    with pytest.raises(BadInput, match="its sensitivity would hide nothing"):
+        await update_page(wiki.database, wiki.scope, page_id, body=LONG_SECRET)
+    await update_page(wiki.database, wiki.scope, page_id, body=LONG_SECRET.replace("{sensitivity=secret}", ""))
 
 
 async def test_removing_a_section_deletes_its_citations(wiki: Wiki, page_id) -> None:
