@@ -107,13 +107,13 @@ def read_text(file: str) -> str:
 
 def read_variables(value: str) -> dict[str, Any]:
     """Parse variables given as JSON, as @FILE, or as `-` for stdin. Raises BadInput."""
-    import json
+    import orjson
 
     from resolvers.errors import BadInput
 
     text = read_text(value.removeprefix("@")) if value == STDIN or value.startswith("@") else value
     try:
-        found = json.loads(text)
+        found = orjson.loads(text)
     except ValueError as error:
         raise BadInput(f"The variables are not JSON: {error}.", "variables") from None
     if not isinstance(found, dict):

@@ -25,6 +25,10 @@ SLUG = ("--variables", '{"slug": "austin"}')
 Write = Callable[[str], str]
 
 
+def nested(depth: int) -> str:
+    return f'{{"slug": {"[" * depth}{"]" * depth}}}'
+
+
 @pytest.fixture
 def run_in_wiki(run_in_acme: RunCommand) -> RunCommand:
     """Return a function that runs a command on a wiki with two pages."""
@@ -250,6 +254,8 @@ def test_only_queries_are_explained(run_in_wiki: RunCommand, write: Write, text:
         (("page.graphql", "--variables", "@none.json"), "UNREADABLE", "none.json: No such file or directory."),
         (("page.graphql", "--variables", "{"), "BAD_USER_INPUT", "The variables are not JSON: "),
         (("page.graphql", "--variables", "[1]"), "BAD_USER_INPUT", "The variables must be a JSON object, like "),
+        (("page.graphql", "--variables", nested(1_000)), "LIMIT_EXCEEDED", ""),
+        (("page.graphql", "--variables", nested(50_000)), "BAD_USER_INPUT", "The variables are not JSON: "),
         (("bytes.graphql",), "BAD_USER_INPUT", "bytes.graphql: a document is text in UTF-8."),
     ],
 )
