@@ -62,7 +62,19 @@ def decision(
     as_json: AsJson = False,
 ) -> None:
     """Record a decision, or ask for one. Decisions become pages; minor ones are only logged."""
+    from resolvers.tenants.tenants import as_id
+
     from ..session import find_wiki, run_in_session
+
+    question_id = as_id(question)
+    if withdraw and (question_id is None or decided is not None):
+        raise typer.BadParameter("give the id of an open question, without --decision", param_hint="--withdraw")
+    if question_id and not withdraw and decided is None:
+        raise typer.BadParameter("give the decision", param_hint="--decision")
+    if decided is None and (consequences or supersedes):
+        raise typer.BadParameter("--consequences and --supersedes need --decision", param_hint="--decision")
+    if question_id and (options or (why and not withdraw)):
+        raise typer.BadParameter("--why and --option belong to a new question, and this is the id of an open one")
 
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
@@ -74,19 +86,14 @@ def decision(
             record_decision,
             withdraw_question,
         )
-        from resolvers.tenants.tenants import as_id
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
-        question_id = as_id(question)
         draft = None if question_id else QuestionDraft(question, why, tuple(options or ()), significance.value)
-        if withdraw:
-            if question_id is None or decided is not None:
-                raise typer.BadParameter("give the id of an open question, without --decision", param_hint="--withdraw")
+        if question_id and withdraw:
             await withdraw_question(database, scope, question_id, why or None)
             return {"questionId": str(question_id), "pageId": None}
         if decided is None:
-            if draft is None:
-                raise typer.BadParameter("give the decision", param_hint="--decision")
+            assert draft is not None
             return {"questionId": str(await ask_decision(database, scope, draft)), "pageId": None}
         old = (await locate_slug(database, scope, supersedes, "decision")).page_id if supersedes else None
         result = await record_decision(database, scope, DecisionDraft(decided, consequences, draft, question_id, old))

@@ -83,6 +83,8 @@ def lint_wiki(
     if tenant is None or owner is None:
         missing = "--tenant" if tenant is None else "--owner"
         raise typer.BadParameter("give the owner and tenant of the wiki", param_hint=missing)
+    if as_json and form not in (Format.TEXT, Format.JSON):
+        raise typer.BadParameter("give --json or --format")
     reports, job_id, report_id = run(
         tenant, owner, sweep, stores_report, max_findings=100 if form is Format.SARIF else 20
     )

@@ -215,6 +215,8 @@ def schema(
     older: Annotated[bool, typer.Option("--v0", help="Print the GraphQL schema of /graphql/v0 instead.")] = False,
 ) -> None:
     """Print the GraphQL schema. No database is needed."""
+    if rest + admin + older > 1:
+        raise typer.BadParameter("give one of --rest, --admin and --v0")
     if rest:
         from ...rest.application import contract_text
 

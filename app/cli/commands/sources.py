@@ -293,6 +293,8 @@ def ingest(
     from ..session import find_wiki, run_in_session
 
     is_url = place.startswith(("http://", "https://"))
+    if text and not is_url:
+        raise typer.BadParameter("it is the saved file of a URL, and PATH is a file itself", param_hint="--text")
     data = file_bytes(text if is_url else Path(place))
     draft = IngestDraft(
         data,

@@ -152,6 +152,32 @@ def test_a_text_may_look_like_an_option_after_two_hyphens(run_cairn: RunCommand)
     assert run_cairn("append", *MARA, "--json", "topic/a", "--", "--dry-run").error["code"] == "NOTHING_HERE"
 
 
+OPEN_QUESTION = "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["lint", "--json", "--format", "sarif", *MARA], "give --json or --format"),
+        (["schema", "--rest", "--admin"], "give one of --rest, --admin and --v0"),
+        (["schema", "--rest", "--v0"], "give one of --rest, --admin and --v0"),
+        (["wiki", "decision", "Which?", "--supersedes", "old", *MARA], "need --decision"),
+        (["wiki", "decision", "Which?", "--withdraw", *MARA], "give the id of an open question"),
+        (["wiki", "decision", OPEN_QUESTION, "--consequences", "More.", *MARA], "give the decision"),
+        (
+            ["wiki", "decision", OPEN_QUESTION, "--decision", "A", "--why", "Because.", *MARA],
+            "belong to a new question",
+        ),
+        (["wiki", "decision", OPEN_QUESTION, "--withdraw", "--option", "B", *MARA], "belong to a new question"),
+        (["wiki", "ingest", "kiln.md", "--text", "other.md", *MARA], "it is the saved file of a URL"),
+    ],
+)
+def test_an_option_that_would_have_no_effect_is_refused(run_cairn: RunCommand, words: list[str], message: str) -> None:
+    result = run_cairn(*words)
+    assert (result.code, result.out) == (2, "")
+    assert message in " ".join(result.err.split())
+
+
 TEXTS = {"FACT", "NEW", "OLD", "QUERY", "QUESTION", "REASON", "REPLACEMENT", "TEXT", "TITLE"}
 
 
