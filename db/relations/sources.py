@@ -199,17 +199,16 @@ def section_citations(section: OuterRow) -> Select[Any]:
 citation_source = foreign_row(sources, "source_id")
 citation_section = foreign_row(sections, "section_id")
 citation_page = foreign_row(pages, "page_id")
-QUOTE_MOST = 600  # characters
-QUOTED_FROM = 200_000  # characters at the beginning of a source in which cited lines are looked up
+QUOTE_MAX = 600  # characters
 
 
 def quote(citation: OuterRow) -> ColumnElement[Any]:
     """Return the cited lines, or the beginning of the source if the citation names no lines."""
     source = sources.alias()
-    lines = func.string_to_array(func.left(source.c.content, QUOTED_FROM), "\n", type_=ARRAY(Text))
+    lines = func.string_to_array(source.c.content, "\n", type_=ARRAY(Text))
     cited = func.array_to_string(lines[citation.c.line_start : citation.c.line_end], "\n")
     named = case((citation.c.line_start.is_(None), source.c.content), else_=cited)
-    query = select(func.left(named, QUOTE_MOST)).where(source.c.id == citation.c.source_id)
+    query = select(func.left(named, QUOTE_MAX)).where(source.c.id == citation.c.source_id)
     return in_tenant(query).scalar_subquery()
 
 

@@ -207,6 +207,19 @@ async def test_sources_are_deduplicated_versioned_and_cited(change: Ask, ask: As
     assert wrong["userErrors"] == [{"field": ["lineEnd"]}]
 
 
+async def test_a_citation_quotes_the_last_lines_of_a_long_source(change: Ask, ask: Ask, wiki: Wiki) -> None:
+    page = await make(change, sections=[{"sectionSlug": "summary", "bodyMd": "Hot."}])
+    source = await wiki.add_source(content="It rained.\n" * 90_000 + "It was hot.\nVery.")
+    cite = "mutation($input: CiteWikiSourceInput!) { citeWikiSource(input: $input) { citation { quote } } }"
+    cited = {"pageId": page["id"], "sectionSlug": "summary", "sourceId": str(source)}
+    quotes = []
+    for start, end in ((90_001, 90_002), (89_999, 90_002), (1, 2), (1, 90_002)):
+        answer = await ask(cite, input=cited | {"lineStart": start, "lineEnd": end})
+        quotes.append(answer["data"]["citeWikiSource"]["citation"]["quote"])
+    hot, rain = "It was hot.\nVery.", "It rained.\n"
+    assert quotes == [hot, 2 * rain + hot, f"{rain}It rained.", (rain * 60)[:600]]
+
+
 async def test_a_mention_is_recorded_once_and_stays_ignored(ask: Ask, wiki: Wiki) -> None:
     source = str(await wiki.add_source())
     text = """mutation($input: RecordWikiMentionInput!) { recordWikiMention(input: $input) {

@@ -170,7 +170,7 @@ class BlastRadii(Evidence):
 class Citations(Evidence):
     def quote(self, citation: Row) -> str:
         content, first = self.rows.one("sources", id=citation["source_id"])["content"], citation["line_start"]
-        lines = content[:200_000].split("\n")
+        lines = content.split("\n")
         return (content if first is None else "\n".join(lines[first - 1 : citation["line_end"]]))[:600]
 
     def source(self, citation: Row) -> Row | None:
