@@ -16,6 +16,8 @@ from ..model.pages import Page
 from ..transactions.writer import Writer
 
 REVISIONS = statements("pages/revisions")
+VERSIONS = range(1, 2**31)
+"""The numbers that a version may have in the database."""
 STATES_MAX = 64  # revisions with the same base
 
 
@@ -112,7 +114,7 @@ async def find_states(connection: Connection, scope: Scope, page_id: UUID, versi
         tenant_id=scope.tenant_id,
         owner_id=scope.owner_id,
         page_id=page_id,
-        versions=list(versions),
+        versions=[version for version in versions if version in VERSIONS],
     )
     found = {row["version"]: row for row in rows}
     for version in versions:

@@ -120,9 +120,12 @@ async def test_unchanged_fields_of_revisions_are_stored_once(wiki: Wiki) -> None
 
 async def test_restoring_an_unknown_version_or_over_a_newer_one_is_refused(wiki: Wiki) -> None:
     page_id = await create(wiki, "Hot.")
-    with pytest.raises(NotFound, match="no version 9"):
-        await restore_state(wiki.database, wiki.scope, page_id, 9)
-    with pytest.raises(BadInput):
+    for unknown in (9, 99_999_999_999):
+        with pytest.raises(NotFound, match=f"no version {unknown}"):
+            await restore_state(wiki.database, wiki.scope, page_id, unknown)
+        with pytest.raises(NotFound, match=f"no version {unknown}"):
+            await compare_states(wiki.database, wiki.scope, page_id, 1, unknown)
+    with pytest.raises(BadInput, match="from 1"):
         await restore_state(wiki.database, wiki.scope, page_id, 0)
     with pytest.raises(Conflict):
         await restore_state(wiki.database, wiki.scope, page_id, 1, expected_version=7)
