@@ -112,13 +112,17 @@ WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.owner_id = CAST(:owner_id AS 
 FOR UPDATE OF q;
 
 -- name: release_queue
--- Release a queue. It is due after a pause if it has pending deliveries, else when a delivery is queued. The pause is
--- shorter if the webhook has accepted deliveries of another queue meanwhile.
+-- Release a queue. It is due after a pause if it has pending deliveries, else when a delivery is queued; the queue of a
+-- disabled webhook, when that is enabled again. The pause is shorter if the webhook has accepted deliveries of another
+-- queue meanwhile.
 UPDATE webhook_queues
 SET claimed_by = NULL, due_at = CASE WHEN EXISTS (
     SELECT FROM webhook_deliveries AS d
     WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id AS uuid)
       AND d.owner_id = CAST(:owner_id AS uuid) AND d.status = 'pending'
+) AND EXISTS (
+    SELECT FROM webhooks AS w
+    WHERE w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = CAST(:webhook_id AS uuid) AND w.disabled_at IS NULL
 ) THEN statement_timestamp() + CASE WHEN EXISTS (
     SELECT FROM webhooks AS w
     WHERE w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = CAST(:webhook_id AS uuid) AND w.failing_since IS NULL

@@ -101,9 +101,11 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
 );
 
 -- name: rest_queues
--- Make the queues of a disabled webhook not due.
-UPDATE webhook_queues SET due_at = NULL, claimed_by = NULL
-WHERE tenant_id = CAST(:tenant_id AS uuid) AND webhook_id = CAST(:webhook_id AS uuid) AND due_at IS NOT NULL;
+-- Make the queues of a disabled webhook not due, except those that a sender has claimed, which it releases itself.
+-- Otherwise another sender would send the same deliveries if the webhook is enabled again at once.
+UPDATE webhook_queues SET due_at = NULL
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND webhook_id = CAST(:webhook_id AS uuid) AND due_at IS NOT NULL
+    AND claimed_by IS NULL;
 
 -- name: wake_queues
 -- Make the queues of a webhook that have pending deliveries due now, except those that a sender has claimed.

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -101,6 +102,45 @@ async def test_concurrent_senders_keep_the_order_of_a_queue(wiki: Wiki, receiver
         await other.close()
     assert [version for _, _, version in receiver.events()] == [*range(1, 42)]
     assert receiver.max_concurrent == 1
+
+
+async def test_a_webhook_that_is_disabled_and_enabled_meanwhile_keeps_its_sender(
+    wiki: Wiki, receiver: Receiver
+) -> None:
+    tenant_id, claims = wiki.scope.tenant_id, []
+    other = Sender(wiki.database, WebhookClient(LOOPBACK), "other")
+
+    class Toggling(WebhookClient):
+        async def status_of(self, request: Any) -> int:
+            for enabled in (False, True):
+                await update_webhook(wiki.database, tenant_id, issued.id, WebhookChanges(enabled=enabled))
+            claims.append(await other.claim(tenant_id))
+            return await super().status_of(request)
+
+    issued = await add_webhook(wiki, receiver)
+    await create_topics(wiki, "Austin", "Boston")
+    one = Sender(wiki.database, Toggling(LOOPBACK), "one")
+    claim = await one.claim(tenant_id)
+    assert claim is not None
+    await one.send(claim)
+    assert claims == [None, None], "another sender would send the same deliveries at the same time"
+    assert [slug for _, slug, _ in receiver.events()] == ["austin", "boston"]
+    assert (await wiki.row("webhook_queues"))["due_at"] is None
+
+
+async def test_the_queue_of_a_disabled_webhook_is_not_due(wiki: Wiki, receiver: Receiver) -> None:
+    tenant_id = wiki.scope.tenant_id
+    issued = await add_webhook(wiki, receiver)
+    await create_topics(wiki, "Austin")
+    one = Sender(wiki.database, WebhookClient(LOOPBACK), "one")
+    claim = await one.claim(tenant_id)
+    assert claim is not None
+    await update_webhook(wiki.database, tenant_id, issued.id, WebhookChanges(enabled=False))
+    await one.send(claim)
+    queue = await wiki.row("webhook_queues")
+    assert (queue["due_at"], queue["claimed_by"], receiver.received) == (None, None, [])
+    await update_webhook(wiki.database, tenant_id, issued.id, WebhookChanges(enabled=True))
+    assert await one.claim(tenant_id) is not None
 
 
 async def test_deliveries_claimed_by_a_lost_sender_are_sent_by_another(wiki: Wiki, receiver: Receiver) -> None:
